@@ -1,0 +1,2 @@
+//! The `flexpath` command.
+fn main() {}

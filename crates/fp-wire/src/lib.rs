@@ -1,0 +1,1 @@
+//! Generated flatbuffers code for schemas and layouts.
