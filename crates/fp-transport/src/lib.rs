@@ -1,1 +1,40 @@
 //! How bytes move: contacts, links, segments, and the inproc, shm and tcp transports.
+//!
+//! This crate knows frames and memory, not steps. `contact` says where a rank is, `dial` and `listener` agree on a
+//! transport with real bytes, `link` carries frames, `memory` holds the bytes that are published.
+//!
+//! Decisions, with the alternative that was rejected:
+//!
+//! * **No runtime.** Sockets are non-blocking and driven by whoever holds the lock of the handle; every object
+//!   exposes a descriptor (`AsFd`). A task of an async runtime would cost a thread hop, that is the wake of an idle
+//!   core (20 µs), and the thread that waits in a call must be able to wait on the link's own descriptor.
+//! * **Straight-line dialling.** `dial` blocks the thread that its caller chose, with one deadline; accepting is
+//!   driven by events, because one bad peer must not hold up the others.
+//! * **The link does not know what a payload is for.** Bulk and control use the same [`Link`] type over different
+//!   connections, so that bulk never delays a heartbeat.
+//! * **Unsafe code** lives in the files of `memory` alone, each with its reason; everything else denies it.
+#![deny(unsafe_code)]
+
+pub mod contact;
+pub mod dial;
+pub mod frame;
+pub mod hello;
+pub mod identity;
+pub mod link;
+pub mod listener;
+pub mod memory;
+pub mod negotiate;
+mod socket;
+
+pub use contact::{Contact, ContactError, Endpoint};
+pub use dial::{DialError, DialOptions, dial};
+pub use frame::{FrameLimits, InFrame, OutFrame};
+pub use hello::{Hello, Purpose, Refusal, Token};
+pub use identity::{HostId, PeerIdentity, ProcessId};
+pub use link::{Flushed, Link, LinkError};
+pub use listener::{Accepted, ListenError, ListenOptions, Listener};
+pub use memory::{
+    Arena, InprocKey, Loan, Location, MappedSegment, MappedSlice, MemoryError, Payload, Pool, PoolOptions,
+    PoolStats, ProcessWatch, SegmentDescriptor, SegmentId, inproc, ring,
+};
+pub use negotiate::{Negotiated, PolicyError, Reason, TransportKind, TransportPolicy};

@@ -1,0 +1,176 @@
+//! Dialling: one candidate after the other, each proved with real bytes, straight-line code with one deadline.
+
+mod attempt;
+
+use crate::contact::Contact;
+use crate::hello::{Purpose, Refusal, Token};
+use crate::identity::ProcessId;
+use crate::link::Link;
+use crate::negotiate::{Reason, TransportKind, TransportPolicy};
+use attempt::{Failure, attempt};
+use std::fmt;
+use std::time::Instant;
+
+/// How to dial.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DialOptions {
+    /// The epoch that must answer. `None`: any.
+    pub epoch: Option<u128>,
+    /// The token to show.
+    pub token: Option<Token>,
+    /// What the link is for. Default control.
+    pub purpose: Purpose,
+    /// Which transports may be used. Default all.
+    pub policy: TransportPolicy,
+    /// When to give up.
+    pub deadline: Instant,
+    /// Who this process says it is. Only tests change it.
+    pub process: ProcessId,
+}
+
+impl DialOptions {
+    /// The defaults, with this deadline.
+    pub fn new(deadline: Instant) -> DialOptions {
+        DialOptions {
+            epoch: None,
+            token: None,
+            purpose: Purpose::Control,
+            policy: TransportPolicy::default(),
+            deadline,
+            process: ProcessId::own(),
+        }
+    }
+
+    /// Sets the epoch that must answer.
+    #[must_use]
+    pub fn with_epoch(mut self, epoch: Option<u128>) -> Self {
+        self.epoch = epoch;
+        self
+    }
+
+    /// Sets the token to show.
+    #[must_use]
+    pub fn with_token(mut self, token: Option<Token>) -> Self {
+        self.token = token;
+        self
+    }
+
+    /// Sets what the link is for.
+    #[must_use]
+    pub fn with_purpose(mut self, purpose: Purpose) -> Self {
+        self.purpose = purpose;
+        self
+    }
+
+    /// Sets which transports may be used.
+    #[must_use]
+    pub fn with_policy(mut self, policy: TransportPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets who this process says it is.
+    #[must_use]
+    pub fn with_process(mut self, process: ProcessId) -> Self {
+        self.process = process;
+        self
+    }
+}
+
+/// Why there is no link, with the reason for each candidate that was tried.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DialError {
+    /// The listener does not want this rank, over whatever transport.
+    #[error("{contact} refused: {refusal}{}", Listed(.refused))]
+    Refused {
+        /// Who was dialled.
+        contact: Box<Contact>,
+        /// Why it refused.
+        refusal: Refusal,
+        /// Candidates that failed before.
+        refused: Vec<(TransportKind, Reason)>,
+    },
+    /// No candidate worked.
+    #[error("no transport to {contact}{}", Listed(.refused))]
+    NoTransport {
+        /// Who was dialled.
+        contact: Box<Contact>,
+        /// Why not, for each candidate.
+        refused: Vec<(TransportKind, Reason)>,
+    },
+    /// A candidate that applies did not work, and the policy forbids to fall back.
+    #[error("the policy forbids a fallback to reach {contact}{}", Listed(.refused))]
+    FallbackForbidden {
+        /// Who was dialled.
+        contact: Box<Contact>,
+        /// Why not, for each candidate; the last is the one that should have worked.
+        refused: Vec<(TransportKind, Reason)>,
+    },
+    /// The deadline is over.
+    #[error("the deadline is over while waiting for {waiting_for} of {contact}{}", Listed(.refused))]
+    Deadline {
+        /// Who was dialled.
+        contact: Box<Contact>,
+        /// What was waited for.
+        waiting_for: &'static str,
+        /// Candidates that failed before.
+        refused: Vec<(TransportKind, Reason)>,
+    },
+}
+
+impl DialError {
+    /// The candidates that failed, each with its reason.
+    pub fn refused(&self) -> &[(TransportKind, Reason)] {
+        match self {
+            DialError::Refused { refused, .. }
+            | DialError::NoTransport { refused, .. }
+            | DialError::FallbackForbidden { refused, .. }
+            | DialError::Deadline { refused, .. } => refused,
+        }
+    }
+}
+
+struct Listed<'a>(&'a [(TransportKind, Reason)]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|(kind, reason)| write!(f, "; {kind} refused: {reason}"))
+    }
+}
+
+/// Dials a contact: the first candidate of the policy that proves itself becomes the link, and keeps the reasons of
+/// the others. Blocks the calling thread, at most until the deadline.
+///
+/// # Errors
+/// [`DialError`].
+pub fn dial(contact: &Contact, options: &DialOptions) -> Result<Link, DialError> {
+    let mut refused = not_allowed(&options.policy);
+    for kind in options.policy.allow.iter().copied() {
+        match attempt(contact, options, kind) {
+            Ok(done) => return Ok(done.into_link(refused)),
+            Err(Failure::Candidate(reason)) => {
+                let forbidden = options.policy.forbid_fallback && !reason.is_inapplicable();
+                refused.push((kind, reason));
+                if forbidden {
+                    return Err(DialError::FallbackForbidden { contact: Box::new(contact.clone()), refused });
+                }
+            }
+            Err(Failure::Final(refusal)) => {
+                return Err(DialError::Refused { contact: Box::new(contact.clone()), refusal, refused });
+            }
+            Err(Failure::Deadline(waiting_for)) => {
+                return Err(DialError::Deadline { contact: Box::new(contact.clone()), waiting_for, refused });
+            }
+        }
+    }
+    Err(DialError::NoTransport { contact: Box::new(contact.clone()), refused })
+}
+
+/// Transports better than those that the policy lists: that they were not even tried should be seen.
+fn not_allowed(policy: &TransportPolicy) -> Vec<(TransportKind, Reason)> {
+    let best = policy.allow.iter().min();
+    let better = |kind: &TransportKind| Some(kind) < best && !policy.allow.contains(kind);
+    TransportKind::ALL.into_iter().filter(better).map(|kind| (kind, Reason::NotAllowed)).collect()
+}

@@ -1,0 +1,254 @@
+//! One candidate: is it possible, connect, hello, proof.
+
+use super::DialOptions;
+use crate::contact::Contact;
+use crate::hello::{Hello, REPLY_LEN, Refusal, Reply, VERSION_HIGHEST, VERSION_LOWEST, choose_version};
+use crate::identity::{HostId, PeerIdentity, own_pid};
+use crate::link::{Handshaken, Link};
+use crate::listener::{OVERFLOW_UID, PROBE_LEN_BYTES, inproc_answer};
+use crate::memory::{MapOptions, MappedSegment, ProcessWatch, seals_supported};
+use crate::negotiate::{Negotiated, Reason, TransportKind};
+use crate::socket::{receive_exact, send_exact, stream_socket, wait_for};
+use rustix::event::PollFlags;
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::sockopt::{Timeout, set_socket_timeout, set_tcp_nodelay, socket_error, socket_peercred};
+use rustix::net::{AddressFamily, SocketAddrUnix, connect};
+use rustix::process::geteuid;
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// Why a candidate did not become a link.
+pub(super) enum Failure {
+    /// Try the next one.
+    Candidate(Reason),
+    /// Every candidate would be refused.
+    Final(Refusal),
+    /// No time is left.
+    Deadline(&'static str),
+}
+
+impl From<Reason> for Failure {
+    fn from(reason: Reason) -> Self {
+        Failure::Candidate(reason)
+    }
+}
+
+/// A candidate that worked.
+pub(super) struct Done(Handshaken);
+
+impl Done {
+    pub(super) fn into_link(mut self, refused: Vec<(TransportKind, Reason)>) -> Link {
+        self.0.negotiated.refused = refused;
+        Link::new(self.0)
+    }
+}
+
+/// A connected socket and what the kernel says of the other end.
+struct Connected {
+    socket: OwnedFd,
+    detail: String,
+    /// User and process, over unix sockets.
+    credentials: Option<(u32, u32)>,
+}
+
+pub(super) fn attempt(
+    contact: &Contact,
+    options: &DialOptions,
+    kind: TransportKind,
+) -> Result<Done, Failure> {
+    check_possible(contact, options, kind)?;
+    let connected = match kind {
+        TransportKind::Inproc | TransportKind::Shm => connect_unix(contact, options.deadline)?,
+        TransportKind::Tcp => connect_tcp(contact, options.deadline)?,
+    };
+    shake_hands(contact, options, kind, connected)
+}
+
+fn check_possible(contact: &Contact, options: &DialOptions, kind: TransportKind) -> Result<(), Reason> {
+    match kind {
+        TransportKind::Inproc if contact.process != options.process => Err(Reason::OtherProcess),
+        TransportKind::Shm if contact.host == HostId::default() => Err(Reason::HostUnknown),
+        TransportKind::Shm if !contact.host.matches(HostId::own()) => Err(Reason::OtherHost),
+        TransportKind::Shm if !seals_supported() => Err(Reason::NoSeals),
+        TransportKind::Inproc | TransportKind::Shm if contact.unix_name().is_none() => {
+            Err(Reason::NoEndpoint)
+        }
+        TransportKind::Tcp if contact.tcp_addresses().next().is_none() => Err(Reason::NoEndpoint),
+        TransportKind::Inproc | TransportKind::Shm | TransportKind::Tcp => Ok(()),
+    }
+}
+
+/// A step that the system refused: out of time, or a reason against this candidate.
+fn failed(doing: &'static str) -> impl Fn(io::Error) -> Failure {
+    move |error| match error.kind() {
+        io::ErrorKind::TimedOut => Failure::Deadline(doing),
+        _ => Failure::Candidate(Reason::io(doing, error)),
+    }
+}
+
+fn connect_unix(contact: &Contact, deadline: Instant) -> Result<Connected, Failure> {
+    let name = contact.unix_name().ok_or(Reason::NoEndpoint)?;
+    let doing = failed("a connection to the unix socket");
+    let socket = open_unix(name, deadline).map_err(doing)?;
+    let credentials =
+        socket_peercred(&socket).map_err(|errno| Reason::io("the peer's user", errno.into()))?;
+    let (uid, pid) = (credentials.uid.as_raw(), credentials.pid.as_raw_nonzero().get().unsigned_abs());
+    let ours = geteuid().as_raw();
+    if uid == OVERFLOW_UID {
+        return Err(Reason::OverflowUid { uid }.into());
+    }
+    if uid != ours {
+        return Err(Reason::Uid { ours, theirs: uid }.into());
+    }
+    Ok(Connected { socket, detail: String::new(), credentials: Some((uid, pid)) })
+}
+
+/// Connects while blocking, with the kernel's own time-out: a non-blocking connect to a full backlog fails at once and
+/// there is nothing to wait on.
+fn open_unix(name: &str, deadline: Instant) -> io::Result<OwnedFd> {
+    let socket = stream_socket(AddressFamily::UNIX)?;
+    ioctl_fionbio(&socket, false)?;
+    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+    set_socket_timeout(&socket, Timeout::Send, Some(left))?;
+    match connect(&socket, &SocketAddrUnix::new_abstract_name(name.as_bytes())?) {
+        Ok(()) => {}
+        Err(Errno::AGAIN | Errno::INTR) => return Err(io::ErrorKind::TimedOut.into()),
+        Err(errno) => return Err(errno.into()),
+    }
+    ioctl_fionbio(&socket, true)?;
+    Ok(socket)
+}
+
+/// The first of the contact's addresses that answers.
+fn connect_tcp(contact: &Contact, deadline: Instant) -> Result<Connected, Failure> {
+    let doing = failed("a tcp connection");
+    let mut last = Failure::Candidate(Reason::NoEndpoint);
+    for address in contact.tcp_addresses() {
+        match open_tcp(address, deadline) {
+            Ok(socket) => return Ok(Connected { socket, detail: address.to_string(), credentials: None }),
+            Err(error) => last = doing(error),
+        }
+    }
+    Err(last)
+}
+
+fn open_tcp(address: SocketAddr, deadline: Instant) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = stream_socket(family)?;
+    set_tcp_nodelay(&socket, true)?;
+    match connect(&socket, &address) {
+        Ok(()) => {}
+        Err(Errno::INPROGRESS | Errno::INTR) => {
+            if !wait_for(socket.as_fd(), PollFlags::OUT, deadline)? {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            socket_error(&socket)??;
+        }
+        Err(errno) => return Err(errno.into()),
+    }
+    Ok(socket)
+}
+
+fn shake_hands(
+    contact: &Contact,
+    options: &DialOptions,
+    kind: TransportKind,
+    connected: Connected,
+) -> Result<Done, Failure> {
+    let deadline = options.deadline;
+    let hello = hello_of(options, kind).encode();
+    send_exact(connected.socket.as_fd(), &hello, deadline).map_err(failed("room for the hello"))?;
+    let mut descriptors = VecDeque::new();
+    let reply = hear_reply(&connected.socket, &mut descriptors, deadline)?;
+    let version = check_reply(contact, options, &reply)?;
+    let proof = prove(kind, &reply, descriptors.pop_front())?;
+    send_exact(connected.socket.as_fd(), &proof.to_le_bytes(), deadline)
+        .map_err(failed("room for the proof"))?;
+    let last = hear_reply(&connected.socket, &mut descriptors, deadline)?;
+    last.outcome.map_err(refused)?;
+    finish(kind, connected, &reply, version)
+}
+
+fn hello_of(options: &DialOptions, kind: TransportKind) -> Hello {
+    Hello {
+        version_lowest: VERSION_LOWEST,
+        version_highest: VERSION_HIGHEST,
+        epoch: options.epoch,
+        token: options.token.clone(),
+        process: options.process,
+        host: HostId::own(),
+        pid: own_pid(),
+        purpose: options.purpose,
+        transport: kind,
+    }
+}
+
+fn hear_reply(
+    socket: &OwnedFd,
+    descriptors: &mut VecDeque<OwnedFd>,
+    deadline: Instant,
+) -> Result<Reply, Failure> {
+    let mut bytes = [0; REPLY_LEN];
+    receive_exact(socket.as_fd(), &mut bytes, descriptors, deadline).map_err(failed("the reply"))?;
+    Ok(Reply::decode(&bytes).ok_or(Reason::BadAnswer)?)
+}
+
+fn refused(refusal: Refusal) -> Failure {
+    if refusal.is_final() { Failure::Final(refusal) } else { Failure::Candidate(Reason::Refused(refusal)) }
+}
+
+/// Believes a reply only if it is of the epoch that was asked for and of the process that the contact names.
+fn check_reply(contact: &Contact, options: &DialOptions, reply: &Reply) -> Result<u16, Failure> {
+    let version = reply.outcome.map_err(refused)?;
+    if choose_version(version, version) != Some(version) {
+        let (theirs_lowest, theirs_highest) = (reply.version_lowest, reply.version_highest);
+        return Err(Failure::Final(Refusal::Version { theirs_lowest, theirs_highest }));
+    }
+    if options.epoch.is_some_and(|epoch| epoch != reply.epoch) {
+        return Err(Failure::Final(Refusal::Epoch { theirs: reply.epoch }));
+    }
+    if contact.process.is_known() && contact.process != reply.process {
+        return Err(Reason::OtherAnswered { expected: contact.process, found: reply.process }.into());
+    }
+    Ok(version)
+}
+
+/// The answer to the challenge.
+fn prove(kind: TransportKind, reply: &Reply, descriptor: Option<OwnedFd>) -> Result<u128, Reason> {
+    match kind {
+        TransportKind::Tcp => Ok(reply.challenge),
+        TransportKind::Inproc => inproc_answer(reply.challenge).ok_or(Reason::OtherCopy),
+        TransportKind::Shm => read_probe(descriptor),
+    }
+}
+
+fn read_probe(descriptor: Option<OwnedFd>) -> Result<u128, Reason> {
+    let fd = descriptor.ok_or(Reason::Probe { what: "no descriptor came with the reply".into() })?;
+    let nonce = MappedSegment::map(fd, PROBE_LEN_BYTES, MapOptions::default())
+        .and_then(|segment| segment.slice(0, 16))
+        .map_err(|error| Reason::Probe { what: error.to_string() })?;
+    let bytes = nonce.as_ref().first_chunk().copied().unwrap_or_default();
+    Ok(u128::from_le_bytes(bytes))
+}
+
+fn finish(kind: TransportKind, connected: Connected, reply: &Reply, version: u16) -> Result<Done, Failure> {
+    let (uid, pid) = connected.credentials.map_or((None, reply.pid), |(uid, pid)| (Some(uid), pid));
+    let watch = match kind {
+        TransportKind::Shm => {
+            let watch = ProcessWatch::open(pid);
+            Some(watch.map_err(|error| Reason::Probe { what: error.to_string() })?)
+        }
+        TransportKind::Inproc | TransportKind::Tcp => None,
+    };
+    Ok(Done(Handshaken {
+        socket: connected.socket,
+        negotiated: Negotiated { transport: kind, detail: connected.detail, refused: Vec::new() },
+        peer: PeerIdentity { process: reply.process, pid, host: reply.host, uid },
+        peer_state: reply.state,
+        version,
+        watch,
+    }))
+}

@@ -1,0 +1,57 @@
+//! Faults inside a link, for the conformance suite: short calls, calls that would block, a reset in the middle.
+
+use super::Link;
+use rustix::net::{Shutdown, shutdown};
+use std::io;
+use std::os::fd::BorrowedFd;
+
+/// What goes wrong. The default is nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Faults {
+    /// Most bytes that one sending call moves.
+    pub send_bytes: Option<usize>,
+    /// Most bytes that one receiving call moves.
+    pub receive_bytes: Option<usize>,
+    /// Every n-th call says that it would block.
+    pub would_block_every: Option<u64>,
+    /// After about so many bytes, counted as asked for, the connection breaks.
+    pub reset_after_bytes: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct FaultState {
+    faults: Faults,
+    calls: u64,
+    bytes: u64,
+}
+
+impl FaultState {
+    pub(super) fn before_send(&mut self, limit: usize, fd: BorrowedFd<'_>) -> io::Result<usize> {
+        self.before(limit, self.faults.send_bytes, fd)
+    }
+
+    pub(super) fn before_receive(&mut self, limit: usize, fd: BorrowedFd<'_>) -> io::Result<usize> {
+        self.before(limit, self.faults.receive_bytes, fd)
+    }
+
+    fn before(&mut self, limit: usize, most: Option<usize>, fd: BorrowedFd<'_>) -> io::Result<usize> {
+        self.calls += 1;
+        if self.faults.would_block_every.is_some_and(|every| self.calls.is_multiple_of(every)) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        if self.faults.reset_after_bytes.is_some_and(|bytes| self.bytes >= bytes) {
+            let _ = shutdown(fd, Shutdown::Both);
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        let limit = most.map_or(limit, |most| most.max(1).min(limit));
+        self.bytes += limit as u64;
+        Ok(limit)
+    }
+}
+
+impl Link {
+    /// Makes things go wrong from now on.
+    pub fn set_faults(&mut self, faults: Faults) {
+        self.faults = FaultState { faults, ..FaultState::default() };
+    }
+}

@@ -1,0 +1,178 @@
+//! The sending half: frames that wait, gathered straight from where their bytes lie.
+
+use super::{CALL_LIMIT_BYTES, Flushed, Link, LinkError, broken};
+use crate::frame::{DESCRIPTORS_LIMIT, HEAD_LIMIT_BYTES, HEADER_LEN, Header, OutFrame};
+use crate::socket::send_vectored;
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+/// Most pieces that one call gathers.
+const SLICES: usize = 64;
+
+pub(super) struct Outbox {
+    frames: VecDeque<Waiting>,
+    pub(super) queued_bytes: u64,
+    pub(super) limit_bytes: u64,
+    ended: bool,
+}
+
+/// A frame of which `offset` bytes of piece `piece` were written. Piece 0 is the header, 1 the head, then the body.
+struct Waiting {
+    header: [u8; HEADER_LEN],
+    frame: OutFrame,
+    piece: usize,
+    offset: usize,
+}
+
+impl Waiting {
+    fn new(frame: OutFrame, passes_descriptors: bool) -> Result<Waiting, LinkError> {
+        let descriptors_limit = if passes_descriptors { DESCRIPTORS_LIMIT as u64 } else { 0 };
+        let head_len = checked("head length", frame.head.len() as u64, HEAD_LIMIT_BYTES.into())? as u32;
+        let descriptors =
+            checked("number of descriptors", frame.descriptors.len() as u64, descriptors_limit)? as u16;
+        let header = Header { head_len, descriptors, body_len: frame.body_len() }.encode();
+        Ok(Waiting { header, frame, piece: 0, offset: 0 })
+    }
+
+    fn piece(&self, index: usize) -> Option<&[u8]> {
+        match index {
+            0 => Some(&self.header),
+            1 => Some(&self.frame.head),
+            _ => self.frame.body.get(index - 2).map(|payload| payload.as_slice()),
+        }
+    }
+
+    fn is_untouched(&self) -> bool {
+        self.piece == 0 && self.offset == 0
+    }
+
+    /// What is left of the pieces, in order.
+    fn rest(&self) -> impl Iterator<Item = &[u8]> {
+        let skipped = |index| if index == self.piece { self.offset } else { 0 };
+        (self.piece..2 + self.frame.body.len())
+            .filter_map(move |index| self.piece(index)?.get(skipped(index)..))
+            .filter(|rest| !rest.is_empty())
+    }
+
+    /// Counts `written` bytes off; says how many belong to the next frame, or `None` if this one is not finished.
+    fn advance(&mut self, mut written: usize) -> Option<usize> {
+        while let Some(piece) = self.piece(self.piece) {
+            let left = piece.len() - self.offset;
+            if written < left {
+                self.offset += written;
+                return None;
+            }
+            written -= left;
+            (self.piece, self.offset) = (self.piece + 1, 0);
+        }
+        Some(written)
+    }
+}
+
+fn checked(what: &'static str, value: u64, limit: u64) -> Result<u64, LinkError> {
+    if value > limit { Err(LinkError::TooLarge { what, value, limit }) } else { Ok(value) }
+}
+
+impl Outbox {
+    pub(super) fn new(limit_bytes: u64) -> Outbox {
+        Outbox { frames: VecDeque::new(), queued_bytes: 0, limit_bytes, ended: false }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    pub(super) fn has_room(&self, wire_len: u64) -> bool {
+        self.is_empty() || self.queued_bytes + wire_len <= self.limit_bytes
+    }
+
+    pub(super) fn push(&mut self, frame: OutFrame, passes_descriptors: bool) -> Result<(), LinkError> {
+        if self.ended {
+            return Err(LinkError::Closed);
+        }
+        let wire_len = frame.wire_len();
+        if !self.has_room(wire_len) {
+            return Err(LinkError::Full { queued_bytes: self.queued_bytes, limit_bytes: self.limit_bytes });
+        }
+        self.frames.push_back(Waiting::new(frame, passes_descriptors)?);
+        self.queued_bytes += wire_len;
+        Ok(())
+    }
+
+    pub(super) fn discard(&mut self) {
+        self.frames.clear();
+        self.queued_bytes = 0;
+        self.ended = true;
+    }
+
+    /// Fills `slices` with at most `limit` bytes of what waits: the descriptors of a frame go with its first byte, so
+    /// a frame that has some begins a call.
+    fn gather<'a>(&'a self, slices: &mut [IoSlice<'a>; SLICES], limit: usize) -> (usize, &'a [Arc<OwnedFd>]) {
+        let (mut used, mut left) = (0, limit);
+        for (index, waiting) in self.frames.iter().enumerate() {
+            if index > 0 && !waiting.frame.descriptors.is_empty() {
+                break;
+            }
+            for rest in waiting.rest() {
+                if used == SLICES || left == 0 {
+                    return (used, self.first_descriptors());
+                }
+                let taken = rest.len().min(left);
+                slices[used] = IoSlice::new(&rest[..taken]);
+                (used, left) = (used + 1, left - taken);
+            }
+        }
+        (used, self.first_descriptors())
+    }
+
+    fn first_descriptors(&self) -> &[Arc<OwnedFd>] {
+        match self.frames.front() {
+            Some(first) if first.is_untouched() => &first.frame.descriptors,
+            _ => &[],
+        }
+    }
+
+    fn advance(&mut self, mut written: usize) {
+        self.queued_bytes -= written as u64;
+        while let Some(first) = self.frames.front_mut() {
+            match first.advance(written) {
+                Some(rest) => written = rest,
+                None => break,
+            }
+            self.frames.pop_front();
+        }
+    }
+}
+
+impl Link {
+    /// Writes as much of what waits as the socket takes now.
+    ///
+    /// # Errors
+    /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what waited is discarded.
+    pub fn flush(&mut self) -> Result<Flushed, LinkError> {
+        let mut moved = 0;
+        while !self.outbox.is_empty() && moved < CALL_LIMIT_BYTES {
+            match self.write_once(CALL_LIMIT_BYTES - moved) {
+                Ok(written) => moved += written,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => {
+                    self.outbox.discard();
+                    return Err(broken(error));
+                }
+            }
+        }
+        Ok(if self.outbox.is_empty() { Flushed::All } else { Flushed::Pending })
+    }
+
+    fn write_once(&mut self, limit: usize) -> io::Result<usize> {
+        #[cfg(feature = "testing")]
+        let limit = self.faults.before_send(limit, self.socket.as_fd())?;
+        let mut slices = [IoSlice::new(&[]); SLICES];
+        let (used, descriptors) = self.outbox.gather(&mut slices, limit);
+        let written = send_vectored(self.socket.as_fd(), &slices[..used], descriptors)?;
+        self.outbox.advance(written);
+        Ok(written)
+    }
+}

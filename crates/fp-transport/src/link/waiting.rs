@@ -1,0 +1,108 @@
+//! Blocking forms of a link's calls, each with a deadline, for straight-line users.
+
+use super::{Flushed, Link, LinkError};
+use crate::frame::{InFrame, OutFrame};
+use crate::socket::wait_for;
+use rustix::event::PollFlags;
+use std::io::IoSliceMut;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+impl Link {
+    /// Sends a frame and waits until all of it is written.
+    ///
+    /// # Errors
+    /// [`LinkError::Deadline`], and as [`Link::send`] but for [`LinkError::Full`]: it waits for room.
+    pub fn send_all(&mut self, frame: OutFrame, deadline: Instant) -> Result<(), LinkError> {
+        while !self.has_room(frame.wire_len()) {
+            self.await_event(PollFlags::OUT, "room to send", deadline)?;
+            self.flush()?;
+        }
+        self.send(frame)?;
+        self.flush_all(deadline)
+    }
+
+    /// Waits until everything is written.
+    ///
+    /// # Errors
+    /// [`LinkError::Deadline`], and as [`Link::flush`].
+    pub fn flush_all(&mut self, deadline: Instant) -> Result<(), LinkError> {
+        while self.flush()? == Flushed::Pending {
+            self.await_event(PollFlags::OUT, "the peer to read", deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the next frame.
+    ///
+    /// # Errors
+    /// [`LinkError::Deadline`], and as [`Link::recv`].
+    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<InFrame, LinkError> {
+        loop {
+            if let Some(frame) = self.recv()? {
+                return Ok(frame);
+            }
+            self.await_event(PollFlags::IN, "a frame", deadline)?;
+        }
+    }
+
+    /// Fills `destination` from the body, waiting for its bytes. Says how many bytes: fewer than asked for only where
+    /// the body is shorter.
+    ///
+    /// # Errors
+    /// [`LinkError::Deadline`], and as [`Link::recv_body`].
+    pub fn recv_body_deadline(
+        &mut self,
+        destination: &mut [u8],
+        deadline: Instant,
+    ) -> Result<usize, LinkError> {
+        let mut filled = 0;
+        while filled < destination.len() && self.body_remaining() > 0 {
+            let received = self.recv_body(&mut [IoSliceMut::new(&mut destination[filled..])])?;
+            filled += received;
+            if received == 0 {
+                self.await_event(PollFlags::IN, "the body of a frame", deadline)?;
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Flushes, says that nothing more will be sent, and waits until the peer has done the same: then everything has
+    /// arrived. Frames that still come are thrown away.
+    ///
+    /// # Errors
+    /// [`LinkError::Deadline`], and as [`Link::flush`].
+    pub fn finish(mut self, deadline: Instant) -> Result<(), LinkError> {
+        self.flush_all(deadline)?;
+        self.end_sending();
+        loop {
+            match self.discard_one() {
+                Err(LinkError::Closed) => return Ok(()),
+                Ok(true) => {}
+                Ok(false) => self.await_event(PollFlags::IN, "the peer to close", deadline)?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Throws away what is here; `false` if that is nothing.
+    fn discard_one(&mut self) -> Result<bool, LinkError> {
+        if self.body_remaining() > 0 {
+            return Ok(self.skip_body()? == 0);
+        }
+        Ok(self.recv()?.is_some())
+    }
+
+    fn await_event(
+        &self,
+        events: PollFlags,
+        waiting_for: &'static str,
+        deadline: Instant,
+    ) -> Result<(), LinkError> {
+        match wait_for(self.as_fd(), events, deadline) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(LinkError::Deadline { waiting_for }),
+            Err(error) => Err(LinkError::Lost(error)),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Where peers dial in: an abstract unix socket (inproc, shm) and a tcp socket, both driven by one epoll descriptor.
+//!
+//! Handshakes go on side by side, each with a deadline of its own; a peer that is silent, slow, or talks nonsense
+//! costs one table entry until then, and never stalls the others. The epoll set holds the sockets, the half-open
+//! handshakes and a timer for the nearest of their deadlines: its descriptor is readable when [`Listener::accept`] has
+//! something to do.
+
+mod handshake;
+mod options;
+mod probe;
+
+pub(crate) use handshake::OVERFLOW_UID;
+pub use options::{ListenError, ListenOptions};
+pub(crate) use probe::{PROBE_LEN_BYTES, inproc_answer};
+
+use crate::contact::{Contact, Endpoint};
+use crate::hello::{Hello, Refusal};
+use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid, random_u128};
+use crate::link::Link;
+use crate::socket::{stream_socket, timespec};
+use handshake::{Handshake, House, Step, Via};
+use rustix::event::epoll;
+use rustix::io::Errno;
+use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay, socket_peercred};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, accept_with, bind, getsockname, listen};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+const BACKLOG: i32 = 4096;
+const EVENTS: usize = 64;
+/// Connections taken from each socket in one call, so that a flood of them cannot keep the caller for ever.
+const ACCEPTS: usize = 64;
+const UNIX_KEY: u64 = 0;
+const TCP_KEY: u64 = 1;
+const TIMER_KEY: u64 = 2;
+const FIRST_HANDSHAKE_KEY: u64 = 16;
+
+/// A link that a peer opened, with what it said and who it is.
+#[derive(Debug)]
+pub struct Accepted {
+    /// The link.
+    pub link: Link,
+    /// What the peer said first.
+    pub hello: Hello,
+    /// Who it is.
+    pub peer: PeerIdentity,
+}
+
+/// Takes links that peers open.
+pub struct Listener {
+    epoll: OwnedFd,
+    timer: OwnedFd,
+    unix: Option<OwnedFd>,
+    tcp: Option<OwnedFd>,
+    contact: Contact,
+    house: House,
+    options: ListenOptions,
+    handshakes: BTreeMap<u64, Handshake>,
+    next_key: u64,
+    ready: VecDeque<Accepted>,
+    /// Given up to take, and turn away, a connection when the process is out of descriptors.
+    spare: Option<OwnedFd>,
+}
+
+impl Listener {
+    /// Binds the sockets.
+    ///
+    /// # Errors
+    /// [`ListenError`]: no transport left, a tcp address that cannot be bound, off loopback without a token, or with
+    /// an address that others cannot dial.
+    pub fn bind(options: ListenOptions) -> Result<Listener, ListenError> {
+        options.check()?;
+        let unix = (options.shm || options.inproc).then(bind_unix).transpose()?;
+        let tcp = options.tcp.map(bind_tcp).transpose()?;
+        let mut endpoints = Vec::new();
+        endpoints.extend(unix.as_ref().map(|(_, name)| Endpoint::Unix(name.clone())));
+        endpoints.extend(tcp.as_ref().map(|(_, bound)| Endpoint::Tcp(options.advertised(*bound))));
+        let contact = Contact {
+            process: ProcessId::own(),
+            host: HostId::own(),
+            pid: own_pid(),
+            needs_token: options.token.is_some(),
+            endpoints,
+        };
+        Listener::assemble(options, contact, unix.map(|(fd, _)| fd), tcp.map(|(fd, _)| fd))
+    }
+
+    fn assemble(
+        options: ListenOptions,
+        contact: Contact,
+        unix: Option<OwnedFd>,
+        tcp: Option<OwnedFd>,
+    ) -> Result<Listener, ListenError> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(ListenError::system)?;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)
+            .map_err(ListenError::system)?;
+        for (key, fd) in [(UNIX_KEY, unix.as_ref()), (TCP_KEY, tcp.as_ref()), (TIMER_KEY, Some(&timer))] {
+            if let Some(fd) = fd {
+                watch(&epoll, fd.as_fd(), key).map_err(ListenError::system)?;
+            }
+        }
+        Ok(Listener {
+            spare: timer.try_clone().ok(),
+            house: House::new(&options),
+            epoll,
+            timer,
+            unix,
+            tcp,
+            contact,
+            options,
+            handshakes: BTreeMap::new(),
+            next_key: FIRST_HANDSHAKE_KEY,
+            ready: VecDeque::new(),
+        })
+    }
+
+    /// How others reach this listener.
+    pub fn contact(&self) -> &Contact {
+        &self.contact
+    }
+
+    /// Sets the state byte of replies from now on.
+    pub fn set_state(&mut self, state: u8) {
+        self.house.state = state;
+    }
+
+    /// Handshakes that are not finished.
+    pub fn half_open(&self) -> usize {
+        self.handshakes.len()
+    }
+
+    /// The next link that is ready, or `None` if there is none now. Call it until it says `None`: then the descriptor
+    /// is readable again when there is something to do.
+    ///
+    /// # Errors
+    /// Only what breaks the listener itself; no peer can cause one.
+    pub fn accept(&mut self, now: Instant) -> Result<Option<Accepted>, ListenError> {
+        if self.ready.is_empty() {
+            self.drive(now)?;
+        }
+        Ok(self.ready.pop_front())
+    }
+
+    fn drive(&mut self, now: Instant) -> Result<(), ListenError> {
+        let mut events = [MaybeUninit::uninit(); EVENTS];
+        let (events, _) = match epoll::wait(&self.epoll, &mut events, Some(&timespec(Duration::ZERO))) {
+            Ok(events) => events,
+            Err(Errno::INTR) => return Ok(()),
+            Err(errno) => return Err(ListenError::system(errno)),
+        };
+        for event in events.iter() {
+            match event.data.u64() {
+                UNIX_KEY => self.take_connections(true, now),
+                TCP_KEY => self.take_connections(false, now),
+                TIMER_KEY => drain_timer(&self.timer),
+                key => self.advance(key),
+            }
+        }
+        self.expire(now);
+        self.set_timer(now)
+    }
+
+    fn take_connections(&mut self, unix: bool, now: Instant) {
+        for _ in 0..ACCEPTS {
+            let Some(listening) = (if unix { &self.unix } else { &self.tcp }) else { return };
+            match accept_with(listening, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                Ok(socket) => self.begin(socket, unix, now),
+                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(Errno::MFILE | Errno::NFILE) => return self.turn_one_away(unix),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn begin(&mut self, socket: OwnedFd, unix: bool, now: Instant) {
+        let Some(via) = via_of(&socket, unix) else { return };
+        if self.handshakes.len() >= self.options.handshakes_limit {
+            return self.house.turn_away(&socket, Refusal::Busy);
+        }
+        let key = self.next_key;
+        self.next_key += 1;
+        if watch(&self.epoll, socket.as_fd(), key).is_err() {
+            return;
+        }
+        let deadline = now + Duration::from_millis(self.options.handshake_timeout_ms);
+        self.handshakes.insert(key, Handshake::new(socket, via, deadline));
+        self.advance(key); // the hello is often here already
+    }
+
+    /// The process is out of descriptors: without this the same connection would make the listener readable for ever.
+    fn turn_one_away(&mut self, unix: bool) {
+        self.spare = None;
+        let Some(listening) = (if unix { &self.unix } else { &self.tcp }) else { return };
+        if let Ok(socket) = accept_with(listening, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+            tracing::warn!("out of file descriptors: a peer was turned away");
+            self.house.turn_away(&socket, Refusal::Busy);
+        }
+        self.spare = self.timer.try_clone().ok();
+    }
+
+    fn advance(&mut self, key: u64) {
+        let Some(handshake) = self.handshakes.get_mut(&key) else { return };
+        match handshake.advance(&self.house) {
+            Step::Waiting => {}
+            Step::Over => self.forget(key),
+            Step::Done => {
+                if let Some(handshake) = self.forget_into(key) {
+                    self.ready.extend(handshake.into_accepted());
+                }
+            }
+        }
+    }
+
+    fn forget(&mut self, key: u64) {
+        drop(self.forget_into(key));
+    }
+
+    /// Takes a handshake out of the table and its socket out of the epoll set.
+    fn forget_into(&mut self, key: u64) -> Option<Handshake> {
+        let handshake = self.handshakes.remove(&key)?;
+        let _ = epoll::delete(&self.epoll, handshake.as_fd());
+        Some(handshake)
+    }
+
+    fn expire(&mut self, now: Instant) {
+        let late = |(key, handshake): (&u64, &Handshake)| (handshake.deadline <= now).then_some(*key);
+        let late: Vec<u64> = self.handshakes.iter().filter_map(late).collect();
+        for key in late {
+            tracing::debug!(key, "a handshake was not finished in time");
+            self.forget(key);
+        }
+    }
+
+    fn set_timer(&self, now: Instant) -> Result<(), ListenError> {
+        let nearest = self.handshakes.values().map(|handshake| handshake.deadline).min();
+        // Zero would switch the timer off.
+        let left = |deadline: Instant| deadline.saturating_duration_since(now).max(Duration::from_nanos(1));
+        let it_value = timespec(nearest.map_or(Duration::ZERO, left));
+        let setting = Itimerspec { it_interval: timespec(Duration::ZERO), it_value };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &setting).map_err(ListenError::system)?;
+        Ok(())
+    }
+}
+
+impl AsFd for Listener {
+    /// Readable when `accept` has something to do.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listener")
+            .field("contact", &self.contact)
+            .field("half_open", &self.handshakes.len())
+            .finish()
+    }
+}
+
+fn watch(epoll: &OwnedFd, fd: BorrowedFd<'_>, key: u64) -> rustix::io::Result<()> {
+    epoll::add(epoll, fd, epoll::EventData::new_u64(key), epoll::EventFlags::IN)
+}
+
+fn drain_timer(timer: &OwnedFd) {
+    let _ = rustix::io::read(timer, &mut [0; 8]);
+}
+
+fn via_of(socket: &OwnedFd, unix: bool) -> Option<Via> {
+    if unix {
+        let credentials = socket_peercred(socket).ok()?;
+        let pid = credentials.pid.as_raw_nonzero().get().unsigned_abs();
+        return Some(Via::Unix { uid: credentials.uid.as_raw(), pid });
+    }
+    set_tcp_nodelay(socket, true).ok()?;
+    let address = SocketAddr::try_from(rustix::net::getpeername(socket).ok()??).ok()?;
+    Some(Via::Tcp { address })
+}
+
+/// A random abstract name: nothing stays behind in the file system, and nobody can have taken it.
+fn bind_unix() -> Result<(OwnedFd, String), ListenError> {
+    let name = format!("flexpath-{:032x}", random_u128());
+    let bound = (|| -> io::Result<OwnedFd> {
+        let socket = stream_socket(AddressFamily::UNIX)?;
+        bind(&socket, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
+        listen(&socket, BACKLOG)?;
+        Ok(socket)
+    })();
+    bound.map(|socket| (socket, name.clone())).map_err(|cause| ListenError::Unix { name, cause })
+}
+
+fn bind_tcp(address: SocketAddr) -> Result<(OwnedFd, SocketAddr), ListenError> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let bound = (|| -> io::Result<(OwnedFd, SocketAddr)> {
+        let socket = stream_socket(family)?;
+        set_socket_reuseaddr(&socket, true)?;
+        bind(&socket, &address)?;
+        listen(&socket, BACKLOG)?;
+        let bound = SocketAddr::try_from(getsockname(&socket)?)?;
+        Ok((socket, bound))
+    })();
+    bound.map_err(|cause| ListenError::Tcp { address, cause })
+}

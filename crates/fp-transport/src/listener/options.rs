@@ -1,0 +1,170 @@
+//! How a listener listens, and why it cannot.
+
+use crate::hello::Token;
+use rustix::io::Errno;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// How to listen.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ListenOptions {
+    /// The epoch of this opening of a stream.
+    pub epoch: u128,
+    /// The token that diallers must show. Needed when `tcp` is not on loopback.
+    pub token: Option<Token>,
+    /// Where to listen for tcp; port 0: the system chooses. Default: loopback. `None`: not at all.
+    pub tcp: Option<SocketAddr>,
+    /// The address that others dial, where `tcp` is the unspecified address.
+    pub advertised: Option<IpAddr>,
+    /// Whether shm is offered. Default true.
+    pub shm: bool,
+    /// Whether inproc is offered. Default true.
+    pub inproc: bool,
+    /// State byte of replies, see [`super::Listener::set_state`]. Default 0.
+    pub state: u8,
+    /// How long a handshake may take. Default 5 s.
+    pub handshake_timeout_ms: u64,
+    /// Most handshakes at one time; more are told `Busy`. Default 1024.
+    pub handshakes_limit: usize,
+}
+
+impl ListenOptions {
+    /// The defaults, for this epoch.
+    pub fn new(epoch: u128) -> ListenOptions {
+        ListenOptions {
+            epoch,
+            token: None,
+            tcp: Some((Ipv4Addr::LOCALHOST, 0).into()),
+            advertised: None,
+            shm: true,
+            inproc: true,
+            state: 0,
+            handshake_timeout_ms: 5000,
+            handshakes_limit: 1024,
+        }
+    }
+
+    /// Sets the token.
+    #[must_use]
+    pub fn with_token(mut self, token: Option<Token>) -> Self {
+        self.token = token;
+        self
+    }
+
+    /// Sets where to listen for tcp.
+    #[must_use]
+    pub fn with_tcp(mut self, tcp: Option<SocketAddr>) -> Self {
+        self.tcp = tcp;
+        self
+    }
+
+    /// Sets the address that others dial.
+    #[must_use]
+    pub fn with_advertised(mut self, advertised: Option<IpAddr>) -> Self {
+        self.advertised = advertised;
+        self
+    }
+
+    /// Sets whether shm is offered.
+    #[must_use]
+    pub fn with_shm(mut self, shm: bool) -> Self {
+        self.shm = shm;
+        self
+    }
+
+    /// Sets whether inproc is offered.
+    #[must_use]
+    pub fn with_inproc(mut self, inproc: bool) -> Self {
+        self.inproc = inproc;
+        self
+    }
+
+    /// Sets the state byte of replies.
+    #[must_use]
+    pub fn with_state(mut self, state: u8) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// Sets how long a handshake may take.
+    #[must_use]
+    pub fn with_handshake_timeout_ms(mut self, timeout_ms: u64) -> Self {
+        self.handshake_timeout_ms = timeout_ms;
+        self
+    }
+
+    /// Sets how many handshakes may go on at one time.
+    #[must_use]
+    pub fn with_handshakes_limit(mut self, limit: usize) -> Self {
+        self.handshakes_limit = limit;
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<(), ListenError> {
+        if self.tcp.is_none() && !self.shm && !self.inproc {
+            return Err(ListenError::NoTransport);
+        }
+        let Some(address) = self.tcp else { return Ok(()) };
+        if !address.ip().is_loopback() && self.token.is_none() {
+            return Err(ListenError::TokenNeeded { address });
+        }
+        if address.ip().is_unspecified() && self.advertised.is_none() {
+            return Err(ListenError::Unadvertised { address });
+        }
+        Ok(())
+    }
+
+    pub(super) fn advertised(&self, bound: SocketAddr) -> SocketAddr {
+        match self.advertised {
+            Some(ip) if bound.ip().is_unspecified() => SocketAddr::new(ip, bound.port()),
+            _ => bound,
+        }
+    }
+}
+
+/// Why a listener cannot listen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListenError {
+    /// The options allow no transport.
+    #[error("the options allow no transport to listen on")]
+    NoTransport,
+    /// Off loopback anybody can dial: that needs a token.
+    #[error("listening on {address}, which is not loopback, needs a token")]
+    TokenNeeded {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The unspecified address can be listened on, but not dialled.
+    #[error("listening on {address} needs the address that others dial (`advertised`)")]
+    Unadvertised {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The tcp address cannot be bound.
+    #[error("cannot listen on tcp {address}: {cause}")]
+    Tcp {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The abstract unix socket cannot be bound.
+    #[error("cannot listen on unix @{name}: {cause}")]
+    Unix {
+        /// The abstract name.
+        name: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The listener's own descriptors failed.
+    #[error("the listener failed: {0}")]
+    System(#[source] io::Error),
+}
+
+impl ListenError {
+    pub(super) fn system(errno: Errno) -> ListenError {
+        ListenError::System(errno.into())
+    }
+}

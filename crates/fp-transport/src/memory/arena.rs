@@ -1,0 +1,185 @@
+//! An arena: the segments that hold the blocks of one step, and the loans made from them.
+#![allow(unsafe_code)] // a loan is a mutable slice of a segment
+
+use super::error::MemoryError;
+use super::lock;
+use super::mapping::PAGE_BYTES;
+use super::payload::{Location, Payload};
+use super::pool::PoolShared;
+use super::segment::Segment;
+use super::watch::ProcessWatch;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex};
+
+/// Loans and payloads keep their arena through this; when the last one and the [`Arena`] itself are gone, its
+/// segments go back to the pool.
+pub(super) type ArenaHold = Arc<ArenaShared>;
+
+/// Lends memory for the blocks of one step. Clones lend from the same segments.
+#[derive(Clone)]
+pub struct Arena {
+    shared: ArenaHold,
+}
+
+pub(super) struct ArenaShared {
+    pool: Arc<PoolShared>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    segments: Vec<Segment>,
+    /// The shared segment that small loans are cut from, and how much of it is lent.
+    current: Option<(usize, usize)>,
+    watch: Vec<ProcessWatch>,
+    retired: bool,
+}
+
+/// A place found for a loan.
+struct Place {
+    segment: usize,
+    offset: usize,
+}
+
+impl Arena {
+    pub(super) fn new(pool: Arc<PoolShared>) -> Arena {
+        Arena { shared: Arc::new(ArenaShared { pool, state: Mutex::default() }) }
+    }
+
+    /// Lends `len_bytes` bytes whose first is aligned to `align` (at least 64). Their content is undefined but
+    /// initialised: zeros, or an older step's bytes. A loan of more than half a pool segment gets its own.
+    ///
+    /// # Errors
+    /// [`MemoryError::Alignment`], [`MemoryError::NoRoom`], [`MemoryError::NoDescriptor`].
+    pub fn loan(&self, len_bytes: usize, align: usize) -> Result<Loan, MemoryError> {
+        let own = len_bytes > self.shared.pool.options.segment_len_bytes / 2;
+        self.lend(len_bytes, align, own)
+    }
+
+    pub(super) fn lend(&self, len: usize, align: usize, own: bool) -> Result<Loan, MemoryError> {
+        let align = check_align(align)?;
+        if len == 0 {
+            let pointer = NonNull::<AlignedByte>::dangling().cast::<u8>();
+            return Ok(Loan { pointer, len, location: None, hold: Arc::clone(&self.shared) });
+        }
+        let mut state = lock(&self.shared.state);
+        let place =
+            if own { self.own_place(&mut state, len)? } else { self.shared_place(&mut state, len, align)? };
+        Ok(self.loan_at(&state, place, len))
+    }
+
+    fn own_place(&self, state: &mut State, len: usize) -> Result<Place, MemoryError> {
+        state.segments.push(self.shared.pool.take(len)?);
+        Ok(Place { segment: state.segments.len() - 1, offset: 0 })
+    }
+
+    fn shared_place(&self, state: &mut State, len: usize, align: usize) -> Result<Place, MemoryError> {
+        let full = self.shared.pool.options.segment_len_bytes;
+        if let Some((segment, used)) = state.current {
+            let offset = used.next_multiple_of(align);
+            if offset + len <= full {
+                state.current = Some((segment, offset + len));
+                return Ok(Place { segment, offset });
+            }
+        }
+        let place = self.own_place(state, full)?;
+        state.current = Some((place.segment, len));
+        Ok(place)
+    }
+
+    fn loan_at(&self, state: &State, place: Place, len: usize) -> Loan {
+        let segment = &state.segments[place.segment];
+        let (offset, len_bytes) = (place.offset as u64, len as u64);
+        let location = segment.fd.as_ref().map(|_| Location { segment: segment.id, offset, len: len_bytes });
+        // SAFETY: `shared_place` and `own_place` keep offset + len within the segment's mapping.
+        let pointer = unsafe { segment.mapping.pointer().add(place.offset) };
+        Loan { pointer, len, location, hold: Arc::clone(&self.shared) }
+    }
+
+    /// From now on the segments of this arena are not reused when its loans and payloads are gone, but parked until
+    /// every watched process is gone: somebody there may still see the bytes. May be called again with more.
+    pub fn retire(&self, watch: Vec<ProcessWatch>) {
+        let mut state = lock(&self.shared.state);
+        state.retired = true;
+        state.watch.extend(watch);
+    }
+}
+
+/// Largest alignment that a loan of no bytes must pretend to have.
+#[repr(align(4096))]
+struct AlignedByte;
+
+fn check_align(align: usize) -> Result<usize, MemoryError> {
+    if !align.is_power_of_two() || align > PAGE_BYTES {
+        return Err(MemoryError::Alignment { align, limit: PAGE_BYTES });
+    }
+    Ok(align.max(64))
+}
+
+impl Drop for ArenaShared {
+    fn drop(&mut self) {
+        let state = std::mem::take(&mut *lock(&self.state));
+        if state.retired {
+            self.pool.park(state.segments, state.watch);
+        } else {
+            self.pool.give_back(state.segments);
+        }
+    }
+}
+
+impl fmt::Debug for Arena {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = lock(&self.shared.state);
+        f.debug_struct("Arena")
+            .field("segments", &state.segments.len())
+            .field("retired", &state.retired)
+            .finish()
+    }
+}
+
+/// Memory lent to be filled: a mutable slice that can be sent to another thread.
+pub struct Loan {
+    pointer: NonNull<u8>,
+    len: usize,
+    location: Option<Location>,
+    hold: ArenaHold,
+}
+
+// SAFETY: the loan has its range of the segment for itself (ranges of one arena never overlap, and a segment is in one
+// arena at a time), so it may be moved to another thread.
+unsafe impl Send for Loan {}
+// SAFETY: `&Loan` only reads.
+unsafe impl Sync for Loan {}
+
+impl Loan {
+    /// Gives up writing: from now on the bytes can be shared.
+    pub fn freeze(self) -> Payload {
+        Payload::from_pool(self.pointer, self.len, self.location, self.hold)
+    }
+}
+
+impl Deref for Loan {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the range is within a mapping that `hold` keeps, initialised by the kernel, and only this loan
+        // writes to it.
+        unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.len) }
+    }
+}
+
+impl DerefMut for Loan {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in deref, and `&mut self` makes the access exclusive in this process; other processes can map
+        // the segment read only and are told of the range after `freeze`.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.len) }
+    }
+}
+
+impl fmt::Debug for Loan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loan").field("len", &self.len).field("location", &self.location).finish()
+    }
+}

@@ -1,0 +1,160 @@
+//! Immutable bytes with an owner: what is put, sent and received.
+#![allow(unsafe_code)] // slices are made from the owner's memory once and then handed out
+
+use super::arena::ArenaHold;
+use super::segment::SegmentId;
+use std::any::Any;
+use std::fmt;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Where bytes lie in a shareable segment: what a peer that mapped the segment needs to find them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Location {
+    /// The segment, named by the process that made it.
+    pub segment: SegmentId,
+    /// First byte within the segment.
+    pub offset: u64,
+    /// Number of bytes.
+    pub len: u64,
+}
+
+/// Immutable bytes that are kept alive by every clone: memory of a pool, or of an owner of the application's own.
+/// When the last clone is dropped the memory goes back to where it came from.
+#[derive(Clone)]
+pub struct Payload {
+    hold: Arc<Hold>,
+    start: usize,
+    len: usize,
+}
+
+struct Hold {
+    pointer: NonNull<u8>,
+    location: Option<Location>,
+    /// Dropped last; what its drop does is the release.
+    _owner: Owner,
+}
+
+enum Owner {
+    Pool { _hold: ArenaHold },
+    Application { _owner: Box<dyn Any + Send + Sync> },
+}
+
+// SAFETY: the bytes behind the pointer are never written while a Payload exists (a Loan gave up its exclusive access
+// in `freeze`; an application's owner is only borrowed shared), and both kinds of owner are Send.
+unsafe impl Send for Hold {}
+// SAFETY: as above; shared access reads only, and both kinds of owner are Sync.
+unsafe impl Sync for Hold {}
+
+impl Payload {
+    /// Bytes of an owner of the application's own, without a copy; the drop of `owner` is the release. A slice that
+    /// `owner` returns here is used for the life of the payload.
+    pub fn from_owner<T: AsRef<[u8]> + Send + Sync + 'static>(owner: T) -> Payload {
+        let owner = Box::new(owner);
+        let bytes: &[u8] = (*owner).as_ref();
+        let (pointer, len) = (NonNull::from(bytes).cast::<u8>(), bytes.len());
+        Payload::new(pointer, len, None, Owner::Application { _owner: owner })
+    }
+
+    /// `pointer` is valid for `len` bytes and no longer written to while `hold` lives.
+    pub(super) fn from_pool(
+        pointer: NonNull<u8>,
+        len: usize,
+        location: Option<Location>,
+        hold: ArenaHold,
+    ) -> Payload {
+        Payload::new(pointer, len, location, Owner::Pool { _hold: hold })
+    }
+
+    fn new(pointer: NonNull<u8>, len: usize, location: Option<Location>, owner: Owner) -> Payload {
+        Payload { hold: Arc::new(Hold { pointer, location, _owner: owner }), start: 0, len }
+    }
+
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: `start + len` is within the owner's bytes by construction (`slice` checks), the owner is alive as
+        // long as `self.hold`, and nobody writes to them (see Send).
+        unsafe { std::slice::from_raw_parts(self.hold.pointer.as_ptr().add(self.start), self.len) }
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where a peer finds the bytes, if they lie in a shareable segment.
+    pub fn location(&self) -> Option<Location> {
+        let whole = self.hold.location?;
+        Some(Location { offset: whole.offset + self.start as u64, len: self.len as u64, ..whole })
+    }
+
+    /// A part of the bytes, sharing the owner. `None` if `range` is not within them.
+    pub fn slice(&self, range: Range<usize>) -> Option<Payload> {
+        if range.start > range.end || range.end > self.len {
+            return None;
+        }
+        let (start, len) = (self.start + range.start, range.end - range.start);
+        Some(Payload { hold: Arc::clone(&self.hold), start, len })
+    }
+}
+
+impl AsRef<[u8]> for Payload {
+    fn as_ref(&self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Payload").field("len", &self.len).field("location", &self.location()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    struct Counted(Vec<u8>, Arc<AtomicUsize>);
+    impl AsRef<[u8]> for Counted {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.1.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn the_last_clone_releases_the_owner_once() {
+        let released = Arc::new(AtomicUsize::new(0));
+        let bytes = vec![1, 2, 3, 4];
+        let address = bytes.as_ptr();
+        let payload = Payload::from_owner(Counted(bytes, Arc::clone(&released)));
+        assert_eq!(payload.as_slice().as_ptr(), address, "no copy was made");
+        let part = payload.slice(1..3).expect("a part within");
+        drop(payload);
+        assert_eq!((part.as_slice(), released.load(Ordering::SeqCst)), (&[2u8, 3][..], 0));
+        drop(part);
+        assert_eq!(released.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn a_slice_outside_is_refused() {
+        let payload = Payload::from_owner(vec![0u8; 8]);
+        assert!(payload.slice(4..9).is_none());
+        #[allow(clippy::reversed_empty_ranges)]
+        let reversed = payload.slice(5..4);
+        assert!(reversed.is_none());
+        assert_eq!(payload.slice(8..8).map(|part| part.len()), Some(0));
+        assert!(payload.location().is_none());
+    }
+}

@@ -1,0 +1,319 @@
+//! The pool: makes segments up to a limit, and keeps them warm for the next step.
+//!
+//! A fresh segment of 128 MiB costs 70 ms (the kernel zeroes every page), a recycled one nothing: the pool keeps what
+//! comes back. When no kept segment fits, kept ones are let go first, oldest first, so that the pool never holds more
+//! than the most that was lent at one time (plus the rounding of lengths, at most a sixteenth).
+
+use super::arena::{Arena, Loan};
+use super::error::MemoryError;
+use super::lock;
+use super::mapping::PAGE_BYTES;
+use super::segment::{Segment, SegmentDescriptor, SegmentId};
+use super::watch::ProcessWatch;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+
+/// How many names of segments let go are remembered for [`Pool::drain_let_go`].
+const LET_GO_LIMIT: usize = 4096;
+
+/// How a pool works.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PoolOptions {
+    /// Length of the segments that small loans share; a multiple of the page. Default 4 MiB.
+    pub segment_len_bytes: usize,
+    /// Bytes of all segments together, lent, kept and retired. Default 1 GiB.
+    pub limit_bytes: u64,
+    /// Whether peers can map the segments. Default true.
+    pub shareable: bool,
+}
+
+impl Default for PoolOptions {
+    fn default() -> Self {
+        PoolOptions { segment_len_bytes: 4 << 20, limit_bytes: 1 << 30, shareable: true }
+    }
+}
+
+impl PoolOptions {
+    /// Sets the length of shared segments, rounded up to a page.
+    #[must_use]
+    pub fn with_segment_len_bytes(mut self, len_bytes: usize) -> Self {
+        self.segment_len_bytes = len_bytes.max(1).checked_next_multiple_of(PAGE_BYTES).unwrap_or(4 << 20);
+        self
+    }
+
+    /// Sets the limit of all segments together.
+    #[must_use]
+    pub fn with_limit_bytes(mut self, limit_bytes: u64) -> Self {
+        self.limit_bytes = limit_bytes;
+        self
+    }
+
+    /// Sets whether peers can map the segments.
+    #[must_use]
+    pub fn with_shareable(mut self, shareable: bool) -> Self {
+        self.shareable = shareable;
+        self
+    }
+}
+
+/// Numbers of a pool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolStats {
+    /// Segments made since the pool was made.
+    pub segments_made: u64,
+    /// Times a kept segment was lent again.
+    pub recycled: u64,
+    /// Bytes of segments that hold loans or payloads.
+    pub live_bytes: u64,
+    /// Bytes of segments kept for reuse.
+    pub kept_bytes: u64,
+    /// Segments that are retired now.
+    pub retired: u64,
+    /// Bytes of them.
+    pub retired_bytes: u64,
+    /// The most bytes of all segments at any time.
+    pub peak_bytes: u64,
+}
+
+/// Lends memory. Clones share it.
+#[derive(Clone)]
+pub struct Pool {
+    shared: Arc<PoolShared>,
+}
+
+pub(super) struct PoolShared {
+    pub(super) options: PoolOptions,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Oldest first.
+    kept: VecDeque<Segment>,
+    retired: Vec<Retired>,
+    /// Every shareable segment of the pool.
+    shareable: BTreeMap<SegmentId, (u64, Arc<OwnedFd>)>,
+    let_go: VecDeque<SegmentId>,
+    total_bytes: u64,
+    most_lent_bytes: u64,
+    stats: PoolStats,
+}
+
+struct Retired {
+    segments: Vec<Segment>,
+    watch: Vec<ProcessWatch>,
+}
+
+impl Pool {
+    /// A pool without any segment yet.
+    pub fn new(options: PoolOptions) -> Pool {
+        let options = options.clone().with_segment_len_bytes(options.segment_len_bytes);
+        Pool { shared: Arc::new(PoolShared { options, state: Mutex::default() }) }
+    }
+
+    /// An arena, for the blocks of one step.
+    pub fn arena(&self) -> Arena {
+        Arena::new(Arc::clone(&self.shared))
+    }
+
+    /// A lone loan, in a segment of its own. See [`Arena::loan`].
+    ///
+    /// # Errors
+    /// As [`Arena::loan`].
+    pub fn loan(&self, len_bytes: usize, align: usize) -> Result<Loan, MemoryError> {
+        self.arena().lend(len_bytes, align, true)
+    }
+
+    /// The options it was made with.
+    pub fn options(&self) -> &PoolOptions {
+        &self.shared.options
+    }
+
+    /// The descriptor of a segment, to send to a peer. `None` if the pool has let the segment go or cannot share.
+    pub fn segment_fd(&self, id: SegmentId) -> Option<Arc<OwnedFd>> {
+        lock(&self.shared.state).shareable.get(&id).map(|(_, fd)| Arc::clone(fd))
+    }
+
+    /// What is announced of a segment.
+    pub fn segment_descriptor(&self, id: SegmentId) -> Option<SegmentDescriptor> {
+        let state = lock(&self.shared.state);
+        state.shareable.get(&id).map(|&(len_bytes, _)| SegmentDescriptor { id, len_bytes })
+    }
+
+    /// Names of segments that the pool has let go since the last call: peers should unmap them. Only the last 4096
+    /// are remembered.
+    pub fn drain_let_go(&self) -> Vec<SegmentId> {
+        lock(&self.shared.state).let_go.drain(..).collect()
+    }
+
+    /// Frees retired segments whose watched processes are all gone; says how many.
+    pub fn sweep(&self) -> usize {
+        let mut state = lock(&self.shared.state);
+        let (gone, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut state.retired)
+            .into_iter()
+            .partition(|retired| retired.watch.iter().all(ProcessWatch::is_gone));
+        state.retired = kept;
+        let segments: Vec<_> = gone.into_iter().flat_map(|retired| retired.segments).collect();
+        let freed = segments.len();
+        state.kept.extend(segments);
+        freed
+    }
+
+    /// Lets go of everything that is kept for reuse.
+    pub fn trim(&self) {
+        let kept = {
+            let mut state = lock(&self.shared.state);
+            let bytes = state.kept_bytes();
+            state.let_go_of(bytes)
+        };
+        drop(kept);
+    }
+
+    /// Numbers of now.
+    pub fn stats(&self) -> PoolStats {
+        let state = lock(&self.shared.state);
+        let (kept_bytes, retired_bytes) = (state.kept_bytes(), state.retired_bytes());
+        let retired = state.retired.iter().map(|retired| retired.segments.len() as u64).sum();
+        let live_bytes = state.total_bytes - kept_bytes - retired_bytes;
+        PoolStats { live_bytes, kept_bytes, retired, retired_bytes, ..state.stats }
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("options", &self.shared.options).field("stats", &self.stats()).finish()
+    }
+}
+
+impl PoolShared {
+    /// A segment of at least `len` bytes: a kept one that fits, or a new one.
+    pub(super) fn take(&self, len: usize) -> Result<Segment, MemoryError> {
+        let (needed, outgoing) = {
+            let mut state = lock(&self.state);
+            let needed =
+                segment_len_for(len).ok_or_else(|| state.no_room(len as u64, self.options.limit_bytes))?;
+            if let Some(segment) = state.take_kept(needed) {
+                return Ok(segment);
+            }
+            (needed, state.reserve(needed as u64, self.options.limit_bytes)?)
+        };
+        drop(outgoing); // unmapping takes milliseconds: not under the lock
+        self.make(needed)
+    }
+
+    fn make(&self, len: usize) -> Result<Segment, MemoryError> {
+        let made = Segment::make(len, self.options.shareable);
+        let mut state = lock(&self.state);
+        match made {
+            Ok(segment) => {
+                state.remember(&segment);
+                Ok(segment)
+            }
+            Err(error) => Err(state.give_up(len as u64, self.options.limit_bytes, error)),
+        }
+    }
+
+    pub(super) fn give_back(&self, segments: Vec<Segment>) {
+        lock(&self.state).kept.extend(segments);
+    }
+
+    pub(super) fn park(&self, segments: Vec<Segment>, watch: Vec<ProcessWatch>) {
+        lock(&self.state).retired.push(Retired { segments, watch });
+    }
+}
+
+impl State {
+    fn kept_bytes(&self) -> u64 {
+        self.kept.iter().map(|segment| segment.len() as u64).sum()
+    }
+
+    /// Bytes that cannot be lent again now: live and retired ones.
+    fn lent_bytes(&self) -> u64 {
+        self.total_bytes - self.kept_bytes()
+    }
+
+    fn retired_bytes(&self) -> u64 {
+        self.retired.iter().flat_map(|retired| &retired.segments).map(|segment| segment.len() as u64).sum()
+    }
+
+    /// The smallest kept segment that fits and is at most a quarter too long.
+    fn take_kept(&mut self, needed: usize) -> Option<Segment> {
+        let fits = |len: usize| len >= needed && len <= needed + needed / 4;
+        let fitting = self.kept.iter().enumerate().filter(|(_, segment)| fits(segment.len()));
+        let index = fitting.min_by_key(|(_, segment)| segment.len())?.0;
+        let segment = self.kept.remove(index);
+        self.stats.recycled += 1;
+        self.most_lent_bytes = self.most_lent_bytes.max(self.lent_bytes());
+        segment
+    }
+
+    /// Lets go of kept segments of `bytes` bytes or more, oldest first; the caller drops them outside the lock.
+    fn let_go_of(&mut self, bytes: u64) -> Vec<Segment> {
+        let mut outgoing = Vec::new();
+        let mut freed = 0;
+        while freed < bytes {
+            let Some(segment) = self.kept.pop_front() else { break };
+            freed += segment.len() as u64;
+            self.forget(&segment);
+            outgoing.push(segment);
+        }
+        outgoing
+    }
+
+    fn forget(&mut self, segment: &Segment) {
+        self.total_bytes -= segment.len() as u64;
+        if self.shareable.remove(&segment.id).is_some() {
+            self.let_go.push_back(segment.id);
+        }
+        if self.let_go.len() > LET_GO_LIMIT {
+            self.let_go.pop_front();
+        }
+    }
+
+    /// Books `bytes` for a new segment within the limit, letting go of kept ones where the total would pass the most
+    /// that was ever lent.
+    fn reserve(&mut self, bytes: u64, limit_bytes: u64) -> Result<Vec<Segment>, MemoryError> {
+        if self.lent_bytes() + bytes > limit_bytes {
+            return Err(self.no_room(bytes, limit_bytes));
+        }
+        let most = self.most_lent_bytes.max(self.lent_bytes() + bytes);
+        let outgoing = self.let_go_of((self.total_bytes + bytes).saturating_sub(most));
+        self.total_bytes += bytes;
+        self.most_lent_bytes = most;
+        Ok(outgoing)
+    }
+
+    fn remember(&mut self, segment: &Segment) {
+        self.stats.segments_made += 1;
+        self.stats.peak_bytes = self.stats.peak_bytes.max(self.total_bytes);
+        if let Some(fd) = &segment.fd {
+            self.shareable.insert(segment.id, (segment.len() as u64, Arc::clone(fd)));
+        }
+    }
+
+    /// Takes a booking back, and puts the pool's numbers into the error.
+    fn give_up(&mut self, bytes: u64, limit: u64, error: MemoryError) -> MemoryError {
+        self.total_bytes -= bytes;
+        match error {
+            MemoryError::NoRoom { asked_bytes, cause, .. } => {
+                MemoryError::NoRoom { asked_bytes, used_bytes: self.total_bytes, limit_bytes: limit, cause }
+            }
+            other => other,
+        }
+    }
+
+    fn no_room(&self, asked_bytes: u64, limit_bytes: u64) -> MemoryError {
+        MemoryError::NoRoom { asked_bytes, used_bytes: self.total_bytes, limit_bytes, cause: None }
+    }
+}
+
+/// Lengths are rounded up by a thirty-second of the next power of two, so that steps whose size changes a little find
+/// a kept segment; at least to a page.
+fn segment_len_for(len: usize) -> Option<usize> {
+    let granule = (len.checked_next_power_of_two()? / 32).max(PAGE_BYTES);
+    len.checked_next_multiple_of(granule).filter(|&rounded| rounded <= isize::MAX as usize)
+}
