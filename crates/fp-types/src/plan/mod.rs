@@ -1,0 +1,285 @@
+//! Which blocks send which elements for a selection: a pure function of layout and selection.
+//!
+//! Every element has exactly one owner. Where blocks overlap, the higher rank wins, and among blocks of one rank
+//! the later put: the greater [`BlockId`]. Elements that no block holds are gaps: an error, or regions to be
+//! filled, as the caller asks. The work is proportional to the blocks touched (times the logarithm of their
+//! number), not to the layout.
+
+mod gaps;
+mod owners;
+mod part;
+mod points;
+
+use serde::{Deserialize, Serialize};
+
+pub use part::{Part, PartRuns, SelectedPoint};
+
+use crate::id::BlockId;
+use crate::layout::Layout;
+use crate::order::MemoryOrder;
+use crate::region::Region;
+use crate::regions::RegionList;
+use crate::runs::{CopyError, Packing, RunsError};
+use crate::selection::{Selection, SelectionError};
+use crate::shape::Shape;
+use crate::stride::StridedRegion;
+
+/// The most pieces, or gaps, that a plan may be cut into.
+pub const MAX_PIECES: usize = 1 << 22;
+
+/// What to do about elements that no block holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum GapPolicy {
+    /// They are an error.
+    #[default]
+    Error,
+    /// They are listed in [`Plan::gaps`], for the caller to fill.
+    Fill,
+}
+
+/// Which blocks send which elements, and where those go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What to take from which block, in the order of block ids. No element occurs twice.
+    pub pieces: Vec<Piece>,
+    /// What no block holds; empty under [`GapPolicy::Error`].
+    pub gaps: Vec<Part>,
+    /// How the subscriber's array holds what arrives.
+    pub destination: Destination,
+}
+
+/// What to take from one block.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Piece {
+    /// The block.
+    pub block: BlockId,
+    /// What that block holds: its memory is this region, dense.
+    pub block_region: Region,
+    /// Which of its elements to take.
+    pub part: Part,
+    /// Where, in elements, the memory of this piece starts at the destination: 0 unless that is
+    /// [`Destination::Blocks`].
+    pub destination_offset: u64,
+}
+
+/// How the subscriber's array holds what arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Destination {
+    /// The elements selected, each at its place among them.
+    Elements(StridedRegion),
+    /// So many points, in the order of the selection.
+    Points(u64),
+    /// Whole blocks one after another, so many elements in all; each is dense and starts at its piece's
+    /// `destination_offset`.
+    Blocks(u64),
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// The selection does not go with the array.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// Regions and points mean nothing where each block is an array of its own.
+    #[error(
+        "{selection} selects by global coordinates, but every block is a local array: select a block, a rank or all"
+    )]
+    LocalArray {
+        /// The selection.
+        selection: Selection,
+    },
+    /// The block selected was not put.
+    #[error("rank {} put no block {}", block.rank, block.index)]
+    NoSuchBlock {
+        /// The block.
+        block: BlockId,
+    },
+    /// Nobody put some of the elements.
+    #[error("{missing} of {selected} elements were put by no rank; the first of them are {first}")]
+    Gap {
+        /// The first missing region, by its lowest corner; parts of it that follow may be named apart.
+        first: StridedRegion,
+        /// How many elements are missing.
+        missing: u64,
+        /// How many were selected.
+        selected: u64,
+    },
+    /// Overlaps cut the plan into more than [`MAX_PIECES`].
+    #[error("overlapping blocks cut the selection into more than {MAX_PIECES} pieces")]
+    TooManyPieces,
+    /// The blocks selected hold more elements in all than can be counted.
+    #[error("the blocks selected hold more than 2^63 elements in all")]
+    TooLarge,
+}
+
+/// The plan for a selection, from all blocks of the layout or at least those that
+/// [`Layout::restricted_to`] the selection leaves.
+pub fn plan(layout: &Layout, selection: &Selection, gap_policy: GapPolicy) -> Result<Plan, PlanError> {
+    match (selection, layout.shape()) {
+        (Selection::Block(block), _) => {
+            let region = layout.region_of(*block).ok_or(PlanError::NoSuchBlock { block: *block })?;
+            whole_blocks([(*block, region)])
+        }
+        (Selection::Rank(rank), _) => whole_blocks(layout.blocks_of(*rank)),
+        (Selection::All, None) => whole_blocks(layout.blocks()),
+        (_, None) => Err(PlanError::LocalArray { selection: selection.clone() }),
+        (_, Some(shape)) => plan_global(layout, shape, selection, gap_policy),
+    }
+}
+
+/// The plan for a selection by global coordinates.
+fn plan_global(
+    layout: &Layout,
+    shape: &Shape,
+    selection: &Selection,
+    gap_policy: GapPolicy,
+) -> Result<Plan, PlanError> {
+    selection.validate(shape)?;
+    match selection {
+        Selection::Region(region) => plan_elements(layout, StridedRegion::dense(*region), gap_policy),
+        Selection::Strided(strided) => plan_elements(layout, *strided, gap_policy),
+        Selection::Points(selected) => points::plan_points(layout, selected, gap_policy),
+        Selection::All | Selection::Block(_) | Selection::Rank(_) => {
+            plan_elements(layout, StridedRegion::dense(Region::whole(shape)), gap_policy)
+        }
+    }
+}
+
+/// The plan for a (strided) region. All is worked out in indices of the elements selected, where strides are gone.
+fn plan_elements(layout: &Layout, elements: StridedRegion, gap_policy: GapPolicy) -> Result<Plan, PlanError> {
+    let mut positions = Vec::new();
+    let mut touched = RegionList::new(elements.ndims());
+    for position in layout.positions_touching(elements.region()) {
+        if let Some(indices) = elements.indices_inside(&layout.block_at(position).1) {
+            positions.push(position);
+            touched.push(&indices);
+        }
+    }
+    let owned = owners::resolve(&touched)?;
+    let selected = Region::between(elements.stride().zeros_like(), elements.counts());
+    let gaps = gaps::find(&selected, &owned)?;
+    if let (Some(first), GapPolicy::Error) = (gaps.first(), gap_policy) {
+        let missing = gaps.iter().map(Region::element_count).sum();
+        let first = elements.at_indices(first);
+        return Err(PlanError::Gap { first, missing, selected: elements.element_count() });
+    }
+    let piece = |(touched, indices): &(usize, Region)| {
+        let (block, block_region) = layout.block_at(positions[*touched]);
+        Piece { block, block_region, part: Part::of(elements.at_indices(indices)), destination_offset: 0 }
+    };
+    let pieces = owned.iter().map(piece).collect();
+    let gaps = gaps.iter().map(|indices| Part::of(elements.at_indices(indices))).collect();
+    Ok(Plan { pieces, gaps, destination: Destination::Elements(elements) })
+}
+
+/// The plan that takes blocks as they were put, one after another.
+fn whole_blocks(blocks: impl IntoIterator<Item = (BlockId, Region)>) -> Result<Plan, PlanError> {
+    let mut end = 0u64;
+    let mut pieces = Vec::new();
+    for (block, region) in blocks {
+        pieces.push(Piece {
+            block,
+            block_region: region,
+            part: Part::Region(region),
+            destination_offset: end,
+        });
+        end = end.checked_add(region.element_count()).ok_or(PlanError::TooLarge)?;
+    }
+    i64::try_from(end).map_err(|_| PlanError::TooLarge)?;
+    Ok(Plan { pieces, gaps: Vec::new(), destination: Destination::Blocks(end) })
+}
+
+impl Plan {
+    /// How many elements the destination has, gaps included.
+    pub fn element_count(&self) -> u64 {
+        match self.destination {
+            Destination::Elements(elements) => elements.element_count(),
+            Destination::Points(count) | Destination::Blocks(count) => count,
+        }
+    }
+
+    /// The shape of what arrives: the selected extent without strides; the number of points; the extent of a
+    /// block that comes alone; and for several blocks, or scalars of several ranks, one dimension of all elements.
+    pub fn result_shape(&self) -> Shape {
+        let dims = match (self.destination, &self.pieces[..]) {
+            (Destination::Elements(elements), _) => elements.counts(),
+            (Destination::Blocks(_), [only]) if only.block_region.ndims() > 0 => *only.block_region.count(),
+            (Destination::Points(count) | Destination::Blocks(count), _) => [count].into(),
+        };
+        Shape::new(dims).unwrap_or_default()
+    }
+
+    /// The runs that bring a piece of this plan from its block to the subscriber's array.
+    ///
+    /// `source_order` is the order in which the block was put, `destination_order` the one the subscriber wants.
+    pub fn runs<'a>(
+        &self,
+        piece: &'a Piece,
+        source_order: MemoryOrder,
+        destination_order: MemoryOrder,
+    ) -> Result<PartRuns<'a>, RunsError> {
+        let source = Packing::new(piece.block_region, source_order);
+        let destination = match self.destination {
+            Destination::Elements(elements) => Packing::new(elements, destination_order),
+            Destination::Points(_) | Destination::Blocks(_) => {
+                Packing::new(piece.block_region, destination_order)
+            }
+        };
+        piece.part.runs(&source, &destination)
+    }
+
+    /// Copies a piece of this plan out of its block (`source`, all of it) into the subscriber's array
+    /// (`destination`, all of it). `element_size` is in bytes. On an error nothing was written.
+    pub fn copy_piece(
+        &self,
+        piece: &Piece,
+        source: &[u8],
+        source_order: MemoryOrder,
+        destination: &mut [u8],
+        destination_order: MemoryOrder,
+        element_size: usize,
+    ) -> Result<(), CopyError> {
+        let runs = self.runs(piece, source_order, destination_order)?;
+        let len_bytes = destination.len();
+        let start = usize::try_from(u128::from(piece.destination_offset) * element_size as u128).ok();
+        let rest = start.and_then(|start| destination.get_mut(start..));
+        let needed_bytes = u128::from(self.element_count()) * element_size as u128;
+        let rest = rest.ok_or(CopyError::DestinationTooShort { needed_bytes, len_bytes })?;
+        runs.copy(source, rest, element_size)
+    }
+
+    /// Writes `element`, the bytes of one element, to every gap of the subscriber's array.
+    pub fn fill_gaps(
+        &self,
+        destination: &mut [u8],
+        destination_order: MemoryOrder,
+        element: &[u8],
+    ) -> Result<(), CopyError> {
+        let needed_bytes = u128::from(self.element_count()) * element.len() as u128;
+        if (destination.len() as u128) < needed_bytes {
+            return Err(CopyError::DestinationTooShort { needed_bytes, len_bytes: destination.len() });
+        }
+        let Destination::Elements(elements) = self.destination else {
+            return part::fill_points(&self.gaps, destination, element);
+        };
+        let packing = Packing::new(elements, destination_order);
+        self.gaps.iter().try_for_each(|gap| gap.fill(&packing, destination, element))
+    }
+}
+
+impl Piece {
+    /// How many elements the piece brings.
+    pub fn element_count(&self) -> u64 {
+        self.part.element_count()
+    }
+
+    /// The whole of its block, if the piece is that.
+    pub fn is_whole_block(&self) -> bool {
+        self.part == Part::Region(self.block_region)
+    }
+
+    /// The block's memory, as one that holds its region densely in that order.
+    pub fn source_packing(&self, order: MemoryOrder) -> Packing {
+        Packing::new(self.block_region, order)
+    }
+}

@@ -1,0 +1,110 @@
+//! Moves the bytes of runs: `memcpy` for long ones, loops of fixed size for short ones.
+
+use super::transpose::{Transpose, copy_transposed};
+use super::{Offsets, Packing, Runs, RunsError};
+use crate::stride::StridedRegion;
+
+/// Why nothing was copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CopyError {
+    /// The part asked for does not lie in both memory layouts.
+    #[error(transparent)]
+    Runs(#[from] RunsError),
+    /// The source ends before the last byte to read.
+    #[error("the copy reads {needed_bytes} bytes, but the source has {len_bytes}")]
+    SourceTooShort {
+        /// How many bytes the source must have.
+        needed_bytes: u128,
+        /// How many it has.
+        len_bytes: usize,
+    },
+    /// The destination ends before the last byte to write.
+    #[error("the copy writes {needed_bytes} bytes, but the destination has {len_bytes}")]
+    DestinationTooShort {
+        /// How many bytes the destination must have.
+        needed_bytes: u128,
+        /// How many it has.
+        len_bytes: usize,
+    },
+}
+
+/// Copies the elements `part` of an array from one packing to another, both given as bytes.
+///
+/// Nothing is allocated. `element_size` is in bytes. On an error nothing was written.
+pub fn copy(
+    source: &[u8],
+    source_packing: &Packing,
+    destination: &mut [u8],
+    destination_packing: &Packing,
+    part: &StridedRegion,
+    element_size: usize,
+) -> Result<(), CopyError> {
+    copy_runs(source, destination, element_size, &Runs::between(source_packing, destination_packing, part)?)
+}
+
+/// Copies all runs; `element_size` is in bytes. On an error nothing was written.
+pub fn copy_runs(
+    source: &[u8],
+    destination: &mut [u8],
+    element_size: usize,
+    runs: &Runs,
+) -> Result<(), CopyError> {
+    check_lengths(source.len(), destination.len(), element_size, runs.ends())?;
+    if runs.first.len == 0 || element_size == 0 {
+        return Ok(());
+    }
+    // From here on every offset in bytes is known to lie inside both slices, and so to fit into a usize.
+    let size = element_size as u64;
+    let run_bytes = runs.first.len * size;
+    let start = (runs.first.source_offset * size, runs.first.destination_offset * size);
+    let axes = runs.axes.scaled(size);
+    match Transpose::of(axes, run_bytes) {
+        Some(transpose) => copy_transposed(source, destination, start, &transpose),
+        None => copy_nest(source, destination, run_bytes as usize, Offsets::new(start.0, start.1, axes)),
+    }
+    Ok(())
+}
+
+/// Checks that both sides reach to those ends, which count elements.
+pub(crate) fn check_lengths(
+    source_len: usize,
+    destination_len: usize,
+    element_size: usize,
+    (source_end, destination_end): (u64, u64),
+) -> Result<(), CopyError> {
+    let needed = |elements: u64| u128::from(elements) * element_size as u128;
+    if needed(source_end) > source_len as u128 {
+        return Err(CopyError::SourceTooShort { needed_bytes: needed(source_end), len_bytes: source_len });
+    }
+    if needed(destination_end) > destination_len as u128 {
+        let needed_bytes = needed(destination_end);
+        return Err(CopyError::DestinationTooShort { needed_bytes, len_bytes: destination_len });
+    }
+    Ok(())
+}
+
+/// Copies runs of equal length at all offsets, by the loop for that length.
+fn copy_nest(source: &[u8], destination: &mut [u8], run_bytes: usize, offsets: Offsets) {
+    match run_bytes {
+        1 => copy_fixed::<1>(source, destination, offsets),
+        2 => copy_fixed::<2>(source, destination, offsets),
+        4 => copy_fixed::<4>(source, destination, offsets),
+        8 => copy_fixed::<8>(source, destination, offsets),
+        16 => copy_fixed::<16>(source, destination, offsets),
+        24 => copy_fixed::<24>(source, destination, offsets),
+        _ => {
+            for (from, to) in offsets {
+                let (from, to) = (from as usize, to as usize);
+                destination[to..to + run_bytes].copy_from_slice(&source[from..from + run_bytes]);
+            }
+        }
+    }
+}
+
+/// Copies runs of `N` bytes: a load and a store each.
+fn copy_fixed<const N: usize>(source: &[u8], destination: &mut [u8], offsets: Offsets) {
+    for (from, to) in offsets {
+        let (from, to) = (from as usize, to as usize);
+        destination[to..to + N].copy_from_slice(&source[from..from + N]);
+    }
+}

@@ -1,0 +1,76 @@
+//! Copies whose elements are neighbours along one axis at the source and along another at the destination.
+//!
+//! Walked axis by axis, every read (or write) would touch a cache line for one element of it. So the two axes are
+//! cut into tiles small enough that all lines of a tile stay in the cache until each element of them is used.
+
+use super::Offsets;
+use super::offsets::{Axes, Axis};
+
+/// How many elements a tile has along each of its two axes.
+const TILE: usize = 32;
+
+/// Elements of one size, two axes to be swapped, and the axes around them. Strides are in bytes.
+pub(super) struct Transpose {
+    element_bytes: usize,
+    /// Neighbours at the source.
+    source_axis: Axis,
+    /// Neighbours at the destination.
+    destination_axis: Axis,
+    outer: Axes,
+}
+
+impl Transpose {
+    /// The transpose that these axes are, if they are one and the element is of a size that has a loop.
+    pub(super) fn of(axes: Axes, element_bytes: u64) -> Option<Self> {
+        let mut outer = axes;
+        let destination_axis = outer.pop().filter(|axis| axis.destination_stride == element_bytes)?;
+        let source_axis = outer.take_source_stride(element_bytes)?;
+        let has_loop = matches!(element_bytes, 1 | 2 | 4 | 8 | 16);
+        let element_bytes = element_bytes as usize;
+        has_loop.then_some(Self { element_bytes, source_axis, destination_axis, outer })
+    }
+}
+
+/// Copies a transpose that lies inside both slices.
+pub(super) fn copy_transposed(
+    source: &[u8],
+    destination: &mut [u8],
+    start: (u64, u64),
+    transpose: &Transpose,
+) {
+    for (from, to) in Offsets::new(start.0, start.1, transpose.outer) {
+        let (source, destination) = (&source[from as usize..], &mut destination[to as usize..]);
+        match transpose.element_bytes {
+            1 => copy_plane::<1>(source, destination, transpose),
+            2 => copy_plane::<2>(source, destination, transpose),
+            4 => copy_plane::<4>(source, destination, transpose),
+            8 => copy_plane::<8>(source, destination, transpose),
+            _ => copy_plane::<16>(source, destination, transpose),
+        }
+    }
+}
+
+/// Copies one plane, tile by tile.
+fn copy_plane<const N: usize>(source: &[u8], destination: &mut [u8], transpose: &Transpose) {
+    let (rows, columns) = (transpose.source_axis.count as usize, transpose.destination_axis.count as usize);
+    let row_stride = transpose.source_axis.destination_stride as usize;
+    let column_stride = transpose.destination_axis.source_stride as usize;
+    for first_row in (0..rows).step_by(TILE) {
+        for first_column in (0..columns).step_by(TILE) {
+            let width = TILE.min(columns - first_column) * N;
+            for row in first_row..rows.min(first_row + TILE) {
+                let (from, to) =
+                    (first_column * column_stride + row * N, row * row_stride + first_column * N);
+                copy_row::<N>(&source[from..], &mut destination[to..to + width], column_stride);
+            }
+        }
+    }
+}
+
+/// Gathers elements that are `stride` bytes apart into one dense row.
+fn copy_row<const N: usize>(source: &[u8], row: &mut [u8], stride: usize) {
+    let (cells, _) = row.as_chunks_mut::<N>();
+    for (index, cell) in cells.iter_mut().enumerate() {
+        cell.copy_from_slice(&source[index * stride..index * stride + N]);
+    }
+}
