@@ -333,11 +333,9 @@ impl Snapshot<'_> {
 impl View {
     fn command(self, command: &str) -> Result<(), LammpsError> {
         let argument = text(command)?;
-        // SAFETY: the instance is alive and the text ends in a zero byte; the answer is LAMMPS's to free.
-        unsafe {
-            let name = (self.symbols.command)(self.handle.as_ptr(), argument.as_ptr());
-            (self.symbols.release)(name.cast());
-        }
+        // What it returns is a place inside LAMMPS's own copy of the line: not ours to free.
+        // SAFETY: the instance is alive and the text ends in a zero byte.
+        unsafe { (self.symbols.command)(self.handle.as_ptr(), argument.as_ptr()) };
         self.refuse_error(command)
     }
 

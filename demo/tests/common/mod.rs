@@ -1,0 +1,121 @@
+//! What the tests share: steps as files, and the whole pipeline run in one process on one step.
+
+use std::fs;
+use std::path::Path;
+
+use flexpath_demo::adjacency::Adjacency;
+use flexpath_demo::atoms::{AtomBlock, AtomTable};
+use flexpath_demo::bonds::{closer_than, pairs_within};
+use flexpath_demo::cna::{Structure, classify};
+use flexpath_demo::csym::centro_symmetry;
+use flexpath_demo::geometry::{DOMAIN_NUMBERS, Domain};
+use flexpath_demo::problem::Problem;
+use flexpath_demo::share::{Share, SharePlan, divide};
+use flexpath_demo::source::StepView;
+
+/// One step of all ranks.
+pub(crate) struct Step {
+    pub(crate) step: i64,
+    pub(crate) domain: Domain,
+    pub(crate) atoms: AtomBlock,
+    pub(crate) reference: Option<Vec<f64>>,
+    /// Atoms of each rank.
+    pub(crate) counts: Vec<usize>,
+}
+
+/// Numbers of one atom in a file: id, type, position, velocity, reference.
+const ROW: usize = 9;
+
+/// One rank's part of a step as `<step>.<rank>`: domain, whether there are reference values, then a row for each atom.
+pub(crate) fn write_step(folder: &Path, rank: usize, view: &StepView) {
+    let mut numbers = view.domain.to_numbers().to_vec();
+    numbers.push(f64::from(u8::from(view.reference.is_some())));
+    for row in 0..view.atoms.len() {
+        numbers.extend([view.atoms.ids[row] as f64, f64::from(view.atoms.types[row])]);
+        numbers.extend(view.atoms.positions[row]);
+        numbers.extend(view.atoms.velocities[row]);
+        numbers.push(view.reference.as_ref().map_or(0.0, |reference| reference[row]));
+    }
+    let bytes: Vec<u8> = numbers.into_iter().flat_map(f64::to_le_bytes).collect();
+    fs::write(folder.join(format!("{}.{rank}", view.step)), bytes).expect("a writable folder");
+}
+
+/// All steps that ranks wrote, by rising number.
+pub(crate) fn read_steps(folder: &Path, ranks: usize) -> Vec<Step> {
+    let names = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let number = |name: std::ffi::OsString| name.to_str()?.strip_suffix(".0")?.parse::<i64>().ok();
+    let mut steps: Vec<i64> = names.filter_map(number).collect();
+    steps.sort_unstable();
+    steps.into_iter().map(|step| read_step(folder, step, ranks)).collect()
+}
+
+fn read_step(folder: &Path, step: i64, ranks: usize) -> Step {
+    let domain = Domain { low: [0.0; 3], high: [0.0; 3], periodic: [false; 3] };
+    let mut read = Step { step, domain, atoms: AtomBlock::default(), reference: None, counts: Vec::new() };
+    let mut reference = Vec::new();
+    for rank in 0..ranks {
+        let bytes = fs::read(folder.join(format!("{step}.{rank}"))).expect("every rank wrote every step");
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let numbers: Vec<f64> = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
+        let (head, rows) = numbers.split_at(DOMAIN_NUMBERS + 1);
+        let domain = Domain::from_numbers(head[..DOMAIN_NUMBERS].try_into().expect("nine numbers"));
+        assert!(rank == 0 || domain == read.domain, "all ranks are of one domain");
+        read.domain = domain;
+        let (rows, rest) = rows.as_chunks::<ROW>();
+        assert!(rest.is_empty());
+        read.counts.push(rows.len());
+        for row in rows {
+            read.atoms.ids.push(row[0] as i64);
+            read.atoms.types.push(row[1] as i32);
+            read.atoms.positions.push([row[2], row[3], row[4]]);
+            read.atoms.velocities.push([row[5], row[6], row[7]]);
+            reference.push(row[8]);
+        }
+        read.reference = (head[DOMAIN_NUMBERS] == 1.0).then_some(Vec::new());
+    }
+    read.reference = read.reference.map(|_| reference);
+    read
+}
+
+/// What the pipeline makes of a step. All lists are by rising id.
+pub(crate) struct Analysed {
+    pub(crate) ids: Vec<i64>,
+    pub(crate) bonds: Vec<[i64; 2]>,
+    pub(crate) graph: Adjacency,
+    pub(crate) symmetry: Vec<f64>,
+    pub(crate) classes: Vec<Structure>,
+}
+
+/// Helper on two ranks (each takes half of the simulation's ranks), Bonds on two, then CSym and CNA.
+pub(crate) fn analyse(problem: Problem, step: &Step, ranks: usize) -> Analysed {
+    let analysis = problem.analysis();
+    let (mut bonds, mut reachable) = (Vec::new(), Vec::new());
+    for share in shares(step, ranks, analysis.reach) {
+        let pairs =
+            pairs_within(share.own(), share.ghosts(), &step.domain, analysis.reach).expect("good atoms");
+        bonds.extend(closer_than(&pairs, analysis.bond_cutoff));
+        reachable.extend(closer_than(&pairs, analysis.reach));
+    }
+    let table = AtomTable::new(&step.atoms.ids, &step.atoms.positions).expect("good atoms");
+    let graph = Adjacency::from_pairs(table.ids(), &bonds).expect("good bonds");
+    let reach = Adjacency::from_pairs(table.ids(), &reachable).expect("good pairs");
+    let symmetry = centro_symmetry(&table, &reach, &step.domain, analysis.neighbours).expect("good atoms");
+    let classes = classify(&graph);
+    Analysed { ids: table.ids().to_vec(), bonds, graph, symmetry, classes }
+}
+
+fn shares(step: &Step, ranks: usize, reach: f64) -> Vec<Share> {
+    let plan = SharePlan::even(&step.domain, 0, 2).expect("a plan");
+    let half = step.counts[..ranks / 2].iter().sum();
+    let (front, back) = step.atoms.ids.split_at(half);
+    let (front_at, back_at) = step.atoms.positions.split_at(half);
+    let mut shares = divide(front, front_at, &step.domain, &plan, reach).expect("good atoms");
+    let others = divide(back, back_at, &step.domain, &plan, reach).expect("good atoms");
+    for (share, other) in shares.iter_mut().zip(others) {
+        share.own_ids.extend(other.own_ids);
+        share.own_positions.extend(other.own_positions);
+        share.ghost_ids.extend(other.ghost_ids);
+        share.ghost_positions.extend(other.ghost_positions);
+    }
+    shares
+}
