@@ -153,8 +153,8 @@ mod tests {
         let all = Ok(("T", SelectionExpression::All));
         assert_eq!(SelectionExpression::parse_with_name("T"), all);
         assert_eq!(SelectionExpression::parse_with_name("T [...]"), all);
-        let (name, expression) = SelectionExpression::parse_with_name("atom/x[0:10,::2]").unwrap();
-        assert_eq!((name, expression.to_string().as_str()), ("atom/x", "[0:10, ::2]"));
+        let (name, expression) = SelectionExpression::parse_with_name("atom.x[0:10,::2]").unwrap();
+        assert_eq!((name, expression.to_string().as_str()), ("atom.x", "[0:10, ::2]"));
     }
 
     #[test]
