@@ -1,0 +1,218 @@
+//! The rules of the house that a compiler does not check. A rule that nothing checks is a wish.
+//!
+//! The lists in this file are the rules themselves and what is excused from them. An excuse is a ratchet: it may
+//! shrink, and goes when it is needed no more. Each check is shown to fail by the unit tests of its module.
+
+#[path = "tidy/hygiene.rs"]
+mod hygiene;
+#[path = "tidy/imports.rs"]
+mod imports;
+#[path = "tidy/length.rs"]
+mod length;
+#[path = "tidy/source.rs"]
+mod source;
+#[path = "tidy/unsafety.rs"]
+mod unsafety;
+#[path = "tidy/words.rs"]
+mod words;
+
+use imports::{Arrows, Boundary};
+use source::{sources, texts};
+use words::Allowed;
+
+/// What a crate must not name. No crate uses an asynchronous runtime: see the decisions in ARCHITECTURE.md.
+#[rustfmt::skip]
+const BOUNDARIES: &[Boundary] = &[
+    Boundary { folder: "", banned: &["tokio", "async_std", "smol", "anyhow", "eyre"] },
+    Boundary {
+        folder: "crates/fp-types/",
+        banned: &[
+            "std::net", "std::os", "std::fs", "std::env", "std::process", "std::thread", "std::time::Instant",
+            "std::time::SystemTime", "rustix", "libc", "bytes", "rand", "getrandom",
+        ],
+    },
+    Boundary { folder: "crates/fp-wire/", banned: &["std::net", "std::fs", "std::time", "std::thread", "serde"] },
+    Boundary {
+        folder: "crates/fp-proto/src/",
+        banned: &[
+            "std::net", "std::os", "std::fs", "std::env", "std::process", "std::thread", "std::time::Instant",
+            "std::time::SystemTime", "std::sync::Mutex", "std::sync::RwLock", "std::sync::Condvar",
+            "std::sync::mpsc", "std::sync::atomic", "std::cell", "std::collections::HashMap",
+            "std::collections::HashSet", "std::collections::hash_map", "rustix", "libc", "bytes", "rand",
+            "getrandom", "tracing",
+        ],
+    },
+    Boundary {
+        // The simulator must give the same trace for the same seed on every machine.
+        folder: "crates/fp-proto/examples/sim/simulator/",
+        banned: &[
+            "std::thread", "std::time::Instant", "std::time::SystemTime", "std::collections::HashMap",
+            "std::collections::HashSet", "std::collections::hash_map", "rand", "getrandom",
+        ],
+    },
+    Boundary { folder: "crates/fp-transport/", banned: &["fp_proto", "fp_core", "fp_wire", "serde", "bincode"] },
+    Boundary { folder: "crates/fp-core/", banned: &["fp_wire", "clap", "serde_json", "bincode", "libc"] },
+    Boundary { folder: "crates/fp-cli/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"] },
+    Boundary { folder: "src/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"] },
+    Boundary {
+        folder: "examples/",
+        banned: &["fp_core", "fp_proto", "fp_transport", "fp_types", "fp_wire"],
+    },
+    Boundary { folder: "demo/", banned: &["fp_core", "fp_proto", "fp_transport", "fp_types", "fp_wire"] },
+];
+
+/// Which of our packages depends on which others: the arrows in ARCHITECTURE.md.
+#[rustfmt::skip]
+const ARROWS: &[Arrows] = &[
+    Arrows { manifest: "Cargo.toml", allowed: &["fp-core"] },
+    Arrows { manifest: "crates/fp-types/Cargo.toml", allowed: &[] },
+    Arrows { manifest: "crates/fp-wire/Cargo.toml", allowed: &[] },
+    Arrows { manifest: "crates/fp-proto/Cargo.toml", allowed: &["fp-types", "fp-wire"] },
+    Arrows { manifest: "crates/fp-transport/Cargo.toml", allowed: &["fp-types"] },
+    Arrows { manifest: "crates/fp-core/Cargo.toml", allowed: &["fp-types", "fp-proto", "fp-transport"] },
+    Arrows { manifest: "crates/fp-cli/Cargo.toml", allowed: &["fp-core"] },
+    Arrows { manifest: "demo/Cargo.toml", allowed: &["flexpath"] },
+];
+
+/// Banned words of public names, and the words to use.
+#[rustfmt::skip]
+const BANNED_WORDS: &[(&str, &str)] = &[
+    ("topic", "stream"), ("channel", "stream"), ("producer", "publisher"), ("consumer", "subscriber"),
+    ("writer", "publisher (or StepWriter)"), ("reader", "subscriber (or StepReader)"), ("group", "cohort"),
+    ("communicator", "cohort"), ("job", "cohort"), ("node", "rank"), ("master", "lead"),
+    ("manager", "coordinator"), ("server", "coordinator"), ("discovery", "rendezvous"),
+    ("registry", "rendezvous"), ("client", "peer"), ("socket", "link"), ("engine", "transport"),
+    ("backend", "transport"), ("timestep", "step"), ("frame", "step"), ("dataset", "variable"),
+    ("chunk", "block"), ("piece", "block"), ("dims", "shape"), ("box", "region"), ("slab", "region"),
+    ("decomposition", "layout"), ("query", "selection (or watch)"), ("schedule", "plan"), ("alloc", "loan"),
+    ("free", "release or reclaim"), ("ack", "release"), ("buffer", "queue"), ("format", "schema"),
+    ("operator", "transform"), ("filter", "transform"), ("trigger", "watch"), ("callback", "action"),
+    ("get", "the bare noun"),
+];
+
+/// Banned words that are right where they stand.
+#[rustfmt::skip]
+const ALLOWED_WORDS: &[Allowed] = &[
+    // Coordinates: a list of one number for each dimension. A shape is one use of it; points and strides are others.
+    Allowed { word: "dims", below: "crates/fp-types/", name: "" },
+    // What one rank sends of one block for a selection: a part of a plan, where a block is what somebody put.
+    Allowed { word: "piece", below: "crates/fp-types/src/plan/", name: "" },
+    Allowed { word: "piece", below: "crates/fp-proto/src/data.rs", name: "" },
+    // One question of a `Resolve` message: a variable's name and the selection of it.
+    Allowed { word: "query", below: "crates/fp-proto/src/message.rs", name: "" },
+    // The machine's order to free a step's memory: the outcome of releases, where a release is a message.
+    Allowed { word: "free", below: "crates/fp-proto/src/effect.rs", name: "Free" },
+    Allowed { word: "free", below: "crates/fp-proto/src/mutation.rs", name: "FreeWithoutRetire" },
+    // Says which of the operating system's sockets was dialled by mistake.
+    Allowed { word: "socket", below: "crates/fp-transport/src/hello/refusal.rs", name: "WrongSocket" },
+    // Links carry frames: the word is the transport's own, and steps are unknown there.
+    Allowed { word: "frame", below: "crates/fp-transport/src/", name: "" },
+];
+
+/// Files past the limit: they may only shrink.
+const LONG_FILES: &[(&str, usize)] = &[];
+/// Functions past the limit: they may only shrink.
+const LONG_FUNCTIONS: &[(&str, usize)] = &[];
+/// How many uses of unsafe code each file has; zero for all others. The number may only sink.
+const UNSAFE_USES: &[(&str, usize)] = &[
+    ("crates/fp-transport/src/credentials.rs", 1),
+    ("crates/fp-transport/src/memory/arena.rs", 5),
+    ("crates/fp-transport/src/memory/mapped.rs", 1),
+    ("crates/fp-transport/src/memory/mapping.rs", 8),
+    ("crates/fp-transport/src/memory/payload.rs", 3),
+    ("demo/src/lammps/library.rs", 22),
+    ("demo/src/lammps/symbols.rs", 4),
+];
+/// Roots of crates that forbid unsafe code altogether.
+const SAFE_ROOTS: &[&str] = &[
+    "src/lib.rs",
+    "crates/fp-types/src/lib.rs",
+    "crates/fp-proto/src/lib.rs",
+    "crates/fp-core/src/lib.rs",
+    "crates/fp-cli/src/main.rs",
+];
+/// Tests that must let real time pass, each with its reason in the file.
+const SLEEPING_TESTS: &[&str] = &[];
+
+/// Fails with one complaint a line.
+fn assert_tidy(complaints: Vec<String>) {
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn crates_name_nothing_beyond_their_boundaries() {
+    assert_tidy(sources().iter().flat_map(|source| imports::check(source, BOUNDARIES)).collect());
+}
+
+#[test]
+fn packages_depend_on_each_other_as_drawn() {
+    let texts = texts();
+    let manifest = |arrows: &Arrows| {
+        let found = texts.iter().find(|text| text.path == arrows.manifest);
+        found.unwrap_or_else(|| panic!("{} is gone: its arrows can go", arrows.manifest))
+    };
+    assert_tidy(ARROWS.iter().flat_map(|arrows| imports::check_arrows(manifest(arrows), arrows)).collect());
+    let manifests = texts.iter().filter(|text| text.path.ends_with("Cargo.toml"));
+    let undrawn = manifests.filter(|text| ARROWS.iter().all(|arrows| arrows.manifest != text.path));
+    assert_tidy(
+        undrawn.map(|text| format!("{}: a new package, whose arrows nobody drew", text.path)).collect(),
+    );
+}
+
+#[test]
+fn files_and_functions_are_short() {
+    let sources = sources();
+    let functions: Vec<_> = sources.iter().flat_map(length::functions).collect();
+    let paths: Vec<String> = sources.iter().map(|source| source.path.clone()).collect();
+    let places: Vec<String> = functions.iter().map(|function| function.place.clone()).collect();
+    let mut complaints = length::check_tenth(&functions);
+    complaints.extend(sources.iter().filter_map(|source| length::check_file(source, LONG_FILES)));
+    complaints.extend(functions.iter().filter_map(|f| length::check_function(f, LONG_FUNCTIONS)));
+    complaints.extend(length::check_excuses(&paths, LONG_FILES));
+    complaints.extend(length::check_excuses(&places, LONG_FUNCTIONS));
+    assert_tidy(complaints);
+}
+
+#[test]
+fn public_names_use_the_words_of_the_house() {
+    let mut used = vec![false; ALLOWED_WORDS.len()];
+    let is_library = |path: &str| path.contains("src/");
+    let mut complaints = Vec::new();
+    for source in sources().iter().filter(|source| is_library(&source.path)) {
+        complaints.extend(words::check(source, BANNED_WORDS, ALLOWED_WORDS, &mut used));
+    }
+    let idle = ALLOWED_WORDS.iter().zip(used).filter(|(_, used)| !used);
+    complaints.extend(idle.map(|(allowed, _)| {
+        format!("{} {:?} is allowed below {}, but nobody says it", allowed.word, allowed.name, allowed.below)
+    }));
+    assert_tidy(complaints);
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    assert_tidy(sources().iter().filter_map(hygiene::check_module_docs).collect());
+}
+
+#[test]
+fn unsafe_code_is_explained_counted_and_mostly_forbidden() {
+    let sources = sources();
+    let mut complaints: Vec<String> = sources.iter().flat_map(unsafety::check_comments).collect();
+    complaints.extend(sources.iter().filter_map(|source| unsafety::check_count(source, UNSAFE_USES)));
+    let gone = UNSAFE_USES.iter().filter(|(path, _)| sources.iter().all(|source| source.path != *path));
+    complaints.extend(gone.map(|(path, _)| format!("{path} is gone: so is its unsafe code")));
+    for root in SAFE_ROOTS {
+        let source = sources.iter().find(|source| source.path == *root);
+        complaints.extend(source.map_or(Some(format!("{root} is gone")), unsafety::check_forbidden));
+    }
+    assert_tidy(complaints);
+}
+
+#[test]
+fn nothing_is_unfinished_or_speaks_of_where_it_was_written() {
+    assert_tidy(texts().iter().flat_map(hygiene::check_text).collect());
+}
+
+#[test]
+fn no_test_sleeps_or_is_passed_over() {
+    assert_tidy(sources().iter().flat_map(|source| hygiene::check_tests(source, SLEEPING_TESTS)).collect());
+}
