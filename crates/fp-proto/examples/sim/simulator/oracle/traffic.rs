@@ -1,0 +1,59 @@
+//! Control messages are few: a bounded number for each step, and for each change of who is there.
+
+use super::Oracle;
+use fp_proto::message::Message;
+
+/// What was sent in a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Traffic {
+    /// Sent for steps: reports, decisions, assignments, releases, credit.
+    pub(crate) steps: u64,
+    /// Bytes of `Ready` that say that nothing changed.
+    pub(crate) largest_unchanged_ready_bytes: u64,
+    pub(crate) others: u64,
+    pub(crate) heartbeats: u64,
+}
+
+impl Traffic {
+    /// Counts a message.
+    pub(crate) fn sent(&mut self, message: &Message, len_bytes: u64) {
+        match message {
+            Message::Heartbeat => self.heartbeats += 1,
+            Message::Ready { report, .. } => {
+                self.steps += 1;
+                if report.changed.is_empty() {
+                    self.largest_unchanged_ready_bytes = self.largest_unchanged_ready_bytes.max(len_bytes);
+                }
+            }
+            Message::Log { .. } | Message::Assign(_) | Message::Release { .. } | Message::Credit { .. } => self.steps += 1,
+            _ => self.others += 1,
+        }
+    }
+}
+
+impl Oracle {
+    /// At the end of a run: no more messages were sent than its steps and members account for.
+    pub(crate) fn check_traffic(&mut self) {
+        let mut allowed = 0;
+        for truth in self.publishers.values() {
+            let (ranks, steps) = (u64::from(truth.plan.size), truth.highest_begun());
+            // A report up and the decision down; each assignment and each release is news as well.
+            allowed += ranks * (2 * steps + 8 * truth.subscriptions.len() as u64 + 16);
+            for wanted in truth.subscriptions.values() {
+                allowed += ranks * (wanted.dropped.len() as u64 + 8);
+            }
+            for member in truth.members.values() {
+                let readers = u64::from(self.subscribers[&member.cohort].plan.size);
+                allowed += (member.assigned.len() as u64) * (2 * ranks + 2 * readers + 2);
+            }
+        }
+        let sent = self.traffic.steps;
+        self.demand(sent <= allowed, "messages are bounded", || {
+            format!("{sent} messages were sent for steps, {allowed} would do")
+        });
+        let bytes = self.traffic.largest_unchanged_ready_bytes;
+        self.demand(bytes <= 128, "an unchanged layout costs a few bytes", || {
+            format!("a report without changes took {bytes} bytes")
+        });
+    }
+}

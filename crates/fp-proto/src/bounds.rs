@@ -1,0 +1,126 @@
+//! The bounds of every count in a message (`docs/protocol.md`, section 12), checked on receipt.
+
+use crate::config::{ContactText, SubscriptionSpec, VariableSet};
+use crate::message::{ChangeKind, Decision, Message, ReadyReport};
+
+/// Bytes of a name or label.
+pub const LIMIT_NAME_BYTES: usize = 255;
+/// Bytes of a contact.
+pub const LIMIT_CONTACT_BYTES: usize = 1024;
+/// Names in a `VariableSet`, queries in a `Resolve`, entries in a `Log`.
+pub const LIMIT_ITEMS: usize = 4096;
+/// Bytes of all scalar values of a step.
+pub const LIMIT_VALUES_BYTES: usize = 4096;
+
+type Check = Result<(), &'static str>;
+
+fn at_most(len: usize, limit: usize, what: &'static str) -> Check {
+    if len > limit { Err(what) } else { Ok(()) }
+}
+
+fn contact(contact: &ContactText) -> Check {
+    at_most(contact.0.len(), LIMIT_CONTACT_BYTES, "contact")
+}
+
+fn spec(spec: &SubscriptionSpec) -> Check {
+    if let Some(share) = &spec.share {
+        at_most(share.set.len(), LIMIT_NAME_BYTES, "share.set")?;
+    }
+    let VariableSet::Named(names) = &spec.variables else { return Ok(()) };
+    at_most(names.len(), LIMIT_ITEMS, "spec.variables")?;
+    names.iter().try_for_each(|name| at_most(name.len(), LIMIT_NAME_BYTES, "spec.variables"))
+}
+
+fn decision(decision: &Decision) -> Check {
+    match decision {
+        Decision::Prepare { kind: ChangeKind::Add(asked) | ChangeKind::Update(asked), .. } => spec(asked),
+        Decision::Start { reserved, .. } => at_most(reserved.len(), LIMIT_ITEMS, "log.reserved"),
+        Decision::Decided { kept, .. } => at_most(kept.len(), LIMIT_ITEMS, "log.kept"),
+        Decision::Released { steps, .. } => at_most(steps.len(), LIMIT_ITEMS, "log.steps"),
+        Decision::Prepare { kind: ChangeKind::Remove, .. }
+        | Decision::Assigned { .. }
+        | Decision::Lagging { .. }
+        | Decision::Lost { .. }
+        | Decision::Closed => Ok(()),
+    }
+}
+
+fn report(report: &ReadyReport) -> Check {
+    at_most(report.not_kept.len(), LIMIT_ITEMS, "ready.not_kept")?;
+    let values: usize = report.values.iter().map(|value| value.name.len() + value.bytes.len()).sum();
+    at_most(values, LIMIT_VALUES_BYTES, "ready.values")
+}
+
+impl Message {
+    /// Whether every count is within its bound; otherwise the part that is not.
+    ///
+    /// # Errors
+    /// The name of the part.
+    pub fn check(&self) -> Result<(), &'static str> {
+        match self {
+            Self::Join { contact: own, .. } => contact(own),
+            Self::Welcome { parent, .. } => contact(parent),
+            Self::Ready { report: merged, .. } => report(merged),
+            Self::Log { entries, .. } => {
+                at_most(entries.len(), LIMIT_ITEMS, "log.entries")?;
+                entries.iter().try_for_each(decision)
+            }
+            Self::Subscribe { spec: asked, label, .. } => {
+                at_most(label.len(), LIMIT_NAME_BYTES, "label")?;
+                spec(asked)
+            }
+            Self::Reselect { spec: asked } => spec(asked),
+            Self::Subscribed { peers, .. } | Self::Attached { peers, .. } => {
+                peers.iter().try_for_each(contact)
+            }
+            Self::TableReply { contacts, .. } => contacts.iter().try_for_each(contact),
+            Self::Resolve { queries, .. } => {
+                at_most(queries.len(), LIMIT_ITEMS, "resolve.queries")?;
+                queries
+                    .iter()
+                    .try_for_each(|query| at_most(query.variable.len(), LIMIT_NAME_BYTES, "resolve.variable"))
+            }
+            Self::Resolved { owners, .. } => owners.iter().try_for_each(|(_, owner)| contact(owner)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The name of the variant, for messages to people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Heartbeat => "Heartbeat",
+            Self::Probe { .. } => "Probe",
+            Self::ProbeReply { .. } => "ProbeReply",
+            Self::Join { .. } => "Join",
+            Self::Welcome { .. } => "Welcome",
+            Self::Refused { .. } => "Refused",
+            Self::TreeHello { .. } => "TreeHello",
+            Self::SubtreeOpen => "SubtreeOpen",
+            Self::CohortOpen => "CohortOpen",
+            Self::RankLost { .. } => "RankLost",
+            Self::Ready { .. } => "Ready",
+            Self::Prepared { .. } => "Prepared",
+            Self::Expire { .. } => "Expire",
+            Self::Closing { .. } => "Closing",
+            Self::Late { .. } => "Late",
+            Self::TableRequest { .. } => "TableRequest",
+            Self::TableReply { .. } => "TableReply",
+            Self::Log { .. } => "Log",
+            Self::Subscribe { .. } => "Subscribe",
+            Self::Subscribed { .. } => "Subscribed",
+            Self::Credit { .. } => "Credit",
+            Self::Assign(_) => "Assign",
+            Self::Release { .. } => "Release",
+            Self::Reselect { .. } => "Reselect",
+            Self::Reselected { .. } => "Reselected",
+            Self::Unsubscribe => "Unsubscribe",
+            Self::StreamEnd { .. } => "StreamEnd",
+            Self::Leaving => "Leaving",
+            Self::Attached { .. } => "Attached",
+            Self::AwaitingRestart { .. } => "AwaitingRestart",
+            Self::Left => "Left",
+            Self::Resolve { .. } => "Resolve",
+            Self::Resolved { .. } => "Resolved",
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Messages to bytes and back: bincode, behind this one module so that a successor can replace it.
+//!
+//! Integers are little-endian and of variable length. Input is bounded, every byte must be used, and the counts
+//! inside are checked before a message is believed.
+
+use crate::message::Message;
+
+/// The longest message, in bytes.
+pub const LIMIT_MESSAGE_BYTES: usize = 16 << 20;
+
+/// Why bytes are no message.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// The input is too long.
+    #[error("a message of {len_bytes} bytes is longer than {limit_bytes}")]
+    TooLong {
+        /// Its length.
+        len_bytes: usize,
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// The bytes are not those of a message.
+    #[error("malformed message: {0}")]
+    Malformed(#[from] bincode::error::DecodeError),
+    /// Something follows the message.
+    #[error("{trailing} bytes follow the message")]
+    Trailing {
+        /// How many.
+        trailing: usize,
+    },
+    /// A part is out of its bound.
+    #[error("{0} is out of its bound")]
+    OutOfBounds(&'static str),
+}
+
+/// The bytes of anything that travels.
+pub(crate) fn to_bytes<T: serde::Serialize>(value: &T) -> Vec<u8> {
+    // Encoding into memory fails only for types that cannot be encoded at all, and ours can.
+    bincode::serde::encode_to_vec(value, bincode::config::standard()).unwrap_or_default()
+}
+
+/// What these bytes, at most `LIMIT` of them, are.
+pub(crate) fn from_bytes<T: serde::de::DeserializeOwned, const LIMIT: usize>(
+    bytes: &[u8],
+) -> Result<T, DecodeError> {
+    if bytes.len() > LIMIT {
+        return Err(DecodeError::TooLong { len_bytes: bytes.len(), limit_bytes: LIMIT });
+    }
+    let config = bincode::config::standard().with_limit::<LIMIT>();
+    let (value, used): (T, usize) = bincode::serde::decode_from_slice(bytes, config)?;
+    if used != bytes.len() {
+        return Err(DecodeError::Trailing { trailing: bytes.len() - used });
+    }
+    Ok(value)
+}
+
+/// The bytes of a message.
+pub fn encode(message: &Message) -> Vec<u8> {
+    to_bytes(message)
+}
+
+/// The message of these bytes.
+///
+/// # Errors
+/// If they are not exactly one message within its bounds.
+pub fn decode(bytes: &[u8]) -> Result<Message, DecodeError> {
+    let message: Message = from_bytes::<_, LIMIT_MESSAGE_BYTES>(bytes)?;
+    message.check().map_err(DecodeError::OutOfBounds)?;
+    Ok(message)
+}

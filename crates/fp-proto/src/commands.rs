@@ -1,0 +1,104 @@
+//! What the commands of the application answer.
+
+use crate::message::Assignment;
+use crate::outcome::{LossReason, StreamEnding};
+use crate::time::Moment;
+use fp_types::{Rank, StepId, SubscriptionId};
+
+/// The answer to `PublisherMachine::begin_step`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// The step is begun.
+    Started(BegunStep),
+    /// There is no room yet; call again after any effect or at the deadline.
+    Wait {
+        /// What for.
+        reason: BeginWait,
+        /// When the wait ends by itself, if it does.
+        until: Option<Moment>,
+    },
+}
+
+/// A begun step and for whom it is kept; frozen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BegunStep {
+    /// The step.
+    pub step: StepId,
+    /// The subscriptions that it is kept for, standing ones included; sorted. Empty: nothing need be stored.
+    pub kept: Vec<SubscriptionId>,
+}
+
+/// What a publisher waits for before its next step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BeginWait {
+    /// The cohort is not complete yet.
+    Opening,
+    /// Too many steps of this rank are undecided.
+    Skew {
+        /// The oldest undecided step.
+        step: StepId,
+        /// The rank that lags, once it is known.
+        lagging: Option<Rank>,
+    },
+    /// A subscription holds as many steps or bytes as it may.
+    Subscription {
+        /// Which.
+        subscription: SubscriptionId,
+        /// Its live steps on this rank.
+        live_steps: u32,
+        /// Bytes live on this rank.
+        live_bytes: u64,
+    },
+}
+
+/// Why a command is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// The stream is lost.
+    #[error("rank {rank} of the own cohort is lost: {reason}")]
+    Lost {
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+    /// The handle is closing or closed, or opening failed.
+    #[error("the stream is closed on this handle")]
+    Closed,
+    /// A step is begun already and neither ended nor abandoned.
+    #[error("step {0} is still open: end it first")]
+    StepOpen(StepId),
+    /// This step is not the one that is begun.
+    #[error("step {0} is not open")]
+    StepNotOpen(StepId),
+    /// The step was not assigned, or is released already.
+    #[error("step {0} is not held")]
+    NotHeld(StepId),
+    /// Scalars of one step exceed their bound.
+    #[error("the scalars of step {step} take {len_bytes} bytes, more than {limit_bytes}")]
+    ScalarsTooLarge {
+        /// The step.
+        step: StepId,
+        /// Their bytes.
+        len_bytes: u64,
+        /// The bound.
+        limit_bytes: u64,
+    },
+    /// The stream has not been attached yet.
+    #[error("the stream is not attached yet")]
+    NotAttached,
+    /// The new selection is not acceptable.
+    #[error("invalid selection: only the variables of a subscription can change")]
+    InvalidSpec,
+}
+
+/// The answer to `SubscriberMachine::next_step`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The next step; it is held until `release`.
+    Step(Assignment),
+    /// None has come yet.
+    NotYet,
+    /// No more will come.
+    Ended(StreamEnding),
+}

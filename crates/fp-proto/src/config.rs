@@ -1,0 +1,262 @@
+//! What the application decides when it opens a stream: bounds, policies and deadlines.
+
+use crate::tree;
+use fp_types::{Epoch, Rank};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The printable address of a rank; opaque here, dialled by the driver.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ContactText(pub String);
+
+/// A rank's place in its cohort and the timing rules that all its links share.
+#[derive(Clone, Debug)]
+pub struct CohortConfig {
+    /// The name under which the cohort's lead is found.
+    pub name: String,
+    /// This rank, from 0.
+    pub rank: Rank,
+    /// Ranks in the cohort, at least 1.
+    pub size: u32,
+    /// This rank's own contact.
+    pub contact: ContactText,
+    /// Where the lead is, if the launcher knows (MPI); otherwise the rendezvous is asked.
+    pub lead_contact: Option<ContactText>,
+    /// Children of an inner rank in the cohort tree.
+    pub fan_out: u32,
+    /// The longest that opening may take.
+    pub open_timeout: Duration,
+    /// The longest that closing may take.
+    pub close_timeout: Duration,
+    /// A link on which nothing was sent for this long gets a heartbeat.
+    pub heartbeat: Duration,
+    /// A peer that was silent for this long is lost.
+    pub silence: Duration,
+    /// How often the rendezvous is asked again while what we look for is not there.
+    pub lookup_interval: Duration,
+}
+
+impl CohortConfig {
+    /// A cohort of one with the default timing.
+    pub fn alone(name: impl Into<String>, contact: ContactText) -> Self {
+        Self::ranked(name, contact, Rank(0), 1)
+    }
+
+    /// Rank `rank` of `size` with the default timing.
+    pub fn ranked(name: impl Into<String>, contact: ContactText, rank: Rank, size: u32) -> Self {
+        Self {
+            name: name.into(),
+            rank,
+            size,
+            contact,
+            lead_contact: None,
+            fan_out: tree::DEFAULT_FAN_OUT,
+            open_timeout: Duration::from_secs(60),
+            close_timeout: Duration::from_secs(30),
+            heartbeat: Duration::from_secs(1),
+            silence: Duration::from_secs(10),
+            lookup_interval: Duration::from_millis(50),
+        }
+    }
+}
+
+/// What a publisher rank promises to keep and for how long it waits.
+#[derive(Clone, Debug)]
+pub struct PublisherConfig {
+    /// The cohort.
+    pub cohort: CohortConfig,
+    /// The epoch of this opening; drawn by the lead, learnt by the others.
+    pub epoch: Epoch,
+    /// Steps that a rank may be ahead of the slowest rank of its cohort, at least 1.
+    pub skew_steps: u32,
+    /// Bytes of live steps on this rank over all subscriptions.
+    pub limit_bytes: u64,
+    /// The last steps that are kept for newcomers, without any subscription.
+    pub reserve_steps: u32,
+    /// Whether step 0 is kept for every newcomer.
+    pub precious_first: bool,
+    /// Subscriptions at one time, work-sharing members not counted.
+    pub limit_subscriptions: u32,
+    /// How long a rank of the cohort may be late with a step before it is named.
+    pub lag_report: Duration,
+    /// The mutation that a checker must catch; nothing in production.
+    #[cfg(feature = "mutations")]
+    pub mutation: Option<crate::mutation::Mutation>,
+}
+
+impl PublisherConfig {
+    /// The defaults: 4 steps of skew, 1 GiB, no reserve, 64 subscriptions.
+    pub fn new(cohort: CohortConfig, epoch: Epoch) -> Self {
+        Self {
+            cohort,
+            epoch,
+            skew_steps: 4,
+            limit_bytes: 1 << 30,
+            reserve_steps: 0,
+            precious_first: false,
+            limit_subscriptions: 64,
+            lag_report: Duration::from_millis(200),
+            #[cfg(feature = "mutations")]
+            mutation: None,
+        }
+    }
+}
+
+/// What happens at the bound of a subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum QueuePolicy {
+    /// Lossless: the publisher waits at most `max_wait_ms` (0: not at all), then the subscription is detached.
+    EveryStep {
+        /// The longest wait of the publisher, in milliseconds.
+        max_wait_ms: u64,
+    },
+    /// The oldest step that nobody was assigned gives way to the new one.
+    DropOldest,
+    /// The new step is not kept.
+    DropNewest,
+    /// Only the newest step that nobody was assigned is kept.
+    LatestOnly,
+    /// Of the steps since the subscription's first, every k-th; those losslessly as in `EveryStep`.
+    EveryKth {
+        /// The stride, at least 1.
+        every: u64,
+        /// The longest wait of the publisher, in milliseconds.
+        max_wait_ms: u64,
+    },
+    /// The publisher waits at most this long for room, then the new step is not kept.
+    WaitAtMost {
+        /// The longest wait, in milliseconds.
+        wait_ms: u64,
+    },
+}
+
+/// How a work-sharing set hands its steps to its members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ShareMode {
+    /// In the order in which the members joined, each in its turn; a turn waits for the member's credit.
+    RoundRobin,
+    /// To the member with credit that has waited longest.
+    OnDemand,
+}
+
+/// Membership of a work-sharing set: one subscription whose members each get some of the steps.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Share {
+    /// The name of the set.
+    pub set: String,
+    /// How steps are handed out; the first member decides, a later one must agree.
+    pub mode: ShareMode,
+    /// Whether a step whose member is gone is handed to another member (which may then see it out of order).
+    pub redeliver: bool,
+}
+
+/// Which variables a subscription wants kept.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum VariableSet {
+    /// Every variable of the stream.
+    All,
+    /// These, by name, sorted and without repetition.
+    Named(Vec<String>),
+}
+
+impl VariableSet {
+    /// The set of these names, in any order.
+    pub fn named(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
+        names.sort();
+        names.dedup();
+        Self::Named(names)
+    }
+
+    /// Whether `variable` is in the set.
+    pub fn contains(&self, variable: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Named(names) => names.binary_search_by(|name| name.as_str().cmp(variable)).is_ok(),
+        }
+    }
+}
+
+/// Where a newcomer starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum StartAt {
+    /// At the first step that begins on every rank after the attachment.
+    Next,
+    /// At the oldest step of the reserve that every rank still holds; as `Next` where there is none.
+    OldestReserved,
+}
+
+/// What a subscriber cohort (or one work-sharing set of them) asks of a stream.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SubscriptionSpec {
+    /// The variables to keep for it.
+    pub variables: VariableSet,
+    /// What happens at the bound.
+    pub policy: QueuePolicy,
+    /// Live steps of this subscription, undecided ones included; at least 1.
+    pub limit_steps: u32,
+    /// Where it starts.
+    pub start_at: StartAt,
+    /// The work-sharing set, if it is a member of one.
+    pub share: Option<Share>,
+}
+
+impl Default for SubscriptionSpec {
+    fn default() -> Self {
+        Self {
+            variables: VariableSet::All,
+            policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
+            limit_steps: 4,
+            start_at: StartAt::Next,
+            share: None,
+        }
+    }
+}
+
+/// What a subscriber does when the publisher cohort is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnLoss {
+    /// The stream has ended.
+    End,
+    /// It looks for a new epoch of the same stream for this long.
+    AwaitRestart(Duration),
+}
+
+/// What a subscriber rank asks for.
+#[derive(Clone, Debug)]
+pub struct SubscriberConfig {
+    /// The subscriber's own cohort; its name is used only where it has more than one rank.
+    pub cohort: CohortConfig,
+    /// The epoch of the subscriber cohort's own opening.
+    pub epoch: Epoch,
+    /// The stream to attach to.
+    pub stream: String,
+    /// The publisher's lead, if known; otherwise the rendezvous is asked.
+    pub publisher_contact: Option<ContactText>,
+    /// What to keep and what happens at the bound.
+    pub spec: SubscriptionSpec,
+    /// Steps that this cohort takes ahead of what it released (its credit), at least 1.
+    pub credit_steps: u32,
+    /// What to do when the publisher is lost.
+    pub on_loss: OnLoss,
+    /// The mutation that a checker must catch; nothing in production.
+    #[cfg(feature = "mutations")]
+    pub mutation: Option<crate::mutation::Mutation>,
+}
+
+impl SubscriberConfig {
+    /// The defaults: every step of all variables, two steps of credit, ends with the publisher.
+    pub fn new(cohort: CohortConfig, epoch: Epoch, stream: impl Into<String>) -> Self {
+        Self {
+            cohort,
+            epoch,
+            stream: stream.into(),
+            publisher_contact: None,
+            spec: SubscriptionSpec::default(),
+            credit_steps: 2,
+            on_loss: OnLoss::End,
+            #[cfg(feature = "mutations")]
+            mutation: None,
+        }
+    }
+}

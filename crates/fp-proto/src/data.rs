@@ -1,0 +1,200 @@
+//! Messages of the data plane: between the rank that owns blocks and the rank that wants them, on a link of their
+//! own. No machine sees them: asking, placing and copying is straight-line code of the driver's crate.
+//!
+//! In the steady state the owner sends `Placed` at the end of each step to everybody who said `Want`, so that a
+//! fetch costs no round trip. A placement is a hint: where it is missing, `Fetch` asks.
+
+use crate::bounds::{LIMIT_ITEMS, LIMIT_NAME_BYTES};
+use crate::codec::DecodeError;
+use crate::message::MemberId;
+use fp_types::{Part, Region, Selection, StepId, SubscriptionId};
+use serde::{Deserialize, Serialize};
+
+/// Pieces at most this long travel inside `Placed`.
+pub const EAGER_BYTES: u64 = 4096;
+/// The longest encoded message of the data plane, bodies not counted.
+pub const LIMIT_DATA_BYTES: usize = 64 << 20;
+/// Blocks or pieces in one message.
+pub const LIMIT_PIECES: usize = 1 << 20;
+
+/// A variable that a subscriber rank will read in every step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WantedVariable {
+    /// Its name.
+    pub name: String,
+    /// What of it is to be pushed without being asked (where placing is not possible); `None`: nothing.
+    pub push: Option<Selection>,
+}
+
+/// A part of one block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// The variable.
+    pub variable: String,
+    /// The block's index on its rank: the how-manieth put of this variable in this step.
+    pub block: u32,
+    /// The part, in coordinates that count from the block's own corner (of a joined array a rank does not know its
+    /// place).
+    pub part: Part,
+}
+
+/// Where a block's bytes are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Place {
+    /// In a segment that was announced on this link.
+    Segment {
+        /// Which.
+        segment: u64,
+        /// The first byte.
+        offset: u64,
+        /// Bytes.
+        len: u64,
+    },
+    /// In this process, under this key.
+    Inproc {
+        /// The key.
+        key: u128,
+    },
+    /// Here.
+    Inline {
+        /// The whole block.
+        bytes: Vec<u8>,
+    },
+}
+
+/// A block and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacedBlock {
+    /// The variable.
+    pub variable: String,
+    /// The block's index on its rank.
+    pub block: u32,
+    /// What it covers.
+    pub region: Region,
+    /// Where.
+    pub place: Place,
+}
+
+/// Why an owner cannot give what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GoneReason {
+    /// The step was released or never kept here.
+    Step,
+    /// The step has no such block here.
+    Block,
+    /// The block has no such part.
+    Part,
+    /// There is no room to make it shareable.
+    NoRoom,
+}
+
+/// A message of the data plane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DataMessage {
+    /// Subscriber: place (or push) these variables in every step from now on. Replaces the last `Want`.
+    Want {
+        /// Its subscription.
+        subscription: SubscriptionId,
+        /// Its membership: pushed is only what was assigned to it.
+        member: MemberId,
+        /// The variables.
+        variables: Vec<WantedVariable>,
+    },
+    /// Subscriber: these pieces, now.
+    Fetch {
+        /// To be named in the answer.
+        request: u64,
+        /// The step.
+        step: StepId,
+        /// The pieces.
+        pieces: Vec<Piece>,
+    },
+    /// Owner: a segment's descriptor comes with this message.
+    SegmentIs {
+        /// Its number in later `Placed` on this link.
+        segment: u64,
+        /// Its length.
+        len: u64,
+    },
+    /// Owner: a segment will be named no more.
+    SegmentGone {
+        /// Its number.
+        segment: u64,
+    },
+    /// Owner: where blocks of a step are.
+    Placed {
+        /// The step.
+        step: StepId,
+        /// The `Fetch` that this answers; `None` if nobody asked.
+        request: Option<u64>,
+        /// The blocks.
+        blocks: Vec<PlacedBlock>,
+    },
+    /// Owner: the bytes of a `Fetch`'s pieces follow as the body, in the order asked for, each packed densely in the
+    /// memory order of its variable.
+    Pieces {
+        /// The `Fetch`.
+        request: u64,
+        /// The step.
+        step: StepId,
+    },
+    /// Owner: the bytes of these pieces, that a `Want` asked to push, follow as the body.
+    Pushed {
+        /// The step.
+        step: StepId,
+        /// The pieces, in the order of the body.
+        pieces: Vec<Piece>,
+    },
+    /// Owner: a `Fetch` cannot be answered.
+    Gone {
+        /// Which.
+        request: u64,
+        /// Its step.
+        step: StepId,
+        /// Why.
+        reason: GoneReason,
+    },
+}
+
+impl DataMessage {
+    fn check(&self) -> Result<(), &'static str> {
+        let (count, limit) = match self {
+            Self::Want { variables, .. } => (variables.len(), LIMIT_ITEMS),
+            Self::Fetch { pieces, .. } | Self::Pushed { pieces, .. } => (pieces.len(), LIMIT_PIECES),
+            Self::Placed { blocks, .. } => (blocks.len(), LIMIT_PIECES),
+            Self::SegmentIs { .. } | Self::SegmentGone { .. } | Self::Pieces { .. } | Self::Gone { .. } => {
+                (0, 0)
+            }
+        };
+        if count > limit {
+            return Err("count");
+        }
+        let long = |name: &str| name.len() > LIMIT_NAME_BYTES;
+        let too_long = match self {
+            Self::Want { variables, .. } => variables.iter().any(|wanted| long(&wanted.name)),
+            Self::Fetch { pieces, .. } | Self::Pushed { pieces, .. } => {
+                pieces.iter().any(|piece| long(&piece.variable))
+            }
+            Self::Placed { blocks, .. } => blocks.iter().any(|block| long(&block.variable)),
+            Self::SegmentIs { .. } | Self::SegmentGone { .. } | Self::Pieces { .. } | Self::Gone { .. } => {
+                false
+            }
+        };
+        if too_long { Err("name") } else { Ok(()) }
+    }
+
+    /// The bytes of this message.
+    pub fn encode(&self) -> Vec<u8> {
+        crate::codec::to_bytes(self)
+    }
+
+    /// The message of these bytes.
+    ///
+    /// # Errors
+    /// If they are not exactly one message within its bounds.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let message: Self = crate::codec::from_bytes::<_, LIMIT_DATA_BYTES>(bytes)?;
+        message.check().map_err(DecodeError::OutOfBounds)?;
+        Ok(message)
+    }
+}

@@ -1,0 +1,365 @@
+//! Every message of the control plane. Discriminants are never reordered; new variants go to the end.
+//!
+//! The types are flat: no message contains itself, and every count has a bound that [`Message::check`] enforces
+//! on receipt (`docs/protocol.md` lists them).
+
+use crate::config::{ContactText, SubscriptionSpec};
+use crate::outcome::{EndReason, LossReason, RefusalReason};
+use fp_types::{Contribution, Epoch, Rank, Selection, StepId, SubscriptionId, TableId};
+use serde::{Deserialize, Serialize};
+
+/// A member of a subscription: one subscriber cohort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct MemberId(pub u64);
+
+/// One change of what the publisher cohort keeps, agreed in two passes of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ChangeId(pub u64);
+
+/// A value of a global scalar, which rides in the decision of its step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScalarValue {
+    /// The variable.
+    pub name: String,
+    /// Its bytes, little-endian.
+    pub bytes: Vec<u8>,
+}
+
+/// What one rank's step looks like where it differs from its step before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedRank {
+    /// The rank.
+    pub rank: Rank,
+    /// All it put in this step.
+    pub contribution: Contribution,
+}
+
+/// A subtree's word on a step, on its way up the publisher tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadyReport {
+    /// The first rank that abandoned the step, if any.
+    pub abandoned: Option<Rank>,
+    /// Subscriptions for which at least one rank did not keep the step; sorted.
+    pub not_kept: Vec<SubscriptionId>,
+    /// Ranks whose blocks differ from those of the step that they reported before; empty in the steady state.
+    pub changed: Vec<ChangedRank>,
+    /// Values of global scalars; of two for one name the lower rank's.
+    pub values: Vec<ScalarValue>,
+    /// Bytes that the subtree keeps for this step.
+    pub len_bytes: u64,
+}
+
+/// What a change does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChangeKind {
+    /// A new subscription.
+    Add(SubscriptionSpec),
+    /// The end of one.
+    Remove,
+    /// Another selection for one.
+    Update(SubscriptionSpec),
+}
+
+/// The lead's decisions: one ordered log that every publisher rank receives whole, down the tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Decision {
+    /// First pass of a change: keep from now on, and answer with the next step to begin.
+    Prepare {
+        /// The change.
+        change: ChangeId,
+        /// The subscription it is about.
+        subscription: SubscriptionId,
+        /// What it does.
+        kind: ChangeKind,
+    },
+    /// Second pass: the change holds from this step on.
+    Start {
+        /// The change.
+        change: ChangeId,
+        /// The first step under it: the maximum over all ranks of the next step to begin.
+        first: StepId,
+        /// Reserved steps that the newcomer gets as well; sorted, all below `first`.
+        reserved: Vec<StepId>,
+        /// Steps from here up to `first` are its too, where the reserve keeps them.
+        reserve_from: StepId,
+    },
+    /// A step is complete, or will never be.
+    Decided {
+        /// The step.
+        step: StepId,
+        /// Its table; `None` if it was abandoned or its ranks disagree.
+        table: Option<TableId>,
+        /// Who has it, standing subscriptions included; sorted. A rank that kept it for others frees it for them.
+        kept: Vec<SubscriptionId>,
+    },
+    /// A step was assigned to a member, which pins it.
+    Assigned {
+        /// The subscription.
+        subscription: SubscriptionId,
+        /// The member that gets it.
+        member: MemberId,
+        /// The step.
+        step: StepId,
+    },
+    /// A subscription needs these steps no more: released, dropped or lost; sorted.
+    Released {
+        /// The subscription.
+        subscription: SubscriptionId,
+        /// The steps.
+        steps: Vec<StepId>,
+        /// Whether somebody may still look at them: the memory is retired, not reused.
+        retire: bool,
+    },
+    /// A rank is late with a step.
+    Lagging {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+    },
+    /// A publisher rank is lost: the stream ends.
+    Lost {
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+    /// Everything was released or given up: the stream is closed.
+    Closed,
+}
+
+/// One selection that a subscriber rank wants resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResolveQuery {
+    /// The variable.
+    pub variable: String,
+    /// What of it.
+    pub selection: Selection,
+}
+
+/// The assignment of a step to a subscriber cohort.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The step.
+    pub step: StepId,
+    /// Its table; known already in the steady state, otherwise to be resolved.
+    pub table: TableId,
+    /// Steps that this subscription lost or dropped since the assignment before.
+    pub skipped: u64,
+    /// Whether another member had it before and is gone.
+    pub redelivered: bool,
+    /// Values of global scalars.
+    pub values: Vec<ScalarValue>,
+    /// Bytes of the whole step over all ranks, as kept.
+    pub len_bytes: u64,
+    /// Steps of this subscription that wait at the publisher behind this one.
+    pub queued_steps: u32,
+}
+
+/// A message of the control plane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Message {
+    /// Nothing but a sign of life.
+    Heartbeat,
+    /// Who are you? From a lead that claims the same name, or from a subscriber that found a contact.
+    Probe {
+        /// The asker's epoch (zero from a subscriber).
+        epoch: Epoch,
+    },
+    /// The answer to `Probe`.
+    ProbeReply {
+        /// The answering lead's epoch.
+        epoch: Epoch,
+        /// Whether its cohort holds the name (rather than claiming it).
+        incumbent: bool,
+    },
+    /// A rank asks its lead for its place in the cohort.
+    Join {
+        /// The rank.
+        rank: Rank,
+        /// The size it believes in.
+        size: u32,
+        /// Its contact.
+        contact: ContactText,
+    },
+    /// The lead's answer when all ranks have joined.
+    Welcome {
+        /// The cohort's epoch.
+        epoch: Epoch,
+        /// The parent's contact.
+        parent: ContactText,
+    },
+    /// The lead's answer to a rank that does not fit, or a publisher's to a subscription that does not.
+    Refused {
+        /// Why.
+        reason: RefusalReason,
+    },
+    /// A child's first word to its parent.
+    TreeHello {
+        /// The child.
+        rank: Rank,
+    },
+    /// A subtree is complete.
+    SubtreeOpen,
+    /// The whole cohort is complete, down the tree.
+    CohortOpen,
+    /// A rank was lost; up to the lead and down to everybody.
+    RankLost {
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+
+    /// Up the publisher tree: a step is complete below.
+    Ready {
+        /// The step.
+        step: StepId,
+        /// The merged report.
+        report: ReadyReport,
+    },
+    /// Up the publisher tree: the first pass of a change is complete below.
+    Prepared {
+        /// The change.
+        change: ChangeId,
+        /// The highest next step to begin in this subtree.
+        next: StepId,
+    },
+    /// Up the publisher tree: the owner's patience with this subscription is at its end.
+    Expire {
+        /// The subscription.
+        subscription: SubscriptionId,
+        /// The rank whose wait it was.
+        rank: Rank,
+        /// How long it waited.
+        waited_ms: u64,
+    },
+    /// Up the publisher tree: every rank below has closed.
+    Closing {
+        /// The lowest number of steps that a rank below has ended.
+        steps: u64,
+    },
+    /// Up the publisher tree: a rank below is late with a step.
+    Late {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+    },
+    /// Up the publisher tree: somebody asked for a table that is not known here.
+    TableRequest {
+        /// The table.
+        table: TableId,
+    },
+    /// Down the publisher tree, only to who asked: a table, encoded by `table::encode`.
+    TableReply {
+        /// The table.
+        table: TableId,
+        /// The encoded table; `None` if no live step has it any more.
+        encoded: Option<Vec<u8>>,
+        /// The contacts of all ranks, in rank order; only in the first answer over this link, otherwise empty.
+        contacts: Vec<ContactText>,
+    },
+    /// Down the publisher tree: the next entries of the lead's log.
+    Log {
+        /// The number of the first entry, from 0; a gap is a broken peer.
+        serial: u64,
+        /// The entries.
+        entries: Vec<Decision>,
+    },
+
+    /// A subscriber cohort's lead asks the publisher's lead for a subscription.
+    Subscribe {
+        /// What it asks for.
+        spec: SubscriptionSpec,
+        /// A name for people to read: who is attached.
+        label: String,
+        /// Ranks in the subscriber cohort.
+        cohort_size: u32,
+        /// The first grant: how many steps in all this cohort will take.
+        credit: u64,
+    },
+    /// The publisher's answer, once the first step is agreed.
+    Subscribed {
+        /// The subscription.
+        subscription: SubscriptionId,
+        /// The membership.
+        member: MemberId,
+        /// The first step that may be assigned.
+        first: StepId,
+        /// Publisher ranks.
+        publisher_size: u32,
+        /// Where each subscriber rank sends its questions: rank r to entry r modulo the length.
+        peers: Vec<ContactText>,
+    },
+    /// More steps may be assigned: the total number since the beginning.
+    Credit {
+        /// The total.
+        total: u64,
+    },
+    /// A step for this cohort; down its tree as well.
+    Assign(Assignment),
+    /// Up the subscriber tree: every rank below has released this step. To the publisher: the cohort has.
+    Release {
+        /// The step.
+        step: StepId,
+    },
+    /// The subscriber's lead asks for another selection.
+    Reselect {
+        /// The new specification; policy and sharing must be unchanged.
+        spec: SubscriptionSpec,
+    },
+    /// The answer to `Reselect`, down the subscriber's tree as well.
+    Reselected {
+        /// The first step under it.
+        first: StepId,
+    },
+    /// The subscriber cohort leaves.
+    Unsubscribe,
+    /// The stream is over for this cohort; down its tree as well.
+    StreamEnd {
+        /// Why.
+        reason: EndReason,
+        /// Steps that the subscription lost or dropped since the last assignment.
+        skipped: u64,
+    },
+    /// Up the subscriber tree: every rank below has closed.
+    Leaving,
+    /// Down the subscriber tree: the cohort is attached (again).
+    Attached {
+        /// The publisher's epoch.
+        epoch: Epoch,
+        /// The first step that may come.
+        first: StepId,
+        /// Publisher ranks.
+        publisher_size: u32,
+        /// Where each subscriber rank sends its questions.
+        peers: Vec<ContactText>,
+    },
+    /// Down the subscriber tree: the publisher is lost, a new epoch is awaited.
+    AwaitingRestart {
+        /// Why the old epoch ended.
+        reason: EndReason,
+    },
+    /// Down the subscriber tree: all have left, the handles may go.
+    Left,
+
+    /// A subscriber rank asks its publisher peer which blocks its selections touch.
+    Resolve {
+        /// The asker's number for it.
+        request: u64,
+        /// The table.
+        table: TableId,
+        /// The selections; empty asks for the variables alone.
+        queries: Vec<ResolveQuery>,
+    },
+    /// The answer: a table that holds every variable, but only the blocks that the queries touch.
+    Resolved {
+        /// The asker's number.
+        request: u64,
+        /// The encoded table; `None` if no live step has it any more.
+        encoded: Option<Vec<u8>>,
+        /// The contacts of the ranks that own the blocks.
+        owners: Vec<(Rank, ContactText)>,
+    },
+}

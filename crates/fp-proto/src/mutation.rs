@@ -1,0 +1,73 @@
+//! Deliberate mistakes, compiled in only for the simulator's own test: a checker that does not catch them all
+//! checks nothing.
+
+/// One mistake in a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mutation {
+    /// The lead starts a subscription one step too early.
+    FirstStepTooLow,
+    /// `Prepared` answers merge to their minimum.
+    PreparedMinimum,
+    /// A step is a subscription's if any rank kept it (instead of every rank).
+    KeptByAny,
+    /// A subscriber rank forgets the release of its children.
+    LostRelease,
+    /// A step is freed at its first release.
+    EarlyReclaim,
+    /// A subscriber rank sends its release up before its children have released.
+    ReleaseBeforeChildren,
+    /// `begin_step` ignores the bound on undecided steps.
+    SkewUnbounded,
+    /// Steps are assigned without credit.
+    AssignBeyondCredit,
+    /// `DropOldest` drops a step that is assigned.
+    DropAssigned,
+    /// A rank whose blocks changed says they did not.
+    StaleContribution,
+    /// A rank does not hold back `Ready` while a change is pending.
+    ReadyBeforeStart,
+    /// A step that one rank abandoned is delivered.
+    AbandonIgnored,
+    /// Dropped steps are not counted.
+    SkippedNotCounted,
+    /// A redelivering set loses the steps of a dead member.
+    RedeliveryForgotten,
+    /// The stream ends while steps are still queued.
+    EndBeforeLast,
+    /// After a restart the steps of the old epoch are still handed out.
+    RestartKeepsQueue,
+    /// A silent peer is never lost.
+    SilenceIgnored,
+    /// Memory that a lost subscriber may still see is reused.
+    FreeWithoutRetire,
+    /// A newcomer's reserved steps are freed when the reserve moves on.
+    ReservedNotPinned,
+    /// A live incumbent does not stop a claim.
+    IncumbentIgnored,
+}
+
+impl Mutation {
+    /// All of them.
+    pub const ALL: [Self; 20] = [
+        Self::FirstStepTooLow,
+        Self::PreparedMinimum,
+        Self::KeptByAny,
+        Self::LostRelease,
+        Self::EarlyReclaim,
+        Self::ReleaseBeforeChildren,
+        Self::SkewUnbounded,
+        Self::AssignBeyondCredit,
+        Self::DropAssigned,
+        Self::StaleContribution,
+        Self::ReadyBeforeStart,
+        Self::AbandonIgnored,
+        Self::SkippedNotCounted,
+        Self::RedeliveryForgotten,
+        Self::EndBeforeLast,
+        Self::RestartKeepsQueue,
+        Self::SilenceIgnored,
+        Self::FreeWithoutRetire,
+        Self::ReservedNotPinned,
+        Self::IncumbentIgnored,
+    ];
+}

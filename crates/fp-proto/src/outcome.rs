@@ -1,0 +1,164 @@
+//! Why things end or are refused: the reasons that travel and that users read.
+
+use fp_types::{Epoch, Rank, StepId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How a loss was noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum LossReason {
+    /// The link was closed or reset.
+    Disconnected,
+    /// Nothing was heard for this long.
+    Silent {
+        /// Milliseconds.
+        silence_ms: u64,
+    },
+    /// The peer broke the protocol.
+    Misbehaved,
+    /// The peer could not be reached.
+    Unreachable,
+}
+
+impl fmt::Display for LossReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Disconnected => f.write_str("its link was closed"),
+            Self::Silent { silence_ms } => write!(f, "nothing was heard of it for {silence_ms} ms"),
+            Self::Misbehaved => f.write_str("it broke the protocol"),
+            Self::Unreachable => f.write_str("it could not be reached"),
+        }
+    }
+}
+
+/// Why a stream is over for a subscriber cohort.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum EndReason {
+    /// The publisher closed it.
+    Closed,
+    /// A publisher rank is lost.
+    Lost {
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+    /// The publisher's owner would not wait any longer for this subscription.
+    Expelled {
+        /// The publisher rank that waited.
+        rank: Rank,
+        /// How long.
+        waited_ms: u64,
+    },
+    /// The subscriber itself left.
+    Left,
+    /// A rank of the subscriber's own cohort is lost: a cohort fails as one.
+    CohortLost {
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("the publisher closed the stream"),
+            Self::Lost { rank, reason } => write!(f, "publisher rank {rank} is lost: {reason}"),
+            Self::Expelled { rank, waited_ms } => {
+                write!(
+                    f,
+                    "detached: publisher rank {rank} waited {waited_ms} ms for this subscription to release a step"
+                )
+            }
+            Self::Left => f.write_str("the subscriber left"),
+            Self::CohortLost { rank, reason } => write!(f, "rank {rank} of the own cohort is lost: {reason}"),
+        }
+    }
+}
+
+/// Why a rank or a subscription is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum RefusalReason {
+    /// The name belongs to somebody who is alive.
+    NameTaken {
+        /// The incumbent's epoch.
+        epoch: Epoch,
+    },
+    /// The rank is outside the cohort, or the sizes differ.
+    CohortMismatch {
+        /// The rank that asked.
+        rank: Rank,
+        /// The size it believes in.
+        size: u32,
+        /// The lead's size.
+        expected_size: u32,
+    },
+    /// The rank has joined already.
+    RankTaken {
+        /// The rank.
+        rank: Rank,
+    },
+    /// The stream is closing or lost.
+    Closing,
+    /// There are as many subscriptions as the publisher allows.
+    TooManySubscriptions {
+        /// The limit.
+        limit: u32,
+    },
+    /// A work-sharing set exists with another selection, policy or mode.
+    ShareMismatch {
+        /// The set.
+        set: String,
+    },
+    /// The specification itself is wrong.
+    InvalidSpec {
+        /// Which part.
+        part: SpecPart,
+    },
+}
+
+/// The part of a specification that is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum SpecPart {
+    /// `limit_steps` must be at least 1.
+    LimitSteps,
+    /// `every` must be at least 1.
+    EveryKth,
+    /// Names must be sorted, without repetition and at most 255 bytes each.
+    Variables,
+    /// A change of selection may change nothing else.
+    NotSelection,
+    /// The credit must be at least 1.
+    Credit,
+    /// A label or set name is too long.
+    Name,
+}
+
+impl fmt::Display for RefusalReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NameTaken { epoch } => write!(f, "the name is taken by a live cohort (epoch {epoch})"),
+            Self::CohortMismatch { rank, size, expected_size } => {
+                write!(f, "rank {rank} of {size} does not fit a cohort of {expected_size}")
+            }
+            Self::RankTaken { rank } => write!(f, "rank {rank} has joined already"),
+            Self::Closing => f.write_str("the stream is closing"),
+            Self::TooManySubscriptions { limit } => write!(f, "the publisher allows {limit} subscriptions"),
+            Self::ShareMismatch { set } => {
+                write!(f, "work-sharing set {set:?} exists with another selection, policy or mode")
+            }
+            Self::InvalidSpec { part } => write!(f, "invalid subscription: {part:?}"),
+        }
+    }
+}
+
+/// How a stream ended on a handle, with the last step it saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamEnding {
+    /// Why.
+    pub reason: EndReason,
+    /// The last step that was assigned to this cohort.
+    pub last: Option<StepId>,
+}

@@ -1,0 +1,247 @@
+//! Queues, assignment by credit, and what happens to a step afterwards (`docs/protocol.md`, section 8).
+
+use super::{Queued, Served};
+use crate::config::{QueuePolicy, ShareMode};
+use crate::effect::{Misbehaviour, PeerId};
+use crate::event::{Event, MemberEnd};
+use crate::message::{Assignment, Decision, MemberId, Message};
+use crate::publisher::PublisherMachine;
+#[cfg(feature = "mutations")]
+use crate::publisher::ledger::RESERVE;
+use crate::transition::Transition;
+use fp_types::{StepId, SubscriptionId};
+use std::collections::BTreeSet;
+
+impl Served {
+    /// Counts steps that lie before the queue's front as not delivered.
+    fn skip_before_front(&mut self, steps: u64) {
+        match self.queue.front_mut() {
+            Some(front) => front.skipped += steps,
+            None => self.skipped += steps,
+        }
+    }
+
+    /// Takes the queued step at `at` out; what it carried goes to the next.
+    fn drop_queued(&mut self, at: usize, counted: bool) -> Option<StepId> {
+        let dropped = self.queue.remove(at)?;
+        let missed = if counted { dropped.skipped + 1 } else { 0 };
+        match self.queue.get_mut(at) {
+            Some(next) => next.skipped += missed,
+            None => self.skipped += missed,
+        }
+        Some(dropped.step)
+    }
+}
+
+impl PublisherMachine {
+    /// A decided step joins the queue of a subscription that has it.
+    pub(crate) fn enqueue(&mut self, subscription: SubscriptionId, step: StepId) {
+        let Some(served) = self.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
+            return;
+        };
+        let skipped = std::mem::take(&mut served.skipped);
+        served.queue.push_back(Queued { step, skipped, redelivered: false });
+        self.wire.mark(Transition::StepQueued);
+        self.assign(subscription);
+        self.enforce_limit(subscription);
+    }
+
+    /// A step that the subscription does not get.
+    pub(crate) fn missed(&mut self, subscription: SubscriptionId, step: StepId) {
+        if let Some(served) = self.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) {
+            served.skipped += 1;
+        }
+        #[cfg(feature = "mutations")]
+        if self.mutated(crate::mutation::Mutation::SkippedNotCounted)
+            && let Some(served) = self.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription))
+        {
+            served.skipped -= 1;
+        }
+        self.wire.event(Event::StepDropped { subscription, step });
+    }
+
+    /// Assigns queued steps as long as members have credit.
+    pub(crate) fn assign(&mut self, subscription: SubscriptionId) {
+        while let Some(member) = self.next_member(subscription) {
+            let Some(lead) = &mut self.lead else { return };
+            let Some(served) = lead.served.get_mut(&subscription) else { return };
+            let Some(queued) = served.queue.pop_front() else { return };
+            served.served += 1;
+            served.turn = (served.turn + 1) % served.members.len().max(1);
+            let (now_served, waiting) = (served.served, served.queue.len());
+            if let Some(known) = lead.members.get_mut(&member) {
+                known.served = now_served;
+                known.assigned += 1;
+                known.held.insert(queued.step);
+            }
+            self.hand_over(subscription, member, &queued, waiting);
+        }
+    }
+
+    fn hand_over(&mut self, subscription: SubscriptionId, member: MemberId, queued: &Queued, waiting: usize) {
+        self.wire.mark(Transition::StepAssigned);
+        let step = queued.step;
+        self.append(Decision::Assigned { subscription, member, step });
+        let Some(lead) = &self.lead else { return };
+        let (Some(known), Some(decided)) = (lead.members.get(&member), lead.steps.get(&step)) else { return };
+        let assignment = Assignment {
+            step,
+            table: decided.table,
+            skipped: queued.skipped,
+            redelivered: queued.redelivered,
+            values: decided.values.clone(),
+            len_bytes: decided.len_bytes,
+            queued_steps: u32::try_from(waiting).unwrap_or(u32::MAX),
+        };
+        let peer = known.peer;
+        self.wire.send(self.now, peer, Message::Assign(assignment));
+    }
+
+    /// Who gets the next queued step, if anybody can take it.
+    fn next_member(&self, subscription: SubscriptionId) -> Option<MemberId> {
+        let lead = self.lead.as_ref()?;
+        let served = lead.served.get(&subscription)?;
+        if served.queue.is_empty() || served.first.is_none() || self.is_lost() {
+            return None;
+        }
+        #[cfg(feature = "mutations")]
+        let free = self.mutated(crate::mutation::Mutation::AssignBeyondCredit);
+        #[cfg(not(feature = "mutations"))]
+        let free = false;
+        let has_credit = |id: &MemberId| {
+            lead.members.get(id).is_some_and(|member| free || member.assigned < member.credit)
+        };
+        let mode = served.spec.share.as_ref().map_or(ShareMode::RoundRobin, |share| share.mode);
+        match mode {
+            ShareMode::RoundRobin => {
+                served.members.get(served.turn % served.members.len().max(1)).copied().filter(has_credit)
+            }
+            ShareMode::OnDemand => {
+                let able = served.members.iter().copied().filter(has_credit);
+                able.min_by_key(|id| lead.members.get(id).map_or(0, |member| member.served))
+            }
+        }
+    }
+
+    /// At the bound the lossy policies give something up.
+    fn enforce_limit(&mut self, subscription: SubscriptionId) {
+        loop {
+            let Some(at) = self.surplus(subscription) else { return };
+            let Some(served) = self.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
+                return;
+            };
+            #[cfg(feature = "mutations")]
+            let counted = self.config.mutation != Some(crate::mutation::Mutation::SkippedNotCounted);
+            #[cfg(not(feature = "mutations"))]
+            let counted = true;
+            let Some(step) = served.drop_queued(at, counted) else { return };
+            self.wire.mark(Transition::QueuedDropped);
+            self.wire.event(Event::StepDropped { subscription, step });
+            self.released(subscription, vec![step], false);
+        }
+    }
+
+    /// The place in the queue of a step that has to give way.
+    fn surplus(&mut self, subscription: SubscriptionId) -> Option<usize> {
+        let lead = self.lead.as_ref()?;
+        let served = lead.served.get(&subscription)?;
+        let members = lead.members.values().filter(|member| member.subscription == subscription);
+        let held: usize = members.map(|member| member.held.len()).sum();
+        let limit = served.spec.limit_steps as usize;
+        let over = match served.spec.policy {
+            QueuePolicy::DropOldest => !served.queue.is_empty() && served.queue.len() + held > limit,
+            QueuePolicy::LatestOnly => served.queue.len() > 1,
+            QueuePolicy::EveryStep { .. }
+            | QueuePolicy::DropNewest
+            | QueuePolicy::EveryKth { .. }
+            | QueuePolicy::WaitAtMost { .. } => false,
+        };
+        #[cfg(feature = "mutations")]
+        if over && self.config.mutation == Some(crate::mutation::Mutation::DropAssigned) {
+            self.drop_assigned(subscription);
+        }
+        over.then_some(0)
+    }
+
+    #[cfg(feature = "mutations")]
+    fn drop_assigned(&mut self, subscription: SubscriptionId) {
+        let Some(lead) = &self.lead else { return };
+        let held = lead.members.values().filter(|member| member.subscription == subscription);
+        let step = held.filter_map(|member| member.held.first().copied()).min();
+        if let Some(step) = step {
+            self.released(subscription, vec![step], false);
+        }
+    }
+
+    /// A member's cohort has released a step.
+    pub(crate) fn member_released(&mut self, from: PeerId, member: MemberId, step: StepId) {
+        let Some(known) = self.lead.as_mut().and_then(|lead| lead.members.get_mut(&member)) else { return };
+        if !known.held.remove(&step) {
+            self.misbehaved(from, Misbehaviour::OutOfOrder("Release"));
+            return;
+        }
+        let subscription = known.subscription;
+        self.wire.mark(Transition::StepReleased);
+        self.released(subscription, vec![step], false);
+        self.consider_ending();
+    }
+
+    /// A subscription needs steps no more: every rank is told, and the lead forgets what nobody has.
+    pub(crate) fn released(&mut self, subscription: SubscriptionId, steps: Vec<StepId>, retire: bool) {
+        if steps.is_empty() {
+            return;
+        }
+        for step in &steps {
+            self.unhold(subscription, *step);
+        }
+        self.append(Decision::Released { subscription, steps, retire });
+    }
+
+    fn unhold(&mut self, subscription: SubscriptionId, step: StepId) {
+        let Some(lead) = &mut self.lead else { return };
+        let Some(decided) = lead.steps.get_mut(&step) else { return };
+        decided.holders.retain(|&holder| holder != subscription);
+        #[cfg(feature = "mutations")]
+        if subscription == RESERVE
+            && self.config.mutation == Some(crate::mutation::Mutation::ReservedNotPinned)
+        {
+            decided.holders.clear();
+        }
+        if decided.holders.is_empty() {
+            let table = decided.table;
+            lead.steps.remove(&step);
+            self.tables.forget(table);
+        }
+    }
+
+    /// What a member held when it went: lost to its subscription, or handed to others.
+    pub(crate) fn recover(
+        &mut self,
+        subscription: SubscriptionId,
+        held: BTreeSet<StepId>,
+        reason: MemberEnd,
+    ) {
+        let Some(served) = self.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
+            return;
+        };
+        let others = !served.members.is_empty();
+        let redeliver = others && served.spec.share.as_ref().is_some_and(|share| share.redeliver);
+        #[cfg(feature = "mutations")]
+        let redeliver =
+            redeliver && self.config.mutation != Some(crate::mutation::Mutation::RedeliveryForgotten);
+        if redeliver {
+            for &step in held.iter().rev() {
+                served.queue.push_front(Queued { step, skipped: 0, redelivered: true });
+                self.wire.mark(Transition::StepRedelivered);
+            }
+            return;
+        }
+        if others && reason != MemberEnd::Left {
+            served.skip_before_front(held.len() as u64);
+        }
+        if !held.is_empty() {
+            self.wire.mark(Transition::StepLost);
+        }
+        self.released(subscription, held.into_iter().collect(), reason != MemberEnd::Left);
+    }
+}

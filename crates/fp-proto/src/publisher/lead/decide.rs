@@ -1,0 +1,129 @@
+//! The decision of a step (`docs/protocol.md`, section 7).
+
+use super::Decided;
+use crate::event::{Event, StepRejection};
+use crate::message::{Decision, ReadyReport};
+use crate::publisher::PublisherMachine;
+use crate::publisher::ledger::{PRECIOUS, RESERVE, is_standing, takes};
+use crate::transition::Transition;
+use fp_types::{StepId, StepTable, SubscriptionId};
+use std::sync::Arc;
+
+/// A subscription's relation to a decided step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Share {
+    /// It gets the step.
+    Has,
+    /// It should have had it.
+    Misses,
+    /// It did not want it.
+    Indifferent,
+}
+
+impl PublisherMachine {
+    /// Every rank has reported: the step is whole, or for nobody.
+    pub(crate) fn decide(&mut self, step: StepId, report: ReadyReport) {
+        let table = self.compose(step, &report);
+        let shares = self.shares(step, &report, table.is_some());
+        let kept: Vec<SubscriptionId> =
+            shares.iter().filter(|(_, share)| *share == Share::Has).map(|&(id, _)| id).collect();
+        let Some(lead) = &mut self.lead else { return };
+        lead.next_decided = StepId(step.0 + 1);
+        let id = table.as_ref().map(|table| table.id());
+        if let Some(table) = table {
+            self.remember(step, table, report, kept.clone());
+        }
+        self.append(Decision::Decided { step, table: id, kept });
+        self.hand_out(step, &shares);
+        self.consider_ending();
+    }
+
+    /// The table of a step: the blocks of every rank, as last reported.
+    fn compose(&mut self, step: StepId, report: &ReadyReport) -> Option<Arc<StepTable>> {
+        let lead = self.lead.as_mut()?;
+        let mut refused = None;
+        for changed in &report.changed {
+            if let Err(error) = lead.builder.apply(changed.rank, changed.contribution.clone()) {
+                refused.get_or_insert(error.to_string());
+            }
+        }
+        #[cfg(feature = "mutations")]
+        let ignore = self.config.mutation == Some(crate::mutation::Mutation::AbandonIgnored);
+        #[cfg(not(feature = "mutations"))]
+        let ignore = false;
+        let reason = match (report.abandoned, refused, lead.builder.build()) {
+            (Some(rank), _, _) if !ignore => StepRejection::Abandoned { rank },
+            (_, Some(what), _) => StepRejection::Disagreement { what },
+            (_, None, Err(error)) => StepRejection::Disagreement { what: error.to_string() },
+            (_, None, Ok(table)) => {
+                self.wire.mark(Transition::StepDecided);
+                return Some(Arc::new(table));
+            }
+        };
+        self.wire.mark(Transition::StepRejected);
+        self.wire.event(Event::StepRejected { step, reason });
+        None
+    }
+
+    fn shares(&self, step: StepId, report: &ReadyReport, whole: bool) -> Vec<(SubscriptionId, Share)> {
+        let Some(lead) = &self.lead else { return Vec::new() };
+        #[cfg(feature = "mutations")]
+        let any = self.mutated(crate::mutation::Mutation::KeptByAny);
+        #[cfg(not(feature = "mutations"))]
+        let any = false;
+        let kept_by_all = |id: SubscriptionId| whole && (any || !report.not_kept.contains(&id));
+        let reserve = self.config.reserve_steps > 0 && kept_by_all(RESERVE);
+        let precious = self.config.precious_first && step == StepId(0) && kept_by_all(PRECIOUS);
+        let mut shares = Vec::new();
+        for (id, standing) in [(RESERVE, reserve), (PRECIOUS, precious)] {
+            if standing {
+                shares.push((id, Share::Has));
+            }
+        }
+        for (&id, served) in lead.served.iter().filter(|(_, served)| !served.removed) {
+            let Some(first) = served.first else { continue };
+            let share = if step >= first {
+                match takes(served.spec.policy, first, step) {
+                    false => Share::Indifferent,
+                    true if kept_by_all(id) => Share::Has,
+                    true => Share::Misses,
+                }
+            } else if (step >= served.reserve_from && reserve) || precious {
+                Share::Has
+            } else {
+                Share::Indifferent
+            };
+            shares.push((id, share));
+        }
+        shares
+    }
+
+    fn remember(
+        &mut self,
+        step: StepId,
+        table: Arc<StepTable>,
+        report: ReadyReport,
+        holders: Vec<SubscriptionId>,
+    ) {
+        let Some(lead) = &mut self.lead else { return };
+        if holders.is_empty() {
+            return;
+        }
+        let id = table.id();
+        self.tables.hold(table);
+        lead.steps
+            .insert(step, Decided { table: id, values: report.values, len_bytes: report.len_bytes, holders });
+    }
+
+    fn hand_out(&mut self, step: StepId, shares: &[(SubscriptionId, Share)]) {
+        for &(id, share) in shares {
+            match share {
+                Share::Has if id == RESERVE => self.reserve_step(step),
+                Share::Has if is_standing(id) => {}
+                Share::Has => self.enqueue(id, step),
+                Share::Misses => self.missed(id, step),
+                Share::Indifferent => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The standing subscriptions: the last steps and the first one, kept for newcomers
+//! (`docs/protocol.md`, section 6).
+
+use crate::config::StartAt;
+use crate::publisher::PublisherMachine;
+use crate::publisher::ledger::{PRECIOUS, RESERVE};
+use crate::transition::Transition;
+use fp_types::{StepId, SubscriptionId};
+
+impl PublisherMachine {
+    /// A decided step joins the reserve; the oldest leaves it.
+    pub(crate) fn reserve_step(&mut self, step: StepId) {
+        let Some(lead) = &mut self.lead else { return };
+        lead.reserve.push_back(step);
+        while let Some(lead) = &mut self.lead
+            && lead.reserve.len() > lead.reserve_steps as usize
+        {
+            let Some(oldest) = lead.reserve.pop_front() else { return };
+            self.released(RESERVE, vec![oldest], false);
+        }
+    }
+
+    /// What a newcomer gets of the decided steps, and from where on the reserve's undecided steps are its too.
+    pub(crate) fn reserve_for(&self, subscription: SubscriptionId, first: StepId) -> (Vec<StepId>, StepId) {
+        let Some(lead) = &self.lead else { return (Vec::new(), first) };
+        let Some(served) = lead.served.get(&subscription) else { return (Vec::new(), first) };
+        let mut steps = Vec::new();
+        let mut from = first;
+        if self.config.reserve_steps > 0 && served.spec.start_at == StartAt::OldestReserved {
+            steps.extend(lead.reserve.iter().copied().filter(|&step| step < first));
+            from = steps.first().copied().unwrap_or(lead.next_decided).min(first);
+        }
+        let precious = lead.steps.get(&StepId(0)).is_some_and(|decided| decided.holders.contains(&PRECIOUS));
+        if precious && first > StepId(0) && !steps.contains(&StepId(0)) {
+            steps.insert(0, StepId(0));
+        }
+        (steps, from)
+    }
+
+    /// A new subscription's first step is agreed: it is told, and what it gets of the past is queued.
+    pub(crate) fn admit(
+        &mut self,
+        subscription: SubscriptionId,
+        first: StepId,
+        from: StepId,
+        reserved: &[StepId],
+    ) {
+        let Some(lead) = &mut self.lead else { return };
+        let Some(served) = lead.served.get_mut(&subscription).filter(|served| !served.removed) else {
+            return;
+        };
+        served.first = Some(first);
+        served.reserve_from = from;
+        for &step in reserved {
+            self.wire.mark(if step == StepId(0) && from > step {
+                Transition::PreciousGiven
+            } else {
+                Transition::ReserveGiven
+            });
+            served.queue.push_back(super::Queued { step, skipped: 0, redelivered: false });
+            if let Some(decided) = lead.steps.get_mut(&step) {
+                decided.holders.push(subscription);
+            }
+        }
+        let members = served.members.clone();
+        let begins = reserved.first().copied().unwrap_or(first).min(from);
+        for member in members {
+            self.tell_subscribed(member, begins);
+        }
+    }
+}

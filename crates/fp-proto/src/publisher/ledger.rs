@@ -1,0 +1,270 @@
+//! What one publisher rank knows: subscriptions, and its own live steps with those who still need them.
+
+use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
+use crate::message::{ChangeId, ReadyReport};
+use crate::time::Moment;
+use fp_types::{StepId, SubscriptionId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The standing subscription that keeps the last steps for newcomers.
+pub const RESERVE: SubscriptionId = SubscriptionId(0);
+/// The standing subscription that keeps step 0 for newcomers.
+pub const PRECIOUS: SubscriptionId = SubscriptionId(1);
+/// The first number of a subscription with a reader.
+pub(crate) const FIRST_SUBSCRIPTION: u64 = 2;
+
+/// Whether nobody reads it.
+pub(crate) fn is_standing(subscription: SubscriptionId) -> bool {
+    subscription.0 < FIRST_SUBSCRIPTION
+}
+
+/// A subscription as this rank knows it.
+pub(crate) struct Subscription {
+    pub(crate) spec: SubscriptionSpec,
+    /// During a change of selection: what was wanted before.
+    pub(crate) previous: Option<VariableSet>,
+    /// Its first step, once agreed.
+    pub(crate) first: Option<StepId>,
+    /// Its end was prepared: nothing is kept for it any more.
+    pub(crate) removed: bool,
+    /// From here on steps flow no more because of it.
+    pub(crate) ended: Option<StepId>,
+    /// Steps of this rank that are live for it.
+    pub(crate) live: BTreeSet<StepId>,
+    /// Since when `begin_step` waits for it.
+    pub(crate) waiting_since: Option<Moment>,
+    /// Whether the lead was asked to expel it.
+    pub(crate) expire_sent: bool,
+}
+
+impl Subscription {
+    pub(crate) fn new(spec: SubscriptionSpec, first: Option<StepId>) -> Self {
+        Self {
+            spec,
+            previous: None,
+            first,
+            removed: false,
+            ended: None,
+            live: BTreeSet::new(),
+            waiting_since: None,
+            expire_sent: false,
+        }
+    }
+
+    fn flows(&self, step: StepId) -> bool {
+        self.first.is_some_and(|first| first <= step) && self.ended.is_none_or(|ended| step < ended)
+    }
+
+    /// Whether it wants this step at all; before its first step is agreed it wants every one.
+    pub(crate) fn wants(&self, step: StepId) -> bool {
+        let Some(first) = self.first else { return !self.removed };
+        !self.removed && first <= step && takes(self.spec.policy, first, step)
+    }
+
+    fn wants_variable(&self, variable: &str) -> bool {
+        self.spec.variables.contains(variable)
+            || self.previous.as_ref().is_some_and(|set| set.contains(variable))
+    }
+}
+
+/// Whether a policy takes this step of those since `first`.
+pub(crate) fn takes(policy: QueuePolicy, first: StepId, step: StepId) -> bool {
+    match policy {
+        QueuePolicy::EveryKth { every, .. } => (step.0 - first.0).is_multiple_of(every.max(1)),
+        QueuePolicy::EveryStep { .. }
+        | QueuePolicy::DropOldest
+        | QueuePolicy::DropNewest
+        | QueuePolicy::LatestOnly
+        | QueuePolicy::WaitAtMost { .. } => true,
+    }
+}
+
+/// Where a step of this rank stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Begun,
+    Ended,
+    Reported,
+    Decided,
+}
+
+/// A live step of this rank.
+pub(crate) struct LocalStep {
+    pub(crate) stage: Stage,
+    /// Who still needs it here.
+    pub(crate) kept: BTreeSet<SubscriptionId>,
+    /// Whether it was stored at all.
+    pub(crate) stored: bool,
+    /// Changes whose outcome was not known when it began.
+    pub(crate) pending: Vec<ChangeId>,
+    /// The rank's own report, until it is sent.
+    pub(crate) report: ReadyReport,
+    pub(crate) len_bytes: u64,
+    pub(crate) retire: bool,
+    pub(crate) freed: bool,
+}
+
+/// Subscriptions and live steps of one rank.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    pub(crate) subscriptions: BTreeMap<SubscriptionId, Subscription>,
+    pub(crate) steps: BTreeMap<StepId, LocalStep>,
+    /// The next step to begin.
+    pub(crate) next: StepId,
+    /// The open step, if one is.
+    pub(crate) open: Option<StepId>,
+}
+
+/// The blocks of a step are needed no more.
+pub(crate) struct Freed {
+    pub(crate) step: StepId,
+    pub(crate) retire: bool,
+}
+
+impl Ledger {
+    /// Whether the step travels as `Ready`, by what this rank knows.
+    pub(crate) fn flows(&self, step: StepId) -> bool {
+        self.subscriptions.values().any(|subscription| subscription.flows(step))
+    }
+
+    /// Steps of this rank that may be decided and are not yet.
+    pub(crate) fn undecided(&self) -> usize {
+        let open = |step: &LocalStep| step.stage != Stage::Decided;
+        self.steps
+            .iter()
+            .filter(|(id, step)| open(step) && (!step.pending.is_empty() || self.flows(**id)))
+            .count()
+    }
+
+    pub(crate) fn oldest_undecided(&self) -> Option<StepId> {
+        self.steps.iter().find(|(_, step)| step.stage != Stage::Decided).map(|(&id, _)| id)
+    }
+
+    /// Bytes of the steps that somebody with a reader needs.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        let read = |step: &LocalStep| step.kept.iter().any(|&subscription| !is_standing(subscription));
+        self.steps.values().filter(|step| read(step)).map(|step| step.len_bytes).sum()
+    }
+
+    /// Whether a variable of this step is stored for somebody.
+    pub(crate) fn keeps(&self, step: StepId, variable: &str) -> bool {
+        let wanted = |subscription: &SubscriptionId| {
+            self.subscriptions.get(subscription).is_some_and(|known| known.wants_variable(variable))
+        };
+        self.steps.get(&step).is_some_and(|local| local.kept.iter().any(wanted))
+    }
+
+    /// Begins the next step for these subscriptions.
+    pub(crate) fn begin(
+        &mut self,
+        kept: BTreeSet<SubscriptionId>,
+        not_kept: Vec<SubscriptionId>,
+        pending: Vec<ChangeId>,
+    ) -> StepId {
+        let step = self.next;
+        self.next = StepId(step.0 + 1);
+        self.open = Some(step);
+        for subscription in &kept {
+            if let Some(known) = self.subscriptions.get_mut(subscription) {
+                known.live.insert(step);
+            }
+        }
+        let report = ReadyReport { not_kept, ..ReadyReport::default() };
+        let stored = !kept.is_empty();
+        let local = LocalStep {
+            stage: Stage::Begun,
+            kept,
+            stored,
+            pending,
+            report,
+            len_bytes: 0,
+            retire: false,
+            freed: false,
+        };
+        self.steps.insert(step, local);
+        step
+    }
+
+    /// A subscription needs a step of this rank no more.
+    pub(crate) fn let_go(
+        &mut self,
+        subscription: SubscriptionId,
+        step: StepId,
+        retire: bool,
+    ) -> Option<Freed> {
+        if let Some(known) = self.subscriptions.get_mut(&subscription) {
+            known.live.remove(&step);
+        }
+        let local = self.steps.get_mut(&step)?;
+        local.kept.remove(&subscription);
+        local.retire |= retire;
+        self.review(step)
+    }
+
+    /// A subscription has a step of this rank.
+    pub(crate) fn hold(&mut self, subscription: SubscriptionId, step: StepId) {
+        let Some(local) = self.steps.get_mut(&step).filter(|local| !local.freed) else { return };
+        local.kept.insert(subscription);
+        if let Some(known) = self.subscriptions.get_mut(&subscription) {
+            known.live.insert(step);
+        }
+    }
+
+    /// Frees the blocks of a step that nobody needs, and forgets the step when nothing is left to say of it.
+    pub(crate) fn review(&mut self, step: StepId) -> Option<Freed> {
+        let flows = self.flows(step);
+        let local = self.steps.get_mut(&step)?;
+        if local.stage == Stage::Begun || !local.kept.is_empty() {
+            return None;
+        }
+        let freed = (!local.freed).then_some(Freed { step, retire: local.retire });
+        let stored = local.stored;
+        local.freed = true;
+        let settled = local.stage == Stage::Decided || (local.pending.is_empty() && !flows);
+        if settled {
+            self.steps.remove(&step);
+        }
+        freed.filter(|_| stored)
+    }
+
+    /// Steps that will not be decided any more, the open one among them.
+    pub(crate) fn undecided_steps(&self, open: Option<StepId>) -> Vec<StepId> {
+        let undecided = self.steps.iter().filter(|(_, step)| step.stage != Stage::Decided).map(|(&id, _)| id);
+        let mut steps: Vec<StepId> = undecided.collect();
+        steps.extend(open);
+        steps.sort();
+        steps.dedup();
+        steps
+    }
+
+    /// Nothing more is to be said of this step.
+    pub(crate) fn settle(&mut self, step: StepId) {
+        if let Some(local) = self.steps.get_mut(&step) {
+            local.stage = Stage::Decided;
+            local.pending.clear();
+        }
+    }
+
+    /// Who needs a step here.
+    pub(crate) fn keepers(&self, step: StepId) -> Vec<SubscriptionId> {
+        self.steps.get(&step).map(|local| local.kept.iter().copied().collect()).unwrap_or_default()
+    }
+
+    /// Subscriptions with a reader and the steps of this rank that they need.
+    pub(crate) fn holders(&self) -> Vec<(SubscriptionId, Vec<StepId>)> {
+        let read =
+            self.subscriptions.iter().filter(|(id, known)| !is_standing(**id) && !known.live.is_empty());
+        read.map(|(&id, known)| (id, known.live.iter().copied().collect())).collect()
+    }
+
+    /// Forgets subscriptions whose end lies behind everything that this rank may still report.
+    pub(crate) fn forget_ended(&mut self) {
+        let oldest = self.oldest_unreported();
+        self.subscriptions.retain(|_, known| known.ended.is_none_or(|ended| ended > oldest));
+    }
+
+    fn oldest_unreported(&self) -> StepId {
+        let unreported = |step: &LocalStep| matches!(step.stage, Stage::Begun | Stage::Ended);
+        self.steps.iter().find(|(_, step)| unreported(step)).map_or(self.next, |(&id, _)| id)
+    }
+}

@@ -1,0 +1,416 @@
+//! The machine of one publisher rank. This file dispatches; what each input means stands in the files beside it.
+
+mod change;
+mod draining;
+mod lead;
+mod ledger;
+mod log;
+mod loss;
+mod ready;
+mod stepping;
+mod tables;
+
+pub use ledger::{PRECIOUS, RESERVE};
+
+use crate::cohort::{Cohort, Progress};
+use crate::config::{PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
+use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
+use crate::event::{Event, OpenFailure};
+use crate::message::{Decision, Message};
+use crate::outcome::LossReason;
+use crate::time::Moment;
+use crate::transition::{Transition, TransitionSet};
+use crate::wire::{Role, Wire};
+use change::Changes;
+use draining::Draining;
+use fp_types::{Contribution, Rank, StepId};
+use lead::Lead;
+use ledger::{Ledger, Subscription};
+use ready::Merging;
+use tables::Tables;
+
+/// Where the rank stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The cohort assembles.
+    Opening,
+    /// Steps are published.
+    Streaming,
+    /// The application has closed; steps are still held.
+    Draining,
+    /// A rank of the cohort is lost; `closing` once the application has closed.
+    Lost {
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+        /// Whether the lead can still be heard.
+        cut_off: bool,
+    },
+    /// Nothing more will happen.
+    Closed,
+}
+
+/// The machine of one publisher rank for one stream.
+pub struct PublisherMachine {
+    pub(crate) config: PublisherConfig,
+    pub(crate) now: Moment,
+    pub(crate) wire: Wire,
+    pub(crate) cohort: Cohort,
+    pub(crate) phase: Phase,
+    pub(crate) ledger: Ledger,
+    pub(crate) merging: Merging,
+    pub(crate) changes: Changes,
+    pub(crate) tables: Tables,
+    pub(crate) draining: Draining,
+    /// What only the lead has.
+    pub(crate) lead: Option<Lead>,
+    pub(crate) last_reported: Option<Contribution>,
+    pub(crate) lagging: Option<(StepId, Rank)>,
+    /// Entries of the log that were applied here and are not yet sent to the children.
+    pub(crate) outgoing: Vec<Decision>,
+    /// The number of the next entry to apply.
+    pub(crate) serial: u64,
+}
+
+impl PublisherMachine {
+    /// A rank that starts to open its stream.
+    pub fn new(config: PublisherConfig, now: Moment) -> Self {
+        let mut wire = Wire::new(&config.cohort);
+        let cohort = Cohort::start(now, &mut wire, config.cohort.clone(), config.epoch, true);
+        let lead = cohort.is_lead().then(|| Lead::new(config.reserve_steps, config.cohort.size));
+        let mut machine = Self {
+            now,
+            wire,
+            cohort,
+            phase: Phase::Opening,
+            ledger: Ledger::default(),
+            merging: Merging::default(),
+            changes: Changes::default(),
+            tables: Tables::default(),
+            draining: Draining::default(),
+            lead,
+            last_reported: None,
+            lagging: None,
+            outgoing: Vec::new(),
+            serial: 0,
+            config,
+        };
+        #[cfg(feature = "mutations")]
+        if machine.mutated(crate::mutation::Mutation::IncumbentIgnored) {
+            machine.cohort.ignore_incumbent();
+        }
+        machine.add_standing();
+        machine
+    }
+
+    fn add_standing(&mut self) {
+        let standing = |limit_steps: u32| SubscriptionSpec {
+            variables: VariableSet::All,
+            policy: QueuePolicy::DropOldest,
+            limit_steps,
+            start_at: StartAt::Next,
+            share: None,
+        };
+        if self.config.reserve_steps > 0 {
+            let reserve = Subscription::new(standing(self.config.reserve_steps), Some(StepId(0)));
+            self.ledger.subscriptions.insert(RESERVE, reserve);
+        }
+        if self.config.precious_first {
+            let mut precious = Subscription::new(standing(1), Some(StepId(0)));
+            precious.ended = Some(StepId(1));
+            self.ledger.subscriptions.insert(PRECIOUS, precious);
+        }
+    }
+
+    /// Whether this mistake is switched on; never in production.
+    #[cfg(feature = "mutations")]
+    pub(crate) fn mutated(&self, mutation: crate::mutation::Mutation) -> bool {
+        self.config.mutation == Some(mutation)
+    }
+
+    /// The next thing for the driver to do.
+    pub fn poll(&mut self) -> Option<Effect> {
+        self.wire.poll()
+    }
+
+    /// The transitions taken so far.
+    pub fn transitions(&self) -> TransitionSet {
+        self.wire.transitions()
+    }
+
+    /// When `handle_timeout` is due.
+    pub fn deadline(&self) -> Option<Moment> {
+        if self.phase == Phase::Closed {
+            return None;
+        }
+        let due = [self.wire.deadline(), self.cohort.deadline(), self.lag_deadline(), self.drain_deadline()];
+        due.into_iter().flatten().min()
+    }
+
+    /// A peer dialled us.
+    pub fn handle_accepted(&mut self, now: Moment, peer: PeerId) {
+        self.enter(now);
+        if self.phase == Phase::Closed {
+            self.wire.push(Effect::Disconnect { peer, reason: DisconnectReason::Ended });
+            return;
+        }
+        self.wire.connect(now, peer, Role::Fresh);
+    }
+
+    /// A dial came through.
+    pub fn handle_dialled(&mut self, now: Moment, ticket: DialTicket, peer: PeerId) {
+        self.enter(now);
+        self.wire.connect(now, peer, Role::Fresh);
+        let progress = match self.wire.take_dial(ticket) {
+            Some(purpose) => self.cohort.dialled(now, &mut self.wire, ticket, peer, purpose),
+            None => {
+                self.wire.disconnect(peer, DisconnectReason::Done);
+                Progress::None
+            }
+        };
+        self.cohort_progress(progress);
+        self.finish();
+    }
+
+    /// A dial failed.
+    pub fn handle_dial_failed(&mut self, now: Moment, ticket: DialTicket) {
+        self.enter(now);
+        if self.wire.take_dial(ticket).is_some() {
+            let progress = self.cohort.dial_failed(now, &mut self.wire, ticket);
+            self.cohort_progress(progress);
+        }
+        self.finish();
+    }
+
+    /// The entries of the rendezvous that were asked for.
+    pub fn handle_listing(&mut self, now: Moment, listing: Vec<Listing>) {
+        self.enter(now);
+        let progress = self.cohort.listing(now, &mut self.wire, listing);
+        self.cohort_progress(progress);
+        self.finish();
+    }
+
+    /// The driver lost a link.
+    pub fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
+        self.enter(now);
+        if let Some(role) = self.wire.remove(peer) {
+            self.lost_link(peer, role, LossReason::Disconnected);
+        }
+        self.finish();
+    }
+
+    /// A deadline passed.
+    pub fn handle_timeout(&mut self, now: Moment) {
+        self.enter(now);
+        if self.phase == Phase::Closed {
+            return;
+        }
+        self.tick_links();
+        let progress = self.cohort.tick(now, &mut self.wire);
+        self.cohort_progress(progress);
+        self.tick_lag();
+        self.tick_drain();
+        self.finish();
+    }
+
+    fn tick_links(&mut self) {
+        let silent = self.wire.tick(self.now);
+        #[cfg(feature = "mutations")]
+        if self.mutated(crate::mutation::Mutation::SilenceIgnored) {
+            silent.iter().for_each(|&peer| self.wire.heard(self.now, peer));
+            return;
+        }
+        let silence_ms = u64::try_from(self.config.cohort.silence.as_millis()).unwrap_or(u64::MAX);
+        for peer in silent {
+            self.wire.mark(Transition::LinkSilent);
+            if let Some(role) = self.wire.disconnect(peer, DisconnectReason::Silent) {
+                self.lost_link(peer, role, LossReason::Silent { silence_ms });
+            }
+        }
+    }
+
+    pub(crate) fn enter(&mut self, now: Moment) {
+        self.now = self.now.max(now);
+    }
+
+    /// Sends what the log grew by to the children, in one message.
+    pub(crate) fn finish(&mut self) {
+        if self.outgoing.is_empty() {
+            return;
+        }
+        let entries = std::mem::take(&mut self.outgoing);
+        let serial = self.serial - entries.len() as u64;
+        let children: Vec<PeerId> = self.cohort.children().map(|(_, peer)| peer).collect();
+        for child in children {
+            self.wire.send(self.now, child, Message::Log { serial, entries: entries.clone() });
+        }
+    }
+
+    /// A message came.
+    pub fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
+        self.enter(now);
+        self.wire.heard(now, from);
+        let Some(role) = self.wire.role(from) else { return };
+        if let Err(part) = message.check() {
+            self.misbehaved(from, Misbehaviour::OutOfBounds(part));
+        } else {
+            self.dispatch(from, role, message);
+        }
+        self.finish();
+    }
+
+    fn dispatch(&mut self, from: PeerId, role: Role, message: Message) {
+        match role {
+            Role::Fresh | Role::Prober => self.from_stranger(from, message),
+            Role::Candidate(_) | Role::Lead | Role::Joiner(_) => self.from_assembly(from, role, message),
+            Role::Parent => self.from_parent(from, message),
+            Role::Child(rank) => self.from_child(from, rank, message),
+            Role::Early => self.expect_heartbeat(from, &message),
+            Role::Member(member) => self.from_member(from, member, message),
+            Role::Asker => self.from_asker(from, message),
+            Role::Publisher | Role::Answerer => self.unexpected(from, &message),
+        }
+    }
+
+    fn from_stranger(&mut self, from: PeerId, message: Message) {
+        let now = self.now;
+        let progress = match message {
+            Message::Heartbeat => Progress::None,
+            Message::Probe { epoch } => {
+                let closing = !matches!(self.phase, Phase::Opening | Phase::Streaming);
+                self.cohort.probed(now, &mut self.wire, from, epoch, closing)
+            }
+            Message::Join { rank, size, contact } if self.cohort.is_lead() => {
+                self.cohort.joins(now, &mut self.wire, from, rank, size, contact)
+            }
+            Message::TreeHello { rank } => self.cohort.child_hello(now, &mut self.wire, from, rank),
+            Message::Subscribe { spec, label, cohort_size, credit } if self.cohort.is_lead() => {
+                self.subscribe(from, lead::Ask { spec, label, cohort_size, credit });
+                Progress::None
+            }
+            Message::Resolve { request, table, queries } => {
+                self.wire.set_role(from, Role::Asker);
+                self.resolve(from, request, table, queries);
+                Progress::None
+            }
+            other => {
+                self.unexpected(from, &other);
+                Progress::None
+            }
+        };
+        self.cohort_progress(progress);
+    }
+
+    fn from_assembly(&mut self, from: PeerId, role: Role, message: Message) {
+        let now = self.now;
+        let progress = match (role, message) {
+            (_, Message::Heartbeat) => Progress::None,
+            (Role::Candidate(_), Message::ProbeReply { epoch, incumbent }) => {
+                self.cohort.probe_reply(now, &mut self.wire, from, epoch, incumbent)
+            }
+            (Role::Lead, Message::Welcome { epoch, parent }) => {
+                self.cohort.welcomed(now, &mut self.wire, from, epoch, parent)
+            }
+            (Role::Lead, Message::Refused { reason }) => {
+                self.cohort.refused(now, &mut self.wire, from, reason)
+            }
+            (Role::Joiner(rank), Message::TreeHello { rank: said }) if said == rank => {
+                self.cohort.child_hello(now, &mut self.wire, from, rank)
+            }
+            (_, other) => {
+                self.unexpected(from, &other);
+                Progress::None
+            }
+        };
+        self.cohort_progress(progress);
+    }
+
+    fn from_parent(&mut self, from: PeerId, message: Message) {
+        match message {
+            Message::Heartbeat => {}
+            Message::CohortOpen => {
+                let progress = self.cohort.opened_from_above(self.now, &mut self.wire, from);
+                self.cohort_progress(progress);
+            }
+            Message::Log { serial, entries } => self.log_from_above(from, serial, entries),
+            Message::RankLost { rank, reason } => self.lost_from_above(rank, reason),
+            Message::TableReply { table, encoded, contacts } => self.table_reply(table, encoded, contacts),
+            other => self.unexpected(from, &other),
+        }
+    }
+
+    fn from_child(&mut self, from: PeerId, rank: Rank, message: Message) {
+        match message {
+            Message::Heartbeat => {}
+            Message::SubtreeOpen => {
+                let progress = self.cohort.child_open(self.now, &mut self.wire, rank);
+                self.cohort_progress(progress);
+            }
+            Message::Ready { step, report } => self.child_ready(from, rank, step, report),
+            Message::Prepared { change, next } => self.child_prepared(from, rank, change, next),
+            Message::Expire { subscription, rank, waited_ms } => self.expire(subscription, rank, waited_ms),
+            Message::Closing { steps } => self.child_closing(rank, steps),
+            Message::Late { step, rank } => self.late(step, rank),
+            Message::RankLost { rank, reason } => self.lost_from_below(rank, reason),
+            Message::TableRequest { table } => self.table_request(from, table),
+            other => self.unexpected(from, &other),
+        }
+    }
+
+    fn from_asker(&mut self, from: PeerId, message: Message) {
+        match message {
+            Message::Heartbeat => {}
+            Message::Resolve { request, table, queries } => self.resolve(from, request, table, queries),
+            other => self.unexpected(from, &other),
+        }
+    }
+
+    fn expect_heartbeat(&mut self, from: PeerId, message: &Message) {
+        if *message != Message::Heartbeat {
+            self.unexpected(from, message);
+        }
+    }
+
+    pub(crate) fn unexpected(&mut self, from: PeerId, message: &Message) {
+        self.misbehaved(from, Misbehaviour::Unexpected(message.name()));
+    }
+
+    pub(crate) fn misbehaved(&mut self, from: PeerId, what: Misbehaviour) {
+        if let Some(role) = self.wire.misbehaved(from, what) {
+            self.lost_link(from, role, LossReason::Misbehaved);
+        }
+    }
+
+    pub(crate) fn cohort_progress(&mut self, progress: Progress) {
+        match progress {
+            Progress::None => {}
+            Progress::Opened => self.opened(),
+            Progress::Failed(failure) => self.open_failed(failure),
+        }
+    }
+
+    fn opened(&mut self) {
+        self.config.epoch = self.cohort.epoch;
+        if self.phase != Phase::Opening {
+            return;
+        }
+        self.phase = Phase::Streaming;
+        self.wire.event(Event::Opened { epoch: self.cohort.epoch });
+        let directory = self.cohort.directory();
+        if let Some(lead) = &mut self.lead {
+            lead.directory = directory;
+            let early = std::mem::take(&mut lead.early);
+            for (peer, ask) in early {
+                self.subscribe(peer, ask);
+            }
+        }
+    }
+
+    pub(crate) fn open_failed(&mut self, failure: OpenFailure) {
+        self.phase = Phase::Closed;
+        self.cohort.release_name(&mut self.wire);
+        self.wire.event(Event::OpenFailed(failure));
+        self.wire.disconnect_all(DisconnectReason::Ended);
+    }
+}

@@ -1,0 +1,207 @@
+//! Tables on demand: a rank that is asked fetches a table by id from above and holds it while a live step has
+//! it (`docs/protocol.md`, section 11).
+
+use super::PublisherMachine;
+use crate::config::ContactText;
+use crate::effect::PeerId;
+use crate::message::{Message, ResolveQuery};
+use crate::table;
+use crate::transition::Transition;
+use crate::wire::Role;
+use fp_types::{Rank, Selection, StepTable, TableEntry, TableId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Tables that a rank below the lead keeps for its askers; the lead counts its own by live steps.
+const LIMIT_CACHED: usize = 16;
+/// A rank that no cohort has.
+const NOBODY: Rank = Rank(u32::MAX);
+/// Questions of one rank's askers that may wait for a table at one time.
+const LIMIT_WAITING: usize = 4096;
+
+struct Held {
+    table: Arc<StepTable>,
+    steps: usize,
+}
+
+struct Question {
+    from: PeerId,
+    request: u64,
+    queries: Vec<ResolveQuery>,
+}
+
+/// The tables that this rank can answer for.
+#[derive(Default)]
+pub(crate) struct Tables {
+    /// At the lead: those of live steps, counted.
+    held: BTreeMap<TableId, Held>,
+    /// Elsewhere: the latest that were asked for, oldest first.
+    cached: Vec<(TableId, Arc<StepTable>)>,
+    contacts: Vec<ContactText>,
+    asked: BTreeSet<TableId>,
+    questions: BTreeMap<TableId, Vec<Question>>,
+    /// Children that wait for a table.
+    below: BTreeMap<TableId, Vec<PeerId>>,
+    /// Children that have the contacts already.
+    informed: BTreeSet<PeerId>,
+}
+
+impl Tables {
+    /// At the lead: a live step has this table.
+    pub(crate) fn hold(&mut self, table: Arc<StepTable>) {
+        self.held.entry(table.id()).or_insert(Held { table, steps: 0 }).steps += 1;
+    }
+
+    /// At the lead: one step less has it.
+    pub(crate) fn forget(&mut self, id: TableId) {
+        let Some(held) = self.held.get_mut(&id) else { return };
+        held.steps -= 1;
+        if held.steps == 0 {
+            self.held.remove(&id);
+        }
+    }
+
+    fn find(&self, id: TableId) -> Option<Arc<StepTable>> {
+        let cached = || self.cached.iter().find(|(known, _)| *known == id).map(|(_, table)| table.clone());
+        self.held.get(&id).map(|held| held.table.clone()).or_else(cached)
+    }
+
+    fn cache(&mut self, id: TableId, table: Arc<StepTable>) {
+        if self.cached.len() >= LIMIT_CACHED {
+            self.cached.remove(0);
+        }
+        self.cached.push((id, table));
+    }
+}
+
+impl PublisherMachine {
+    /// A subscriber rank asks which blocks its selections touch.
+    pub(crate) fn resolve(&mut self, from: PeerId, request: u64, id: TableId, queries: Vec<ResolveQuery>) {
+        if let Some(table) = self.tables.find(id) {
+            self.answer(&table, &Question { from, request, queries });
+            return;
+        }
+        let waiting: usize = self.tables.questions.values().map(Vec::len).sum();
+        if self.lead.is_some() || self.cohort.parent().is_none() || waiting >= LIMIT_WAITING {
+            self.answer_unknown(from, request);
+            return;
+        }
+        self.tables.questions.entry(id).or_default().push(Question { from, request, queries });
+        self.ask_above(id);
+    }
+
+    fn ask_above(&mut self, id: TableId) {
+        if self.tables.asked.insert(id)
+            && let Some(parent) = self.cohort.parent()
+        {
+            self.wire.mark(Transition::TableAskedAbove);
+            self.wire.send(self.now, parent, Message::TableRequest { table: id });
+        }
+    }
+
+    fn answer(&mut self, table: &StepTable, question: &Question) {
+        self.wire.mark(Transition::TableAnswered);
+        let part = restricted(table, &question.queries);
+        let owners =
+            owners(&part).into_iter().filter_map(|rank| Some((rank, self.contact_of(rank)?))).collect();
+        let encoded = Some(table::encode(&part));
+        let message = Message::Resolved { request: question.request, encoded, owners };
+        self.wire.send(self.now, question.from, message);
+    }
+
+    fn contact_of(&self, rank: Rank) -> Option<ContactText> {
+        if rank == self.config.cohort.rank {
+            return Some(self.config.cohort.contact.clone());
+        }
+        let directory = self.lead.as_ref().map_or(&self.tables.contacts, |lead| &lead.directory);
+        directory.get(rank.0 as usize).cloned()
+    }
+
+    fn answer_unknown(&mut self, from: PeerId, request: u64) {
+        self.wire.mark(Transition::TableUnknown);
+        self.wire.send(self.now, from, Message::Resolved { request, encoded: None, owners: Vec::new() });
+    }
+
+    /// A child asks for a table.
+    pub(crate) fn table_request(&mut self, from: PeerId, id: TableId) {
+        match self.tables.find(id) {
+            Some(table) => self.pass_down(from, id, Some(&table)),
+            None if self.lead.is_some() => self.pass_down(from, id, None),
+            None => {
+                self.tables.below.entry(id).or_default().push(from);
+                self.ask_above(id);
+            }
+        }
+    }
+
+    fn pass_down(&mut self, to: PeerId, id: TableId, table: Option<&StepTable>) {
+        let first = table.is_some() && self.tables.informed.insert(to);
+        let directory = self.lead.as_ref().map_or(&self.tables.contacts, |lead| &lead.directory);
+        let contacts = if first { directory.clone() } else { Vec::new() };
+        let encoded = table.map(table::encode);
+        self.wire.send(self.now, to, Message::TableReply { table: id, encoded, contacts });
+    }
+
+    /// The parent's answer: everybody who waited for it is served.
+    pub(crate) fn table_reply(&mut self, id: TableId, encoded: Option<Vec<u8>>, contacts: Vec<ContactText>) {
+        self.tables.asked.remove(&id);
+        if !contacts.is_empty() {
+            self.tables.contacts = contacts;
+        }
+        let table = encoded
+            .and_then(|bytes| table::decode(&bytes).ok())
+            .filter(|table| table.id() == id)
+            .map(Arc::new);
+        if let Some(table) = &table {
+            self.tables.cache(id, table.clone());
+        }
+        for child in self.tables.below.remove(&id).unwrap_or_default() {
+            self.pass_down(child, id, table.as_deref());
+        }
+        for question in self.tables.questions.remove(&id).unwrap_or_default() {
+            match &table {
+                Some(table) => self.answer(table, &question),
+                None => self.answer_unknown(question.from, question.request),
+            }
+        }
+    }
+
+    /// Nothing more will come from above: whoever waits is told so.
+    pub(crate) fn questions_unanswered(&mut self) {
+        self.tables.asked.clear();
+        for (id, children) in std::mem::take(&mut self.tables.below) {
+            children.into_iter().for_each(|child| self.pass_down(child, id, None));
+        }
+        for (_, questions) in std::mem::take(&mut self.tables.questions) {
+            questions.into_iter().for_each(|question| self.answer_unknown(question.from, question.request));
+        }
+    }
+
+    /// An asker is gone, and its questions with it.
+    pub(crate) fn asker_gone(&mut self, peer: PeerId, role: Role) {
+        if matches!(role, Role::Asker | Role::Member(_)) {
+            self.tables.questions.values_mut().for_each(|list| list.retain(|question| question.from != peer));
+        }
+        self.tables.informed.remove(&peer);
+        self.tables.below.values_mut().for_each(|list| list.retain(|&child| child != peer));
+    }
+}
+
+/// A table that holds every variable, but only the blocks that the queries touch.
+fn restricted(table: &StepTable, queries: &[ResolveQuery]) -> StepTable {
+    let entries = table.entries().iter().map(|entry| {
+        let mut of_it = queries.iter().filter(|query| query.variable == entry.def.name);
+        let layout = match (of_it.next(), of_it.next()) {
+            (None, _) => Arc::new(entry.layout.restricted_to(&Selection::Rank(NOBODY))),
+            (Some(only), None) => Arc::new(entry.layout.restricted_to(&only.selection)),
+            (Some(_), Some(_)) => entry.layout.clone(),
+        };
+        TableEntry { def: entry.def.clone(), layout }
+    });
+    StepTable::new(entries.collect()).unwrap_or_else(|_| table.clone())
+}
+
+/// The ranks that own a block of the table.
+fn owners(table: &StepTable) -> BTreeSet<Rank> {
+    table.entries().iter().flat_map(|entry| entry.layout.blocks().map(|(block, _)| block.rank)).collect()
+}

@@ -1,0 +1,339 @@
+//! The machine of one subscriber rank. This file dispatches; what each input means stands in the files beside
+//! it, which mirror the publisher's.
+
+mod attaching;
+mod draining;
+mod loss;
+mod resolving;
+mod streaming;
+
+use crate::cohort::{Cohort, Progress};
+use crate::config::SubscriberConfig;
+use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
+use crate::event::{Event, OpenFailure};
+use crate::message::Message;
+use crate::outcome::LossReason;
+use crate::time::Moment;
+use crate::transition::{Transition, TransitionSet};
+use crate::wire::{DialPurpose, Role, Wire};
+use attaching::Attachment;
+use fp_types::{Epoch, Rank};
+use resolving::Resolving;
+use streaming::Stream;
+
+/// Where the rank stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The own cohort assembles.
+    Assembling,
+    /// The lead looks for the publisher, or for its next epoch.
+    Attaching,
+    /// Steps come.
+    Streaming,
+    /// No more will come.
+    Ended,
+    /// The application has closed.
+    Closing,
+    /// Nothing more will happen.
+    Closed,
+}
+
+/// The machine of one subscriber rank for one stream.
+pub struct SubscriberMachine {
+    pub(crate) config: SubscriberConfig,
+    pub(crate) now: Moment,
+    pub(crate) wire: Wire,
+    pub(crate) cohort: Cohort,
+    pub(crate) phase: Phase,
+    pub(crate) attachment: Attachment,
+    pub(crate) stream: Stream,
+    pub(crate) resolving: Resolving,
+    /// Children whose subtrees have closed.
+    pub(crate) left: std::collections::BTreeSet<Rank>,
+    /// When this rank's patience with closing ends.
+    pub(crate) close_give_up: Option<Moment>,
+}
+
+impl SubscriberMachine {
+    /// A rank that starts to attach.
+    pub fn new(config: SubscriberConfig, now: Moment) -> Self {
+        let mut wire = Wire::new(&config.cohort);
+        let cohort = Cohort::start(now, &mut wire, config.cohort.clone(), config.epoch, false);
+        let mut machine = Self {
+            now,
+            wire,
+            cohort,
+            phase: Phase::Assembling,
+            attachment: Attachment::default(),
+            stream: Stream::default(),
+            resolving: Resolving::default(),
+            left: std::collections::BTreeSet::new(),
+            close_give_up: None,
+            config,
+        };
+        let progress = machine.cohort.begin_alone(now, &mut machine.wire);
+        machine.cohort_progress(progress);
+        machine
+    }
+
+    /// The epoch of the publisher that this rank is attached to.
+    pub fn epoch(&self) -> Option<Epoch> {
+        self.attachment.epoch()
+    }
+
+    /// The next thing for the driver to do.
+    pub fn poll(&mut self) -> Option<Effect> {
+        self.wire.poll()
+    }
+
+    /// The transitions taken so far.
+    pub fn transitions(&self) -> TransitionSet {
+        self.wire.transitions()
+    }
+
+    /// When `handle_timeout` is due.
+    pub fn deadline(&self) -> Option<Moment> {
+        if self.phase == Phase::Closed {
+            return None;
+        }
+        let due =
+            [self.wire.deadline(), self.cohort.deadline(), self.attachment.deadline(), self.close_give_up];
+        due.into_iter().flatten().min()
+    }
+
+    pub(crate) fn enter(&mut self, now: Moment) {
+        self.now = self.now.max(now);
+    }
+
+    /// A peer dialled us.
+    pub fn handle_accepted(&mut self, now: Moment, peer: PeerId) {
+        self.enter(now);
+        if self.phase == Phase::Closed {
+            self.wire.push(Effect::Disconnect { peer, reason: DisconnectReason::Ended });
+            return;
+        }
+        self.wire.connect(now, peer, Role::Fresh);
+    }
+
+    /// A dial came through.
+    pub fn handle_dialled(&mut self, now: Moment, ticket: DialTicket, peer: PeerId) {
+        self.enter(now);
+        self.wire.connect(now, peer, Role::Fresh);
+        match self.wire.take_dial(ticket) {
+            Some(DialPurpose::Answerer) => self.answerer_dialled(ticket, peer),
+            Some(DialPurpose::Probe(epoch)) if self.cohort.is_open() => {
+                self.attachment.dialled(now, &mut self.wire, ticket, peer, epoch);
+            }
+            Some(purpose) => {
+                let progress = self.cohort.dialled(now, &mut self.wire, ticket, peer, purpose);
+                self.cohort_progress(progress);
+            }
+            None => drop(self.wire.disconnect(peer, DisconnectReason::Done)),
+        }
+    }
+
+    /// A dial failed.
+    pub fn handle_dial_failed(&mut self, now: Moment, ticket: DialTicket) {
+        self.enter(now);
+        match self.wire.take_dial(ticket) {
+            Some(DialPurpose::Answerer) => self.answerer_gone(),
+            Some(DialPurpose::Probe(_)) if self.cohort.is_open() => {
+                self.attachment.dial_failed(now, &mut self.wire, ticket);
+            }
+            Some(_) => {
+                let progress = self.cohort.dial_failed(now, &mut self.wire, ticket);
+                self.cohort_progress(progress);
+            }
+            None => {}
+        }
+    }
+
+    /// The entries of the rendezvous that were asked for.
+    pub fn handle_listing(&mut self, now: Moment, listing: Vec<Listing>) {
+        self.enter(now);
+        if self.cohort.is_open() {
+            self.attachment.listing(now, &mut self.wire, listing);
+        } else {
+            let progress = self.cohort.listing(now, &mut self.wire, listing);
+            self.cohort_progress(progress);
+        }
+    }
+
+    /// The driver lost a link.
+    pub fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
+        self.enter(now);
+        if let Some(role) = self.wire.remove(peer) {
+            self.lost_link(peer, role, LossReason::Disconnected);
+        }
+    }
+
+    /// A deadline passed.
+    pub fn handle_timeout(&mut self, now: Moment) {
+        self.enter(now);
+        if self.phase == Phase::Closed {
+            return;
+        }
+        self.tick_links();
+        let progress = self.cohort.tick(now, &mut self.wire);
+        self.cohort_progress(progress);
+        self.tick_attaching();
+        self.tick_close();
+    }
+
+    fn tick_links(&mut self) {
+        let silent = self.wire.tick(self.now);
+        #[cfg(feature = "mutations")]
+        if self.mutated(crate::mutation::Mutation::SilenceIgnored) {
+            silent.iter().for_each(|&peer| self.wire.heard(self.now, peer));
+            return;
+        }
+        let silence_ms = u64::try_from(self.config.cohort.silence.as_millis()).unwrap_or(u64::MAX);
+        for peer in silent {
+            self.wire.mark(Transition::LinkSilent);
+            if let Some(role) = self.wire.disconnect(peer, DisconnectReason::Silent) {
+                self.lost_link(peer, role, LossReason::Silent { silence_ms });
+            }
+        }
+    }
+
+    /// Whether this mistake is switched on; never in production.
+    #[cfg(feature = "mutations")]
+    pub(crate) fn mutated(&self, mutation: crate::mutation::Mutation) -> bool {
+        self.config.mutation == Some(mutation)
+    }
+
+    /// A message came.
+    pub fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
+        self.enter(now);
+        self.wire.heard(now, from);
+        let Some(role) = self.wire.role(from) else { return };
+        if let Err(part) = message.check() {
+            self.misbehaved(from, Misbehaviour::OutOfBounds(part));
+            return;
+        }
+        if message == Message::Heartbeat {
+            return;
+        }
+        match role {
+            Role::Fresh | Role::Prober => self.from_stranger(from, message),
+            Role::Candidate(_) | Role::Lead | Role::Joiner(_) => self.from_assembly(from, role, message),
+            Role::Parent => self.from_parent(from, message),
+            Role::Child(rank) => self.from_child(from, rank, message),
+            Role::Publisher => self.from_publisher(from, message),
+            Role::Answerer => self.from_answerer(from, message),
+            Role::Early | Role::Member(_) | Role::Asker => self.unexpected(from, &message),
+        }
+    }
+
+    fn from_stranger(&mut self, from: PeerId, message: Message) {
+        let now = self.now;
+        let progress = match message {
+            Message::Probe { epoch } => {
+                let closing = matches!(self.phase, Phase::Closing | Phase::Closed);
+                self.cohort.probed(now, &mut self.wire, from, epoch, closing)
+            }
+            Message::Join { rank, size, contact } if self.cohort.is_lead() => {
+                self.cohort.joins(now, &mut self.wire, from, rank, size, contact)
+            }
+            Message::TreeHello { rank } => self.cohort.child_hello(now, &mut self.wire, from, rank),
+            other => {
+                self.unexpected(from, &other);
+                Progress::None
+            }
+        };
+        self.cohort_progress(progress);
+    }
+
+    fn from_assembly(&mut self, from: PeerId, role: Role, message: Message) {
+        let now = self.now;
+        let progress = match (role, message) {
+            (Role::Candidate(_), Message::ProbeReply { epoch, incumbent }) if self.cohort.is_open() => {
+                self.publisher_replied(from, epoch, incumbent);
+                Progress::None
+            }
+            (Role::Candidate(_), Message::ProbeReply { epoch, incumbent }) => {
+                self.cohort.probe_reply(now, &mut self.wire, from, epoch, incumbent)
+            }
+            (Role::Lead, Message::Welcome { epoch, parent }) => {
+                self.cohort.welcomed(now, &mut self.wire, from, epoch, parent)
+            }
+            (Role::Lead, Message::Refused { reason }) => {
+                self.cohort.refused(now, &mut self.wire, from, reason)
+            }
+            (Role::Joiner(rank), Message::TreeHello { rank: said }) if said == rank => {
+                self.cohort.child_hello(now, &mut self.wire, from, rank)
+            }
+            (_, other) => {
+                self.unexpected(from, &other);
+                Progress::None
+            }
+        };
+        self.cohort_progress(progress);
+    }
+
+    fn from_parent(&mut self, from: PeerId, message: Message) {
+        match message {
+            Message::CohortOpen => {
+                let progress = self.cohort.opened_from_above(self.now, &mut self.wire, from);
+                self.cohort_progress(progress);
+            }
+            Message::Attached { .. } | Message::AwaitingRestart { .. } | Message::StreamEnd { .. } => {
+                self.news_from_above(message);
+            }
+            Message::Assign(assignment) => self.assigned(from, assignment),
+            Message::Reselected { first } => self.reselected(first),
+            Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
+            Message::Left => self.closed(),
+            other => self.unexpected(from, &other),
+        }
+    }
+
+    fn from_child(&mut self, from: PeerId, rank: Rank, message: Message) {
+        match message {
+            Message::SubtreeOpen => {
+                let progress = self.cohort.child_open(self.now, &mut self.wire, rank);
+                self.cohort_progress(progress);
+            }
+            Message::Release { step } => self.child_released(from, rank, step),
+            Message::Leaving => self.child_leaving(rank),
+            Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
+            other => self.unexpected(from, &other),
+        }
+    }
+
+    pub(crate) fn unexpected(&mut self, from: PeerId, message: &Message) {
+        self.misbehaved(from, Misbehaviour::Unexpected(message.name()));
+    }
+
+    pub(crate) fn misbehaved(&mut self, from: PeerId, what: Misbehaviour) {
+        if let Some(role) = self.wire.misbehaved(from, what) {
+            self.lost_link(from, role, LossReason::Misbehaved);
+        }
+    }
+
+    pub(crate) fn cohort_progress(&mut self, progress: Progress) {
+        match progress {
+            Progress::None => {}
+            Progress::Opened => self.assembled(),
+            Progress::Failed(failure) => self.open_failed(failure),
+        }
+    }
+
+    pub(crate) fn open_failed(&mut self, failure: OpenFailure) {
+        if self.phase == Phase::Closed {
+            return;
+        }
+        self.phase = Phase::Closed;
+        self.cohort.release_name(&mut self.wire);
+        self.wire.event(Event::OpenFailed(failure));
+        self.wire.disconnect_all(DisconnectReason::Ended);
+    }
+
+    /// Sends to every child.
+    pub(crate) fn tell_children(&mut self, message: &Message) {
+        let children: Vec<PeerId> = self.cohort.children().map(|(_, peer)| peer).collect();
+        for child in children {
+            self.wire.send(self.now, child, message.clone());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Questions about tables, to the publisher rank that answers this one (`docs/protocol.md`, section 11).
+
+use super::{Phase, SubscriberMachine};
+use crate::commands::CommandError;
+use crate::config::ContactText;
+use crate::effect::{DialTicket, DisconnectReason, PeerId};
+use crate::event::{Event, ResolveOutcome};
+use crate::message::{Message, ResolveQuery};
+use crate::time::Moment;
+use crate::wire::{DialPurpose, Role};
+use fp_types::{Rank, TableId};
+use std::collections::BTreeSet;
+
+/// Questions under way.
+#[derive(Default)]
+pub(crate) struct Resolving {
+    next: u64,
+    answerer: Option<PeerId>,
+    dialling: Option<DialTicket>,
+    /// Waiting for the link.
+    unsent: Vec<Message>,
+    /// Sent or unsent, not answered.
+    open: BTreeSet<u64>,
+}
+
+impl SubscriberMachine {
+    /// Asks which blocks these selections touch; answered by `Event::Resolved` with the number given here.
+    ///
+    /// # Errors
+    /// If the stream is not attached.
+    pub fn resolve(
+        &mut self,
+        now: Moment,
+        table: TableId,
+        queries: Vec<ResolveQuery>,
+    ) -> Result<u64, CommandError> {
+        self.enter(now);
+        if !matches!(self.phase, Phase::Streaming | Phase::Ended) {
+            return Err(CommandError::NotAttached);
+        }
+        let request = self.resolving.next;
+        self.resolving.next += 1;
+        self.resolving.open.insert(request);
+        let question = Message::Resolve { request, table, queries };
+        match self.attachment.publisher.or(self.resolving.answerer) {
+            Some(peer) => self.wire.send(self.now, peer, question),
+            None => self.ask_later(question),
+        }
+        Ok(request)
+    }
+
+    fn ask_later(&mut self, question: Message) {
+        self.resolving.unsent.push(question);
+        if self.resolving.dialling.is_some() {
+            return;
+        }
+        let rank = self.config.cohort.rank.0 as usize;
+        let peers = &self.attachment.peers;
+        match peers.get(rank % peers.len().max(1)).cloned() {
+            Some(contact) => {
+                self.resolving.dialling = Some(self.wire.dial(contact, None, DialPurpose::Answerer));
+            }
+            None => self.answerer_gone(),
+        }
+    }
+
+    pub(crate) fn answerer_dialled(&mut self, ticket: DialTicket, peer: PeerId) {
+        if self.resolving.dialling != Some(ticket) {
+            self.wire.disconnect(peer, DisconnectReason::Done);
+            return;
+        }
+        self.resolving.dialling = None;
+        self.resolving.answerer = Some(peer);
+        self.wire.set_role(peer, Role::Answerer);
+        for question in std::mem::take(&mut self.resolving.unsent) {
+            self.wire.send(self.now, peer, question);
+        }
+    }
+
+    pub(crate) fn from_answerer(&mut self, from: PeerId, message: Message) {
+        match message {
+            Message::Resolved { request, encoded, owners } => self.resolved(request, encoded, owners),
+            other => self.unexpected(from, &other),
+        }
+    }
+
+    pub(crate) fn resolved(
+        &mut self,
+        request: u64,
+        encoded: Option<Vec<u8>>,
+        owners: Vec<(Rank, ContactText)>,
+    ) {
+        if !self.resolving.open.remove(&request) {
+            return;
+        }
+        let outcome = match encoded {
+            Some(encoded) => ResolveOutcome::Table { encoded, owners },
+            None => ResolveOutcome::Unknown,
+        };
+        self.wire.event(Event::Resolved { request, outcome });
+    }
+
+    /// Nobody will answer any more: every question is told so.
+    pub(crate) fn answerer_gone(&mut self) {
+        self.resolving.answerer = None;
+        self.resolving.dialling = None;
+        self.resolving.unsent.clear();
+        for request in std::mem::take(&mut self.resolving.open) {
+            self.wire.event(Event::Resolved { request, outcome: ResolveOutcome::Lost });
+        }
+    }
+
+    /// The epoch is over: the link to its answerer as well.
+    pub(crate) fn drop_answerer(&mut self) {
+        if let Some(peer) = self.resolving.answerer {
+            self.wire.disconnect(peer, DisconnectReason::Ended);
+        }
+        self.answerer_gone();
+    }
+}

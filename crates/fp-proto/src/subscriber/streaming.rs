@@ -1,0 +1,198 @@
+//! Steps on a subscriber rank: assigned, taken, released (`docs/protocol.md`, section 8).
+
+use super::{Phase, SubscriberMachine};
+use crate::commands::{CommandError, Next};
+use crate::config::SubscriptionSpec;
+use crate::effect::{Misbehaviour, PeerId};
+use crate::event::Event;
+use crate::message::{Assignment, Message};
+use crate::outcome::{EndReason, StreamEnding};
+use crate::time::Moment;
+use crate::transition::Transition;
+use fp_types::{Rank, StepId};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Who of this subtree still has a step.
+struct Pending {
+    own: bool,
+    children: BTreeSet<Rank>,
+}
+
+/// The stream as this rank sees it.
+#[derive(Default)]
+pub(crate) struct Stream {
+    queue: VecDeque<Assignment>,
+    pending: BTreeMap<StepId, Pending>,
+    /// Steps that this rank's application has taken and not released.
+    held: BTreeSet<StepId>,
+    last: Option<StepId>,
+    ending: Option<StreamEnding>,
+    /// At the lead: steps that this cohort will take in all.
+    pub(crate) credit: u64,
+}
+
+impl Stream {
+    /// A new attachment: steps may come from `first` on.
+    pub(crate) fn start(&mut self, first: StepId) {
+        let _ = first;
+        self.last = None;
+        self.ending = None;
+    }
+
+    /// Forgets the steps of an epoch that has ended.
+    pub(crate) fn reset(&mut self, keep_queue: bool) {
+        if !keep_queue {
+            self.queue.clear();
+        }
+        self.pending.clear();
+        self.held.clear();
+    }
+
+    pub(crate) fn end(&mut self, reason: EndReason) -> Option<StreamEnding> {
+        if self.ending.is_some() {
+            return None;
+        }
+        self.ending = Some(StreamEnding { reason, last: self.last });
+        self.ending.clone()
+    }
+
+    /// Steps of which this rank's own release is still due, taken or not.
+    pub(crate) fn own_steps(&mut self) -> Vec<StepId> {
+        self.queue.clear();
+        self.held.clear();
+        self.pending.iter().filter(|(_, pending)| pending.own).map(|(&step, _)| step).collect()
+    }
+
+    pub(crate) fn forget_child(&mut self, child: Rank) {
+        for pending in self.pending.values_mut() {
+            pending.children.remove(&child);
+        }
+    }
+}
+
+impl SubscriberMachine {
+    /// The next step for the application, in order.
+    pub fn next_step(&mut self, now: Moment) -> Next {
+        self.enter(now);
+        if let Some(assignment) = self.stream.queue.pop_front() {
+            self.wire.mark(Transition::SubscriberStep);
+            self.stream.held.insert(assignment.step);
+            return Next::Step(assignment);
+        }
+        match &self.stream.ending {
+            Some(ending) => Next::Ended(ending.clone()),
+            None => Next::NotYet,
+        }
+    }
+
+    /// A step for this cohort.
+    pub(crate) fn assigned(&mut self, from: PeerId, assignment: Assignment) {
+        let step = assignment.step;
+        let falls = self.stream.last.is_some_and(|last| step <= last) && !assignment.redelivered;
+        if falls || self.attachment.epoch().is_none() || self.stream.pending.contains_key(&step) {
+            self.misbehaved(from, Misbehaviour::OutOfOrder("Assign"));
+            return;
+        }
+        self.tell_children(&Message::Assign(assignment.clone()));
+        let children = self.cohort.children().map(|(rank, _)| rank).collect();
+        self.stream.pending.insert(step, Pending { own: true, children });
+        self.stream.last = self.stream.last.max(Some(step));
+        if self.phase == Phase::Closing {
+            self.release_own(step);
+        } else {
+            self.stream.queue.push_back(assignment);
+        }
+    }
+
+    /// The application needs a step no more.
+    ///
+    /// # Errors
+    /// If the step is not held.
+    pub fn release(&mut self, now: Moment, step: StepId) -> Result<(), CommandError> {
+        self.enter(now);
+        if !self.stream.held.remove(&step) {
+            return Err(CommandError::NotHeld(step));
+        }
+        self.release_own(step);
+        Ok(())
+    }
+
+    pub(crate) fn release_own(&mut self, step: StepId) {
+        if let Some(pending) = self.stream.pending.get_mut(&step) {
+            pending.own = false;
+        }
+        self.merge_release(step);
+    }
+
+    /// A child's subtree has released a step.
+    pub(crate) fn child_released(&mut self, from: PeerId, child: Rank, step: StepId) {
+        #[cfg(feature = "mutations")]
+        if self.mutated(crate::mutation::Mutation::LostRelease) {
+            return;
+        }
+        let Some(pending) = self.stream.pending.get_mut(&step) else {
+            if !self.attachment.is_waiting() && self.phase != Phase::Ended {
+                self.misbehaved(from, Misbehaviour::OutOfOrder("Release"));
+            }
+            return;
+        };
+        pending.children.remove(&child);
+        self.merge_release(step);
+    }
+
+    /// Passes a release on when this rank and all below have released.
+    pub(crate) fn merge_release(&mut self, step: StepId) {
+        let Some(pending) = self.stream.pending.get(&step) else { return };
+        #[cfg(feature = "mutations")]
+        let early = self.mutated(crate::mutation::Mutation::ReleaseBeforeChildren);
+        #[cfg(not(feature = "mutations"))]
+        let early = false;
+        if pending.own || (!pending.children.is_empty() && !early) {
+            return;
+        }
+        self.stream.pending.remove(&step);
+        self.wire.mark(Transition::ReleaseMerged);
+        let upwards = self.attachment.publisher.or(self.cohort.parent());
+        let Some(peer) = upwards else { return };
+        self.wire.send(self.now, peer, Message::Release { step });
+        if self.cohort.is_lead() {
+            self.stream.credit += 1;
+            let total = self.stream.credit;
+            self.wire.send(self.now, peer, Message::Credit { total });
+        }
+    }
+
+    /// Merges again what a lost or closed child no longer delays.
+    pub(crate) fn merge_all_releases(&mut self) {
+        let steps: Vec<StepId> = self.stream.pending.keys().copied().collect();
+        steps.into_iter().for_each(|step| self.merge_release(step));
+    }
+
+    /// Asks for another selection of variables, for the whole cohort; only the lead's request is sent.
+    ///
+    /// # Errors
+    /// If the stream is not attached, or more than the variables would change.
+    pub fn reselect(&mut self, now: Moment, spec: SubscriptionSpec) -> Result<(), CommandError> {
+        self.enter(now);
+        if self.phase != Phase::Streaming {
+            return Err(CommandError::NotAttached);
+        }
+        let same = SubscriptionSpec { variables: self.config.spec.variables.clone(), ..spec.clone() }
+            == self.config.spec;
+        if !same {
+            return Err(CommandError::InvalidSpec);
+        }
+        self.config.spec = spec.clone();
+        if let Some(publisher) = self.attachment.publisher {
+            self.wire.mark(Transition::SubscriberReselecting);
+            self.wire.send(self.now, publisher, Message::Reselect { spec });
+        }
+        Ok(())
+    }
+
+    /// The new selection holds from `first` on.
+    pub(crate) fn reselected(&mut self, first: StepId) {
+        self.tell_children(&Message::Reselected { first });
+        self.wire.event(Event::Reselected { first });
+    }
+}

@@ -1,0 +1,47 @@
+//! Time as an argument: the machines never read a clock.
+
+use std::time::Duration;
+
+/// A moment on the driver's monotonic clock, in microseconds since an origin of the driver's choosing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(u64);
+
+impl Moment {
+    /// The origin of the clock.
+    pub const ZERO: Self = Self(0);
+
+    /// The moment `micros` microseconds after the origin.
+    pub fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// Microseconds since the origin.
+    pub fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// The moment `delay` later; saturates at the end of time.
+    #[must_use]
+    pub fn after(self, delay: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(delay.as_micros()).unwrap_or(u64::MAX)))
+    }
+
+    /// How long ago `earlier` was; zero if it lies in the future.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(self.0.saturating_sub(earlier.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_and_since_are_inverse_and_saturate() {
+        let start = Moment::from_micros(5);
+        let later = start.after(Duration::from_millis(2));
+        assert_eq!(later.since(start), Duration::from_millis(2));
+        assert_eq!(start.since(later), Duration::ZERO);
+        assert_eq!(Moment::from_micros(u64::MAX).after(Duration::from_secs(1)).as_micros(), u64::MAX);
+    }
+}

@@ -1,0 +1,211 @@
+//! What every machine has: its control links with their roles and liveness, and the effects for its driver.
+
+use crate::config::{CohortConfig, ContactText};
+use crate::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
+use crate::event::Event;
+use crate::message::{MemberId, Message};
+use crate::time::Moment;
+use crate::transition::{Transition, TransitionSet};
+use fp_types::{Epoch, Rank};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+/// What a link is for, at this end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Accepted; its first message will say.
+    Fresh,
+    /// It asked who we are.
+    Prober,
+    /// We asked who it is; with the epoch that it should answer.
+    Candidate(Option<Epoch>),
+    /// A rank of the own cohort that wants its place (at the lead).
+    Joiner(Rank),
+    /// The lead of the own cohort (at a rank that joins).
+    Lead,
+    /// The parent in the own cohort's tree.
+    Parent,
+    /// A child in the own cohort's tree.
+    Child(Rank),
+    /// The lead of a subscriber cohort whose subscription waits for the cohort to open.
+    Early,
+    /// The lead of a subscriber cohort (at the publisher's lead).
+    Member(MemberId),
+    /// The publisher's lead (at a subscriber cohort's lead).
+    Publisher,
+    /// A subscriber rank that asks for tables (at a publisher rank).
+    Asker,
+    /// The publisher rank that answers our questions (at a subscriber rank).
+    Answerer,
+}
+
+/// What a dial was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DialPurpose {
+    /// To see who is behind an entry of the rendezvous.
+    Probe(Option<Epoch>),
+    /// To hang oneself under the parent.
+    Parent,
+    /// To ask for tables.
+    Answerer,
+}
+
+struct Link {
+    role: Role,
+    heard: Moment,
+    sent: Moment,
+}
+
+/// Links, liveness and effects of one machine.
+pub(crate) struct Wire {
+    effects: VecDeque<Effect>,
+    links: BTreeMap<PeerId, Link>,
+    dials: BTreeMap<DialTicket, DialPurpose>,
+    next_ticket: u64,
+    heartbeat: Duration,
+    silence: Duration,
+    transitions: TransitionSet,
+}
+
+impl Wire {
+    pub(crate) fn new(config: &CohortConfig) -> Self {
+        Self {
+            effects: VecDeque::new(),
+            links: BTreeMap::new(),
+            dials: BTreeMap::new(),
+            next_ticket: 0,
+            heartbeat: config.heartbeat,
+            silence: config.silence,
+            transitions: TransitionSet::default(),
+        }
+    }
+
+    pub(crate) fn mark(&mut self, transition: Transition) {
+        self.transitions.insert(transition);
+    }
+
+    pub(crate) fn transitions(&self) -> TransitionSet {
+        self.transitions
+    }
+
+    pub(crate) fn poll(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    pub(crate) fn push(&mut self, effect: Effect) {
+        self.effects.push_back(effect);
+    }
+
+    pub(crate) fn event(&mut self, event: Event) {
+        self.push(Effect::Event(event));
+    }
+
+    /// Sends to a live link; to one that is gone nothing is sent, as its loss was or will be handled.
+    pub(crate) fn send(&mut self, now: Moment, to: PeerId, message: Message) {
+        if let Some(link) = self.links.get_mut(&to) {
+            link.sent = now;
+            self.effects.push_back(Effect::Send { to, message });
+        }
+    }
+
+    pub(crate) fn dial(
+        &mut self,
+        contact: ContactText,
+        epoch: Option<Epoch>,
+        purpose: DialPurpose,
+    ) -> DialTicket {
+        let ticket = DialTicket(self.next_ticket);
+        self.next_ticket += 1;
+        self.dials.insert(ticket, purpose);
+        self.push(Effect::Dial { ticket, contact, epoch });
+        ticket
+    }
+
+    /// What the ticket was for; once.
+    pub(crate) fn take_dial(&mut self, ticket: DialTicket) -> Option<DialPurpose> {
+        self.dials.remove(&ticket)
+    }
+
+    pub(crate) fn connect(&mut self, now: Moment, peer: PeerId, role: Role) {
+        self.links.insert(peer, Link { role, heard: now, sent: now });
+    }
+
+    pub(crate) fn role(&self, peer: PeerId) -> Option<Role> {
+        self.links.get(&peer).map(|link| link.role)
+    }
+
+    pub(crate) fn set_role(&mut self, peer: PeerId, role: Role) {
+        if let Some(link) = self.links.get_mut(&peer) {
+            link.role = role;
+        }
+    }
+
+    pub(crate) fn heard(&mut self, now: Moment, peer: PeerId) {
+        if let Some(link) = self.links.get_mut(&peer) {
+            link.heard = now;
+        }
+    }
+
+    /// The driver says that the link is gone.
+    pub(crate) fn remove(&mut self, peer: PeerId) -> Option<Role> {
+        self.links.remove(&peer).map(|link| link.role)
+    }
+
+    /// Closes a link from this side and gives the role it had.
+    pub(crate) fn disconnect(&mut self, peer: PeerId, reason: DisconnectReason) -> Option<Role> {
+        let role = self.remove(peer)?;
+        self.push(Effect::Disconnect { peer, reason });
+        Some(role)
+    }
+
+    /// Closes the link of a peer that broke the protocol; gives the role it had.
+    pub(crate) fn misbehaved(&mut self, peer: PeerId, what: Misbehaviour) -> Option<Role> {
+        self.mark(Transition::LinkMisbehaved);
+        self.disconnect(peer, DisconnectReason::PeerMisbehaved(what))
+    }
+
+    pub(crate) fn disconnect_all(&mut self, reason: DisconnectReason) {
+        let peers: Vec<PeerId> = self.links.keys().copied().collect();
+        for peer in peers {
+            self.disconnect(peer, reason);
+        }
+    }
+
+    /// When a heartbeat or a silence is due next.
+    pub(crate) fn deadline(&self) -> Option<Moment> {
+        self.links
+            .values()
+            .map(|link| link.sent.after(self.heartbeat).min(link.heard.after(self.silence)))
+            .min()
+    }
+
+    /// Sends the heartbeats that are due and gives the peers that were silent for too long. A driver that
+    /// overslept restarts the silence of all its peers once: they may well have spoken.
+    pub(crate) fn tick(&mut self, now: Moment) -> Vec<PeerId> {
+        let overslept = self.deadline().is_some_and(|due| now.since(due) > self.silence / 2);
+        if overslept {
+            self.mark(Transition::DriverOverslept);
+            self.links.values_mut().for_each(|link| link.heard = now);
+        }
+        self.beat(now);
+        let silence = self.silence;
+        self.links
+            .iter()
+            .filter(|(_, link)| now >= link.heard.after(silence))
+            .map(|(&peer, _)| peer)
+            .collect()
+    }
+
+    fn beat(&mut self, now: Moment) {
+        let heartbeat = self.heartbeat;
+        let idle: Vec<PeerId> = self
+            .links
+            .iter()
+            .filter(|(_, link)| now >= link.sent.after(heartbeat))
+            .map(|(&peer, _)| peer)
+            .collect();
+        for peer in idle {
+            self.send(now, peer, Message::Heartbeat);
+        }
+    }
+}
