@@ -14,6 +14,7 @@ use common::{Step, analyse, read_steps, write_step};
 use flexpath_demo::check::{SymmetryStep, compare_classes, compare_symmetry};
 use flexpath_demo::cna::{Structure, census};
 use flexpath_demo::lammps::{LammpsSource, check_installed};
+use flexpath_demo::picture::{colour, draw};
 use flexpath_demo::problem::Problem;
 use flexpath_demo::source::{Control, RunConfig, Source};
 use flexpath_demo::tear::TearWatch;
@@ -25,6 +26,9 @@ const REQUIRE: &str = "FLEXPATH_REQUIRE_LAMMPS";
 /// Set for the problems in the demonstration's own size, every published step compared: a minute or two.
 const FULL: &str = "FLEXPATH_DEMO_TEST_FULL";
 
+/// A file to which a picture of the last step of the fcc body goes.
+const PICTURE: &str = "FLEXPATH_DEMO_TEST_PICTURE";
+
 /// Smaller and pulled faster than in the demonstration, so that the test stays short.
 fn config(problem: Problem) -> RunConfig {
     let mut config = RunConfig::new(problem);
@@ -35,11 +39,11 @@ fn config(problem: Problem) -> RunConfig {
     match problem {
         Problem::Crack => {
             (config.steps, config.publish_every, config.compare_every) = (4_000, 200, 1_000);
-            (config.scale.columns, config.scale.rows, config.scale.speed) = (Some(60), Some(24), Some(0.12));
+            (config.scale.columns, config.scale.rows, config.scale.speed) = (Some(60), Some(24), Some(0.23));
         }
         Problem::Notch => {
             (config.steps, config.publish_every, config.compare_every) = (1_500, 50, 250);
-            (config.scale.columns, config.scale.rows, config.scale.speed) = (Some(16), Some(16), Some(0.25));
+            (config.scale.columns, config.scale.rows, config.scale.speed) = (Some(16), Some(16), Some(0.38));
         }
     }
     config
@@ -172,4 +176,10 @@ fn structure_classes_are_those_of_lammps_on_every_atom() {
     let last = analyse(problem, &steps[steps.len() - 1], RANKS);
     assert!(!watch.judge(&first.graph, &first.symmetry).torn, "whole at the start");
     assert!(watch.judge(&last.graph, &last.symmetry).torn, "torn at the end");
+    if let Some(path) = std::env::var_os(PICTURE) {
+        let colours: Vec<[u8; 3]> = last.classes.iter().map(|class| colour(*class)).collect();
+        let picture =
+            draw(&last.positions, &colours, &steps[steps.len() - 1].domain, 0.5, 900).expect("atoms");
+        picture.write_png(Path::new(&path)).expect("writable");
+    }
 }

@@ -1,4 +1,5 @@
 //! What the tests share: steps as files, and the whole pipeline run in one process on one step.
+#![allow(dead_code)] // Each test uses a part of it.
 
 use std::fs;
 use std::path::Path;
@@ -50,36 +51,64 @@ pub(crate) fn read_steps(folder: &Path, ranks: usize) -> Vec<Step> {
 }
 
 fn read_step(folder: &Path, step: i64, ranks: usize) -> Step {
-    let domain = Domain { low: [0.0; 3], high: [0.0; 3], periodic: [false; 3] };
-    let mut read = Step { step, domain, atoms: AtomBlock::default(), reference: None, counts: Vec::new() };
-    let mut reference = Vec::new();
-    for rank in 0..ranks {
+    let views = (0..ranks).map(|rank| {
         let bytes = fs::read(folder.join(format!("{step}.{rank}"))).expect("every rank wrote every step");
-        let (numbers, _) = bytes.as_chunks::<8>();
-        let numbers: Vec<f64> = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
-        let (head, rows) = numbers.split_at(DOMAIN_NUMBERS + 1);
-        let domain = Domain::from_numbers(head[..DOMAIN_NUMBERS].try_into().expect("nine numbers"));
-        assert!(rank == 0 || domain == read.domain, "all ranks are of one domain");
-        read.domain = domain;
-        let (rows, rest) = rows.as_chunks::<ROW>();
-        assert!(rest.is_empty());
-        read.counts.push(rows.len());
-        for row in rows {
-            read.atoms.ids.push(row[0] as i64);
-            read.atoms.types.push(row[1] as i32);
-            read.atoms.positions.push([row[2], row[3], row[4]]);
-            read.atoms.velocities.push([row[5], row[6], row[7]]);
-            reference.push(row[8]);
+        read_view(step, &bytes)
+    });
+    join(views.collect())
+}
+
+fn read_view(step: i64, bytes: &[u8]) -> StepView {
+    let (numbers, _) = bytes.as_chunks::<8>();
+    let numbers: Vec<f64> = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
+    let (head, rows) = numbers.split_at(DOMAIN_NUMBERS + 1);
+    let (rows, rest) = rows.as_chunks::<ROW>();
+    assert!(rest.is_empty());
+    let atoms = AtomBlock {
+        ids: rows.iter().map(|row| row[0] as i64).collect(),
+        types: rows.iter().map(|row| row[1] as i32).collect(),
+        positions: rows.iter().map(|row| [row[2], row[3], row[4]]).collect(),
+        velocities: rows.iter().map(|row| [row[5], row[6], row[7]]).collect(),
+    };
+    let reference = (head[DOMAIN_NUMBERS] == 1.0).then(|| rows.iter().map(|row| row[8]).collect());
+    let domain = Domain::from_numbers(head[..DOMAIN_NUMBERS].try_into().expect("nine numbers"));
+    StepView { step, domain, atoms, reference }
+}
+
+/// The steps of all ranks, given as each rank had them.
+pub(crate) fn join_ranks(ranks: Vec<Vec<StepView>>) -> Vec<Step> {
+    let mut ranks: Vec<_> = ranks.into_iter().map(Vec::into_iter).collect();
+    let mut steps = Vec::new();
+    loop {
+        let views: Vec<StepView> = ranks.iter_mut().filter_map(Iterator::next).collect();
+        if views.is_empty() {
+            return steps;
         }
-        read.reference = (head[DOMAIN_NUMBERS] == 1.0).then_some(Vec::new());
+        assert_eq!(views.len(), ranks.len(), "all ranks have all steps");
+        steps.push(join(views));
     }
-    read.reference = read.reference.map(|_| reference);
-    read
+}
+
+fn join(views: Vec<StepView>) -> Step {
+    let (step, domain) = (views[0].step, views[0].domain);
+    let counts = views.iter().map(|view| view.atoms.len()).collect();
+    let mut joined = Step { step, domain, atoms: AtomBlock::default(), reference: None, counts };
+    for view in views {
+        assert_eq!((view.step, view.domain), (step, domain), "all ranks are of one step and domain");
+        joined.atoms.ids.extend(view.atoms.ids);
+        joined.atoms.types.extend(view.atoms.types);
+        joined.atoms.positions.extend(view.atoms.positions);
+        joined.atoms.velocities.extend(view.atoms.velocities);
+        joined.reference =
+            view.reference.map(|values| [joined.reference.unwrap_or_default(), values].concat());
+    }
+    joined
 }
 
 /// What the pipeline makes of a step. All lists are by rising id.
 pub(crate) struct Analysed {
     pub(crate) ids: Vec<i64>,
+    pub(crate) positions: Vec<[f64; 3]>,
     pub(crate) bonds: Vec<[i64; 2]>,
     pub(crate) graph: Adjacency,
     pub(crate) symmetry: Vec<f64>,
@@ -101,7 +130,8 @@ pub(crate) fn analyse(problem: Problem, step: &Step, ranks: usize) -> Analysed {
     let reach = Adjacency::from_pairs(table.ids(), &reachable).expect("good pairs");
     let symmetry = centro_symmetry(&table, &reach, &step.domain, analysis.neighbours).expect("good atoms");
     let classes = classify(&graph);
-    Analysed { ids: table.ids().to_vec(), bonds, graph, symmetry, classes }
+    let (ids, positions) = (table.ids().to_vec(), table.positions().to_vec());
+    Analysed { ids, positions, bonds, graph, symmetry, classes }
 }
 
 fn shares(step: &Step, ranks: usize, reach: f64) -> Vec<Share> {
