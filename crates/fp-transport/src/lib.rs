@@ -12,10 +12,12 @@
 //!   driven by events, because one bad peer must not hold up the others.
 //! * **The link does not know what a payload is for.** Bulk and control use the same [`Link`] type over different
 //!   connections, so that bulk never delays a heartbeat.
-//! * **Unsafe code** lives in the files of `memory` alone, each with its reason; everything else denies it.
+//! * **Unsafe code** lives in `credentials` (one call) and in files of `memory`, each with its reason; everything else
+//!   denies it.
 #![deny(unsafe_code)]
 
 pub mod contact;
+mod credentials;
 pub mod dial;
 pub mod frame;
 pub mod hello;

@@ -14,6 +14,7 @@ pub use options::{ListenError, ListenOptions};
 pub(crate) use probe::{PROBE_LEN_BYTES, inproc_answer};
 
 use crate::contact::{Contact, Endpoint};
+use crate::credentials::{Credentials, peer_credentials};
 use crate::hello::{Hello, Refusal};
 use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid, random_u128};
 use crate::link::Link;
@@ -21,7 +22,7 @@ use crate::socket::{stream_socket, timespec};
 use handshake::{Handshake, House, Step, Via};
 use rustix::event::epoll;
 use rustix::io::Errno;
-use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay, socket_peercred};
+use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, accept_with, bind, getsockname, listen};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
@@ -276,9 +277,8 @@ fn drain_timer(timer: &OwnedFd) {
 
 fn via_of(socket: &OwnedFd, unix: bool) -> Option<Via> {
     if unix {
-        let credentials = socket_peercred(socket).ok()?;
-        let pid = credentials.pid.as_raw_nonzero().get().unsigned_abs();
-        return Some(Via::Unix { uid: credentials.uid.as_raw(), pid });
+        let Credentials { uid, pid } = peer_credentials(socket.as_fd()).ok()?;
+        return Some(Via::Unix { uid, pid });
     }
     set_tcp_nodelay(socket, true).ok()?;
     let address = SocketAddr::try_from(rustix::net::getpeername(socket).ok()??).ok()?;

@@ -9,6 +9,7 @@
 //! (writable mapping first, `F_SEAL_FUTURE_WRITE` after) is memfd_create(2) and fcntl(2).
 
 mod arena;
+mod available;
 mod error;
 pub mod inproc;
 mod mapped;

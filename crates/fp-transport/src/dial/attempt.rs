@@ -2,6 +2,7 @@
 
 use super::DialOptions;
 use crate::contact::Contact;
+use crate::credentials::{Credentials, peer_credentials};
 use crate::hello::{Hello, REPLY_LEN, Refusal, Reply, VERSION_HIGHEST, VERSION_LOWEST, choose_version};
 use crate::identity::{HostId, PeerIdentity, own_pid};
 use crate::link::{Handshaken, Link};
@@ -11,7 +12,7 @@ use crate::negotiate::{Negotiated, Reason, TransportKind};
 use crate::socket::{receive_exact, send_exact, stream_socket, wait_for};
 use rustix::event::PollFlags;
 use rustix::io::{Errno, ioctl_fionbio};
-use rustix::net::sockopt::{Timeout, set_socket_timeout, set_tcp_nodelay, socket_error, socket_peercred};
+use rustix::net::sockopt::{Timeout, set_socket_timeout, set_tcp_nodelay, socket_error};
 use rustix::net::{AddressFamily, SocketAddrUnix, connect};
 use rustix::process::geteuid;
 use std::collections::VecDeque;
@@ -50,8 +51,8 @@ impl Done {
 struct Connected {
     socket: OwnedFd,
     detail: String,
-    /// User and process, over unix sockets.
-    credentials: Option<(u32, u32)>,
+    /// Over unix sockets.
+    credentials: Option<Credentials>,
 }
 
 pub(super) fn attempt(
@@ -94,8 +95,8 @@ fn connect_unix(contact: &Contact, deadline: Instant) -> Result<Connected, Failu
     let doing = failed("a connection to the unix socket");
     let socket = open_unix(name, deadline).map_err(doing)?;
     let credentials =
-        socket_peercred(&socket).map_err(|errno| Reason::io("the peer's user", errno.into()))?;
-    let (uid, pid) = (credentials.uid.as_raw(), credentials.pid.as_raw_nonzero().get().unsigned_abs());
+        peer_credentials(socket.as_fd()).map_err(|error| Reason::io("the peer's user", error))?;
+    let uid = credentials.uid;
     let ours = geteuid().as_raw();
     if uid == OVERFLOW_UID {
         return Err(Reason::OverflowUid { uid }.into());
@@ -103,7 +104,7 @@ fn connect_unix(contact: &Contact, deadline: Instant) -> Result<Connected, Failu
     if uid != ours {
         return Err(Reason::Uid { ours, theirs: uid }.into());
     }
-    Ok(Connected { socket, detail: String::new(), credentials: Some((uid, pid)) })
+    Ok(Connected { socket, detail: String::new(), credentials: Some(credentials) })
 }
 
 /// Connects while blocking, with the kernel's own time-out: a non-blocking connect to a full backlog fails at once and
@@ -159,6 +160,7 @@ fn shake_hands(
     connected: Connected,
 ) -> Result<Done, Failure> {
     let deadline = options.deadline;
+    let watch = watch_peer(kind, &connected)?;
     let hello = hello_of(options, kind).encode();
     send_exact(connected.socket.as_fd(), &hello, deadline).map_err(failed("room for the hello"))?;
     let mut descriptors = VecDeque::new();
@@ -169,7 +171,7 @@ fn shake_hands(
         .map_err(failed("room for the proof"))?;
     let last = hear_reply(&connected.socket, &mut descriptors, deadline)?;
     last.outcome.map_err(refused)?;
-    finish(kind, connected, &reply, version)
+    Ok(finish(kind, connected, &reply, version, watch))
 }
 
 fn hello_of(options: &DialOptions, kind: TransportKind) -> Hello {
@@ -234,21 +236,32 @@ fn read_probe(descriptor: Option<OwnedFd>) -> Result<u128, Reason> {
     Ok(u128::from_le_bytes(bytes))
 }
 
-fn finish(kind: TransportKind, connected: Connected, reply: &Reply, version: u16) -> Result<Done, Failure> {
-    let (uid, pid) = connected.credentials.map_or((None, reply.pid), |(uid, pid)| (Some(uid), pid));
-    let watch = match kind {
-        TransportKind::Shm => {
-            let watch = ProcessWatch::open(pid);
-            Some(watch.map_err(|error| Reason::Probe { what: error.to_string() })?)
-        }
-        TransportKind::Inproc | TransportKind::Tcp => None,
-    };
-    Ok(Done(Handshaken {
+/// Over shm the other process must be visible: memory that it may still see is refilled only when it is gone.
+fn watch_peer(kind: TransportKind, connected: &Connected) -> Result<Option<ProcessWatch>, Reason> {
+    match (kind, connected.credentials) {
+        (TransportKind::Shm, Some(Credentials { pid, .. })) => match ProcessWatch::open(pid) {
+            Ok(watch) => Ok(Some(watch)),
+            Err(error) => Err(Reason::Probe { what: error.to_string() }),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn finish(
+    kind: TransportKind,
+    connected: Connected,
+    reply: &Reply,
+    version: u16,
+    watch: Option<ProcessWatch>,
+) -> Done {
+    let pid = connected.credentials.map_or(reply.pid, |credentials| credentials.pid);
+    let uid = connected.credentials.map(|credentials| credentials.uid);
+    Done(Handshaken {
         socket: connected.socket,
         negotiated: Negotiated { transport: kind, detail: connected.detail, refused: Vec::new() },
         peer: PeerIdentity { process: reply.process, pid, host: reply.host, uid },
         peer_state: reply.state,
         version,
         watch,
-    }))
+    })
 }

@@ -3,6 +3,7 @@
 //! memfd → room by `fallocate` (a shortage is an error, not a SIGBUS later) → writable mapping, prefaulted → seals.
 //! After that nobody, this process included, can make another writable mapping or change the length.
 
+use super::available::available_bytes;
 use super::error::MemoryError;
 use super::mapping::Mapping;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
@@ -17,6 +18,9 @@ use std::sync::{Arc, OnceLock};
 /// The seals that a segment has before its descriptor leaves this process, and that a receiver insists on.
 pub(crate) const SEALS: SealFlags =
     SealFlags::FUTURE_WRITE.union(SealFlags::SHRINK).union(SealFlags::GROW).union(SealFlags::SEAL);
+
+/// Up to this length memory is taken without asking how much there is (it costs tens of microseconds).
+const UNCHECKED_BYTES: usize = 64 << 10;
 
 /// Names a segment within the process that made it; never used twice by that process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +59,7 @@ impl Segment {
             let (fd, mapping) = sealed_memfd(len)?;
             return Ok(Segment { id, mapping, fd: Some(Arc::new(fd)) });
         }
+        check_available(len)?;
         let mapping = Mapping::private(len).map_err(|cause| no_room(len, cause))?;
         Ok(Segment { id, mapping, fd: None })
     }
@@ -67,6 +72,7 @@ impl Segment {
 /// A memfd of `len` bytes with its one writable mapping, sealed.
 pub(crate) fn sealed_memfd(len: usize) -> Result<(OwnedFd, Mapping), MemoryError> {
     check_file_size_limit(len)?;
+    check_available(len)?;
     let fd = memfd_create("flexpath", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).map_err(not_made)?;
     fallocate(&fd, FallocateFlags::empty(), 0, len as u64).map_err(|errno| no_room(len, errno.into()))?;
     let mapping = Mapping::shared_writable(fd.as_fd(), len).map_err(|cause| no_room(len, cause))?;
@@ -78,6 +84,17 @@ pub(crate) fn sealed_memfd(len: usize) -> Result<(OwnedFd, Mapping), MemoryError
 fn check_file_size_limit(len: usize) -> Result<(), MemoryError> {
     match getrlimit(Resource::Fsize).current {
         Some(limit) if len as u64 > limit => Err(no_room(len, Errno::FBIG.into())),
+        _ => Ok(()),
+    }
+}
+
+/// Taking more memory than there is kills somebody instead of failing. Small segments are not worth the look.
+fn check_available(len: usize) -> Result<(), MemoryError> {
+    if len <= UNCHECKED_BYTES {
+        return Ok(());
+    }
+    match available_bytes() {
+        Some(available) if len as u64 > available => Err(no_room(len, Errno::NOMEM.into())),
         _ => Ok(()),
     }
 }

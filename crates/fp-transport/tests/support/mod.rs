@@ -1,0 +1,136 @@
+//! What the tests of this crate share: connected pairs, waiting with a deadline, child processes.
+#![allow(dead_code, unreachable_pub)] // each test binary uses its part
+
+use fp_transport::{
+    Accepted, Contact, DialError, DialOptions, Link, ListenOptions, Listener, TransportKind, TransportPolicy,
+    dial,
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process};
+use std::os::fd::AsFd;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub const EPOCH: u128 = 0x1234_5678_9abc_def0_1122_3344_5566_7788;
+
+/// Long enough that only a hang reaches it.
+pub fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(30)
+}
+
+pub fn options(kind: TransportKind) -> DialOptions {
+    DialOptions::new(soon()).with_epoch(Some(EPOCH)).with_policy(TransportPolicy::only(kind))
+}
+
+/// Waits for a descriptor; panics at the deadline, saying what it waited for.
+pub fn await_fd(fd: impl AsFd, flags: PollFlags, what: &str, deadline: Instant) {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let timeout = Timespec::try_from(left).expect("a time that can be told");
+    let ready = poll(&mut [PollFd::new(&fd, flags)], Some(&timeout)).expect("poll works");
+    assert!(ready > 0, "the deadline is over while waiting for {what}");
+}
+
+/// The next link of a listener.
+pub fn accept(listener: &mut Listener) -> Accepted {
+    let deadline = soon();
+    loop {
+        if let Some(accepted) = listener.accept(Instant::now()).expect("the listener is sound") {
+            return accepted;
+        }
+        await_fd(&*listener, PollFlags::IN, "a peer to dial", deadline);
+    }
+}
+
+/// Drives a listener until `done`, collecting links.
+pub fn accept_until(
+    listener: &mut Listener,
+    mut done: impl FnMut(&Listener, &[Accepted]) -> bool,
+) -> Vec<Accepted> {
+    let (mut links, deadline) = (Vec::new(), soon());
+    loop {
+        while let Some(accepted) = listener.accept(Instant::now()).expect("the listener is sound") {
+            links.push(accepted);
+        }
+        if done(listener, &links) {
+            return links;
+        }
+        await_fd(&*listener, PollFlags::IN, "the listener", deadline);
+    }
+}
+
+/// Dials on a thread while this one accepts; the dialler's end first.
+pub fn connected(listener: &mut Listener, options: DialOptions) -> (Link, Accepted) {
+    let contact = listener.contact().clone();
+    let dialling = thread::spawn(move || dial(&contact, &options));
+    let accepted = accept(listener);
+    (dialling.join().expect("no panic").expect("the dial succeeds"), accepted)
+}
+
+/// Dials on a thread while this one drives the listener, until the dial failed.
+pub fn refused(listener: &mut Listener, contact: &Contact, options: DialOptions) -> DialError {
+    let contact = contact.clone();
+    let dialling = thread::spawn(move || dial(&contact, &options));
+    let deadline = soon();
+    while !dialling.is_finished() {
+        listener.accept(Instant::now()).expect("the listener is sound");
+        assert!(Instant::now() < deadline, "the dial did not end");
+        thread::yield_now();
+    }
+    dialling.join().expect("no panic").expect_err("the dial fails")
+}
+
+pub fn listener() -> Listener {
+    Listener::bind(ListenOptions::new(EPOCH)).expect("a listener")
+}
+
+pub fn pair(kind: TransportKind) -> (Link, Link) {
+    let (dialled, accepted) = connected(&mut listener(), options(kind));
+    assert_eq!((dialled.transport(), accepted.link.transport()), (kind, kind));
+    (dialled, accepted.link)
+}
+
+/// Bytes that tell which frame and which position they are of.
+pub fn bytes(seed: usize, len: usize) -> Vec<u8> {
+    (0..len).map(|index| (index ^ (index >> 8) ^ seed.wrapping_mul(167)) as u8).collect()
+}
+
+/// This test binary again, running only its `child_entry` in the given role.
+pub fn child(role: &str, contact: Option<&Contact>) -> Child {
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    command.args(["child_entry", "--exact", "--nocapture", "--test-threads=1"]);
+    command.env("FLEXPATH_TEST_ROLE", role).stdout(Stdio::null());
+    if let Some(contact) = contact {
+        command.env("FLEXPATH_TEST_CONTACT", contact.to_string());
+    }
+    command.spawn().expect("the test binary starts")
+}
+
+/// The role and contact of a child process; `None` in the parent.
+pub fn role() -> Option<(String, Option<Contact>)> {
+    let role = std::env::var("FLEXPATH_TEST_ROLE").ok()?;
+    let contact = std::env::var("FLEXPATH_TEST_CONTACT").ok().map(|line| line.parse().expect("a contact"));
+    Some((role, contact))
+}
+
+/// Kills a child when the test is over, also when it fails.
+pub struct Guard(pub Child);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Stops a process and waits until it is stopped: the signal is on its way when `kill` returns.
+pub fn stop(child: &Child) -> Pid {
+    let pid = Pid::from_raw(child.id() as i32).expect("a pid");
+    kill_process(pid, Signal::STOP).expect("the child is ours");
+    let (stat, deadline) = (format!("/proc/{}/stat", child.id()), soon());
+    while !std::fs::read_to_string(&stat).expect("it lives").contains(") T ") {
+        assert!(Instant::now() < deadline, "the child does not stop");
+        thread::yield_now();
+    }
+    pid
+}
