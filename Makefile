@@ -1,0 +1,62 @@
+# Flexpath: everything a stranger needs is `make demo` and `make test`. `make` alone says what else there is.
+
+CARGO_PROFILE := ci
+PREFIX ?= /usr/local
+DESTDIR ?=
+# How many seeds the long simulation draws, and how many cases the long property tests.
+SIM_SEEDS ?= 20000
+PROPERTY_CASES ?= 2000
+
+# rustup installs here, and a shell that was open before does not know it.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help tools test test-all demo bench install lint doc
+
+# $(call step,what it does,command): says it, does it, says how long it took.
+define step
+@printf '\n== %s\n' '$(1)'; from=$$(date +%s); \
+( $(2) ); status=$$?; \
+printf '== %s: %s s%s\n' '$(1)' "$$(($$(date +%s) - from))" "$$([ $$status -eq 0 ] || echo ", FAILED with status $$status")"; \
+exit $$status
+endef
+
+help: ## this list
+	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS and Open MPI if they are missing)\n'
+	@printf 'make test      format, lints, all tests, documentation (installs a C compiler and Rust if they are missing)\n'
+	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, the quickstart outside the clone\n' '$(SIM_SEEDS)'
+	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
+	@printf 'make install   the command flexpath, to PREFIX (%s)\n' '$(PREFIX)'
+	@printf 'make lint      format and lints alone\n'
+	@printf 'make doc       the documentation of all crates, in target/doc\n'
+
+tools:
+	$(call step,tools: what the build needs,scripts/install-build-tools.sh)
+
+lint: tools
+	$(call step,format,cargo fmt --all --check)
+	$(call step,lints,cargo clippy --profile $(CARGO_PROFILE) --workspace --all-targets -- -D warnings)
+
+doc: tools
+	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
+
+test: lint
+	$(call step,tests,cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
+	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
+
+test-all: tools
+	$(call step,simulator: $(SIM_SEEDS) seeds,FLEXPATH_SIM_SEEDS=$(SIM_SEEDS) cargo test --profile $(CARGO_PROFILE) -p flexpath-proto --no-fail-fast)
+	$(call step,property tests: $(PROPERTY_CASES) cases each,PROPTEST_CASES=$(PROPERTY_CASES) cargo test --profile $(CARGO_PROFILE) -p flexpath-types -p flexpath-transport -p flexpath-core --no-fail-fast)
+	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
+	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
+	$(call step,licences and sources,scripts/check-licences.sh)
+
+demo: tools
+	@scripts/demo.sh
+
+bench: tools
+	$(call step,benches,cargo bench -p flexpath)
+
+install: tools
+	$(call step,build,cargo build --release -p flexpath-cli)
+	$(call step,install to $(DESTDIR)$(PREFIX)/bin,install -D -m 755 target/release/flexpath "$(DESTDIR)$(PREFIX)/bin/flexpath")

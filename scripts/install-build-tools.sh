@@ -1,0 +1,116 @@
+#!/bin/sh
+# Installs what `make test` needs, and only what is missing: a C compiler (Rust links with it) and the Rust toolchain
+# that rust-toolchain.toml names. The compiler comes from apt (Debian, Ubuntu), the toolchain from rustup.
+#
+# Exit status: 0 everything is there; 3 something is missing that this user or this machine may not install (what to
+# do is printed); 1 an installation failed.
+set -eu
+
+say() { printf 'install-build-tools: %s\n' "$*"; }
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+channel=$(sed -n 's/^channel *= *"\(.*\)"/\1/p' "$root/rust-toolchain.toml")
+PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+export PATH
+
+# Runs a command as root: directly, or by sudo where that asks for no password. 3 where neither is possible.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif has sudo && sudo -n true 2>/dev/null; then
+        sudo -n "$@"
+    else
+        return 3
+    fi
+}
+
+# Installs packages by apt, or says what to install.
+install_packages() {
+    if ! has apt-get; then
+        say "missing: $* (by their names on Debian; this machine has no apt-get). Install them and run this again"
+        exit 3
+    fi
+    if ! as_root true; then
+        say "missing, and this user is not root: $*. Ask for:"
+        say "    sudo apt-get update && sudo apt-get install --no-install-recommends $*"
+        exit 3
+    fi
+    say "installing with apt-get: $*"
+    as_root apt-get update -q >/dev/null 2>&1 || say "apt-get update failed: going on with the package lists at hand"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" || {
+        say "apt-get could not install: $*"
+        exit 1
+    }
+}
+
+# Whether apt could install a package.
+is_offered() { has apt-cache && apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [0-9]'; }
+
+# Installs rustup for this user: needs no root unless the distribution's own package is taken.
+install_rustup() {
+    if is_offered rustup && as_root true; then
+        install_packages rustup
+        return
+    fi
+    has curl || install_packages curl ca-certificates
+    say "installing rustup into ${CARGO_HOME:-$HOME/.cargo} (from https://rustup.rs)"
+    init=$(mktemp)
+    if ! curl --proto '=https' --tlsv1.2 -sSf --retry 3 --max-time 300 -o "$init" https://sh.rustup.rs; then
+        rm -f "$init"
+        say "rustup could not be downloaded. Install Rust $channel or later by other means and run this again"
+        exit 3
+    fi
+    sh "$init" -y --no-modify-path --profile minimal --default-toolchain none </dev/null
+    rm -f "$init"
+}
+
+# Whether the toolchain has all three of compiler, formatter and linter.
+is_complete() {
+    rustup run "$channel" cargo --version && rustup run "$channel" cargo fmt --version \
+        && rustup run "$channel" cargo clippy --version
+}
+
+# A cargo that did not come by rustup is taken as it is, if it is new enough and has its companions.
+take_other_cargo() {
+    version=$(cd / && cargo --version | cut -d ' ' -f 2)
+    oldest=$(printf '%s\n%s\n' "$version" "$channel" | sort -V | head -n 1)
+    if [ "$oldest" = "$channel" ] && cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1; then
+        say "there: cargo $version (without rustup, so the pinned $channel is not enforced)"
+    else
+        say "cargo $version came without rustup, and $channel with rustfmt and clippy is needed."
+        say "    Install rustup (https://rustup.rs), or a newer Rust with both"
+        exit 3
+    fi
+}
+
+# Whether a C program can be compiled and linked: a compiler without the C library's files is of no use.
+links() {
+    has cc || return 1
+    object=$(mktemp)
+    if echo 'int main(void) { return 0; }' | cc -x c - -o "$object" 2>/dev/null; then found=0; else found=1; fi
+    rm -f "$object"
+    return "$found"
+}
+
+if links; then
+    say "there: a C compiler ($(cc --version 2>/dev/null | head -n 1))"
+else
+    install_packages gcc libc6-dev
+fi
+
+if has cargo && ! has rustup; then
+    take_other_cargo
+    exit 0
+fi
+has rustup || install_rustup
+if is_complete >/dev/null 2>&1; then
+    say "there: Rust $channel with rustfmt and clippy"
+else
+    say "installing by rustup: Rust $channel with rustfmt and clippy"
+    rustup toolchain install "$channel" --profile minimal --component rustfmt --component clippy --no-self-update || {
+        say "rustup could not install Rust $channel: is the network there?"
+        exit 1
+    }
+fi
