@@ -20,15 +20,15 @@ pub struct Region {
 }
 
 /// Why a corner and an extent make no region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegionError {
     /// Corner and extent differ in their number of dimensions.
     #[error("start {start} and count {count} differ in their number of dimensions")]
     DimensionCount {
         /// The corner.
-        start: Dims,
+        start: Box<Dims>,
         /// The extent.
-        count: Dims,
+        count: Box<Dims>,
     },
     /// The end in one dimension is past 64 bits (or, after a move, below 0).
     #[error("dimension {dim} cannot start at {start} and count {count}: out of the range of coordinates")]
@@ -53,7 +53,7 @@ impl Region {
     pub fn new(start: impl Into<Dims>, count: impl Into<Dims>) -> Result<Self, RegionError> {
         let (start, count) = (start.into(), count.into());
         if start.ndims() != count.ndims() {
-            return Err(RegionError::DimensionCount { start, count });
+            return Err(RegionError::DimensionCount { start: start.into(), count: count.into() });
         }
         let overflowing = start.iter().zip(count.iter()).position(|(s, c)| s.checked_add(*c).is_none());
         if let Some(dim) = overflowing {
@@ -175,7 +175,7 @@ impl Region {
     /// The region moved so that the coordinate `from` becomes `to`: global coordinates to a block's own and back.
     pub fn translate(&self, from: &Dims, to: &Dims) -> Result<Region, RegionError> {
         if from.ndims() != self.ndims() || to.ndims() != self.ndims() {
-            return Err(RegionError::DimensionCount { start: *from, count: *to });
+            return Err(RegionError::DimensionCount { start: (*from).into(), count: (*to).into() });
         }
         let mut start = self.start;
         for dim in 0..self.ndims() {

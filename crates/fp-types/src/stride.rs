@@ -20,15 +20,15 @@ pub struct StridedRegion {
 }
 
 /// Why a stride does not go with a region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StrideError {
     /// Region and stride differ in their number of dimensions.
     #[error("region {region} and stride {stride} differ in their number of dimensions")]
     DimensionCount {
         /// The region.
-        region: Region,
+        region: Box<Region>,
         /// The stride.
-        stride: Dims,
+        stride: Box<Dims>,
     },
     /// A stride of 0.
     #[error("the stride of dimension {dim} is 0")]
@@ -43,7 +43,7 @@ impl StridedRegion {
     pub fn new(region: Region, stride: impl Into<Dims>) -> Result<Self, StrideError> {
         let stride = stride.into();
         if region.ndims() != stride.ndims() {
-            return Err(StrideError::DimensionCount { region, stride });
+            return Err(StrideError::DimensionCount { region: region.into(), stride: stride.into() });
         }
         match stride.iter().position(|&stride| stride == 0) {
             Some(dim) => Err(StrideError::Zero { dim }),

@@ -22,9 +22,9 @@ pub enum LayoutError {
         /// The block.
         block: BlockId,
         /// Its region.
-        region: Region,
+        region: Box<Region>,
         /// The global extent.
-        shape: Shape,
+        shape: Box<Shape>,
     },
     /// A block of a local or joined array has another number of dimensions than the variable.
     #[error("block {} of rank {} has count {count}, but the array has {ndims} dimensions", block.index, block.rank)]
@@ -71,11 +71,11 @@ pub enum LayoutError {
         /// The first block that disagrees.
         block: BlockId,
         /// Its extent.
-        count: Dims,
+        count: Box<Dims>,
         /// The array's first block.
         other: BlockId,
         /// That block's extent.
-        other_count: Dims,
+        other_count: Box<Dims>,
         /// The joined dimension, from 0.
         joined_dim: usize,
     },
@@ -99,7 +99,9 @@ impl Layout {
         let blocks = sorted(blocks)?;
         let outside = blocks.iter().find(|(_, region)| !region.fits(&shape));
         match outside.copied() {
-            Some((block, region)) => Err(LayoutError::OutsideShape { block, region, shape }),
+            Some((block, region)) => {
+                Err(LayoutError::OutsideShape { block, region: region.into(), shape: shape.into() })
+            }
             None => Ok(Self::assemble(shape.ndims(), Some(shape), &blocks)),
         }
     }

@@ -55,7 +55,13 @@ fn check_others_agree(
     if count == other_count {
         return Ok(());
     }
-    Err(LayoutError::JoinedExtents { block, count, other, other_count: original, joined_dim })
+    Err(LayoutError::JoinedExtents {
+        block,
+        count: count.into(),
+        other,
+        other_count: original.into(),
+        joined_dim,
+    })
 }
 
 /// The error of an array that cannot be counted from that block on.

@@ -64,6 +64,7 @@ pub struct Piece {
 
 /// How the subscriber's array holds what arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a plan, and it is copied freely")]
 pub enum Destination {
     /// The elements selected, each at its place among them.
     Elements(StridedRegion),
@@ -86,7 +87,7 @@ pub enum PlanError {
     )]
     LocalArray {
         /// The selection.
-        selection: Selection,
+        selection: Box<Selection>,
     },
     /// The block selected was not put.
     #[error("rank {} put no block {}", block.rank, block.index)]
@@ -98,7 +99,7 @@ pub enum PlanError {
     #[error("{missing} of {selected} elements were put by no rank; the first of them are {first}")]
     Gap {
         /// The first missing region, by its lowest corner; parts of it that follow may be named apart.
-        first: StridedRegion,
+        first: Box<StridedRegion>,
         /// How many elements are missing.
         missing: u64,
         /// How many were selected.
@@ -122,7 +123,7 @@ pub fn plan(layout: &Layout, selection: &Selection, gap_policy: GapPolicy) -> Re
         }
         (Selection::Rank(rank), _) => whole_blocks(layout.blocks_of(*rank)),
         (Selection::All, None) => whole_blocks(layout.blocks()),
-        (_, None) => Err(PlanError::LocalArray { selection: selection.clone() }),
+        (_, None) => Err(PlanError::LocalArray { selection: selection.clone().into() }),
         (_, Some(shape)) => plan_global(layout, shape, selection, gap_policy),
     }
 }
@@ -160,7 +161,7 @@ fn plan_elements(layout: &Layout, elements: StridedRegion, gap_policy: GapPolicy
     let gaps = gaps::find(&selected, &owned)?;
     if let (Some(first), GapPolicy::Error) = (gaps.first(), gap_policy) {
         let missing = gaps.iter().map(Region::element_count).sum();
-        let first = elements.at_indices(first);
+        let first = elements.at_indices(first).into();
         return Err(PlanError::Gap { first, missing, selected: elements.element_count() });
     }
     let piece = |(touched, indices): &(usize, Region)| {

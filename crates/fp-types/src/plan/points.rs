@@ -26,7 +26,11 @@ pub(super) fn plan_points(
     }
     if let (Some(first), GapPolicy::Error) = (missing.first(), gap_policy) {
         let first = StridedRegion::dense(point_region(layout, first.position as usize, &first.point)?);
-        return Err(PlanError::Gap { first, missing: missing.len() as u64, selected: points.len() as u64 });
+        return Err(PlanError::Gap {
+            first: first.into(),
+            missing: missing.len() as u64,
+            selected: points.len() as u64,
+        });
     }
     let piece = |(owner, points): (usize, Vec<SelectedPoint>)| {
         let (block, block_region) = layout.block_at(owner);
@@ -46,6 +50,7 @@ fn owner_of(layout: &Layout, position: usize, point: &Dims) -> Result<Option<usi
 /// The region of one point; inside a shape there always is one.
 fn point_region(layout: &Layout, position: usize, point: &Dims) -> Result<Region, PlanError> {
     let shape = layout.shape().copied().unwrap_or_default();
-    let outside = |_| SelectionError::PointOutOfBounds { position, point: *point, shape };
+    let outside =
+        |_| SelectionError::PointOutOfBounds { position, point: (*point).into(), shape: shape.into() };
     Region::of_point(point).map_err(outside).map_err(PlanError::from)
 }

@@ -5,7 +5,7 @@ use super::{Offsets, Packing, Runs, RunsError};
 use crate::stride::StridedRegion;
 
 /// Why nothing was copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CopyError {
     /// The part asked for does not lie in both memory layouts.
     #[error(transparent)]

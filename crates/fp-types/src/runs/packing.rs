@@ -38,15 +38,15 @@ impl fmt::Display for Side {
 }
 
 /// Why a part of an array cannot be copied between two packings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the {side} holds {holds}, which does not hold all of {part}")]
 pub struct RunsError {
     /// Which end lacks elements.
     pub side: Side,
     /// What that end holds.
-    pub holds: StridedRegion,
+    pub holds: Box<StridedRegion>,
     /// What was to be copied.
-    pub part: StridedRegion,
+    pub part: Box<StridedRegion>,
 }
 
 impl Packing {
@@ -82,7 +82,7 @@ impl Packing {
     pub(super) fn check_holds(&self, part: &StridedRegion, side: Side) -> Result<(), RunsError> {
         let covered = self.elements.region().contains(part.region());
         let holds = covered && (part.is_empty() || (0..part.ndims()).all(|dim| self.is_on_stride(part, dim)));
-        holds.then_some(()).ok_or(RunsError { side, holds: self.elements, part: *part })
+        holds.then_some(()).ok_or(RunsError { side, holds: self.elements.into(), part: (*part).into() })
     }
 
     /// Whether the elements of `part`, which is covered, have a place in that dimension.

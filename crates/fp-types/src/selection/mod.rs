@@ -88,9 +88,9 @@ pub enum SelectionError {
         /// Which of the points, from 0.
         position: usize,
         /// The point.
-        point: Dims,
+        point: Box<Dims>,
         /// The array's shape.
-        shape: Shape,
+        shape: Box<Shape>,
     },
     /// One of the points lies outside the array.
     #[error("point {position}, {point}, lies outside an array of shape {shape}")]
@@ -98,9 +98,9 @@ pub enum SelectionError {
         /// Which of the points, from 0.
         position: usize,
         /// The point.
-        point: Dims,
+        point: Box<Dims>,
         /// The array's shape.
-        shape: Shape,
+        shape: Box<Shape>,
     },
 }
 
@@ -156,10 +156,18 @@ fn validate_points(points: &[Dims], shape: &Shape) -> Result<(), SelectionError>
     let whole = Region::whole(shape);
     for (position, &point) in points.iter().enumerate() {
         if point.ndims() != shape.ndims() {
-            return Err(SelectionError::PointDimensionCount { position, point, shape: *shape });
+            return Err(SelectionError::PointDimensionCount {
+                position,
+                point: point.into(),
+                shape: (*shape).into(),
+            });
         }
         if !whole.contains_point(&point) {
-            return Err(SelectionError::PointOutOfBounds { position, point, shape: *shape });
+            return Err(SelectionError::PointOutOfBounds {
+                position,
+                point: point.into(),
+                shape: (*shape).into(),
+            });
         }
     }
     Ok(())
@@ -207,7 +215,7 @@ mod tests {
         let points = Selection::Points(vec![[9, 19].into(), point]);
         assert_eq!(
             points.validate(&shape),
-            Err(SelectionError::PointOutOfBounds { position: 1, point, shape })
+            Err(SelectionError::PointOutOfBounds { position: 1, point: point.into(), shape: shape.into() })
         );
     }
 

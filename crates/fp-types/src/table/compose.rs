@@ -127,12 +127,12 @@ fn difference(first: &RankPut, second: &RankPut) -> Option<Difference> {
 /// The first thing in which two definitions of one name differ.
 fn def_difference(a: &VariableDef, b: &VariableDef) -> Option<Difference> {
     let differences = [
-        (a.dtype != b.dtype).then(|| Difference::Dtype(a.dtype, b.dtype)),
+        (a.dtype != b.dtype).then_some(Difference::Dtype(a.dtype, b.dtype)),
         (a.record != b.record).then(|| Difference::Record(a.record.clone(), b.record.clone())),
-        (a.kind != b.kind).then(|| Difference::Kind(a.kind, b.kind)),
+        (a.kind != b.kind).then_some(Difference::Kind(a.kind, b.kind)),
         (a.dimensions != b.dimensions)
             .then(|| Difference::Dimensions(a.dimensions.clone(), b.dimensions.clone())),
-        (a.order != b.order).then(|| Difference::Order(a.order, b.order)),
+        (a.order != b.order).then_some(Difference::Order(a.order, b.order)),
         (a.unit != b.unit).then(|| Difference::Unit(a.unit.clone(), b.unit.clone())),
         (a.description != b.description)
             .then(|| Difference::Description(a.description.clone(), b.description.clone())),

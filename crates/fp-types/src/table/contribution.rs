@@ -61,7 +61,7 @@ pub enum ContributionError {
         /// Its number of dimensions.
         ndims: usize,
         /// The shape given.
-        shape: Option<Shape>,
+        shape: Option<Box<Shape>>,
     },
     /// A block of other dimensions, outside the shape, or (local and joined arrays) one that does not start at 0.
     #[error("variable {variable:?}: block {index}, {region}, does not go with {}", ShapeText(shape))]
@@ -71,14 +71,14 @@ pub enum ContributionError {
         /// Which of the rank's blocks, from 0.
         index: u32,
         /// Its region.
-        region: Region,
+        region: Box<Region>,
         /// The shape given.
-        shape: Option<Shape>,
+        shape: Option<Box<Shape>>,
     },
 }
 
 /// Prints a shape that may be missing.
-struct ShapeText<'a>(&'a Option<Shape>);
+struct ShapeText<'a>(&'a Option<Box<Shape>>);
 
 impl std::fmt::Display for ShapeText<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -118,14 +118,14 @@ impl VariablePut {
         };
         if !shape_fits {
             let variable = self.def.name.clone();
-            return Err(ContributionError::Shape { variable, kind, ndims, shape: self.shape });
+            return Err(ContributionError::Shape { variable, kind, ndims, shape: self.shape.map(Box::new) });
         }
         match self.blocks.iter().position(|region| !self.allows(region)) {
             Some(index) => Err(ContributionError::Block {
                 variable: self.def.name.clone(),
                 index: index as u32,
-                region: self.blocks[index],
-                shape: self.shape,
+                region: self.blocks[index].into(),
+                shape: self.shape.map(Box::new),
             }),
             None => Ok(()),
         }
