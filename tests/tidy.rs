@@ -3,6 +3,8 @@
 //! The lists in this file are the rules themselves and what is excused from them. An excuse is a ratchet: it may
 //! shrink, and goes when it is needed no more. Each check is shown to fail by the unit tests of its module.
 
+#[path = "tidy/code_map.rs"]
+mod code_map;
 #[path = "tidy/hygiene.rs"]
 mod hygiene;
 #[path = "tidy/imports.rs"]
@@ -25,7 +27,7 @@ use words::Allowed;
 const BOUNDARIES: &[Boundary] = &[
     Boundary { folder: "", banned: &["tokio", "async_std", "smol", "anyhow", "eyre"] },
     Boundary {
-        folder: "crates/fp-types/",
+        folder: "crates/fp-types/src/",
         banned: &[
             "std::net", "std::os", "std::fs", "std::env", "std::process", "std::thread", "std::time::Instant",
             "std::time::SystemTime", "rustix", "libc", "bytes", "rand", "getrandom",
@@ -95,6 +97,7 @@ const BANNED_WORDS: &[(&str, &str)] = &[
 const ALLOWED_WORDS: &[Allowed] = &[
     // Coordinates: a list of one number for each dimension. A shape is one use of it; points and strides are others.
     Allowed { word: "dims", below: "crates/fp-types/", name: "" },
+    Allowed { word: "dims", below: "crates/fp-core/src/variable.rs", name: "Dims" },
     // What one rank sends of one block for a selection: a part of a plan, where a block is what somebody put.
     Allowed { word: "piece", below: "crates/fp-types/src/plan/", name: "" },
     Allowed { word: "piece", below: "crates/fp-proto/src/data.rs", name: "" },
@@ -105,6 +108,9 @@ const ALLOWED_WORDS: &[Allowed] = &[
     Allowed { word: "free", below: "crates/fp-proto/src/mutation.rs", name: "FreeWithoutRetire" },
     // Says which of the operating system's sockets was dialled by mistake.
     Allowed { word: "socket", below: "crates/fp-transport/src/hello/refusal.rs", name: "WrongSocket" },
+    // The handles of one step on either side.
+    Allowed { word: "writer", below: "crates/fp-core/src/", name: "StepWriter" },
+    Allowed { word: "reader", below: "crates/fp-core/src/", name: "StepReader" },
     // Links carry frames: the word is the transport's own, and steps are unknown there.
     Allowed { word: "frame", below: "crates/fp-transport/src/", name: "" },
 ];
@@ -215,4 +221,18 @@ fn nothing_is_unfinished_or_speaks_of_where_it_was_written() {
 #[test]
 fn no_test_sleeps_or_is_passed_over() {
     assert_tidy(sources().iter().flat_map(|source| hygiene::check_tests(source, SLEEPING_TESTS)).collect());
+}
+
+#[test]
+fn the_code_map_is_up_to_date() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md");
+    let document = std::fs::read_to_string(path).expect("ARCHITECTURE.md can be read");
+    let updated =
+        code_map::updated(&document, &sources()).expect("ARCHITECTURE.md has the marks of the code map");
+    if std::env::var_os("FLEXPATH_WRITE_CODE_MAP").is_some() {
+        std::fs::write(path, &updated).expect("ARCHITECTURE.md can be written");
+        return;
+    }
+    let how = "run FLEXPATH_WRITE_CODE_MAP=1 cargo test --test tidy code_map";
+    assert!(document == updated, "ARCHITECTURE.md's code map is not what the sources say: {how}");
 }

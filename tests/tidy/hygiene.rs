@@ -14,6 +14,8 @@ const REGISTRIES: &[&str] = &[
 ];
 /// A folder of the machine on which this was first written.
 const PLACE: &str = concat!("/wo", "rk/");
+/// A document that was there when this was first written, and is not here.
+const ABSENT: &str = concat!("DES", "IGN");
 /// How that work was cut up.
 const OCCASION: &str = concat!("ses", "sion");
 
@@ -50,6 +52,11 @@ fn line_complaints(path: &str, number: usize, line: &str) -> Vec<String> {
     found.extend(registry.map(|host| format!("names the registry {host}")));
     found.extend(line.contains(PLACE).then(|| format!("names the folder {PLACE}")));
     found.extend(has_word(line, OCCASION).then(|| format!("speaks of a {OCCASION}")));
+    found.extend(
+        line.split(|c: char| !c.is_alphanumeric()).any(|word| word == ABSENT).then(|| {
+            format!("refers to {ABSENT}, which is not here: say ARCHITECTURE.md or docs/protocol.md")
+        }),
+    );
     found.extend(issue_number(line).map(|number| format!("names the issue {number}")));
     found.into_iter().map(|complaint| format!("{path}:{number}: {complaint}")).collect()
 }
@@ -84,6 +91,7 @@ mod tests {
             assert_eq!(complaints(&format!("see {word}x")), 1, "{word}");
         }
         assert_eq!(complaints(&format!("cd {PLACE}main")), 1);
+        assert_eq!(complaints(&format!("see {ABSENT}.md")), 1);
         assert_eq!(complaints(&format!("in this {OCCASION}.")), 1);
         assert_eq!(complaints(&format!("two {}S", OCCASION.to_uppercase())), 1);
         let numbers = [format!("see #{}", 12), format!("(#{})", 7)];

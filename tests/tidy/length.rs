@@ -81,7 +81,7 @@ fn tenth_complaint(package: &str, mut lines: Vec<usize>) -> Option<String> {
 }
 
 /// The package's folder: `crates/fp-types`, `demo`, or the root's own `src`, `tests` and so on.
-fn package_of(place: &str) -> &str {
+pub(crate) fn package_of(place: &str) -> &str {
     let depth = if place.starts_with("crates/") { 2 } else { 1 };
     let end = place.match_indices('/').nth(depth - 1).map_or(place.len(), |(at, _)| at);
     &place[..end]
