@@ -6,7 +6,10 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use fp_types::MemoryOrder::{ColumnMajor, RowMajor};
-use fp_types::{BlockId, GapPolicy, Layout, Packing, Rank, Region, Selection, Shape, copy, plan};
+use fp_types::{
+    BlockId, GapPolicy, Layout, MemoryOrder, Packing, Rank, Region, Selection, Shape, StridedRegion, copy,
+    plan,
+};
 
 const ROUNDS: usize = 9;
 
@@ -106,9 +109,8 @@ fn look_up() {
         );
         let region = many.regions[0];
         let scan =
-            || drop(black_box(many.layout.blocks().filter(|(_, block)| block.overlaps(&region)).count()));
-        let (baseline, ours) =
-            interleaved(3, scan, || drop(black_box(many.layout.touching(&region).count())));
+            || _ = black_box(many.layout.blocks().filter(|(_, block)| block.overlaps(&region)).count());
+        let (baseline, ours) = interleaved(3, scan, || _ = black_box(many.layout.touching(&region).count()));
         report("  one look-up", ours, "looking at every block", baseline);
     }
 }
@@ -167,22 +169,21 @@ fn plans() {
     report("plan of a region that touches 125 of 1,000,000", ours, "finding them", baseline);
 }
 
-/// 16 MiB of f64 each: how near to `memcpy` the copies come.
+/// 16 MiB of f64 each: how near to `memcpy` the copies come, and to loops written for the shape at hand.
 fn copies() {
-    let cube = |start: [u64; 3], count: [u64; 3]| Region::new(start, count).unwrap();
-    let whole = cube([0; 3], [128, 128, 128]);
-    let array = cube([0; 3], [256, 256, 256]);
-    let plane = |count: [u64; 2]| Region::new([0, 0], count).unwrap();
-    compare("whole block", whole, RowMajor, whole, RowMajor, whole);
-    compare("128^3 block into a 256^3 array (rows of 1 KiB)", whole, RowMajor, array, RowMajor, whole);
-    compare("128^3 part of a 256^3 block", array, RowMajor, whole, RowMajor, whole);
-    let slab = cube([0; 3], [128, 256, 64]);
-    compare("rows of 512 bytes", slab, RowMajor, array, RowMajor, slab);
-    let thin = cube([0; 3], [256, 256, 32]);
-    compare("rows of 256 bytes (4 MiB of 8)", thin, RowMajor, array, RowMajor, thin);
+    let cube = |count: [u64; 3]| Region::new([0; 3], count).unwrap();
+    let plane = |count: [u64; 2]| Region::new([0; 2], count).unwrap();
+    let (block, array) = (cube([128; 3]), cube([256; 3]));
+    compare("whole block", block, RowMajor, block, RowMajor, block);
+    compare("128^3 block into a 256^3 array (rows of 1 KiB)", block, RowMajor, array, RowMajor, block);
+    compare("128^3 part of a 256^3 block", array, RowMajor, block, RowMajor, block);
+    let rows = cube([128, 256, 64]);
+    compare("rows of 512 bytes", rows, RowMajor, array, RowMajor, rows);
+    let rows = cube([256, 256, 32]);
+    compare("rows of 256 bytes", rows, RowMajor, array, RowMajor, rows);
     let matrix = plane([2048, 1024]);
     compare("transpose of 2048 x 1024", matrix, RowMajor, matrix, ColumnMajor, matrix);
-    compare("transpose of 128^3", whole, RowMajor, whole, ColumnMajor, whole);
+    compare("transpose of 128^3", block, RowMajor, block, ColumnMajor, block);
     let atoms = plane([700_000, 3]);
     compare("transpose of 700,000 x 3", atoms, RowMajor, atoms, ColumnMajor, atoms);
 }
@@ -190,23 +191,45 @@ fn copies() {
 fn compare(
     name: &str,
     source: Region,
-    from: fp_types::MemoryOrder,
+    from: MemoryOrder,
     destination: Region,
-    to: fp_types::MemoryOrder,
+    to: MemoryOrder,
     part: Region,
 ) {
     let len = |region: &Region| region.element_count() as usize * 8;
     let (bytes, mut array) = (vec![1u8; len(&source)], vec![2u8; len(&destination)]);
     let (plain, mut copied) = (vec![1u8; len(&part)], vec![2u8; len(&part)]);
+    let mut by_hand = array.clone();
     let (source, destination) = (Packing::new(source, from), Packing::new(destination, to));
-    let memcpy = || {
+    let mut memcpy = || {
         copied.copy_from_slice(black_box(&plain));
         black_box(&mut copied);
     };
-    let ours = || {
+    let mut ours = || {
         copy(black_box(&bytes), &source, &mut array, &destination, &part.into(), 8).unwrap();
         black_box(&mut array);
     };
-    let (baseline, ours) = interleaved(ROUNDS, memcpy, ours);
-    report(name, ours, "memcpy", baseline);
+    let (baseline, time) = interleaved(ROUNDS, &mut memcpy, &mut ours);
+    report(name, time, "memcpy", baseline);
+    if from == to && part.ndims() == 3 {
+        let mut loops = || {
+            copy_rows(black_box(&bytes), source.elements(), &mut by_hand, destination.elements(), &part);
+            black_box(&mut by_hand);
+        };
+        let (baseline, time) = interleaved(ROUNDS, &mut loops, &mut ours);
+        report("", time, "loops by hand", baseline);
+    }
+}
+
+/// What one would write for this very case: row by row.
+fn copy_rows(from: &[u8], source: &StridedRegion, to: &mut [u8], destination: &StridedRegion, part: &Region) {
+    let (a, b, count) = (source.counts(), destination.counts(), *part.count());
+    let len = count[2] as usize * 8;
+    for plane in 0..count[0] {
+        for row in 0..count[1] {
+            let at = ((plane * a[1] + row) * a[2]) as usize * 8;
+            let place = ((plane * b[1] + row) * b[2]) as usize * 8;
+            to[place..place + len].copy_from_slice(&from[at..at + len]);
+        }
+    }
 }

@@ -30,6 +30,15 @@ impl RegionList {
         self.len += 1;
     }
 
+    /// Those of the regions at `positions`, in that order.
+    pub(crate) fn part(&self, positions: &[u32]) -> Self {
+        let mut corners = Vec::with_capacity(positions.len() * 2 * self.ndims);
+        for &position in positions {
+            corners.extend_from_slice(&self.corners[2 * position as usize * self.ndims..][..2 * self.ndims]);
+        }
+        Self { ndims: self.ndims, len: positions.len(), corners }
+    }
+
     pub(crate) fn ndims(&self) -> usize {
         self.ndims
     }

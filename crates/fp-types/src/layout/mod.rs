@@ -124,7 +124,7 @@ impl Layout {
 
     /// The positions of the blocks that have an element of `region`, rising.
     pub(crate) fn positions_touching(&self, region: &Region) -> Vec<usize> {
-        self.index().touching(&self.regions, region)
+        self.index().touching(region)
     }
 
     fn index(&self) -> &SpatialIndex {

@@ -16,7 +16,9 @@ pub(super) fn resolve(regions: &RegionList) -> Result<Vec<(usize, Region)>, Plan
     for position in 0..regions.len() {
         let region = regions.region(position);
         let whole_lost = find_later(&index, regions, position, &region, &mut later);
-        if !whole_lost {
+        if later.is_empty() {
+            owned.push((position, region));
+        } else if !whole_lost {
             let rest = subtract_all(region, regions, &later)?;
             owned.extend(rest.into_iter().map(|part| (position, part)));
         }
@@ -38,7 +40,7 @@ fn find_later(
 ) -> bool {
     let mut whole_lost = false;
     later.clear();
-    index.visit_touching(regions, region, |other| {
+    index.visit_touching(region, |other| {
         if other > position {
             later.push(other);
             whole_lost = regions.region(other).contains(region);

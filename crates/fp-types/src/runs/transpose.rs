@@ -9,6 +9,9 @@ use super::offsets::{Axes, Axis};
 /// How many elements a tile has along each of its two axes.
 const TILE: usize = 32;
 
+/// Planes with fewer rows or columns than this are copied straight: so few streams of memory do no harm.
+const NARROW: usize = 8;
+
 /// Elements of one size, two axes to be swapped, and the axes around them. Strides are in bytes.
 pub(super) struct Transpose {
     element_bytes: usize,
@@ -55,20 +58,61 @@ fn copy_plane<const N: usize>(source: &[u8], destination: &mut [u8], transpose: 
     let (rows, columns) = (transpose.source_axis.count as usize, transpose.destination_axis.count as usize);
     let row_stride = transpose.source_axis.destination_stride as usize;
     let column_stride = transpose.destination_axis.source_stride as usize;
+    if rows < NARROW || columns < NARROW {
+        for row in 0..rows {
+            let cells = &mut destination[row * row_stride..row * row_stride + columns * N];
+            gather_row::<N>(&source[row * N..], cells, column_stride);
+        }
+        return;
+    }
+    let mut tile = [[0; N]; TILE * TILE];
     for first_row in (0..rows).step_by(TILE) {
+        let height = TILE.min(rows - first_row);
         for first_column in (0..columns).step_by(TILE) {
-            let width = TILE.min(columns - first_column) * N;
-            for row in first_row..rows.min(first_row + TILE) {
-                let (from, to) =
-                    (first_column * column_stride + row * N, row * row_stride + first_column * N);
-                copy_row::<N>(&source[from..], &mut destination[to..to + width], column_stride);
-            }
+            let width = TILE.min(columns - first_column);
+            let (from, to) =
+                (first_column * column_stride + first_row * N, first_row * row_stride + first_column * N);
+            read_tile(&source[from..], &mut tile, column_stride, width, height);
+            write_tile(&tile, &mut destination[to..], row_stride, width, height);
+        }
+    }
+}
+
+/// Reads `width` columns of `height` neighbours each. Strides are in bytes.
+///
+/// The elements go through a tile of their own because columns that are a power of two apart compete for the same
+/// few places of the cache, and would be driven out before they are used up.
+fn read_tile<const N: usize>(
+    source: &[u8],
+    tile: &mut [[u8; N]],
+    stride: usize,
+    width: usize,
+    height: usize,
+) {
+    for (column, place) in tile.chunks_exact_mut(TILE).take(width).enumerate() {
+        let (elements, _) = source[column * stride..column * stride + height * N].as_chunks::<N>();
+        place[..height].copy_from_slice(elements);
+    }
+}
+
+/// Writes `height` rows of `width` neighbours each. Strides are in bytes.
+fn write_tile<const N: usize>(
+    tile: &[[u8; N]],
+    destination: &mut [u8],
+    stride: usize,
+    width: usize,
+    height: usize,
+) {
+    for row in 0..height {
+        let (cells, _) = destination[row * stride..row * stride + width * N].as_chunks_mut::<N>();
+        for (cell, column) in cells.iter_mut().zip(tile.chunks_exact(TILE)) {
+            *cell = column[row];
         }
     }
 }
 
 /// Gathers elements that are `stride` bytes apart into one dense row.
-fn copy_row<const N: usize>(source: &[u8], row: &mut [u8], stride: usize) {
+fn gather_row<const N: usize>(source: &[u8], row: &mut [u8], stride: usize) {
     let (cells, _) = row.as_chunks_mut::<N>();
     for (index, cell) in cells.iter_mut().enumerate() {
         cell.copy_from_slice(&source[index * stride..index * stride + N]);
