@@ -1,2 +1,45 @@
-//! Publisher and Subscriber handles, the driver and the data plane.
+//! The public handles of Flexpath, the driver that moves their machines, and the data plane.
+//!
+//! A [`Publisher`] opens a stream and writes steps; a [`Subscriber`] attaches while it runs, takes the slices that it
+//! asks for straight from the ranks that own them, and leaves when it likes.
 #![forbid(unsafe_code)]
+
+mod cohort;
+mod driver;
+mod element;
+mod error;
+mod fetch;
+mod options;
+mod owners;
+mod peer;
+mod planned;
+mod publisher;
+pub mod rendezvous;
+mod server;
+mod statistics;
+mod step;
+mod subscriber;
+mod variable;
+mod view;
+mod writer;
+
+pub use cohort::{Cohort, CohortError};
+pub use element::Element;
+pub use error::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError};
+pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
+pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
+pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
+pub use fp_transport::{Contact, PoolStats, Token, TransportKind, TransportPolicy};
+pub use fp_types::{
+    ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, Rank, Region, Selection,
+    SelectionExpression, Shape, StepId, StridedRegion, SubscriptionId, VariableDef,
+};
+pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
+pub use publisher::Publisher;
+pub use rendezvous::Rendezvous;
+pub use statistics::Statistics;
+pub use step::{Fetch, StepReader, VariableInfo};
+pub use subscriber::{NextStep, Subscriber};
+pub use variable::{Variable, VariableError};
+pub use view::View;
+pub use writer::{Loan, StepWriter};

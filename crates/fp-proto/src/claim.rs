@@ -7,7 +7,7 @@ use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::{DialPurpose, Role, Wire};
 use fp_types::Epoch;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A claim of one name.
 pub(crate) struct Claim {
@@ -15,7 +15,8 @@ pub(crate) struct Claim {
     epoch: Epoch,
     state: State,
     dialling: BTreeMap<DialTicket, Epoch>,
-    asked: BTreeSet<PeerId>,
+    /// Who was asked, with the epoch of the entry that led there.
+    asked: BTreeMap<PeerId, Epoch>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Claim {
             epoch,
             state: State::Listing,
             dialling: BTreeMap::new(),
-            asked: BTreeSet::new(),
+            asked: BTreeMap::new(),
         }
     }
 
@@ -76,7 +77,7 @@ impl Claim {
         };
         wire.set_role(peer, Role::Candidate(Some(epoch)));
         wire.send(now, peer, Message::Probe { epoch: self.epoch });
-        self.asked.insert(peer);
+        self.asked.insert(peer, epoch);
     }
 
     pub(crate) fn failed(&mut self, wire: &mut Wire, ticket: DialTicket) {
@@ -87,7 +88,7 @@ impl Claim {
     }
 
     pub(crate) fn gone(&mut self, wire: &mut Wire, peer: PeerId) {
-        if self.asked.remove(&peer) {
+        if self.asked.remove(&peer).is_some() {
             self.settle(wire);
         }
     }
@@ -101,11 +102,13 @@ impl Claim {
         incumbent: bool,
         ignore_incumbent: bool,
     ) {
-        if !self.asked.remove(&peer) {
-            return;
-        }
+        let Some(expected) = self.asked.remove(&peer) else { return };
         wire.disconnect(peer, DisconnectReason::Done);
-        if (incumbent && !ignore_incumbent) || (!incumbent && theirs < self.epoch) {
+        if theirs != expected {
+            // Somebody else lives there now: the entry is stale, and who that is has an entry of its own.
+            wire.mark(Transition::EntryPassedOver);
+            self.settle(wire);
+        } else if (incumbent && !ignore_incumbent) || (!incumbent && theirs < self.epoch) {
             self.withdraw(wire, theirs);
         } else {
             self.settle(wire);
@@ -131,7 +134,7 @@ impl Claim {
         wire.mark(Transition::ClaimWithdrawn);
         self.state = State::Withdrawn(theirs);
         self.dialling.clear();
-        for peer in std::mem::take(&mut self.asked) {
+        for (peer, _) in std::mem::take(&mut self.asked) {
             wire.disconnect(peer, DisconnectReason::Done);
         }
         self.remove_entry(wire);

@@ -20,15 +20,9 @@ pub mod outcome;
 pub mod publisher;
 mod search;
 pub mod subscriber;
-pub mod table {
-    use fp_types::StepTable;
-    pub fn encode(_: &StepTable) -> Vec<u8> {
-        Vec::new()
-    }
-    pub fn decode(_: &[u8]) -> Result<StepTable, ()> {
-        Err(())
-    }
-}
+#[doc(hidden)]
+pub mod table_plain;
+pub use table_plain as table;
 pub mod time;
 pub mod transition;
 pub mod tree;

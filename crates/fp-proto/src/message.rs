@@ -21,6 +21,8 @@ pub struct ChangeId(pub u64);
 pub struct ScalarValue {
     /// The variable.
     pub name: String,
+    /// The rank that put it.
+    pub rank: Rank,
     /// Its bytes, little-endian.
     pub bytes: Vec<u8>,
 }
@@ -43,7 +45,7 @@ pub struct ReadyReport {
     pub not_kept: Vec<SubscriptionId>,
     /// Ranks whose blocks differ from those of the step that they reported before; empty in the steady state.
     pub changed: Vec<ChangedRank>,
-    /// Values of global scalars; of two for one name the lower rank's.
+    /// Values of global scalars; of two for one name the higher rank's.
     pub values: Vec<ScalarValue>,
     /// Bytes that the subtree keeps for this step.
     pub len_bytes: u64,
@@ -327,6 +329,10 @@ pub enum Message {
     Leaving,
     /// Down the subscriber tree: the cohort is attached (again).
     Attached {
+        /// The subscription.
+        subscription: SubscriptionId,
+        /// The membership.
+        member: MemberId,
         /// The publisher's epoch.
         epoch: Epoch,
         /// The first step that may come.

@@ -23,7 +23,7 @@ use crate::transition::{Transition, TransitionSet};
 use crate::wire::{Role, Wire};
 use change::Changes;
 use draining::Draining;
-use fp_types::{Contribution, Rank, StepId};
+use fp_types::{Contribution, Rank, StepId, SubscriptionId};
 use lead::Lead;
 use ledger::{Ledger, Subscription};
 use ready::Merging;
@@ -137,6 +137,21 @@ impl PublisherMachine {
     /// The transitions taken so far.
     pub fn transitions(&self) -> TransitionSet {
         self.wire.transitions()
+    }
+
+    /// Whether a subscription with a reader has started and not ended.
+    pub fn has_subscribers(&self) -> bool {
+        let live = |(id, known): (&SubscriptionId, &Subscription)| !ledger::is_standing(*id) && !known.removed;
+        self.ledger.subscriptions.iter().any(live)
+    }
+
+    /// For each subscription the steps that it has queued or holds (at the lead), or that are live for it here.
+    pub fn queue_depth(&self) -> Vec<(SubscriptionId, usize)> {
+        let holders = match &self.lead {
+            Some(lead) => lead.holders(),
+            None => self.ledger.holders(),
+        };
+        holders.into_iter().map(|(id, steps)| (id, steps.len())).collect()
     }
 
     /// When `handle_timeout` is due.

@@ -43,7 +43,7 @@ impl Merging {
     }
 }
 
-/// Merges the report of a subtree into another; lower ranks come first.
+/// Merges the report of a subtree into another; the order of arrival does not matter.
 pub(crate) fn merge(into: &mut ReadyReport, from: ReadyReport) {
     into.abandoned = match (into.abandoned, from.abandoned) {
         (Some(one), Some(other)) => Some(one.min(other)),
@@ -54,8 +54,10 @@ pub(crate) fn merge(into: &mut ReadyReport, from: ReadyReport) {
     into.not_kept.dedup();
     into.changed.extend(from.changed);
     for value in from.values {
-        if into.values.iter().all(|known| known.name != value.name) {
-            into.values.push(value);
+        match into.values.iter_mut().find(|known| known.name == value.name) {
+            Some(known) if known.rank < value.rank => *known = value,
+            Some(_) => {}
+            None => into.values.push(value),
         }
     }
     into.len_bytes = into.len_bytes.saturating_add(from.len_bytes);

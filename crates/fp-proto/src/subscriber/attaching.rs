@@ -4,13 +4,13 @@ use super::{Phase, SubscriberMachine};
 use crate::config::{ContactText, OnLoss};
 use crate::effect::{DialTicket, DisconnectReason, Listing, PeerId};
 use crate::event::{Event, OpenFailure, OpenWait};
-use crate::message::Message;
+use crate::message::{MemberId, Message};
 use crate::outcome::{EndReason, RefusalReason};
 use crate::search::{Found, Search};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::{Role, Wire};
-use fp_types::{Epoch, StepId};
+use fp_types::{Epoch, StepId, SubscriptionId};
 
 /// Where attaching stands; only the lead has more than the epoch.
 #[derive(Default)]
@@ -20,6 +20,7 @@ pub(crate) struct Attachment {
     pub(crate) publisher: Option<PeerId>,
     asked: Option<Epoch>,
     epoch: Option<Epoch>,
+    membership: Option<(SubscriptionId, MemberId)>,
     /// Where this cohort's ranks send their questions.
     pub(crate) peers: Vec<ContactText>,
     pub(crate) publisher_size: u32,
@@ -31,6 +32,10 @@ pub(crate) struct Attachment {
 impl Attachment {
     pub(crate) fn epoch(&self) -> Option<Epoch> {
         self.epoch
+    }
+
+    pub(crate) fn membership(&self) -> Option<(SubscriptionId, MemberId)> {
+        self.membership
     }
 
     pub(crate) fn is_waiting(&self) -> bool {
@@ -138,9 +143,10 @@ impl SubscriberMachine {
     /// The publisher's lead speaks.
     pub(crate) fn from_publisher(&mut self, from: PeerId, message: Message) {
         match message {
-            Message::Subscribed { first, publisher_size, peers, .. } if self.attachment.search.is_some() => {
+            Message::Subscribed { subscription, member, first, publisher_size, peers }
+                if self.attachment.search.is_some() => {
                 let epoch = self.attachment.asked.unwrap_or(Epoch(0));
-                self.attached(epoch, first, publisher_size, peers);
+                self.attached(epoch, (subscription, member), first, publisher_size, peers);
             }
             Message::Refused { reason } if self.attachment.search.is_some() => {
                 self.publisher_refused(from, reason)
@@ -154,14 +160,20 @@ impl SubscriberMachine {
     }
 
     /// The cohort is attached, to this epoch.
-    fn attached(&mut self, epoch: Epoch, first: StepId, publisher_size: u32, peers: Vec<ContactText>) {
+    fn attached(
+        &mut self,
+        epoch: Epoch,
+        membership: (SubscriptionId, MemberId),
+        first: StepId, publisher_size: u32, peers: Vec<ContactText>) {
         self.wire.mark(Transition::SubscriberAttached);
         self.attachment.search = None;
         self.attachment.give_up = None;
         self.attachment.epoch = Some(epoch);
         self.attachment.publisher_size = publisher_size;
         self.attachment.peers = peers.clone();
-        self.tell_children(&Message::Attached { epoch, first, publisher_size, peers });
+        let (subscription, member) = membership;
+        self.attachment.membership = Some(membership);
+        self.tell_children(&Message::Attached { subscription, member, epoch, first, publisher_size, peers });
         self.stream.start(first);
         if self.attachment.awaiting.take().is_some() {
             self.wire.mark(Transition::SubscriberRestarted);
@@ -195,8 +207,8 @@ impl SubscriberMachine {
     /// News from the lead, for this rank and all below.
     pub(crate) fn news_from_above(&mut self, message: Message) {
         match message {
-            Message::Attached { epoch, first, publisher_size, peers } => {
-                self.attached(epoch, first, publisher_size, peers);
+            Message::Attached { subscription, member, epoch, first, publisher_size, peers } => {
+                self.attached(epoch, (subscription, member), first, publisher_size, peers);
             }
             Message::AwaitingRestart { reason } => self.await_restart(reason),
             Message::StreamEnd { reason, skipped } => self.ended(reason, skipped),

@@ -11,13 +11,13 @@ use crate::cohort::{Cohort, Progress};
 use crate::config::SubscriberConfig;
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
 use crate::event::{Event, OpenFailure};
-use crate::message::Message;
+use crate::message::{MemberId, Message};
 use crate::outcome::LossReason;
 use crate::time::Moment;
 use crate::transition::{Transition, TransitionSet};
 use crate::wire::{DialPurpose, Role, Wire};
 use attaching::Attachment;
-use fp_types::{Epoch, Rank};
+use fp_types::{Epoch, Rank, SubscriptionId};
 use resolving::Resolving;
 use streaming::Stream;
 
@@ -79,6 +79,11 @@ impl SubscriberMachine {
     /// The epoch of the publisher that this rank is attached to.
     pub fn epoch(&self) -> Option<Epoch> {
         self.attachment.epoch()
+    }
+
+    /// The subscription and membership at that publisher.
+    pub fn membership(&self) -> Option<(SubscriptionId, MemberId)> {
+        self.attachment.membership()
     }
 
     /// The next thing for the driver to do.

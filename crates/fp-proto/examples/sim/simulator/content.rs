@@ -157,14 +157,23 @@ impl Content {
         blocks
     }
 
-    /// The scalar as this rank gives it, if it does: ranks differ, and the lowest one's value is taken.
+    /// Which blocks every rank puts in this step, for comparing steps.
+    pub(crate) fn layout(&self, step: u64) -> Vec<(u32, Vec<u64>)> {
+        let of_rank = |rank: u32| {
+            let blocks = self.blocks(step, rank);
+            blocks.into_iter().map(move |block| (rank, block.start.into_iter().chain(block.count).collect()))
+        };
+        (0..self.size).flat_map(of_rank).collect()
+    }
+
+    /// The scalar as this rank gives it, if it does: ranks differ, and the highest one's value is taken.
     pub(crate) fn clock(&self, step: u64, rank: u32) -> Option<u64> {
-        let gives = mix(self.salt ^ mix(step << 8 | u64::from(rank))) % 3 > 0;
+        let gives = mix(self.salt ^ mix(u64::from(rank))) % 3 > 0;
         gives.then(|| self.local_value(CLOCK, step, rank, 0))
     }
 
     /// The scalar that the step must arrive with.
     pub(crate) fn agreed_clock(&self, step: u64) -> Option<u64> {
-        (0..self.size).find_map(|rank| self.clock(step, rank))
+        (0..self.size).rev().find_map(|rank| self.clock(step, rank))
     }
 }

@@ -32,18 +32,19 @@ pub(crate) enum Lie {
     Nonsense,
     /// Closes at once.
     HangsUp,
+    /// Gives signs of life, but no answer.
+    Stalls,
 }
 
 /// Somebody who only pretends.
 pub(crate) struct Impostor {
-    pub(crate) lie: Lie,
-    pub(crate) epoch: Epoch,
+    lie: Lie,
     effects: VecDeque<Effect>,
 }
 
 impl Impostor {
-    pub(crate) fn new(lie: Lie, epoch: Epoch) -> Self {
-        Self { lie, epoch, effects: VecDeque::new() }
+    pub(crate) fn new(lie: Lie) -> Self {
+        Self { lie, effects: VecDeque::new() }
     }
 
     fn handle(&mut self, input: Input) {
@@ -51,9 +52,9 @@ impl Impostor {
         let reply = |message| Effect::Send { to: from, message };
         match (self.lie, message) {
             (Lie::OtherEpoch, Message::Probe { .. }) => {
-                let epoch = Epoch(self.epoch.0 ^ 1);
-                self.effects.push_back(reply(Message::ProbeReply { epoch, incumbent: true }));
+                self.effects.push_back(reply(Message::ProbeReply { epoch: Epoch(7), incumbent: true }));
             }
+            (Lie::Stalls, _) => self.effects.push_back(reply(Message::Heartbeat)),
             (Lie::Nonsense, Message::Probe { .. }) => self.effects.push_back(reply(Message::CohortOpen)),
             (Lie::HangsUp, _) => {
                 let reason = fp_proto::effect::DisconnectReason::Done;
@@ -113,9 +114,5 @@ impl Machine {
 
     pub(crate) fn transitions(&self) -> TransitionSet {
         on_either!(self, machine => machine.transitions(), TransitionSet::default())
-    }
-
-    pub(crate) fn close(&mut self, now: Moment) {
-        on_either!(self, machine => machine.close(now), ());
     }
 }

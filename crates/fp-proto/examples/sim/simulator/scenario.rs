@@ -1,7 +1,7 @@
 //! What a seed stands for: cohorts, their configurations and habits, and the faults that will hit them.
 
 use crate::simulator::content::{LayoutHabit, VARIABLES};
-use crate::simulator::faults::{self, Fault, FaultKind};
+use crate::simulator::faults::{self, Fault, FaultKind, Strike};
 use crate::simulator::network::Delays;
 use crate::simulator::prng::Prng;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
@@ -43,6 +43,8 @@ pub(crate) struct PublisherPlan {
     pub(crate) size: u32,
     pub(crate) starts_at: Moment,
     pub(crate) steps: u64,
+    /// How long ranks wait before their first step, so that somebody may attach.
+    pub(crate) warm_up: Duration,
     /// Closes at this moment even if it has not published all.
     pub(crate) stops_at: Option<Moment>,
     pub(crate) skew_steps: u32,
@@ -110,6 +112,14 @@ pub(crate) struct SubscriberPlan {
     pub(crate) views: bool,
 }
 
+impl SubscriberPlan {
+    /// Whether no publisher accepts its specification.
+    pub(crate) fn is_wrong(&self) -> bool {
+        let never = matches!(self.spec.policy, QueuePolicy::EveryKth { every: 0, .. });
+        self.spec.limit_steps == 0 || never
+    }
+}
+
 /// Everything that a seed decides before the run begins.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
@@ -156,7 +166,31 @@ impl Scenario {
     pub(crate) fn busy_moment(&self, prng: &mut Prng) -> Moment {
         let plan = &self.publishers[0];
         let step_us = (plan.gap.low_us + plan.gap.high_us + plan.work.low_us + plan.work.high_us) / 2;
-        plan.starts_at.after(prng.micros(5_000, 10_000 + step_us * plan.steps))
+        let warm_us = plan.warm_up.as_micros() as u64;
+        plan.starts_at.after(prng.micros(5_000 + warm_us / 2, 10_000 + warm_us + step_us * plan.steps))
+    }
+
+    /// The longest that a fault may hold up a healthy cohort's news.
+    pub(crate) fn longest_stall(&self) -> Duration {
+        let stall = |fault: &Fault| match fault.strike {
+            Strike::Spike { extra, .. } => extra,
+            Strike::Pause { len, .. } | Strike::Oversleep { len, .. } => len,
+            Strike::Reset { .. } | Strike::Silence { .. } | Strike::Crash { .. } | Strike::Intrude { .. } => Duration::ZERO,
+        };
+        self.faults.iter().map(stall).sum()
+    }
+
+    /// How long news may take from any rank to any other, on a good day.
+    pub(crate) fn slack(&self) -> Duration {
+        // Up one tree and down another, each at most eight ranks deep, and a few words between leads.
+        let hops = 24;
+        let short = |fault: &Fault| match fault.strike {
+            Strike::Spike { extra, .. } if extra < self.timing.silence => extra * 4,
+            Strike::Oversleep { len, .. } => len,
+            _ => Duration::ZERO,
+        };
+        let spikes: Duration = self.faults.iter().map(short).sum();
+        Duration::from_micros(self.delays.high_us) * hops + Duration::from_millis(5) + spikes
     }
 
     /// The longest that a run may take in virtual time.
@@ -189,11 +223,13 @@ fn draw_epoch(prng: &mut Prng) -> Epoch {
 /// A publisher cohort in good health.
 pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
     let gap = prng.pick(&[500, 3_000, 8_000]);
+    let warm_up = Duration::from_micros(prng.pick(&[0, 40_000, 120_000]));
     PublisherPlan {
         epoch: draw_epoch(prng),
         size: prng.between(1, 8) as u32,
         starts_at: Moment::ZERO.after(prng.micros(0, 20_000)),
         steps: prng.between(10, 45),
+        warm_up,
         stops_at: None,
         skew_steps: prng.between(1, 5) as u32,
         limit_bytes: prng.pick(&[1 << 30, 1 << 30, 1 << 30, 1_500]),
@@ -230,12 +266,14 @@ fn draw_subscribers(prng: &mut Prng, publisher: &PublisherPlan) -> Vec<Subscribe
 /// A subscriber cohort in good health.
 pub(crate) fn draw_subscriber(prng: &mut Prng, publisher: &PublisherPlan, name: String) -> SubscriberPlan {
     let hold = prng.pick(&[300, 2_000, 10_000]);
-    let run_us = (publisher.gap.high_us + publisher.work.high_us) * publisher.steps / 2;
+    let warm_us = publisher.warm_up.as_micros() as u64;
+    let run_us = warm_us + (publisher.gap.high_us + publisher.work.high_us) * publisher.steps / 2;
+    let late_us = if prng.chance(60) { warm_us / 2 } else { run_us };
     SubscriberPlan {
         name,
         epoch: draw_epoch(prng),
         size: prng.between(1, 8) as u32,
-        starts_at: Moment::ZERO.after(prng.micros(0, run_us)),
+        starts_at: Moment::ZERO.after(prng.micros(0, late_us)),
         direct: prng.chance(30),
         spec: draw_spec(prng),
         credit_steps: prng.between(1, 3) as u32,

@@ -183,9 +183,10 @@ impl World {
             machine.handle(now, input);
         }
         self.settle(slot);
+        self.poke(slot);
     }
 
-    /// After anything was done to a machine: its effects, its end, its clock, and its application is poked.
+    /// After anything was done to a machine: its effects, its end, its clock.
     pub(crate) fn settle(&mut self, slot: SlotId) {
         self.drain(slot);
         if self.slot(slot).finished {
@@ -193,7 +194,6 @@ impl World {
             return;
         }
         self.set_timer(slot);
-        self.poke(slot);
     }
 
     fn set_timer(&mut self, slot: SlotId) {

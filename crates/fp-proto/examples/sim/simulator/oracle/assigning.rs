@@ -82,7 +82,7 @@ impl Oracle {
     ) {
         let truth = &self.publishers[&cohort];
         let first = truth.first_of(subscription);
-        let reserved = wanted.takes_reserve() && truth.kept_by_all(step, RESERVE) && step >= wanted.begin;
+        let reserved = wanted.takes_reserve() && truth.kept_by_all(step, RESERVE) && wanted.begin.is_some_and(|begin| step >= begin);
         let precious = step.0 == 0 && truth.plan.precious_first;
         let regular = first.is_some_and(|first| step >= first);
         self.demand(regular || reserved || precious, "nothing comes before the first step", || {
@@ -111,11 +111,11 @@ impl Oracle {
         let before = wanted.assignments.iter().rev().find(|(given, _)| *given == step).map(|&(_, member)| member);
         let again = before.is_some();
         let gone = before.is_none_or(|before| truth.members[&before].gone.is_some());
+        let last = truth.members[&member].assigned.iter().max().copied();
         let allowed = !again || wanted.spec.share.as_ref().is_some_and(|share| share.redeliver);
         self.demand(gone && allowed, "a step is given to one member", || {
             format!("{cohort} gives step {step} to {member:?} after {before:?}")
         });
-        let last = truth.members[&member].assigned.iter().max().copied();
         self.demand(again || last.is_none_or(|last| last < step), "steps rise", || {
             format!("{cohort} gives step {step} to {member:?} after step {last:?}")
         });
@@ -162,12 +162,13 @@ impl Oracle {
     fn check_skipped(&mut self, cohort: CohortId, subscription: SubscriptionId, assignment: &Assignment) {
         let truth = self.publishers.get_mut(&cohort).expect("checked by the caller");
         let first = truth.first_of(subscription);
+        let precious = truth.plan.precious_first;
         let Some(wanted) = truth.subscriptions.get_mut(&subscription) else { return };
         wanted.skipped += assignment.skipped;
         if assignment.redelivered {
             return;
         }
-        let missed = missed_before(wanted, first, assignment.step);
+        let missed = missed_before(wanted, first, precious, assignment.step);
         let told = wanted.skipped;
         self.demand(told == missed, "skipped steps are counted", || {
             format!("{cohort}: with step {} {subscription} was told of {told} skipped steps, {missed} were", assignment.step)
@@ -207,20 +208,21 @@ impl Oracle {
 }
 
 /// Steps before `step` that were meant for a subscription and that it did not get.
-fn missed_before(wanted: &SubscriptionTruth, first: Option<StepId>, step: StepId) -> u64 {
+fn missed_before(wanted: &SubscriptionTruth, first: Option<StepId>, precious: bool, step: StepId) -> u64 {
     let meant = |candidate: &u64| first.is_none_or(|first| wanted.takes(StepId(*candidate), first));
     let given = |candidate: &u64| wanted.assignments.iter().any(|(given, _)| given.0 == *candidate);
-    let missed = (begin_of(wanted, first).0..step.0).filter(|candidate| meant(candidate) && !given(candidate)).count();
+    let missed = (begin_of(wanted, first, precious).0..step.0).filter(|candidate| meant(candidate) && !given(candidate)).count();
     missed as u64 + wanted.lost
 }
 
 /// From where on gaps count. Where a precious step 0 came first, that is the step after it that was given.
-fn begin_of(wanted: &SubscriptionTruth, first: Option<StepId>) -> StepId {
-    if !wanted.begin_is_precious {
-        return wanted.begin;
+fn begin_of(wanted: &SubscriptionTruth, first: Option<StepId>, precious: bool) -> StepId {
+    let begin = wanted.begin.unwrap_or_default();
+    if !precious || begin.0 > 0 {
+        return begin;
     }
     let later = wanted.assignments.iter().map(|&(step, _)| step).filter(|step| step.0 > 0).min();
-    first.into_iter().chain(later).min().unwrap_or(wanted.begin)
+    first.into_iter().chain(later).min().unwrap_or(begin)
 }
 
 /// A rank that did not store a variable that the subscription asked for in this step.

@@ -14,6 +14,17 @@ impl Oracle {
         }
     }
 
+    /// A process died.
+    pub(crate) fn died(&mut self, cohort: CohortId, rank: Rank) {
+        let now = self.now;
+        if let Some(truth) = self.publishers.get_mut(&cohort) {
+            truth.ranks[rank.0 as usize].gone.get_or_insert(now);
+        }
+        if let Some(truth) = self.subscribers.get_mut(&cohort) {
+            truth.ranks[rank.0 as usize].gone.get_or_insert(now);
+        }
+    }
+
     /// The application of a subscriber rank closed: it has let go of everything.
     pub(crate) fn reader_closing(&mut self, cohort: CohortId, rank: Rank) {
         let now = self.now;
@@ -71,7 +82,7 @@ impl Oracle {
         let truth = &self.publishers[&attachment.publisher];
         let Some(wanted) = truth.subscriptions.get(&attachment.subscription) else { return };
         let Some(first) = truth.first_of(attachment.subscription).filter(|_| wanted.is_lossless()) else { return };
-        let common = truth.ranks.iter().map(|rank| rank.steps.len() as u64).min().unwrap_or(0);
+        let common = truth.lowest_begun();
         let given = |step: u64| wanted.assignments.iter().any(|(given, _)| given.0 == step);
         let due = |step: &u64| {
             let step = StepId(*step);

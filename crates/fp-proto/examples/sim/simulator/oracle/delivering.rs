@@ -8,6 +8,16 @@ use fp_types::{Epoch, Rank, StepId, SubscriptionId};
 use std::collections::BTreeSet;
 
 impl Oracle {
+    /// A subscriber cohort joins a subscription, known or new.
+    pub(crate) fn member_joined(&mut self, publisher: CohortId, subscription: SubscriptionId, label: &str, size: u32) {
+        let named = self.subscribers.values().find(|truth| truth.plan.name == label);
+        let spec = named.map(|truth| truth.plan.spec.clone());
+        let right = named.is_some_and(|truth| truth.plan.size == size);
+        self.demand(right, "who is attached is known", || format!("{publisher}: {label} of {size} ranks joined"));
+        let (Some(spec), Some(truth)) = (spec, self.publishers.get_mut(&publisher)) else { return };
+        truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec));
+    }
+
     /// The publisher's lead told a subscriber's lead that it is a member.
     pub(crate) fn subscribed(
         &mut self,
@@ -20,11 +30,11 @@ impl Oracle {
         let Some(truth) = self.subscribers.get_mut(&reader) else { return };
         let attachment = truth.attachments.len();
         truth.attachments.push(Attachment { publisher, subscription, member, first, sent: Vec::new() });
-        let (spec, credit_steps) = (truth.plan.spec.clone(), u64::from(truth.plan.credit_steps));
+        let credit_steps = u64::from(truth.plan.credit_steps);
         let Some(truth) = self.publishers.get_mut(&publisher) else { return };
-        let precious = truth.plan.precious_first;
-        let new = new_subscription(spec, first, precious && first.0 == 0);
-        truth.subscriptions.entry(subscription).or_insert(new);
+        if let Some(wanted) = truth.subscriptions.get_mut(&subscription) {
+            wanted.begin.get_or_insert(first);
+        }
         let member_truth = MemberTruth {
             subscription,
             cohort: reader,
@@ -75,6 +85,19 @@ impl Oracle {
         self.demand(restarted.is_none_or(|said| said == first), "a restart is announced", || {
             format!("{reader} rank {rank}: first step {first} but told {restarted:?}")
         });
+    }
+
+    /// A subscriber rank was told that its epoch is over and another awaited.
+    pub(crate) fn awaiting(&mut self, reader: CohortId, rank: Rank) {
+        if let Some(truth) = self.subscribers.get_mut(&reader) {
+            truth.ranks[rank.0 as usize].awaiting = true;
+        }
+    }
+
+    /// The membership by which a subscriber cohort is attached to a publisher, if it is.
+    pub(crate) fn member_of(&self, publisher: CohortId, reader: CohortId) -> Option<MemberId> {
+        let members = &self.publishers.get(&publisher)?.members;
+        members.iter().find(|(_, member)| member.cohort == reader && member.gone.is_none()).map(|(&id, _)| id)
     }
 
     /// A subscriber rank took a step. Gives the attachment that it belongs to.
@@ -156,12 +179,11 @@ impl Oracle {
     }
 }
 
-fn new_subscription(spec: SubscriptionSpec, begin: StepId, begin_is_precious: bool) -> SubscriptionTruth {
+fn new_subscription(spec: SubscriptionSpec) -> SubscriptionTruth {
     SubscriptionTruth {
         spec,
         selections: Vec::new(),
-        begin,
-        begin_is_precious,
+        begin: None,
         assignments: Vec::new(),
         dropped: std::collections::BTreeMap::new(),
         skipped: 0,

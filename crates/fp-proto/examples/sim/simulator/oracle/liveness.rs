@@ -37,8 +37,10 @@ impl Oracle {
             Event::RankLost { .. } => self.publisher_lost(cohort, rank),
             Event::OpenFailed(failure) => self.publisher_failed(cohort, rank, failure),
             Event::Closed(outcome) => self.publisher_closed(cohort, rank, outcome),
-            Event::MemberJoined { .. }
-            | Event::Resolved { .. }
+            Event::MemberJoined { subscription, label, cohort_size, .. } => {
+                self.member_joined(cohort, *subscription, label, *cohort_size);
+            }
+            Event::Resolved { .. }
             | Event::Reselected { .. }
             | Event::AwaitingRestart { .. }
             | Event::Restarted { .. }
@@ -206,7 +208,10 @@ impl Oracle {
         });
         let reason = match failure {
             OpenFailure::Refused(reason) => self.check_refused(reader, reason),
-            OpenFailure::TimedOut(OpenWait::Name { .. } | OpenWait::Publisher) => self.was_nobody_there(now),
+            OpenFailure::TimedOut(OpenWait::Name { .. } | OpenWait::Publisher) => {
+                let direct = self.subscribers[&reader].plan.direct;
+                self.was_nobody_there(now, direct.then_some(CohortId::Publisher(0)))
+            }
             OpenFailure::TimedOut(_) | OpenFailure::RankLost { .. } => true,
         };
         let excused = touched || self.subscribers[&reader].ranks.iter().any(|rank| rank.gone.is_some_and(|at| at < now));
@@ -214,7 +219,8 @@ impl Oracle {
     }
 
     /// Whether no publisher could have been found for the length of an open time-out before `now`.
-    fn was_nobody_there(&self, now: Moment) -> bool {
+    /// One that knows a contact finds nobody else.
+    fn was_nobody_there(&self, now: Moment, only: Option<CohortId>) -> bool {
         let from = Moment::from_micros(now.as_micros().saturating_sub(self.open_timeout.as_micros() as u64));
         let usable = |cohort: &CohortId| {
             let truth = &self.publishers[cohort];
@@ -226,7 +232,7 @@ impl Oracle {
             let enough = over.unwrap_or(now).since(since) > self.slack * 2;
             opened && long && enough && !self.is_touched(*cohort)
         };
-        !self.publishers.keys().any(usable)
+        !self.publishers.keys().any(|cohort| only.is_none_or(|only| only == *cohort) && usable(cohort))
     }
 
     fn check_refused(&self, reader: CohortId, reason: &RefusalReason) -> bool {

@@ -48,7 +48,6 @@ pub(crate) struct Oracle {
     pub(crate) traffic: Traffic,
     /// How long news may take from any rank to any other.
     pub(crate) slack: Duration,
-    pub(crate) silence: Duration,
     pub(crate) open_timeout: Duration,
     pub(crate) close_timeout: Duration,
 }
@@ -64,7 +63,6 @@ impl Oracle {
             violations: Vec::new(),
             traffic: Traffic::default(),
             slack,
-            silence: timing.silence,
             open_timeout: timing.open_timeout,
             close_timeout: timing.close_timeout,
         }

@@ -103,19 +103,28 @@ impl Oracle {
 
     /// Steps that are live for a subscription on a rank by every reading of the news on their way.
     pub(crate) fn surely_live(&self, truth: &PublisherTruth, rank: Rank, subscription: SubscriptionId) -> Vec<StepId> {
-        self.live(truth, rank, subscription, self.now)
+        self.live(truth, rank, subscription, self.now, false)
     }
 
     /// Steps that may still count as live on a rank, as not all news has come.
     pub(crate) fn maybe_live(&self, truth: &PublisherTruth, rank: Rank, subscription: SubscriptionId) -> Vec<StepId> {
-        self.live(truth, rank, subscription, self.long_ago())
+        self.live(truth, rank, subscription, self.long_ago(), true)
     }
 
-    fn live(&self, truth: &PublisherTruth, rank: Rank, subscription: SubscriptionId, known: Moment) -> Vec<StepId> {
+    fn live(
+        &self,
+        truth: &PublisherTruth,
+        rank: Rank,
+        subscription: SubscriptionId,
+        known: Moment,
+        given_of_the_past: bool,
+    ) -> Vec<StepId> {
         let steps = &truth.ranks[rank.0 as usize].steps;
         let all = steps.iter().enumerate().map(|(step, own)| (StepId(step as u64), own));
         let live = all.filter(|(step, own)| {
-            own.kept.contains(&subscription) && own.freed.is_none_or(|freed| freed > known)
+            let past = given_of_the_past && truth.may_be_given_of_the_past(*step, subscription);
+            (own.kept.contains(&subscription) || past)
+                && own.freed.is_none_or(|freed| freed > known)
                 && !self.needed_no_more(truth, *step, subscription, known)
         });
         live.map(|(step, _)| step).collect()
@@ -130,7 +139,8 @@ impl Oracle {
         }
         let dropped = wanted.dropped.get(&step).is_some_and(|&dropped| dropped <= at);
         let first = truth.first_of(subscription);
-        dropped || first.is_some_and(|first| step < first || !wanted.takes(step, first))
+        let past = truth.may_be_given_of_the_past(step, subscription);
+        dropped || (!past && first.is_some_and(|first| step < first || !wanted.takes(step, first)))
     }
 
     fn maybe_live_bytes(&self, truth: &PublisherTruth, rank: Rank) -> u64 {
@@ -147,7 +157,7 @@ impl Oracle {
         let mut total = truth.plan.reserve_steps as usize + 2 * skew + 2;
         let mut excess = None;
         for (&subscription, wanted) in &truth.subscriptions {
-            let bound = live_bound(wanted, skew);
+            let bound = live_bound(wanted, skew) + usize::from(truth.plan.precious_first);
             total += wanted.spec.limit_steps as usize + skew + truth.plan.reserve_steps as usize;
             let started = truth.ranks[rank.0 as usize].started.contains_key(&subscription);
             let live = self.surely_live(truth, rank, subscription).len();

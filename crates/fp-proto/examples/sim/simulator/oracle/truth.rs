@@ -47,10 +47,8 @@ pub(crate) struct SubscriptionTruth {
     pub(crate) spec: SubscriptionSpec,
     /// Selections in the order in which they were asked for, each with its first step once that was said.
     pub(crate) selections: Vec<(Option<StepId>, VariableSet)>,
-    /// The step that the first member was told would come first.
-    pub(crate) begin: StepId,
-    /// Whether that may be the precious step, with a gap behind it that nobody counts.
-    pub(crate) begin_is_precious: bool,
+    /// The step that the first member was told would come first, once it was.
+    pub(crate) begin: Option<StepId>,
     /// Assignments in the lead's order.
     pub(crate) assignments: Vec<(StepId, MemberId)>,
     /// Steps that the lead said it does not get, and when.
@@ -124,11 +122,11 @@ pub(crate) struct PublisherTruth {
     pub(crate) over_at: Option<Moment>,
     /// A rank's close came to its deadline.
     pub(crate) close_expired: bool,
-    pub(crate) refused: bool,
+    pub(crate) fan_out: u32,
 }
 
 impl PublisherTruth {
-    pub(crate) fn new(plan: PublisherPlan, content: Content, now: Moment) -> Self {
+    pub(crate) fn new(plan: PublisherPlan, content: Content, fan_out: u32, now: Moment) -> Self {
         let ranks = vec![PublisherRank::default(); plan.size as usize];
         Self {
             plan,
@@ -141,7 +139,7 @@ impl PublisherTruth {
             opened_at: None,
             over_at: None,
             close_expired: false,
-            refused: false,
+            fan_out,
         }
     }
 
@@ -174,6 +172,14 @@ impl PublisherTruth {
 
     pub(crate) fn highest_begun(&self) -> u64 {
         self.ranks.iter().map(|rank| rank.steps.len() as u64).max().unwrap_or(0)
+    }
+
+    /// Whether a newcomer may be given this step because a standing subscription kept it.
+    pub(crate) fn may_be_given_of_the_past(&self, step: StepId, subscription: SubscriptionId) -> bool {
+        let Some(wanted) = self.subscriptions.get(&subscription) else { return false };
+        let before = self.first_of(subscription).is_none_or(|first| step < first);
+        let precious = step.0 == 0 && self.plan.precious_first;
+        before && (precious || (wanted.takes_reserve() && self.plan.reserve_steps > 0))
     }
 
     /// The first step of a subscription, once a rank was told.

@@ -1,0 +1,163 @@
+//! The one background thread of a process: it drives the endpoints that nobody waits on, so that heartbeats and
+//! fetches go on while the application computes.
+//!
+//! Each endpoint's epoll set is registered here as one-shot. While a caller waits on an endpoint itself, an event
+//! may wake this thread once; it leaves the endpoint to the caller and arms it again when the caller has been gone
+//! for a moment. A hop through this thread costs the wake of an idle core, so nobody who waits ever needs it.
+
+use rustix::event::epoll;
+use std::collections::HashMap;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// The longest sleep while every endpoint is armed: deadlines of machines are looked at this often.
+const SLEEP: Duration = Duration::from_millis(100);
+/// The sleep while an endpoint waits to be armed again.
+const REARM: Duration = Duration::from_millis(2);
+
+/// Something that the background thread drives.
+pub(crate) trait Driven: Send + Sync {
+    /// The epoll set to watch.
+    fn descriptor(&self) -> BorrowedFd<'_>;
+    /// Does what is ready, unless a caller is at it: then `false`, and it is armed again later.
+    fn turn(&self) -> bool;
+    /// Whether nobody waits on it just now, so that it may be armed again.
+    fn is_left_alone(&self) -> bool;
+    /// When it wants a turn even if nothing is ready.
+    fn due(&self) -> Option<Instant>;
+    /// A turn panicked: the stream fails, the process goes on.
+    fn panicked(&self, what: String);
+}
+
+struct Entry {
+    driven: Weak<dyn Driven>,
+    armed: bool,
+}
+
+pub(crate) struct Background {
+    epoll: OwnedFd,
+    entries: Mutex<HashMap<u64, Entry>>,
+    next: AtomicU64,
+}
+
+static BACKGROUND: OnceLock<Result<Arc<Background>, rustix::io::Errno>> = OnceLock::new();
+
+/// The process's background thread, started on first use.
+pub(crate) fn background() -> Result<Arc<Background>, std::io::Error> {
+    let started = BACKGROUND.get_or_init(|| {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let background =
+            Arc::new(Background { epoll, entries: Mutex::new(HashMap::new()), next: AtomicU64::new(0) });
+        let thread = background.clone();
+        let spawned = std::thread::Builder::new().name("flexpath".to_owned()).spawn(move || thread.run());
+        spawned.map(|_| background).map_err(|_| rustix::io::Errno::AGAIN)
+    });
+    started.clone().map_err(Into::into)
+}
+
+impl Background {
+    /// Drives this from now on, as long as somebody else holds it.
+    pub(crate) fn add(&self, driven: &Arc<dyn Driven>) -> Result<u64, std::io::Error> {
+        let token = self.next.fetch_add(1, Ordering::Relaxed);
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
+        self.lock().insert(token, Entry { driven: Arc::downgrade(driven), armed: true });
+        epoll::add(&self.epoll, driven.descriptor(), epoll::EventData::new_u64(token), flags)?;
+        Ok(token)
+    }
+
+    /// Drives this no more.
+    pub(crate) fn remove(&self, token: u64, descriptor: BorrowedFd<'_>) {
+        self.lock().remove(&token);
+        // The set may be gone with its owner already; there is nothing left to undo then.
+        let _ = epoll::delete(&self.epoll, descriptor);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        let mut events: Vec<epoll::Event> = Vec::with_capacity(64);
+        loop {
+            events.clear();
+            let timeout = rustix::time::Timespec::try_from(self.sleep()).ok();
+            let spare = rustix::buffer::spare_capacity(&mut events);
+            if epoll::wait(&self.epoll, spare, timeout.as_ref()).is_err() {
+                continue;
+            }
+            let ready: Vec<u64> = events.iter().map(|event| event.data.u64()).collect();
+            for token in ready {
+                self.disarmed(token);
+                self.turn(token);
+            }
+            self.turn_due();
+            self.rearm();
+        }
+    }
+
+    /// What is alive. The strong references are dropped outside the lock: the last one's drop calls `remove`.
+    fn live(&self) -> Vec<(u64, bool, Arc<dyn Driven>)> {
+        let mut entries = self.lock();
+        entries.retain(|_, entry| entry.driven.strong_count() > 0);
+        entries
+            .iter()
+            .filter_map(|(&token, entry)| Some((token, entry.armed, entry.driven.upgrade()?)))
+            .collect()
+    }
+
+    fn sleep(&self) -> Duration {
+        let now = Instant::now();
+        let one = |(_, armed, driven): (u64, bool, Arc<dyn Driven>)| {
+            let due = driven.due().map_or(SLEEP, |due| due.saturating_duration_since(now));
+            if armed { due } else { due.min(REARM) }
+        };
+        self.live().into_iter().map(one).min().unwrap_or(SLEEP).min(SLEEP)
+    }
+
+    fn disarmed(&self, token: u64) {
+        if let Some(entry) = self.lock().get_mut(&token) {
+            entry.armed = false;
+        }
+    }
+
+    fn find(&self, token: u64) -> Option<Arc<dyn Driven>> {
+        let entries = self.lock();
+        entries.get(&token).and_then(|entry| entry.driven.upgrade())
+    }
+
+    fn turn(&self, token: u64) {
+        let Some(driven) = self.find(token) else { return };
+        let turned = catch_unwind(AssertUnwindSafe(|| driven.turn()));
+        if let Err(panic) = turned {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            driven.panicked(text.unwrap_or_else(|| "a panic without words".to_owned()));
+        }
+    }
+
+    fn turn_due(&self) {
+        let now = Instant::now();
+        for (token, _, driven) in self.live() {
+            if driven.due().is_some_and(|due| due <= now) {
+                self.turn(token);
+            }
+        }
+    }
+
+    fn rearm(&self) {
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
+        for (token, armed, driven) in self.live() {
+            if armed || !driven.is_left_alone() {
+                continue;
+            }
+            let data = epoll::EventData::new_u64(token);
+            let done = epoll::modify(&self.epoll, driven.descriptor(), data, flags).is_ok();
+            if let Some(entry) = self.lock().get_mut(&token) {
+                entry.armed = done;
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The control links of an endpoint: messages in and out, never blocking.
+
+use fp_proto::codec;
+use fp_proto::effect::PeerId;
+use fp_proto::message::Message;
+use fp_transport::{Link, LinkError, OutFrame};
+use rustix::event::epoll;
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Messages that one turn takes from one link, so that a fast peer cannot keep the driver for ever.
+const LIMIT_MESSAGES: usize = 256;
+
+struct Entry {
+    link: Link,
+    /// Whether the epoll set asks for room to write.
+    writing: bool,
+    /// Nothing can be sent any more; what the peer said before is still to be read.
+    broken: bool,
+}
+
+/// The control links by peer; a peer's number is its token.
+pub(crate) struct Links {
+    entries: BTreeMap<u64, Entry>,
+    next: u64,
+}
+
+impl Links {
+    pub(crate) fn new(first: u64) -> Self {
+        Self { entries: BTreeMap::new(), next: first }
+    }
+
+    /// Takes a link over; `None` if it cannot be watched.
+    pub(crate) fn add(&mut self, link: Link, set: BorrowedFd<'_>) -> Option<PeerId> {
+        let token = self.next;
+        self.next += 1;
+        let data = epoll::EventData::new_u64(token);
+        epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).ok()?;
+        self.entries.insert(token, Entry { link, writing: false, broken: false });
+        Some(PeerId(token))
+    }
+
+    /// Sends, or queues what the kernel does not take now; the peer's number if the peer does not read.
+    ///
+    /// A link that is broken is not given up here: what its peer said before it went is still to be heard, and
+    /// after it the end.
+    pub(crate) fn send(&mut self, to: PeerId, message: &Message, set: BorrowedFd<'_>) -> Result<(), PeerId> {
+        let Some(entry) = self.entries.get_mut(&to.0).filter(|entry| !entry.broken) else { return Ok(()) };
+        match entry.link.send(OutFrame::new(codec::encode(message))) {
+            Ok(()) => entry.watch(to.0, set),
+            Err(LinkError::Closed | LinkError::Lost(_)) => entry.broken = true,
+            Err(error) => {
+                tracing::warn!(%error, peer = to.0, "a peer does not read its control link");
+                self.entries.remove(&to.0);
+                return Err(to);
+            }
+        }
+        Ok(())
+    }
+
+    /// The messages that are here; `Err` with the peer if the link is lost.
+    pub(crate) fn receive(
+        &mut self,
+        token: u64,
+        set: BorrowedFd<'_>,
+    ) -> (Vec<(PeerId, Message)>, Result<(), PeerId>) {
+        let peer = PeerId(token);
+        let Some(entry) = self.entries.get_mut(&token) else { return (Vec::new(), Ok(())) };
+        let mut messages = Vec::new();
+        let outcome = entry.receive_into(&mut messages);
+        if outcome.is_ok() {
+            entry.watch(token, set);
+        } else {
+            self.entries.remove(&token);
+        }
+        (messages.into_iter().map(|message| (peer, message)).collect(), outcome.map_err(|()| peer))
+    }
+
+    /// Flushes and closes.
+    pub(crate) fn close(&mut self, peer: PeerId) {
+        if let Some(mut entry) = self.entries.remove(&peer.0) {
+            // What the kernel does not take now is lost with the link; a farewell always fits.
+            let _ = entry.link.flush();
+        }
+    }
+}
+
+impl Entry {
+    fn receive_into(&mut self, messages: &mut Vec<Message>) -> Result<(), ()> {
+        self.broken |= self.link.flush().is_err();
+        while messages.len() < LIMIT_MESSAGES || self.link.has_buffered() {
+            match self.link.recv() {
+                Ok(Some(frame)) => {
+                    let message = codec::decode(&frame.head).map_err(|error| {
+                        tracing::warn!(%error, peer = ?self.link.peer(), "a peer misbehaved");
+                    })?;
+                    messages.push(message);
+                }
+                Ok(None) => return Ok(()),
+                Err(LinkError::Closed) => return Err(()),
+                Err(error) => {
+                    tracing::debug!(%error, "control link lost");
+                    return Err(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn watch(&mut self, token: u64, set: BorrowedFd<'_>) {
+        let wants = self.link.wants_write();
+        if wants == self.writing {
+            return;
+        }
+        let mut flags = epoll::EventFlags::IN;
+        flags.set(epoll::EventFlags::OUT, wants);
+        if epoll::modify(set, self.link.as_fd(), epoll::EventData::new_u64(token), flags).is_ok() {
+            self.writing = wants;
+        }
+    }
+}

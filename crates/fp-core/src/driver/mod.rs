@@ -1,0 +1,379 @@
+//! The driver of one handle: it decides nothing. A lock guards the machine and whoever holds it drives it: a command
+//! runs on the caller's thread and writes to the links without blocking; a thread that waits inside a call waits on
+//! the links' own descriptors; the background thread takes over when nobody waits.
+
+mod background;
+mod clock;
+mod dialling;
+mod links;
+mod machine;
+
+use crate::rendezvous::Rendezvous;
+use background::{Background, Driven};
+pub(crate) use clock::Clock;
+use dialling::{Letter, Mailbox};
+use fp_proto::effect::Effect;
+use fp_proto::time::Moment;
+use fp_transport::{Contact, Link, Listener, TransportPolicy};
+use links::Links;
+pub(crate) use machine::Machine;
+use rustix::event::epoll;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Tokens of an endpoint's epoll set: these, then control links from `FIRST_LINK`, data links with the top bit.
+const TOKEN_LISTENER: u64 = 0;
+const TOKEN_WAKE: u64 = 1;
+const FIRST_LINK: u64 = 2;
+/// Marks the token of a data link.
+pub(crate) const DATA_BIT: u64 = 1 << 63;
+
+/// What a handle adds to its machine.
+pub(crate) trait Role: Send + 'static {
+    /// The machine.
+    type Machine: Machine;
+    /// Does what is not about links: `Free`, `Assigned`, `Event`.
+    fn effect(&mut self, effect: Effect);
+    /// A peer opened a data link; its descriptor goes into `epoll` with a token that has `DATA_BIT`.
+    fn data_link(&mut self, link: Link, epoll: BorrowedFd<'_>);
+    /// What serves data links without the machine's lock.
+    fn data_server(&self) -> Option<Arc<dyn DataServer>>;
+    /// The driver itself failed.
+    fn failed(&mut self, what: String);
+}
+
+/// Serves data links; called without the machine's lock.
+pub(crate) trait DataServer: Send + Sync {
+    /// These links have something to say or room to write.
+    fn ready(&self, token: u64);
+}
+
+/// What the lock guards.
+pub(crate) struct State<R: Role> {
+    pub(crate) machine: R::Machine,
+    pub(crate) role: R,
+    links: Links,
+    listener: Listener,
+    rendezvous: Rendezvous,
+    /// Whether a caller waits on the descriptors.
+    polling: bool,
+    left_alone_since: Instant,
+}
+
+/// What an endpoint needs besides its machine.
+pub(crate) struct Setup {
+    pub(crate) listener: Listener,
+    pub(crate) contact: Contact,
+    pub(crate) rendezvous: Rendezvous,
+    pub(crate) policy: TransportPolicy,
+    pub(crate) token: Option<fp_transport::Token>,
+    pub(crate) dial_timeout: Duration,
+}
+
+/// One handle's listener, links and machine.
+pub(crate) struct Endpoint<R: Role> {
+    state: Mutex<State<R>>,
+    progress: Condvar,
+    epoll: OwnedFd,
+    mailbox: Arc<Mailbox>,
+    pub(crate) clock: Clock,
+    pub(crate) contact: Contact,
+    pub(crate) dial: dialling::Dial,
+    /// The machine's deadline in microseconds of the clock; `u64::MAX` for none or while a caller waits.
+    due: AtomicU64,
+    registered: OnceLock<(Arc<Background>, u64)>,
+    pid: u32,
+}
+
+/// Why an endpoint could not be set up.
+pub(crate) type SetupError = std::io::Error;
+
+impl<R: Role> Endpoint<R> {
+    pub(crate) fn start(
+        clock: Clock,
+        setup: Setup,
+        machine: R::Machine,
+        role: R,
+    ) -> Result<Arc<Self>, SetupError> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let mailbox = Arc::new(Mailbox::new()?);
+        let read = epoll::EventFlags::IN;
+        epoll::add(&epoll, setup.listener.as_fd(), epoll::EventData::new_u64(TOKEN_LISTENER), read)?;
+        epoll::add(&epoll, mailbox.descriptor(), epoll::EventData::new_u64(TOKEN_WAKE), read)?;
+        let dial = dialling::Dial { policy: setup.policy, token: setup.token, timeout: setup.dial_timeout };
+        let state = State {
+            machine,
+            role,
+            links: Links::new(FIRST_LINK),
+            listener: setup.listener,
+            rendezvous: setup.rendezvous,
+            polling: false,
+            left_alone_since: Instant::now(),
+        };
+        let endpoint = Arc::new(Self {
+            state: Mutex::new(state),
+            progress: Condvar::new(),
+            epoll,
+            mailbox,
+            clock,
+            contact: setup.contact,
+            dial,
+            due: AtomicU64::new(u64::MAX),
+            registered: OnceLock::new(),
+            pid: std::process::id(),
+        });
+        endpoint.drive(|_, _| ());
+        let background = background::background()?;
+        let driven: Arc<dyn Driven> = endpoint.clone();
+        let token = background.add(&driven)?;
+        let _ = endpoint.registered.set((background, token));
+        Ok(endpoint)
+    }
+
+    /// Whether this is a child that was forked off the process that opened the handle.
+    pub(crate) fn is_forked(&self) -> bool {
+        std::process::id() != self.pid
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a command on the machine and does what it asks for.
+    pub(crate) fn drive<T>(&self, command: impl FnOnce(&mut State<R>, Moment) -> T) -> T {
+        let mut state = self.lock();
+        let answer = command(&mut state, self.clock.now());
+        self.drain(&mut state);
+        drop(state);
+        self.progress.notify_all();
+        answer
+    }
+
+    /// Looks, without driving.
+    pub(crate) fn inspect<T>(&self, look: impl FnOnce(&mut State<R>) -> T) -> T {
+        look(&mut self.lock())
+    }
+
+    /// Waits until `check` is content, driving all the while; `None` at the deadline. A check that is not says when it
+    /// wants to look again at the latest.
+    pub(crate) fn wait<T>(
+        &self,
+        deadline: Instant,
+        mut check: impl FnMut(&mut State<R>, Moment) -> Result<T, Option<Moment>>,
+    ) -> Option<T> {
+        let mut state = self.lock();
+        loop {
+            let answer = check(&mut state, self.clock.now());
+            self.drain(&mut state);
+            let again = match answer {
+                Ok(answer) => return Some(answer),
+                Err(again) => again.map_or(deadline, |again| self.clock.instant(again).min(deadline)),
+            };
+            if Instant::now() >= deadline {
+                return None;
+            }
+            state = match state.polling {
+                true => self.wait_for_poller(state, again),
+                false => self.poll_descriptors(state, again),
+            };
+        }
+    }
+
+    fn wait_for_poller<'a>(
+        &self,
+        state: MutexGuard<'a, State<R>>,
+        until: Instant,
+    ) -> MutexGuard<'a, State<R>> {
+        let left = until.saturating_duration_since(Instant::now());
+        self.progress.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn poll_descriptors<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State<R>>,
+        until: Instant,
+    ) -> MutexGuard<'a, State<R>> {
+        state.polling = true;
+        let due = state.machine.deadline().map_or(until, |due| self.clock.instant(due).min(until));
+        self.due.store(u64::MAX, Ordering::Release);
+        drop(state);
+        let ready = self.ready(due.saturating_duration_since(Instant::now()));
+        let data = self.turn_control(&ready, true);
+        self.turn_data(&data);
+        self.progress.notify_all();
+        self.lock()
+    }
+
+    /// The tokens that are ready, at the latest after `timeout`.
+    fn ready(&self, timeout: Duration) -> Vec<u64> {
+        let mut events: Vec<epoll::Event> = Vec::with_capacity(64);
+        let timeout = rustix::time::Timespec::try_from(timeout).ok();
+        let spare = rustix::buffer::spare_capacity(&mut events);
+        match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
+            Ok(_) => events.iter().map(|event| event.data.u64()).collect(),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Inputs that are ready come first, deadlines after them. Gives the tokens of data links.
+    fn turn_control(&self, ready: &[u64], polled: bool) -> Vec<u64> {
+        let mut state = self.lock();
+        let (data, control): (Vec<u64>, Vec<u64>) = ready.iter().partition(|&&token| token & DATA_BIT != 0);
+        for token in control {
+            match token {
+                TOKEN_LISTENER => self.accept(&mut state),
+                TOKEN_WAKE => self.read_mailbox(&mut state),
+                link => self.link_ready(&mut state, link),
+            }
+            self.drain(&mut state);
+        }
+        let now = self.clock.now();
+        if state.machine.deadline().is_some_and(|due| due <= now) {
+            state.machine.handle_timeout(now);
+        }
+        if polled {
+            state.polling = false;
+            state.left_alone_since = Instant::now();
+        }
+        self.drain(&mut state);
+        data
+    }
+
+    fn turn_data(&self, tokens: &[u64]) {
+        if tokens.is_empty() {
+            return;
+        }
+        let server = self.lock().role.data_server();
+        if let Some(server) = server {
+            tokens.iter().for_each(|&token| server.ready(token));
+        }
+    }
+
+    fn accept(&self, state: &mut State<R>) {
+        loop {
+            match state.listener.accept(Instant::now()) {
+                Ok(Some(accepted)) if accepted.hello.purpose == fp_transport::Purpose::Data => {
+                    state.role.data_link(accepted.link, self.epoll.as_fd());
+                }
+                Ok(Some(accepted)) => {
+                    if let Some(peer) = state.links.add(accepted.link, self.epoll.as_fd()) {
+                        state.machine.handle_accepted(self.clock.now(), peer);
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a link");
+                    return;
+                }
+            }
+        }
+    }
+
+    fn read_mailbox(&self, state: &mut State<R>) {
+        for letter in self.mailbox.take() {
+            let now = self.clock.now();
+            match letter {
+                Letter::Dialled(ticket, link) => match state.links.add(*link, self.epoll.as_fd()) {
+                    Some(peer) => state.machine.handle_dialled(now, ticket, peer),
+                    None => state.machine.handle_dial_failed(now, ticket),
+                },
+                Letter::Failed(ticket) => state.machine.handle_dial_failed(now, ticket),
+            }
+        }
+    }
+
+    fn link_ready(&self, state: &mut State<R>, token: u64) {
+        let (messages, alive) = state.links.receive(token, self.epoll.as_fd());
+        for (peer, message) in messages {
+            state.machine.handle_message(self.clock.now(), peer, message);
+            self.drain(state);
+        }
+        if let Some(peer) = alive.err() {
+            state.machine.handle_disconnected(self.clock.now(), peer);
+        }
+    }
+
+    /// Does what the machine asks for, until it asks for nothing.
+    fn drain(&self, state: &mut State<R>) {
+        while let Some(effect) = state.machine.poll() {
+            self.perform(state, effect);
+        }
+        let due = if state.polling { None } else { state.machine.deadline() };
+        self.due.store(due.map_or(u64::MAX, Moment::as_micros), Ordering::Release);
+    }
+
+    fn perform(&self, state: &mut State<R>, effect: Effect) {
+        match effect {
+            Effect::Send { to, message } => {
+                if let Err(lost) = state.links.send(to, &message, self.epoll.as_fd()) {
+                    state.machine.handle_disconnected(self.clock.now(), lost);
+                }
+            }
+            Effect::Dial { ticket, contact, epoch } => {
+                self.dial.control(&self.mailbox, ticket, &contact, epoch);
+            }
+            Effect::Disconnect { peer, .. } => state.links.close(peer),
+            Effect::PublishName { name, epoch } => {
+                if let Err(error) = state.rendezvous.publish(&name, epoch, &self.contact) {
+                    state.role.failed(error.to_string());
+                }
+            }
+            Effect::WithdrawName { name, epoch } => state.rendezvous.withdraw(&name, epoch),
+            Effect::Lookup { name } => {
+                let listing = state.rendezvous.lookup(&name);
+                state.machine.handle_listing(self.clock.now(), listing);
+            }
+            other @ (Effect::Assigned { .. } | Effect::Free { .. } | Effect::Event(_)) => {
+                state.role.effect(other)
+            }
+        }
+    }
+}
+
+impl<R: Role> Driven for Endpoint<R> {
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+
+    fn turn(&self) -> bool {
+        if self.is_forked() || self.lock().polling {
+            return false;
+        }
+        let ready = self.ready(Duration::ZERO);
+        let data = self.turn_control(&ready, false);
+        self.turn_data(&data);
+        self.progress.notify_all();
+        true
+    }
+
+    fn is_left_alone(&self) -> bool {
+        let state = self.lock();
+        !state.polling && state.left_alone_since.elapsed() >= Duration::from_millis(1)
+    }
+
+    fn due(&self) -> Option<Instant> {
+        match self.due.load(Ordering::Acquire) {
+            u64::MAX => None,
+            micros => Some(self.clock.instant(Moment::from_micros(micros))),
+        }
+    }
+
+    fn panicked(&self, what: String) {
+        tracing::error!(%what, "the driver panicked: the stream fails");
+        let mut state = self.lock();
+        state.polling = false;
+        state.role.failed(what);
+        drop(state);
+        self.progress.notify_all();
+    }
+}
+
+impl<R: Role> Drop for Endpoint<R> {
+    fn drop(&mut self) {
+        if let Some((background, token)) = self.registered.get() {
+            background.remove(*token, self.epoll.as_fd());
+        }
+    }
+}

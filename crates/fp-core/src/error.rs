@@ -1,0 +1,437 @@
+//! Errors: one enum for each operation, sorted by guilt, with the values that caused them.
+
+use crate::cohort::CohortError;
+use crate::rendezvous::RendezvousError;
+use fp_proto::commands::CommandError;
+use fp_proto::event::{OpenFailure, OpenWait, Seen};
+use fp_proto::outcome::{EndReason, LossReason};
+use fp_transport::{ListenError, MemoryError};
+use fp_types::{Dtype, NameError, PlanError, Rank, Region, SelectionError, Shape, StepId};
+use std::time::Duration;
+
+/// What the caller did wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misuse {
+    /// The handle was opened by the process that this one was forked from.
+    #[error("this handle belongs to the parent process: a forked child must open its own")]
+    Forked,
+    /// A step is open already.
+    #[error("step {0} is still open: end or drop its writer first")]
+    StepOpen(StepId),
+    /// The step is not open any more.
+    #[error("step {0} is not open any more")]
+    StepNotOpen(StepId),
+    /// The element type differs from the variable's.
+    #[error("step {step}, variable {variable:?}: elements are {expected}, not {found}")]
+    WrongDtype {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The variable's element type.
+        expected: Dtype,
+        /// The caller's.
+        found: Dtype,
+    },
+    /// The number of elements differs from the region's.
+    #[error("step {step}, variable {variable:?}: {region} has {expected} elements, but {found} were given")]
+    WrongLen {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The region, in words.
+        region: String,
+        /// Its elements.
+        expected: u64,
+        /// The caller's.
+        found: u64,
+    },
+    /// The region lies outside the variable's shape.
+    #[error("step {step}, rank {rank}, variable {variable:?}: region {region} is not inside shape {shape}")]
+    OutsideShape {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// The variable.
+        variable: String,
+        /// The region.
+        region: Box<Region>,
+        /// The shape.
+        shape: Box<Shape>,
+    },
+    /// The same block, or two definitions of one variable, in one step.
+    #[error("step {step}, rank {rank}, variable {variable:?}: {what}")]
+    PutTwice {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// The variable.
+        variable: String,
+        /// What was put twice.
+        what: &'static str,
+    },
+    /// A call that does not go with the variable's kind.
+    #[error("variable {variable:?} is a {kind}: {instead}")]
+    WrongKind {
+        /// The variable.
+        variable: String,
+        /// Its kind.
+        kind: String,
+        /// What to call instead.
+        instead: &'static str,
+    },
+    /// A bad name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The step has no such variable.
+    #[error("step {step} has no variable {variable:?}; it has: {}", known.join(", "))]
+    UnknownVariable {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+    /// The subscription did not ask for this variable.
+    #[error("step {step}: variable {variable:?} is not among those subscribed to")]
+    NotSubscribed {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+    },
+    /// A selection that does not go with the array.
+    #[error("step {step}, variable {variable:?}: {source}")]
+    Selection {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: SelectionError,
+    },
+    /// Scalars of one step are too large, or the like.
+    #[error(transparent)]
+    Command(CommandError),
+    /// The step is larger than the publisher's bound.
+    #[error(
+        "step {step}, rank {rank}: {len_bytes} bytes exceed the bound of {limit_bytes}: raise limit_bytes"
+    )]
+    StepTooLarge {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// Its bytes with this block.
+        len_bytes: u64,
+        /// The bound.
+        limit_bytes: u64,
+    },
+    /// A promised variable is missing.
+    #[error("step {step}, rank {rank}: promised variable {variable:?} was not put")]
+    PromiseBroken {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// The variable.
+        variable: String,
+    },
+    /// The view needs one contiguous piece of one block.
+    #[error("step {step}, variable {variable:?}: the selection is no contiguous part of one block: use get")]
+    NotViewable {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+    },
+}
+
+/// Why a stream could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The name is no name.
+    #[error("stream name: {0}")]
+    Name(#[from] NameError),
+    /// The launcher's environment makes no sense.
+    #[error(transparent)]
+    Cohort(#[from] CohortError),
+    /// The rendezvous cannot be used.
+    #[error(transparent)]
+    Rendezvous(#[from] RendezvousError),
+    /// The rank cannot listen.
+    #[error("stream {stream:?}, rank {rank}: {source}")]
+    Listen {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// Why.
+        source: ListenError,
+    },
+    /// A setting of the transports is wrong.
+    #[error(transparent)]
+    Policy(#[from] fp_transport::PolicyError),
+    /// Refused, timed out, or a rank was lost.
+    #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, directory))]
+    Failed {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// What happened.
+        failure: Box<OpenFailure>,
+        /// The rendezvous directory that was looked in.
+        directory: String,
+    },
+    /// Fewer subscribers came than were waited for.
+    #[error("stream {stream:?}: {present} of {wanted} subscribers attached within {waited:?}")]
+    TooFewSubscribers {
+        /// The stream.
+        stream: String,
+        /// How many came.
+        present: u32,
+        /// How many were waited for.
+        wanted: u32,
+        /// For how long.
+        waited: Duration,
+    },
+    /// The driver failed.
+    #[error("stream {stream:?}: {what}")]
+    Driver {
+        /// The stream.
+        stream: String,
+        /// What happened.
+        what: String,
+    },
+    /// The system refused something.
+    #[error("stream {stream:?}: {source}")]
+    Io {
+        /// The stream.
+        stream: String,
+        /// What.
+        source: std::io::Error,
+    },
+}
+
+fn describe_failure(failure: &OpenFailure, directory: &str) -> String {
+    match failure {
+        OpenFailure::Refused(reason) => format!("refused: {reason}"),
+        OpenFailure::RankLost { rank, reason } => format!("rank {rank} of the own cohort is lost: {reason}"),
+        OpenFailure::TimedOut(OpenWait::Ranks { present, size }) => {
+            format!("timed out: {present} of {size} ranks of the own cohort are here")
+        }
+        OpenFailure::TimedOut(OpenWait::Lead) => {
+            "timed out waiting for the lead of the own cohort".to_owned()
+        }
+        OpenFailure::TimedOut(OpenWait::Publisher) => {
+            "timed out waiting for the publisher's answer".to_owned()
+        }
+        OpenFailure::TimedOut(OpenWait::Name { name, seen }) => describe_search(name, seen, directory),
+    }
+}
+
+fn describe_search(name: &str, seen: &[(fp_proto::config::ContactText, Seen)], directory: &str) -> String {
+    if seen.is_empty() {
+        return format!(
+            "timed out: no entry of {name:?} in {directory}; is the publisher running, and with the same FLEXPATH_RENDEZVOUS?"
+        );
+    }
+    let what = |seen: &Seen| match seen {
+        Seen::Unreachable => "nobody answers there: a stale entry",
+        Seen::OtherEpoch => "somebody else answers there",
+        Seen::Claiming => "it is still opening",
+        Seen::Refused => "it is closing or belongs to another run",
+    };
+    let list: Vec<String> =
+        seen.iter().map(|(contact, seen)| format!("{} ({})", contact.0, what(seen))).collect();
+    format!("timed out: entries of {name:?} in {directory}: {}", list.join("; "))
+}
+
+/// Why a step could not be begun.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BeginError {
+    /// The caller's mistake.
+    #[error("stream {stream:?}: {source}")]
+    Misuse {
+        /// The stream.
+        stream: String,
+        /// Which.
+        source: Misuse,
+    },
+    /// A rank of the own cohort is lost.
+    #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
+    Lost {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+    /// The handle is closed.
+    #[error("stream {stream:?} is closed")]
+    Closed {
+        /// The stream.
+        stream: String,
+    },
+    /// The wait for the own cohort took too long.
+    #[error("stream {stream:?}: waited {waited:?} for {waits_for}")]
+    TimedOut {
+        /// The stream.
+        stream: String,
+        /// How long.
+        waited: Duration,
+        /// For what.
+        waits_for: String,
+    },
+    /// The driver failed.
+    #[error("stream {stream:?}: {what}")]
+    Driver {
+        /// The stream.
+        stream: String,
+        /// What happened.
+        what: String,
+    },
+}
+
+/// Why a put, or the end of a step, failed. The step goes on unless it says otherwise.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PutError {
+    /// The caller's mistake.
+    #[error(transparent)]
+    Misuse(#[from] Misuse),
+    /// There is no memory for the block.
+    #[error("step {step}, variable {variable:?}: {source}")]
+    Memory {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: MemoryError,
+    },
+    /// A rank of the own cohort is lost.
+    #[error("rank {rank} of the own cohort is lost: {reason}")]
+    Lost {
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+}
+
+/// Why a step, or something of it, could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The caller's mistake.
+    #[error(transparent)]
+    Misuse(#[from] Misuse),
+    /// No plan: a gap, or a selection that does not go with the array.
+    #[error("step {step}, variable {variable:?}: {source}")]
+    Plan {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: PlanError,
+    },
+    /// The rank that owns a piece is lost.
+    #[error("step {step}: publisher rank {rank} is lost: {what}")]
+    Lost {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        what: String,
+    },
+    /// The owner has the step no more.
+    #[error("step {step}: publisher rank {rank} has it no more ({what})")]
+    Gone {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// What it has no more.
+        what: &'static str,
+    },
+    /// It took too long.
+    #[error("step {step}: waited {waited:?} for {waits_for}")]
+    TimedOut {
+        /// The step.
+        step: StepId,
+        /// How long.
+        waited: Duration,
+        /// For what.
+        waits_for: String,
+    },
+    /// A peer broke the protocol.
+    #[error("step {step}: publisher rank {rank} broke the protocol: {what}")]
+    PeerMisbehaved {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// How.
+        what: String,
+    },
+    /// The stream is over.
+    #[error("the stream is over: {0}")]
+    Ended(EndReason),
+    /// The driver failed.
+    #[error("stream {stream:?}: {what}")]
+    Driver {
+        /// The stream.
+        stream: String,
+        /// What happened.
+        what: String,
+    },
+}
+
+/// Why closing was not clean.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CloseError {
+    /// Steps were still held at the deadline.
+    #[error("stream {stream:?}: closed after {waited:?} while steps were held: {held}")]
+    Held {
+        /// The stream.
+        stream: String,
+        /// How long it waited.
+        waited: Duration,
+        /// Who held what.
+        held: String,
+    },
+    /// A rank of the own cohort was lost.
+    #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
+    Lost {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+    /// The handle belongs to another process.
+    #[error(transparent)]
+    Misuse(#[from] Misuse),
+    /// The driver failed.
+    #[error("stream {stream:?}: {what}")]
+    Driver {
+        /// The stream.
+        stream: String,
+        /// What happened.
+        what: String,
+    },
+}

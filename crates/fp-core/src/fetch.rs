@@ -1,0 +1,598 @@
+//! Fetching: the pieces of one or several gets, from their owners straight into the caller's memory.
+//!
+//! First what the owners have placed already is copied; then, for what is missing, their placements and pushes are
+//! awaited for a moment; then it is asked for. Everything happens on the caller's thread, on links that it has
+//! checked out, and the call returns only when nothing can write into the caller's memory any more.
+
+use crate::error::{Misuse, ReadError};
+use crate::owners::Checkout;
+use crate::peer::{DataPeer, Heard, PeerError, Sink};
+use crate::planned::Planned;
+use crate::statistics::Counters;
+use crate::subscriber::SubscriberShared;
+use fp_proto::data::{GoneReason, Piece};
+use fp_transport::{Contact, Link, LinkError, Purpose};
+use fp_types::{MemoryOrder, Packing, Part, Rank, Runs, StepId};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::collections::BTreeMap;
+use std::io::IoSliceMut;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a placement may be late before it is asked for.
+const PATIENCE_PLACED: Duration = Duration::from_millis(1);
+/// How long a push may be late before it is asked for.
+const PATIENCE_PUSHED: Duration = Duration::from_secs(5);
+/// Runs of the destination that are received into at one time.
+const LIMIT_SLICES: usize = 1024;
+/// Runs at least this long are received straight into; shorter ones are received aside and copied.
+const SCATTER_BYTES: usize = 512;
+
+/// One array to be filled.
+pub(crate) struct Get<'a> {
+    pub(crate) planned: Arc<Planned>,
+    pub(crate) destination: &'a mut [u8],
+}
+
+/// A piece that is still to come: which get, which piece of its plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Missing {
+    get: usize,
+    piece: usize,
+}
+
+/// An owner and what is missing from it.
+struct Errand {
+    rank: Rank,
+    generation: u64,
+    peer: Option<Box<DataPeer>>,
+    missing: Vec<Missing>,
+    /// The pieces of the request under way, in its order.
+    asked: Vec<Missing>,
+    request: Option<u64>,
+    redialled: bool,
+}
+
+/// A fetch under way.
+struct Job<'s, 'g, 'd> {
+    shared: &'s SubscriberShared,
+    step: StepId,
+    gets: &'g mut [Get<'d>],
+    started: Instant,
+    deadline: Instant,
+}
+
+/// Fills every get of one step.
+pub(crate) fn fetch(
+    shared: &SubscriberShared,
+    step: StepId,
+    gets: &mut [Get<'_>],
+    deadline: Instant,
+) -> Result<(), ReadError> {
+    let mut errands = errands(gets);
+    let mut job = Job { shared, step, gets, started: Instant::now(), deadline };
+    let outcome = job.run(&mut errands);
+    for errand in errands {
+        // A link on which something is still under way cannot be used again.
+        let peer = errand.peer.filter(|_| errand.request.is_none());
+        shared.owners.give_back(errand.rank, errand.generation, peer);
+    }
+    outcome
+}
+
+fn errands(gets: &[Get<'_>]) -> Vec<Errand> {
+    let mut by_rank: BTreeMap<Rank, Vec<Missing>> = BTreeMap::new();
+    for (get, wanted) in gets.iter().enumerate() {
+        for (piece, planned) in wanted.planned.plan.pieces.iter().enumerate() {
+            if planned.element_count() > 0 {
+                by_rank.entry(planned.block.rank).or_default().push(Missing { get, piece });
+            }
+        }
+    }
+    let errand = |(rank, missing)| Errand {
+        rank,
+        generation: 0,
+        peer: None,
+        missing,
+        asked: Vec::new(),
+        request: None,
+        redialled: false,
+    };
+    by_rank.into_iter().map(errand).collect()
+}
+
+impl Job<'_, '_, '_> {
+    fn run(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
+        self.link_up(errands)?;
+        for errand in errands.iter_mut() {
+            self.guard(errand, |job, errand| job.first_look(errand))?;
+        }
+        for errand in errands.iter_mut() {
+            while !errand.missing.is_empty() {
+                self.guard(errand, |job, errand| job.complete(errand))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the links out, dialling those that are not there, several at a time.
+    fn link_up(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
+        let mut dials = Vec::new();
+        for (at, errand) in errands.iter_mut().enumerate() {
+            match self.shared.owners.checkout(errand.rank, self.deadline) {
+                Checkout::Link(peer, generation) => {
+                    errand.peer = Some(peer);
+                    errand.generation = generation;
+                }
+                Checkout::Dial(contact, generation) => {
+                    errand.generation = generation;
+                    dials.push((at, errand.rank, contact));
+                }
+                Checkout::NoContact => {
+                    return Err(self.lost(errand.rank, "its contact is not known".to_owned()));
+                }
+                Checkout::Busy => return Err(self.timed_out(format!("the link to rank {}", errand.rank))),
+            }
+        }
+        let (shared, deadline) = (self.shared, self.deadline);
+        let dialled: Vec<(usize, Result<Link, String>)> = match &dials[..] {
+            [(at, _, contact)] => vec![(*at, dial(shared, &contact.0, deadline))],
+            _ => std::thread::scope(|scope| {
+                let start = |(at, _, contact): &(usize, Rank, fp_proto::config::ContactText)| {
+                    let (at, contact) = (*at, contact.0.clone());
+                    (at, scope.spawn(move || dial(shared, &contact, deadline)))
+                };
+                let threads: Vec<_> = dials.iter().map(start).collect();
+                let join =
+                    |(at, thread): (usize, std::thread::ScopedJoinHandle<'_, Result<Link, String>>)| {
+                        (at, thread.join().unwrap_or_else(|_| Err("the dial panicked".to_owned())))
+                    };
+                threads.into_iter().map(join).collect()
+            }),
+        };
+        for (at, outcome) in dialled {
+            let Some(errand) = errands.get_mut(at) else { continue };
+            let link = outcome.map_err(|what| self.lost(errand.rank, what))?;
+            Counters::add(&self.shared.counters.data_links, 1);
+            errand.peer = Some(Box::new(DataPeer::new(link)));
+        }
+        Ok(())
+    }
+
+    /// Runs a stage for one owner; a lost link is dialled again once, as fetches repeat safely.
+    fn guard(
+        &mut self,
+        errand: &mut Errand,
+        stage: impl Fn(&mut Self, &mut Errand) -> Result<(), PeerError>,
+    ) -> Result<(), ReadError> {
+        match stage(self, errand) {
+            Ok(()) => Ok(()),
+            Err(PeerError::Link(LinkError::Deadline { waiting_for })) => {
+                Err(self.timed_out(format!("{waiting_for} from rank {}", errand.rank)))
+            }
+            Err(PeerError::Link(error)) if errand.redialled => Err(self.lost(errand.rank, error.to_string())),
+            Err(PeerError::Link(error)) => self.redial(errand, &error),
+            Err(PeerError::Misbehaved(what)) => {
+                errand.peer = None;
+                Err(ReadError::PeerMisbehaved { step: self.step, rank: errand.rank, what })
+            }
+            Err(PeerError::Gone(reason)) => {
+                errand.request = None;
+                Err(ReadError::Gone { step: self.step, rank: errand.rank, what: gone(reason) })
+            }
+        }
+    }
+
+    fn redial(&mut self, errand: &mut Errand, error: &LinkError) -> Result<(), ReadError> {
+        tracing::debug!(%error, rank = %errand.rank, "data link lost, dialling again");
+        self.shared.owners.give_back(errand.rank, errand.generation, None);
+        (errand.peer, errand.request, errand.redialled) = (None, None, true);
+        errand.missing.append(&mut errand.asked);
+        self.link_up(std::slice::from_mut(errand))
+    }
+
+    /// Copies what is here, and tells the owner what will be wanted again.
+    fn first_look(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
+        self.hear_all(errand)?;
+        self.copy_placed(errand)?;
+        if errand.missing.is_empty() { Ok(()) } else { self.tell_wants(errand) }
+    }
+
+    fn tell_wants(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
+        let Some(peer) = &mut errand.peer else { return Ok(()) };
+        let Some(membership) = self.shared.membership() else { return Ok(()) };
+        let gets = &self.gets;
+        let planned =
+            errand.missing.iter().filter_map(|missing| gets.get(missing.get)).map(|get| &get.planned);
+        let one = |planned: &'_ Arc<Planned>| {
+            let name = planned.def.name.as_str();
+            (name.to_owned(), planned.element_size, self.shared.standing(name))
+        };
+        let wanted: Vec<(String, usize, Option<fp_types::Selection>)> = planned.map(one).collect();
+        let wanted = wanted.iter().map(|(name, size, push)| (name.as_str(), *size, push.clone()));
+        peer.want(membership, wanted, self.deadline)?;
+        Ok(())
+    }
+
+    /// Waits for the missing pieces of one owner, and asks for them when they are late.
+    fn complete(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
+        let since = Instant::now();
+        while !errand.missing.is_empty() {
+            self.hear_all(errand)?;
+            self.copy_placed(errand)?;
+            if errand.missing.is_empty() && errand.request.is_none() {
+                return Ok(());
+            }
+            let until = self.ask_when_late(errand, since)?;
+            if !errand.missing.is_empty() || errand.request.is_some() {
+                self.await_peer(errand, until)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// When the owner is to be asked, at the latest; asks if that is now.
+    fn ask_when_late(&mut self, errand: &mut Errand, since: Instant) -> Result<Instant, PeerError> {
+        if errand.request.is_some() {
+            return Ok(self.deadline);
+        }
+        let patience = self.patience(errand);
+        let due = since + patience;
+        if Instant::now() < due {
+            return Ok(due.min(self.deadline));
+        }
+        let Some(peer) = &mut errand.peer else { return Ok(self.deadline) };
+        let gets = &self.gets;
+        let wanted = |missing: &Missing| gets.get(missing.get)?.planned.wanted.get(missing.piece).cloned();
+        let pieces: Vec<Piece> = errand.missing.iter().filter_map(wanted).collect();
+        errand.asked = std::mem::take(&mut errand.missing);
+        Counters::add(&self.shared.counters.requests, 1);
+        errand.request = Some(peer.request(self.step, pieces, self.deadline)?);
+        // Until the answer is here the pieces count as missing, but for the request's own order.
+        errand.missing = errand.asked.clone();
+        Ok(self.deadline)
+    }
+
+    fn patience(&self, errand: &Errand) -> Duration {
+        let Some(peer) = &errand.peer else { return Duration::ZERO };
+        let names = || {
+            errand
+                .missing
+                .iter()
+                .filter_map(|missing| self.gets.get(missing.get))
+                .map(|get| &get.planned.def.name)
+        };
+        if peer.shares_memory() {
+            return if names().all(|name| peer.wants(name)) { PATIENCE_PLACED } else { Duration::ZERO };
+        }
+        let comes = names().any(|name| peer.pushes(name)) && !peer.pushes_done(self.step);
+        if comes { PATIENCE_PUSHED } else { Duration::ZERO }
+    }
+
+    fn await_peer(&self, errand: &Errand, until: Instant) -> Result<(), PeerError> {
+        let Some(peer) = &errand.peer else { return Ok(()) };
+        let now = Instant::now();
+        if now >= self.deadline {
+            return Err(LinkError::Deadline { waiting_for: "the bytes of a piece" }.into());
+        }
+        if peer.link.has_buffered() {
+            return Ok(());
+        }
+        let timeout = rustix::time::Timespec::try_from(until.saturating_duration_since(now)).ok();
+        let mut fds = [PollFd::new(&peer.link, PollFlags::IN)];
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(errno) => Err(LinkError::Lost(errno.into()).into()),
+        }
+    }
+
+    /// Takes every message that is here.
+    fn hear_all(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
+        let Some(mut peer) = errand.peer.take() else { return Ok(()) };
+        let mut outcome = Ok(());
+        loop {
+            let (missing, asked) = (&mut errand.missing, &errand.asked);
+            let mut sink =
+                Destination { gets: &mut *self.gets, missing, asked, counters: &self.shared.counters };
+            match peer.hear(&mut sink, self.step, self.deadline, &self.shared.counters) {
+                Ok(Some(Heard::Answered(request))) if errand.request == Some(request) => {
+                    errand.request = None
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        errand.peer = Some(peer);
+        outcome
+    }
+
+    /// Copies what the owner has placed or pushed before.
+    fn copy_placed(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
+        let Some(peer) = &mut errand.peer else { return Ok(()) };
+        let mut left = Vec::new();
+        for missing in errand.missing.drain(..) {
+            let Some(get) = self.gets.get_mut(missing.get) else { continue };
+            if !take_known(peer, self.step, get, missing.piece, &self.shared.counters)? {
+                left.push(missing);
+            }
+        }
+        errand.missing = left;
+        if errand.missing.is_empty() && peer.shares_memory() {
+            // The answer to a request that came too late says nothing new.
+            errand.request = None;
+        }
+        Ok(())
+    }
+
+    fn lost(&self, rank: Rank, what: String) -> ReadError {
+        ReadError::Lost { step: self.step, rank, what }
+    }
+
+    fn timed_out(&self, waits_for: String) -> ReadError {
+        ReadError::TimedOut { step: self.step, waited: self.started.elapsed(), waits_for }
+    }
+}
+
+fn dial(shared: &SubscriberShared, contact: &str, deadline: Instant) -> Result<Link, String> {
+    let contact: Contact = contact.parse().map_err(|error: fp_transport::ContactError| error.to_string())?;
+    let patience = deadline.min(Instant::now() + shared.endpoint.dial.timeout);
+    shared.endpoint.dial.link(&contact, Purpose::Data, None, patience).map_err(|error| error.to_string())
+}
+
+fn gone(reason: GoneReason) -> &'static str {
+    match reason {
+        GoneReason::Step => "the step was released or the subscription expelled",
+        GoneReason::Block => "the block was never stored: nobody had subscribed to it",
+        GoneReason::Part => "the block has no such part",
+        GoneReason::NoRoom => "no room to share it: limits of memory or descriptors",
+    }
+}
+
+/// Copies a piece whose bytes are known; `false` if they are not.
+fn take_known(
+    peer: &mut DataPeer,
+    step: StepId,
+    get: &mut Get<'_>,
+    piece: usize,
+    counters: &Counters,
+) -> Result<bool, PeerError> {
+    let planned = get.planned.clone();
+    let (Some(of_plan), Some(wanted)) = (planned.plan.pieces.get(piece), planned.wanted.get(piece)) else {
+        return Ok(true);
+    };
+    if let Some(block) = peer.placed(step, &wanted.variable, wanted.block) {
+        let (order, size) = (planned.order(), planned.element_size);
+        let copied = planned.plan.copy_piece(
+            of_plan,
+            block.as_slice(),
+            order,
+            get.destination,
+            MemoryOrder::RowMajor,
+            size,
+        );
+        copied.map_err(|error| PeerError::Misbehaved(error.to_string()))?;
+        count_copied(counters, of_plan.element_count() as usize * size);
+        return Ok(true);
+    }
+    if let Some(bytes) = peer.staged(step, wanted) {
+        unpack(get, piece, &bytes).map_err(PeerError::Misbehaved)?;
+        count_copied(counters, bytes.len());
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+fn count_copied(counters: &Counters, len: usize) {
+    Counters::add(&counters.get_copied_bytes, len);
+    Counters::add(&counters.payload_bytes, len);
+}
+
+/// Copies a piece that came packed by itself to its place.
+fn unpack(get: &mut Get<'_>, piece: usize, bytes: &[u8]) -> Result<(), String> {
+    let planned = get.planned.clone();
+    let size = planned.element_size;
+    let Some(of_plan) = planned.plan.pieces.get(piece) else { return Ok(()) };
+    if let Part::Points(points) = &of_plan.part {
+        for (point, element) in points.iter().zip(bytes.chunks_exact(size)) {
+            let start = point.position as usize * size;
+            let place = get.destination.get_mut(start..start + size);
+            place.ok_or("a point outside the array")?.copy_from_slice(element);
+        }
+        return Ok(());
+    }
+    let (runs, offset) = piece_runs(&planned, piece).ok_or("a part that does not fit")?;
+    let place = get.destination.get_mut(offset..).ok_or("a piece outside the array")?;
+    fp_types::copy_runs(bytes, place, size, &runs).map_err(|error| error.to_string())
+}
+
+/// The runs from a piece packed by itself to the subscriber's array, and where in it the piece's memory begins.
+fn piece_runs(planned: &Planned, piece: usize) -> Option<(Runs, usize)> {
+    let of_plan = planned.plan.pieces.get(piece)?;
+    let elements = of_plan.part.as_strided()?;
+    let source = Packing::new(elements, planned.order());
+    let destination: Packing = match planned.plan.destination {
+        fp_types::Destination::Elements(selected) => Packing::new(selected, MemoryOrder::RowMajor),
+        fp_types::Destination::Points(_) | fp_types::Destination::Blocks(_) => {
+            Packing::new(of_plan.block_region, MemoryOrder::RowMajor)
+        }
+    };
+    let offset = usize::try_from(of_plan.destination_offset).ok()?.checked_mul(planned.element_size)?;
+    Some((Runs::between(&source, &destination, &elements).ok()?, offset))
+}
+
+/// Where the bodies of frames go.
+struct Destination<'j, 'd> {
+    gets: &'j mut [Get<'d>],
+    missing: &'j mut Vec<Missing>,
+    asked: &'j [Missing],
+    counters: &'j Counters,
+}
+
+impl Sink for Destination<'_, '_> {
+    fn requested(&mut self, link: &mut Link, at: usize, deadline: Instant) -> Result<(), LinkError> {
+        let Some(&asked) = self.asked.get(at) else { return Ok(()) };
+        self.receive(link, asked, deadline)
+    }
+
+    fn pushed(&mut self, link: &mut Link, piece: &Piece, deadline: Instant) -> Result<bool, LinkError> {
+        let gets = &self.gets;
+        let same = |missing: &&Missing| {
+            gets.get(missing.get).and_then(|get| get.planned.wanted.get(missing.piece)) == Some(piece)
+        };
+        let Some(&found) = self.missing.iter().find(same) else { return Ok(false) };
+        self.receive(link, found, deadline)?;
+        Ok(true)
+    }
+}
+
+impl Destination<'_, '_> {
+    /// Receives one piece to its place: straight where its runs are long, aside where they are not.
+    fn receive(&mut self, link: &mut Link, which: Missing, deadline: Instant) -> Result<(), LinkError> {
+        self.missing.retain(|missing| *missing != which);
+        let Some(get) = self.gets.get_mut(which.get) else { return Ok(()) };
+        let size = get.planned.element_size;
+        let Some(of_plan) = get.planned.plan.pieces.get(which.piece) else { return Ok(()) };
+        let len = of_plan.element_count() as usize * size;
+        let planned = get.planned.clone();
+        let straight = piece_runs(&planned, which.piece).filter(|(runs, _)| {
+            planned.order() == MemoryOrder::RowMajor
+                && (runs.run_count() == 1 || runs.run_len() as usize * size >= SCATTER_BYTES)
+        });
+        Counters::add(&self.counters.payload_bytes, len);
+        match straight {
+            Some((runs, offset)) => {
+                Counters::add(&self.counters.received_bytes, len);
+                receive_runs(link, &runs, offset, size, get.destination, deadline)
+            }
+            None => {
+                let mut aside = vec![0; len];
+                link.recv_body_deadline(&mut aside, deadline)?;
+                Counters::add(&self.counters.staged_bytes, len);
+                Counters::add(&self.counters.get_copied_bytes, len);
+                unpack(get, which.piece, &aside).map_err(|_| LinkError::Malformed {
+                    what: "piece",
+                    value: 0,
+                    limit: 0,
+                })
+            }
+        }
+    }
+}
+
+/// Receives into the runs of the destination, in rising order, some at a time.
+fn receive_runs(
+    link: &mut Link,
+    runs: &Runs,
+    offset: usize,
+    size: usize,
+    destination: &mut [u8],
+    deadline: Instant,
+) -> Result<(), LinkError> {
+    let outside = || LinkError::Malformed { what: "piece outside the array", value: offset as u64, limit: 0 };
+    let mut rest = destination.get_mut(offset..).ok_or_else(outside)?;
+    let mut passed = 0;
+    let mut slices: Vec<IoSliceMut<'_>> = Vec::new();
+    for run in runs.iter() {
+        let (start, len) = (run.destination_offset as usize * size, run.len as usize * size);
+        let skip = start.checked_sub(passed).ok_or_else(outside)?;
+        let (_, from) = rest.split_at_mut_checked(skip).ok_or_else(outside)?;
+        let (slice, after) = from.split_at_mut_checked(len).ok_or_else(outside)?;
+        slices.push(IoSliceMut::new(slice));
+        rest = after;
+        passed = start + len;
+        if slices.len() == LIMIT_SLICES {
+            receive_all(link, &mut slices, deadline)?;
+            slices.clear();
+        }
+    }
+    receive_all(link, &mut slices, deadline)
+}
+
+fn receive_all(link: &mut Link, slices: &mut [IoSliceMut<'_>], deadline: Instant) -> Result<(), LinkError> {
+    let mut left = slices;
+    let mut missing: usize = left.iter().map(|slice| slice.len()).sum();
+    while missing > 0 {
+        let received = link.recv_body(left)?;
+        missing -= received.min(missing);
+        IoSliceMut::advance_slices(&mut left, received);
+        if received == 0 {
+            await_bytes(link, deadline)?;
+        }
+    }
+    Ok(())
+}
+
+fn await_bytes(link: &Link, deadline: Instant) -> Result<(), LinkError> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(LinkError::Deadline { waiting_for: "the bytes of a piece" });
+    }
+    if link.body_remaining() == 0 {
+        return Err(LinkError::Malformed { what: "body shorter than its pieces", value: 0, limit: 0 });
+    }
+    let timeout = rustix::time::Timespec::try_from(left).ok();
+    let mut fds = [PollFd::new(link, PollFlags::IN)];
+    match poll(&mut fds, timeout.as_ref()) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(errno) => Err(LinkError::Lost(errno.into())),
+    }
+}
+
+/// Whether a destination has the length that its plan wants.
+pub(crate) fn check_len(step: StepId, planned: &Planned, found: usize) -> Result<(), ReadError> {
+    let expected = planned.plan.element_count();
+    if found as u64 != expected {
+        let variable = planned.def.name.clone();
+        let region = "the selection".to_owned();
+        return Err(Misuse::WrongLen { step, variable, region, expected, found: found as u64 }.into());
+    }
+    Ok(())
+}
+
+/// Where the block of a plan's only piece lies, if its owner shares memory with this rank; `None` if it does not.
+pub(crate) fn locate(
+    shared: &SubscriberShared,
+    step: StepId,
+    planned: &Arc<Planned>,
+    deadline: Instant,
+) -> Result<Option<fp_transport::Payload>, ReadError> {
+    let mut gets = [Get { planned: planned.clone(), destination: &mut [] }];
+    let mut errands = errands(&gets);
+    let mut job = Job { shared, step, gets: &mut gets, started: Instant::now(), deadline };
+    let outcome = job.locate(&mut errands);
+    for errand in errands {
+        let peer = errand.peer.filter(|_| errand.request.is_none());
+        shared.owners.give_back(errand.rank, errand.generation, peer);
+    }
+    outcome
+}
+
+impl Job<'_, '_, '_> {
+    fn locate(&mut self, errands: &mut [Errand]) -> Result<Option<fp_transport::Payload>, ReadError> {
+        self.link_up(errands)?;
+        let [errand] = errands else { return Ok(None) };
+        if !errand.peer.as_ref().is_some_and(|peer| peer.shares_memory()) {
+            return Ok(None);
+        }
+        let since = Instant::now();
+        loop {
+            self.guard(errand, Self::hear_all)?;
+            let wanted = self.gets.first().and_then(|get| get.planned.wanted.first());
+            let found = wanted
+                .and_then(|wanted| errand.peer.as_ref()?.placed(self.step, &wanted.variable, wanted.block));
+            if found.is_some() {
+                errand.request = None;
+                return Ok(found);
+            }
+            self.guard(errand, Self::tell_wants)?;
+            self.guard(errand, |job, errand| {
+                let until = job.ask_when_late(errand, since)?;
+                job.await_peer(errand, until)
+            })?;
+        }
+    }
+}

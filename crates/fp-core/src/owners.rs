@@ -1,0 +1,144 @@
+//! The data links of a subscriber rank, one for each owner, checked out by one fetch at a time.
+
+use crate::peer::DataPeer;
+use fp_proto::config::ContactText;
+use fp_types::{Rank, StepId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Links to owners that are kept; beyond it the least recently used is closed.
+const LIMIT_LINKS: usize = 256;
+
+enum Slot {
+    Free(Box<DataPeer>, u64),
+    Busy,
+}
+
+#[derive(Default)]
+struct Inner {
+    slots: HashMap<Rank, Slot>,
+    contacts: BTreeMap<Rank, ContactText>,
+    uses: u64,
+    /// The epoch's turn: links of an older one are not taken back.
+    generation: u64,
+    /// Steps that were taken and not released.
+    held: BTreeSet<StepId>,
+    newest: Option<StepId>,
+}
+
+/// Checked-out links come back here.
+#[derive(Default)]
+pub(crate) struct Owners {
+    inner: Mutex<Inner>,
+    returned: Condvar,
+}
+
+/// What a checkout found.
+pub(crate) enum Checkout {
+    /// The link is the caller's until it is given back.
+    Link(Box<DataPeer>, u64),
+    /// There is none: the caller dials this contact, and the slot is its.
+    Dial(ContactText, u64),
+    /// Nobody knows where that rank is.
+    NoContact,
+    /// Another fetch had the link until the deadline.
+    Busy,
+}
+
+impl Owners {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn learn(&self, contacts: impl IntoIterator<Item = (Rank, ContactText)>) {
+        self.lock().contacts.extend(contacts);
+    }
+
+    pub(crate) fn took(&self, step: StepId) {
+        let mut inner = self.lock();
+        inner.held.insert(step);
+        inner.newest = inner.newest.max(Some(step));
+    }
+
+    pub(crate) fn released(&self, step: StepId) {
+        self.lock().held.remove(&step);
+    }
+
+    /// Another epoch: every link of the old one is closed, those checked out when they come back.
+    pub(crate) fn reset(&self) {
+        let mut inner = self.lock();
+        let generation = inner.generation + 1;
+        *inner = Inner { generation, uses: inner.uses, ..Inner::default() };
+    }
+
+    pub(crate) fn checkout(&self, rank: Rank, deadline: Instant) -> Checkout {
+        let mut inner = self.lock();
+        loop {
+            let generation = inner.generation;
+            match inner.slots.insert(rank, Slot::Busy) {
+                Some(Slot::Free(peer, _)) => return Checkout::Link(peer, generation),
+                Some(Slot::Busy) => {}
+                None => {
+                    let Some(contact) = inner.contacts.get(&rank).cloned() else {
+                        inner.slots.remove(&rank);
+                        return Checkout::NoContact;
+                    };
+                    return Checkout::Dial(contact, generation);
+                }
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Checkout::Busy;
+            }
+            inner = self
+                .returned
+                .wait_timeout(inner, left.min(Duration::from_secs(1)))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    /// Gives a link back, or with `None` only the slot.
+    pub(crate) fn give_back(&self, rank: Rank, generation: u64, peer: Option<Box<DataPeer>>) {
+        let mut inner = self.lock();
+        if inner.generation == generation {
+            inner.slots.remove(&rank);
+            if let Some(mut peer) = peer {
+                let (held, newest) = (&inner.held, inner.newest);
+                peer.forget(|step| Some(step) <= newest && !held.contains(&step));
+                inner.uses += 1;
+                let uses = inner.uses;
+                inner.slots.insert(rank, Slot::Free(peer, uses));
+                inner.evict();
+            }
+        }
+        drop(inner);
+        self.returned.notify_all();
+    }
+
+    /// What the links run over.
+    pub(crate) fn transports(&self) -> Vec<(Rank, String)> {
+        let inner = self.lock();
+        let free = inner.slots.iter().filter_map(|(&rank, slot)| match slot {
+            Slot::Free(peer, _) => Some((rank, peer.link.negotiated().to_string())),
+            Slot::Busy => None,
+        });
+        let mut all: Vec<_> = free.collect();
+        all.sort();
+        all
+    }
+}
+
+impl Inner {
+    fn evict(&mut self) {
+        while self.slots.len() > LIMIT_LINKS {
+            let used = |(rank, slot): (&Rank, &Slot)| match slot {
+                Slot::Free(_, used) => Some((*used, *rank)),
+                Slot::Busy => None,
+            };
+            let Some((_, oldest)) = self.slots.iter().filter_map(used).min() else { return };
+            self.slots.remove(&oldest);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! A subscriber rank's data link to one owner: what it has announced, what it was asked, and the bytes that come.
+//! Read by the thread that fetches, so that bytes go straight to where they are wanted.
+
+use crate::statistics::Counters;
+use fp_proto::data::{DataMessage, GoneReason, Piece, Place, WantedVariable};
+use fp_proto::message::MemberId;
+use fp_transport::memory::MapOptions;
+use fp_transport::{
+    InFrame, InprocKey, Link, LinkError, MappedSegment, OutFrame, Payload, TransportKind, inproc,
+};
+use fp_types::{Selection, StepId, SubscriptionId};
+use std::collections::{BTreeMap, HashMap};
+use std::time::Instant;
+
+/// Bytes that an owner may push before somebody fetches them; past it they are asked for again.
+const LIMIT_STAGED_BYTES: usize = 256 << 20;
+
+/// What can go wrong with one owner.
+#[derive(Debug)]
+pub(crate) enum PeerError {
+    Link(LinkError),
+    Misbehaved(String),
+    Gone(GoneReason),
+}
+
+impl From<LinkError> for PeerError {
+    fn from(error: LinkError) -> Self {
+        Self::Link(error)
+    }
+}
+
+/// Takes the body of a frame piece by piece.
+pub(crate) trait Sink {
+    /// Receives the next `len` bytes of the body, a piece that was asked for under this place in the request.
+    fn requested(&mut self, link: &mut Link, at: usize, deadline: Instant) -> Result<(), LinkError>;
+    /// Receives a pushed piece, or says that it is not wanted now.
+    fn pushed(&mut self, link: &mut Link, piece: &Piece, deadline: Instant) -> Result<bool, LinkError>;
+}
+
+/// What one received message meant.
+pub(crate) enum Heard {
+    /// A placement, a segment, or something for later.
+    News,
+    /// The request was answered.
+    Answered(u64),
+}
+
+type BlockKey = (String, u32);
+
+/// A live data link to an owner.
+pub(crate) struct DataPeer {
+    pub(crate) link: Link,
+    segments: HashMap<u64, MappedSegment>,
+    placed: BTreeMap<StepId, HashMap<BlockKey, Payload>>,
+    staged: BTreeMap<StepId, Vec<(Piece, Vec<u8>)>>,
+    pushed: BTreeMap<StepId, ()>,
+    wants: Vec<WantedVariable>,
+    /// Bytes of an element of each wanted variable.
+    sizes: Vec<usize>,
+    next_request: u64,
+    /// The request under way and how many pieces it has.
+    requested: Option<(u64, usize)>,
+}
+
+impl DataPeer {
+    pub(crate) fn new(link: Link) -> Self {
+        Self {
+            link,
+            segments: HashMap::new(),
+            placed: BTreeMap::new(),
+            staged: BTreeMap::new(),
+            pushed: BTreeMap::new(),
+            wants: Vec::new(),
+            sizes: Vec::new(),
+            next_request: 0,
+            requested: None,
+        }
+    }
+
+    pub(crate) fn shares_memory(&self) -> bool {
+        self.link.transport() != TransportKind::Tcp
+    }
+
+    /// The block's bytes, if the owner has said where they are.
+    pub(crate) fn placed(&self, step: StepId, variable: &str, block: u32) -> Option<Payload> {
+        self.placed.get(&step)?.get(&(variable.to_owned(), block)).cloned()
+    }
+
+    /// A piece that was pushed before anybody wanted it.
+    pub(crate) fn staged(&mut self, step: StepId, wanted: &Piece) -> Option<Vec<u8>> {
+        let pieces = self.staged.get_mut(&step)?;
+        let at = pieces.iter().position(|(piece, _)| piece == wanted)?;
+        Some(pieces.swap_remove(at).1)
+    }
+
+    pub(crate) fn pushes_done(&self, step: StepId) -> bool {
+        self.pushed.contains_key(&step)
+    }
+
+    /// Whether the owner places or pushes this variable without being asked.
+    pub(crate) fn wants(&self, variable: &str) -> bool {
+        self.wants.iter().any(|wanted| wanted.name == variable)
+    }
+
+    pub(crate) fn pushes(&self, variable: &str) -> bool {
+        self.wants.iter().any(|wanted| wanted.name == variable && wanted.push.is_some())
+    }
+
+    /// Tells the owner what will be read in every step; `true` if that is news.
+    pub(crate) fn want<'a>(
+        &mut self,
+        membership: (SubscriptionId, MemberId),
+        variables: impl Iterator<Item = (&'a str, usize, Option<Selection>)>,
+        deadline: Instant,
+    ) -> Result<bool, LinkError> {
+        let known = self.wants.len();
+        for (name, element_size, push) in variables {
+            if !self.wants(name) {
+                self.sizes.push(element_size);
+                self.wants.push(WantedVariable { name: name.to_owned(), push });
+            }
+        }
+        if self.wants.len() == known {
+            return Ok(false);
+        }
+        let (subscription, member) = membership;
+        let message = DataMessage::Want { subscription, member, variables: self.wants.clone() };
+        self.link.send_all(OutFrame::new(message.encode()), deadline)?;
+        Ok(true)
+    }
+
+    /// Asks for pieces; the answer is awaited with [`DataPeer::hear`].
+    pub(crate) fn request(
+        &mut self,
+        step: StepId,
+        pieces: Vec<Piece>,
+        deadline: Instant,
+    ) -> Result<u64, LinkError> {
+        let request = self.next_request;
+        self.next_request += 1;
+        self.requested = Some((request, pieces.len()));
+        let message = DataMessage::Fetch { request, step, pieces };
+        self.link.send_all(OutFrame::new(message.encode()), deadline)?;
+        Ok(request)
+    }
+
+    /// Takes the next message, if one is here.
+    pub(crate) fn hear(
+        &mut self,
+        sink: &mut dyn Sink,
+        step: StepId,
+        deadline: Instant,
+        counters: &Counters,
+    ) -> Result<Option<Heard>, PeerError> {
+        let Some(frame) = self.link.recv()? else { return Ok(None) };
+        let message =
+            DataMessage::decode(&frame.head).map_err(|error| PeerError::Misbehaved(error.to_string()))?;
+        let heard = match message {
+            DataMessage::SegmentIs { segment, len } => self.map(segment, len, frame)?,
+            DataMessage::SegmentGone { segment } => {
+                self.segments.remove(&segment);
+                Heard::News
+            }
+            DataMessage::Placed { step, request, blocks } => self.place(step, request, blocks)?,
+            DataMessage::Pieces { request, .. } => self.take_requested(sink, request, deadline)?,
+            DataMessage::Pushed { step: of, pieces } => {
+                self.take_pushed(sink, of, of == step, pieces, deadline, counters)?
+            }
+            DataMessage::Gone { request, reason, .. } => {
+                self.requested.take_if(|(open, _)| *open == request);
+                return Err(PeerError::Gone(reason));
+            }
+            DataMessage::Want { .. } | DataMessage::Fetch { .. } => {
+                return Err(PeerError::Misbehaved("an owner that asks".to_owned()));
+            }
+        };
+        if self.link.body_remaining() > 0 {
+            return Err(PeerError::Misbehaved("a body that is longer than its pieces".to_owned()));
+        }
+        Ok(Some(heard))
+    }
+
+    fn map(&mut self, segment: u64, len: u64, frame: InFrame) -> Result<Heard, PeerError> {
+        let Some(fd) = frame.descriptors.into_iter().next() else {
+            return Err(PeerError::Misbehaved("a segment without a descriptor".to_owned()));
+        };
+        let mapped = MappedSegment::map(fd, len, MapOptions::default().with_prefault(true));
+        let mapped = mapped.map_err(|error| PeerError::Misbehaved(error.to_string()))?;
+        self.segments.insert(segment, mapped);
+        Ok(Heard::News)
+    }
+
+    fn place(
+        &mut self,
+        step: StepId,
+        request: Option<u64>,
+        blocks: Vec<fp_proto::data::PlacedBlock>,
+    ) -> Result<Heard, PeerError> {
+        for block in blocks {
+            let payload = self.payload(block.place)?;
+            self.placed.entry(step).or_default().insert((block.variable, block.block), payload);
+        }
+        match request {
+            Some(request) if self.requested.is_some_and(|(open, _)| open == request) => {
+                self.requested = None;
+                Ok(Heard::Answered(request))
+            }
+            _ => Ok(Heard::News),
+        }
+    }
+
+    fn payload(&self, place: Place) -> Result<Payload, PeerError> {
+        match place {
+            Place::Inline { bytes } => Ok(Payload::from_owner(bytes)),
+            Place::Inproc { key } => {
+                let found = inproc::import(InprocKey(key));
+                found.ok_or_else(|| PeerError::Misbehaved("an in-process block that is not there".to_owned()))
+            }
+            Place::Segment { segment, offset, len } => {
+                let known = self.segments.get(&segment);
+                let known = known
+                    .ok_or_else(|| PeerError::Misbehaved(format!("segment {segment} was not announced")))?;
+                let slice =
+                    known.slice(offset, len).map_err(|error| PeerError::Misbehaved(error.to_string()))?;
+                Ok(Payload::from_owner(slice))
+            }
+        }
+    }
+
+    fn take_requested(
+        &mut self,
+        sink: &mut dyn Sink,
+        request: u64,
+        deadline: Instant,
+    ) -> Result<Heard, PeerError> {
+        let Some((_, pieces)) = self.requested.take_if(|(open, _)| *open == request) else {
+            return Err(PeerError::Misbehaved(format!("an answer to request {request}, which is not open")));
+        };
+        for at in 0..pieces {
+            sink.requested(&mut self.link, at, deadline)?;
+        }
+        Ok(Heard::Answered(request))
+    }
+
+    fn take_pushed(
+        &mut self,
+        sink: &mut dyn Sink,
+        step: StepId,
+        current: bool,
+        pieces: Vec<Piece>,
+        deadline: Instant,
+        counters: &Counters,
+    ) -> Result<Heard, PeerError> {
+        for piece in pieces {
+            if current && sink.pushed(&mut self.link, &piece, deadline)? {
+                continue;
+            }
+            let Some(len) = self.len_of(&piece) else {
+                return Err(PeerError::Misbehaved("a pushed piece of unknown size".to_owned()));
+            };
+            self.stage(step, piece, len, deadline, counters)?;
+        }
+        self.pushed.insert(step, ());
+        Ok(Heard::News)
+    }
+
+    fn len_of(&self, piece: &Piece) -> Option<usize> {
+        let at = self.wants.iter().position(|wanted| wanted.name == piece.variable)?;
+        usize::try_from(piece.part.element_count()).ok()?.checked_mul(*self.sizes.get(at)?)
+    }
+
+    fn stage(
+        &mut self,
+        step: StepId,
+        piece: Piece,
+        len: usize,
+        deadline: Instant,
+        counters: &Counters,
+    ) -> Result<(), PeerError> {
+        let held: usize = self.staged.values().flatten().map(|(_, bytes)| bytes.len()).sum();
+        if held.saturating_add(len) > LIMIT_STAGED_BYTES || len as u64 > self.link.body_remaining() {
+            return Err(PeerError::Misbehaved(format!("pushed {len} bytes that nobody reads")));
+        }
+        let mut bytes = vec![0; len];
+        self.link.recv_body_deadline(&mut bytes, deadline)?;
+        Counters::add(&counters.staged_bytes, len);
+        self.staged.entry(step).or_default().push((piece, bytes));
+        Ok(())
+    }
+
+    /// Forgets steps that nobody will read any more.
+    pub(crate) fn forget(&mut self, gone: impl Fn(StepId) -> bool) {
+        self.placed.retain(|&step, _| !gone(step));
+        self.staged.retain(|&step, _| !gone(step));
+        self.pushed.retain(|&step, ()| !gone(step));
+        self.requested = None;
+    }
+}

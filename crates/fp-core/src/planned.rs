@@ -1,0 +1,117 @@
+//! What a selection of a variable means under one table: kept, as a table stays the same for many steps.
+
+use fp_types::{GapPolicy, MemoryOrder, Piece, Plan, Region, Selection, TableId, VariableDef};
+use fp_types::{Part, SelectedPoint, StepTable, plan};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Plans that are kept; when there are more, all are forgotten and made again as needed.
+const LIMIT_PLANS: usize = 4096;
+
+/// A plan with what is needed to carry it out.
+pub(crate) struct Planned {
+    pub(crate) def: Arc<VariableDef>,
+    pub(crate) plan: Plan,
+    pub(crate) element_size: usize,
+    /// The pieces as their owners are asked for them: counted from the corner of the block.
+    pub(crate) wanted: Vec<fp_proto::data::Piece>,
+}
+
+/// What a plan is kept under.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct PlanKey {
+    pub(crate) table: TableId,
+    pub(crate) variable: String,
+    pub(crate) selection: Selection,
+    pub(crate) fill: bool,
+}
+
+/// Why there is no plan.
+pub(crate) enum NoPlan {
+    UnknownVariable(Vec<String>),
+    Plan(fp_types::PlanError),
+}
+
+impl Planned {
+    /// The plan for a selection, from a table that holds at least the blocks that it touches.
+    pub(crate) fn new(table: &StepTable, key: &PlanKey) -> Result<Self, NoPlan> {
+        let Some(entry) = table.entry(&key.variable) else {
+            let known = table.entries().iter().map(|entry| entry.def.name.clone()).collect();
+            return Err(NoPlan::UnknownVariable(known));
+        };
+        let policy = if key.fill { GapPolicy::Fill } else { GapPolicy::Error };
+        let plan = plan(&entry.layout, &key.selection, policy).map_err(NoPlan::Plan)?;
+        let wanted = plan.pieces.iter().map(|piece| wanted(&key.variable, piece)).collect();
+        let element_size = entry.def.dtype.size_bytes().unwrap_or(1);
+        Ok(Self { def: entry.def.clone(), plan, element_size, wanted })
+    }
+
+    /// Bytes of the subscriber's array.
+    pub(crate) fn len_bytes(&self) -> Option<usize> {
+        usize::try_from(self.plan.element_count()).ok()?.checked_mul(self.element_size)
+    }
+
+    /// The block's memory order.
+    pub(crate) fn order(&self) -> MemoryOrder {
+        self.def.order
+    }
+
+    /// The one block of which the selection is a contiguous part, and that part in bytes.
+    pub(crate) fn contiguous(&self) -> Option<(&Piece, std::ops::Range<usize>)> {
+        let [piece] = &self.plan.pieces[..] else { return None };
+        if !self.plan.gaps.is_empty() || piece.element_count() != self.plan.element_count() {
+            return None;
+        }
+        let fp_types::PartRuns::Elements(runs) =
+            self.plan.runs(piece, self.order(), MemoryOrder::RowMajor).ok()?
+        else {
+            return None;
+        };
+        let run = runs.single()?;
+        let start = usize::try_from(run.source_offset).ok()?.checked_mul(self.element_size)?;
+        let len = usize::try_from(run.len).ok()?.checked_mul(self.element_size)?;
+        Some((piece, start..start + len))
+    }
+}
+
+/// A piece as its owner knows it.
+fn wanted(variable: &str, piece: &Piece) -> fp_proto::data::Piece {
+    let (start, zero) = (piece.block_region.start(), piece.block_region.start().zeros_like());
+    let part = match &piece.part {
+        Part::Region(region) => Part::Region(moved(region, start, &zero)),
+        Part::Strided(strided) => Part::Strided(strided.translate(start, &zero).unwrap_or(*strided)),
+        Part::Points(points) => Part::Points(points.iter().map(|point| from_corner(point, start)).collect()),
+    };
+    fp_proto::data::Piece { variable: variable.to_owned(), block: piece.block.index, part }
+}
+
+fn moved(region: &Region, start: &fp_types::Dims, zero: &fp_types::Dims) -> Region {
+    // A part lies inside its block, so counting from the block's corner cannot fail.
+    region.translate(start, zero).unwrap_or(*region)
+}
+
+fn from_corner(point: &SelectedPoint, start: &fp_types::Dims) -> SelectedPoint {
+    let mut local = point.point;
+    local.iter_mut().zip(start.iter()).for_each(|(at, start)| *at = at.saturating_sub(*start));
+    SelectedPoint { position: point.position, point: local }
+}
+
+/// Plans and tables that were made before.
+#[derive(Default)]
+pub(crate) struct Plans {
+    plans: Mutex<HashMap<PlanKey, Arc<Planned>>>,
+}
+
+impl Plans {
+    pub(crate) fn find(&self, key: &PlanKey) -> Option<Arc<Planned>> {
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    pub(crate) fn keep(&self, key: PlanKey, planned: Arc<Planned>) {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if plans.len() >= LIMIT_PLANS {
+            plans.clear();
+        }
+        plans.insert(key, planned);
+    }
+}

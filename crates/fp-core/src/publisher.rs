@@ -1,0 +1,418 @@
+//! A rank's handle on the sending side.
+
+use crate::driver::{Clock, Endpoint, Role, Setup};
+use crate::error::{BeginError, CloseError, Misuse, OpenError};
+use crate::options::{LinkOptions, PublisherOptions};
+use crate::rendezvous::Rendezvous;
+use crate::server::Server;
+use crate::statistics::{Counters, Statistics};
+use crate::writer::StepWriter;
+use fp_proto::commands::{Begin, BeginWait, BegunStep, CommandError};
+use fp_proto::config::{CohortConfig, ContactText, PublisherConfig};
+use fp_proto::effect::Effect;
+use fp_proto::event::{CloseOutcome, Event, OpenFailure};
+use fp_proto::publisher::PublisherMachine;
+use fp_transport::{Link, ListenOptions, Listener, Pool, PoolOptions, TransportPolicy};
+use fp_types::{Epoch, validate_name};
+use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Events that wait to be read; older ones give way, counted.
+const LIMIT_EVENTS: usize = 1024;
+/// A wait that the machine itself bounds (`max_wait`, silence) is not bounded a second time below this.
+const BACKSTOP: Duration = Duration::from_secs(24 * 3600);
+
+/// Events of a stream's life in order.
+#[derive(Default)]
+pub(crate) struct Events {
+    queue: VecDeque<Event>,
+}
+
+impl Events {
+    pub(crate) fn push(&mut self, event: Event) {
+        if self.queue.len() >= LIMIT_EVENTS {
+            self.queue.pop_front();
+        }
+        self.queue.push_back(event);
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<Event> {
+        self.queue.drain(..).collect()
+    }
+}
+
+pub(crate) struct PublisherRole {
+    server: Arc<Server>,
+    events: Events,
+    opened: Option<Result<Epoch, OpenFailure>>,
+    started: u32,
+    closed: Option<CloseOutcome>,
+    failure: Option<String>,
+}
+
+impl Role for PublisherRole {
+    type Machine = PublisherMachine;
+
+    fn effect(&mut self, effect: Effect) {
+        match effect {
+            Effect::Free { step, retire } => self.server.free(step, retire),
+            Effect::Assigned { member, step, .. } => self.server.push(member, step),
+            Effect::Event(event) => self.event(event),
+            _ => {}
+        }
+    }
+
+    fn data_link(&mut self, link: Link, epoll: BorrowedFd<'_>) {
+        self.server.add_link(link, epoll);
+    }
+
+    fn data_server(&self) -> Option<Arc<dyn crate::driver::DataServer>> {
+        Some(self.server.clone())
+    }
+
+    fn failed(&mut self, what: String) {
+        self.failure.get_or_insert(what);
+    }
+}
+
+impl PublisherRole {
+    fn event(&mut self, event: Event) {
+        match &event {
+            Event::Opened { epoch } => self.opened = Some(Ok(*epoch)),
+            Event::OpenFailed(failure) => self.opened = Some(Err(failure.clone())),
+            Event::SubscriptionStarted { .. } => self.started += 1,
+            Event::Closed(outcome) => self.closed = Some(outcome.clone()),
+            _ => {}
+        }
+        tracing::debug!(?event, "publisher");
+        self.events.push(event);
+    }
+}
+
+/// What all handles on one publisher share.
+pub(crate) struct PublisherShared {
+    pub(crate) stream: String,
+    pub(crate) endpoint: Arc<Endpoint<PublisherRole>>,
+    pub(crate) server: Arc<Server>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) options: PublisherOptions,
+}
+
+/// A publisher rank of a stream. Dropped without [`Publisher::close`], it closes with what time `close_timeout`
+/// leaves, and says nothing of how that went.
+pub struct Publisher {
+    shared: Arc<PublisherShared>,
+    epoch: Epoch,
+    closed: bool,
+}
+
+/// The pieces that both kinds of handle need to start.
+pub(crate) fn prepare(
+    link: &LinkOptions,
+    stream: &str,
+    epoch: Epoch,
+) -> Result<(Listener, Rendezvous, TransportPolicy), OpenError> {
+    let rendezvous = match &link.rendezvous {
+        Some(given) => given.clone(),
+        None => Rendezvous::from_environment()?,
+    };
+    let policy = match &link.transports {
+        Some(given) => given.clone(),
+        None => TransportPolicy::from_environment()?,
+    };
+    let options = ListenOptions::new(epoch.0)
+        .with_tcp(link.tcp)
+        .with_advertised(link.advertised)
+        .with_token(link.token.clone());
+    let rank = link.cohort.rank();
+    let listener = Listener::bind(options);
+    let listener =
+        listener.map_err(|source| OpenError::Listen { stream: stream.to_owned(), rank, source })?;
+    Ok((listener, rendezvous, policy))
+}
+
+pub(crate) fn cohort_config(link: &LinkOptions, name: &str, contact: String) -> CohortConfig {
+    let mut config = CohortConfig::ranked(name, ContactText(contact), link.cohort.rank(), link.cohort.size());
+    config.lead_contact = link.lead_contact.as_ref().map(|contact| ContactText(contact.to_string()));
+    config.open_timeout = link.open_timeout;
+    config.close_timeout = link.close_timeout;
+    config.silence = link.silence;
+    config.heartbeat = (link.silence / 10).min(Duration::from_secs(1));
+    config
+}
+
+pub(crate) fn random_epoch(stream: &str) -> Result<Epoch, OpenError> {
+    let mut bytes = [0u8; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| OpenError::Io { stream: stream.to_owned(), source: error.into() })?;
+    Ok(Epoch(u128::from_ne_bytes(bytes) | 1))
+}
+
+impl Publisher {
+    /// Opens the stream: claims its name (lead) or joins its cohort (other ranks), and waits for
+    /// `min_subscribers`.
+    ///
+    /// # Errors
+    /// A bad name, a name that is taken, a rendezvous that cannot be used, ranks or subscribers that do not come.
+    pub fn open(stream: &str, options: PublisherOptions) -> Result<Self, OpenError> {
+        validate_name(stream)?;
+        let epoch = random_epoch(stream)?;
+        let (listener, rendezvous, policy) = prepare(&options.link, stream, epoch)?;
+        let contact = listener.contact().clone();
+        let mut config =
+            PublisherConfig::new(cohort_config(&options.link, stream, contact.to_string()), epoch);
+        config.skew_steps = options.skew_steps;
+        config.limit_bytes = options.limit_bytes;
+        config.reserve_steps = options.reserve_steps;
+        config.precious_first = options.precious_first;
+        let counters = Arc::new(Counters::default());
+        let pool = Pool::new(PoolOptions::default().with_segment_len_bytes(options.segment_len_bytes));
+        let server = Arc::new(Server::new(pool, counters.clone()));
+        let role = PublisherRole {
+            server: server.clone(),
+            events: Events::default(),
+            opened: None,
+            started: 0,
+            closed: None,
+            failure: None,
+        };
+        let directory = rendezvous.directory().display().to_string();
+        let setup = Setup {
+            listener,
+            contact,
+            rendezvous,
+            policy,
+            token: options.link.token.clone(),
+            dial_timeout: options.link.silence,
+        };
+        let clock = Clock::start();
+        let machine = PublisherMachine::new(config, clock.now());
+        let endpoint = Endpoint::start(clock, setup, machine, role);
+        let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
+        let shared =
+            Arc::new(PublisherShared { stream: stream.to_owned(), endpoint, server, counters, options });
+        shared.finish_opening(&directory)
+    }
+
+    /// The stream's name.
+    pub fn stream(&self) -> &str {
+        &self.shared.stream
+    }
+
+    /// The epoch of this opening.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Where this rank is reached.
+    pub fn contact(&self) -> &fp_transport::Contact {
+        &self.shared.endpoint.contact
+    }
+
+    /// Begins the next step. Waits while a subscription holds as much as it may, as long as its policy allows, and
+    /// while this rank is too far ahead of its cohort.
+    ///
+    /// # Errors
+    /// A step is open, a rank of the cohort is lost, the wait for the cohort took `skew_timeout`.
+    pub fn begin_step(&mut self) -> Result<StepWriter, BeginError> {
+        let begun = self.shared.begin()?;
+        Ok(StepWriter::new(self.shared.clone(), begun))
+    }
+
+    /// Whether a subscription has started and not ended: what is put would be kept.
+    pub fn has_subscribers(&self) -> bool {
+        self.shared.endpoint.inspect(|state| state.machine.has_subscribers())
+    }
+
+    /// What happened on the stream since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        self.shared.endpoint.inspect(|state| state.role.events.take())
+    }
+
+    /// What was counted.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.counters.read()
+    }
+
+    /// The pool's counters: segments made, recycled, retired.
+    pub fn pool_statistics(&self) -> fp_transport::PoolStats {
+        self.shared.server.pool.stats()
+    }
+
+    /// Steps that wait for each subscription and are held by its members, at the lead; on other ranks what is live
+    /// there.
+    pub fn queue_depth(&self) -> Vec<(fp_types::SubscriptionId, usize)> {
+        self.shared.endpoint.inspect(|state| state.machine.queue_depth())
+    }
+
+    /// What each data link of this rank runs over, and why nothing better.
+    pub fn transports(&self) -> Vec<String> {
+        self.shared
+            .server
+            .transports()
+            .into_iter()
+            .map(|(peer, text)| format!("pid {}: {text}", peer.pid))
+            .collect()
+    }
+
+    /// Closes the stream: what was published is still delivered, at most as long as `close_timeout`.
+    ///
+    /// # Errors
+    /// Steps still held at the deadline, a rank lost.
+    pub fn close(mut self) -> Result<(), CloseError> {
+        self.closed = true;
+        self.shared.close()
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        if !self.closed {
+            // Who wants to know how it went calls `close`.
+            let _ = self.shared.close();
+        }
+    }
+}
+
+impl PublisherShared {
+    fn finish_opening(self: Arc<Self>, directory: &str) -> Result<Publisher, OpenError> {
+        let started = Instant::now();
+        let patience = self.options.link.open_timeout;
+        let deadline = started + patience + Duration::from_secs(5);
+        let opened =
+            self.endpoint.wait(deadline, |state, _| match (&state.role.opened, &state.role.failure) {
+                (Some(opened), _) => Ok(Ok(opened.clone())),
+                (None, Some(what)) => Ok(Err(what.clone())),
+                (None, None) => Err(None),
+            });
+        let stream = self.stream.clone();
+        let epoch = match opened {
+            Some(Ok(Ok(epoch))) => epoch,
+            Some(Ok(Err(failure))) => {
+                let (rank, directory) = (self.options.link.cohort.rank(), directory.to_owned());
+                return Err(OpenError::Failed { stream, rank, failure: Box::new(failure), directory });
+            }
+            Some(Err(what)) => return Err(OpenError::Driver { stream, what }),
+            None => return Err(OpenError::Driver { stream, what: "the driver made no progress".to_owned() }),
+        };
+        let publisher = Publisher { shared: self, epoch, closed: false };
+        publisher.shared.wait_for_subscribers(started + patience, started)?;
+        Ok(publisher)
+    }
+
+    fn wait_for_subscribers(&self, deadline: Instant, started: Instant) -> Result<(), OpenError> {
+        let wanted = self.options.min_subscribers;
+        let mut present = 0;
+        let came = self.endpoint.wait(deadline, |state, _| {
+            present = state.role.started;
+            if present >= wanted { Ok(()) } else { Err(None) }
+        });
+        let stream = self.stream.clone();
+        came.ok_or(OpenError::TooFewSubscribers { stream, present, wanted, waited: started.elapsed() })
+    }
+
+    fn begin(&self) -> Result<BegunStep, BeginError> {
+        let stream = || self.stream.clone();
+        if self.endpoint.is_forked() {
+            return Err(BeginError::Misuse { stream: stream(), source: Misuse::Forked });
+        }
+        let started = Instant::now();
+        let mut waits_for = None;
+        let begun = self.endpoint.wait(started + BACKSTOP, |state, now| {
+            if let Some(what) = &state.role.failure {
+                return Ok(Err(BeginError::Driver { stream: stream(), what: what.clone() }));
+            }
+            match state.machine.begin_step(now) {
+                Ok(Begin::Started(begun)) => Ok(Ok(begun)),
+                Ok(Begin::Wait { reason, until }) => {
+                    self.still_waiting(reason, until, started, &mut waits_for)
+                }
+                Err(error) => Ok(Err(begin_error(stream(), error))),
+            }
+        });
+        let timed_out = || BeginError::TimedOut {
+            stream: stream(),
+            waited: started.elapsed(),
+            waits_for: waits_for.as_ref().map(describe_wait).unwrap_or_default(),
+        };
+        begun.unwrap_or_else(|| Err(timed_out()))
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn still_waiting(
+        &self,
+        reason: BeginWait,
+        until: Option<fp_proto::time::Moment>,
+        started: Instant,
+        waits_for: &mut Option<BeginWait>,
+    ) -> Result<Result<BegunStep, BeginError>, Option<fp_proto::time::Moment>> {
+        let patience = self.options.skew_timeout;
+        let skew = matches!(reason, BeginWait::Skew { .. });
+        let text = describe_wait(&reason);
+        *waits_for = Some(reason);
+        if skew && started.elapsed() >= patience {
+            let stream = self.stream.clone();
+            return Ok(Err(BeginError::TimedOut { stream, waited: started.elapsed(), waits_for: text }));
+        }
+        let skew_end = self.endpoint.clock.now().after(patience.saturating_sub(started.elapsed()));
+        Err(if skew { Some(skew_end) } else { until })
+    }
+
+    fn close(&self) -> Result<(), CloseError> {
+        if self.endpoint.is_forked() {
+            return Err(Misuse::Forked.into());
+        }
+        let started = Instant::now();
+        let deadline = started + self.options.link.close_timeout + Duration::from_secs(5);
+        self.endpoint.drive(|state, now| state.machine.close(now));
+        let stream = self.stream.clone();
+        let closed =
+            self.endpoint.wait(deadline, |state, _| match (&state.role.closed, &state.role.failure) {
+                (Some(closed), _) => Ok(Ok(closed.clone())),
+                (None, _) if state.role.opened.as_ref().is_some_and(Result::is_err) => {
+                    Ok(Ok(CloseOutcome::Clean))
+                }
+                (None, Some(what)) => Ok(Err(what.clone())),
+                (None, None) => Err(None),
+            });
+        match closed {
+            Some(Ok(CloseOutcome::Clean)) => Ok(()),
+            Some(Ok(CloseOutcome::Held(held))) => {
+                let held = held.iter().map(|(id, steps)| format!("subscription {id}: steps {}", list(steps)));
+                let held = held.collect::<Vec<_>>().join("; ");
+                Err(CloseError::Held { stream, waited: started.elapsed(), held })
+            }
+            Some(Ok(CloseOutcome::Lost { rank, reason })) => Err(CloseError::Lost { stream, rank, reason }),
+            Some(Err(what)) => Err(CloseError::Driver { stream, what }),
+            None => Err(CloseError::Driver { stream, what: "the driver made no progress".to_owned() }),
+        }
+    }
+}
+
+fn list(steps: &[fp_types::StepId]) -> String {
+    steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) fn begin_error(stream: String, error: CommandError) -> BeginError {
+    match error {
+        CommandError::Lost { rank, reason } => BeginError::Lost { stream, rank, reason },
+        CommandError::StepOpen(step) => BeginError::Misuse { stream, source: Misuse::StepOpen(step) },
+        CommandError::Closed => BeginError::Closed { stream },
+        other => BeginError::Misuse { stream, source: Misuse::Command(other) },
+    }
+}
+
+fn describe_wait(reason: &BeginWait) -> String {
+    match reason {
+        BeginWait::Opening => "the cohort to be complete".to_owned(),
+        BeginWait::Skew { step, lagging: Some(rank) } => format!("rank {rank}, which lags with step {step}"),
+        BeginWait::Skew { step, lagging: None } => format!("step {step} to be decided"),
+        BeginWait::Subscription { subscription, live_steps, live_bytes } => {
+            format!(
+                "subscription {subscription} to release one of {live_steps} steps ({live_bytes} bytes are live)"
+            )
+        }
+    }
+}

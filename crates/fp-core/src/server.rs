@@ -1,0 +1,495 @@
+//! The publisher's side of the data plane: blocks from put to reclaim, and the links over which they are asked for.
+//! Payload never enters the machine's lock.
+
+use crate::driver::{DATA_BIT, DataServer};
+use crate::statistics::Counters;
+use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedBlock, WantedVariable};
+use fp_proto::message::MemberId;
+use fp_transport::{
+    Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, SegmentId, TransportKind,
+    inproc,
+};
+use fp_types::{
+    ArrayKind, Packing, Part, Region, Run, Runs, Selection, StepId, StridedRegion, SubscriptionId,
+    VariableDef,
+};
+use rustix::event::epoll;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Runs at least this long are sent from where they lie; shorter ones are gathered first.
+const GATHER_BYTES: u64 = 4096;
+
+/// A block that was put.
+pub(crate) struct StoredBlock {
+    pub(crate) def: Arc<VariableDef>,
+    /// Its index among this rank's blocks of the variable in this step.
+    pub(crate) index: u32,
+    pub(crate) region: Region,
+    pub(crate) payload: Payload,
+}
+
+impl StoredBlock {
+    fn size(&self) -> usize {
+        self.def.dtype.size_bytes().unwrap_or(1)
+    }
+}
+
+/// The blocks of one step.
+struct StoredStep {
+    arena: Arena,
+    kept: Vec<SubscriptionId>,
+    ended: bool,
+    /// The members that have it.
+    assigned: Vec<MemberId>,
+    blocks: Vec<StoredBlock>,
+    exported: BTreeMap<usize, InprocKey>,
+    /// Processes that were told where its segments are.
+    seen: BTreeMap<u32, ProcessWatch>,
+}
+
+struct Want {
+    subscription: SubscriptionId,
+    member: MemberId,
+    variables: Vec<WantedVariable>,
+}
+
+struct Served {
+    link: Link,
+    want: Option<Want>,
+    announced: BTreeSet<u64>,
+    writing: bool,
+}
+
+#[derive(Default)]
+struct Inner {
+    steps: BTreeMap<StepId, StoredStep>,
+    links: BTreeMap<u64, Served>,
+    next_token: u64,
+}
+
+/// Blocks and data links of one publisher rank.
+pub(crate) struct Server {
+    inner: Mutex<Inner>,
+    pub(crate) pool: Pool,
+    counters: Arc<Counters>,
+    epoll: Mutex<Option<OwnedFd>>,
+}
+
+impl Server {
+    pub(crate) fn new(pool: Pool, counters: Arc<Counters>) -> Self {
+        Self { inner: Mutex::new(Inner::default()), pool, counters, epoll: Mutex::new(None) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A subscriber rank opened a data link.
+    pub(crate) fn add_link(&self, link: Link, set: BorrowedFd<'_>) {
+        let mut inner = self.lock();
+        let token = inner.next_token | DATA_BIT;
+        inner.next_token += 1;
+        self.remember_set(set);
+        let data = epoll::EventData::new_u64(token);
+        let mut link = link;
+        // What waits to be sent is pinned by its step and bounded with it; nothing is copied for waiting.
+        link.set_send_limit_bytes(u64::MAX);
+        if epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).is_ok() {
+            inner
+                .links
+                .insert(token, Served { link, want: None, announced: BTreeSet::new(), writing: false });
+        }
+    }
+
+    fn remember_set(&self, set: BorrowedFd<'_>) {
+        let mut known = self.epoll.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() {
+            *known = set.try_clone_to_owned().ok();
+        }
+    }
+
+    /// What subscribers are linked over, and why nothing better: for the status.
+    pub(crate) fn transports(&self) -> Vec<(fp_transport::PeerIdentity, String)> {
+        self.lock()
+            .links
+            .values()
+            .map(|served| (served.link.peer().clone(), served.link.negotiated().to_string()))
+            .collect()
+    }
+
+    /// A step begins; its blocks will be stored for these.
+    pub(crate) fn begin(&self, step: StepId, kept: Vec<SubscriptionId>) -> Arena {
+        let arena = self.pool.arena();
+        let stored = StoredStep {
+            arena: arena.clone(),
+            kept,
+            ended: false,
+            assigned: Vec::new(),
+            blocks: Vec::new(),
+            exported: BTreeMap::new(),
+            seen: BTreeMap::new(),
+        };
+        self.lock().steps.insert(step, stored);
+        arena
+    }
+
+    /// Whether some subscriber shares memory with this rank: then owned memory is made shareable in `put`.
+    pub(crate) fn shares_memory(&self) -> bool {
+        self.lock().links.values().any(|served| served.link.transport() == TransportKind::Shm)
+    }
+
+    pub(crate) fn store(&self, step: StepId, block: StoredBlock) {
+        if let Some(stored) = self.lock().steps.get_mut(&step) {
+            stored.blocks.push(block);
+        }
+    }
+
+    /// The step is complete here: everybody who said so before is told where its blocks are.
+    pub(crate) fn end(&self, step: StepId) {
+        let mut inner = self.lock();
+        let Inner { steps, links, .. } = &mut *inner;
+        let Some(stored) = steps.get_mut(&step) else { return };
+        stored.ended = true;
+        let mut lost = Vec::new();
+        for (&token, served) in links.iter_mut() {
+            if self.place_wanted(step, stored, served).is_err() {
+                lost.push(token);
+            }
+            self.watch(token, served);
+        }
+        lost.iter().for_each(|token| drop(links.remove(token)));
+    }
+
+    fn place_wanted(
+        &self,
+        step: StepId,
+        stored: &mut StoredStep,
+        served: &mut Served,
+    ) -> Result<(), LinkError> {
+        let Some(want) = served.want.as_ref().filter(|want| stored.kept.contains(&want.subscription)) else {
+            return Ok(());
+        };
+        let shares = served.link.transport() != TransportKind::Tcp;
+        let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);
+        let places = |block: &StoredBlock| shares || block.payload.len() as u64 <= EAGER_BYTES;
+        let chosen: Vec<usize> = (0..stored.blocks.len())
+            .filter(|&at| wanted(&stored.blocks[at]) && places(&stored.blocks[at]))
+            .collect();
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        self.place(step, None, stored, &chosen, served)
+    }
+
+    /// Sends where blocks are; a link whose queue is full is told nothing, as placements are hints.
+    fn place(
+        &self,
+        step: StepId,
+        request: Option<u64>,
+        stored: &mut StoredStep,
+        chosen: &[usize],
+        served: &mut Served,
+    ) -> Result<(), LinkError> {
+        let mut blocks = Vec::with_capacity(chosen.len());
+        for &at in chosen {
+            let Some(place) = self.place_of(stored, at, served)? else {
+                return self.answer_gone(served, request, step, GoneReason::NoRoom);
+            };
+            let Some(block) = stored.blocks.get(at) else { continue };
+            blocks.push(PlacedBlock {
+                variable: block.def.name.clone(),
+                block: block.index,
+                region: block.region,
+                place,
+            });
+        }
+        let message = DataMessage::Placed { step, request, blocks };
+        match served.link.send(OutFrame::new(message.encode())) {
+            Err(LinkError::Full { .. }) if request.is_none() => Ok(()),
+            sent => sent,
+        }
+    }
+
+    /// Where one block is for this link; `None` if there is no room to make it shareable.
+    fn place_of(
+        &self,
+        stored: &mut StoredStep,
+        at: usize,
+        served: &mut Served,
+    ) -> Result<Option<Place>, LinkError> {
+        let Some(block) = stored.blocks.get_mut(at) else { return Ok(None) };
+        let len = block.payload.len() as u64;
+        if len <= EAGER_BYTES {
+            return Ok(Some(Place::Inline { bytes: block.payload.as_slice().to_vec() }));
+        }
+        if served.link.transport() == TransportKind::Inproc {
+            let key = *stored.exported.entry(at).or_insert_with(|| inproc::export(block.payload.clone()));
+            return Ok(Some(Place::Inproc { key: key.0 }));
+        }
+        if block.payload.location().is_none() {
+            let Some(shared) = self.shareable(&stored.arena, block.payload.as_slice()) else {
+                return Ok(None);
+            };
+            block.payload = shared;
+        }
+        let Some(location) = block.payload.location() else { return Ok(None) };
+        if let Some(watch) = served.link.watch() {
+            stored.seen.entry(watch.pid()).or_insert_with(|| watch.clone());
+        }
+        if !self.announce(location.segment, served)? {
+            return Ok(None);
+        }
+        let (segment, offset) = (location.segment.0, location.offset);
+        Ok(Some(Place::Segment { segment, offset, len: location.len }))
+    }
+
+    /// Copies owned memory into the pool, counted.
+    pub(crate) fn shareable(&self, arena: &Arena, bytes: &[u8]) -> Option<Payload> {
+        let mut loan = arena.loan(bytes.len(), 64).ok()?;
+        loan.copy_from_slice(bytes);
+        Counters::add(&self.counters.shared_copied_bytes, bytes.len());
+        Some(loan.freeze())
+    }
+
+    fn announce(&self, segment: SegmentId, served: &mut Served) -> Result<bool, LinkError> {
+        if served.announced.contains(&segment.0) {
+            return Ok(true);
+        }
+        let (Some(fd), Some(described)) =
+            (self.pool.segment_fd(segment), self.pool.segment_descriptor(segment))
+        else {
+            return Ok(false);
+        };
+        let message = DataMessage::SegmentIs { segment: segment.0, len: described.len_bytes };
+        served.link.send(OutFrame::new(message.encode()).with_descriptor(fd))?;
+        served.announced.insert(segment.0);
+        Ok(true)
+    }
+
+    fn answer_gone(
+        &self,
+        served: &mut Served,
+        request: Option<u64>,
+        step: StepId,
+        reason: GoneReason,
+    ) -> Result<(), LinkError> {
+        let Some(request) = request else { return Ok(()) };
+        served.link.send(OutFrame::new(DataMessage::Gone { request, step, reason }.encode()))
+    }
+
+    /// The step was assigned: what its member wants pushed goes now.
+    pub(crate) fn push(&self, member: MemberId, step: StepId) {
+        let mut inner = self.lock();
+        let Inner { steps, links, .. } = &mut *inner;
+        let Some(stored) = steps.get_mut(&step) else { return };
+        stored.assigned.push(member);
+        let mut lost = Vec::new();
+        for (&token, served) in links.iter_mut() {
+            let of_member = served.want.as_ref().is_some_and(|want| want.member == member);
+            if of_member
+                && served.link.transport() == TransportKind::Tcp
+                && self.push_to(step, stored, served).is_err()
+            {
+                lost.push(token);
+            }
+            self.watch(token, served);
+        }
+        lost.iter().for_each(|token| drop(links.remove(token)));
+    }
+
+    fn push_to(&self, step: StepId, stored: &StoredStep, served: &mut Served) -> Result<(), LinkError> {
+        let Some(want) = &served.want else { return Ok(()) };
+        let mut pieces = Vec::new();
+        let mut body = Vec::new();
+        for wanted in &want.variables {
+            let Some(selection) = &wanted.push else { continue };
+            for block in stored.blocks.iter().filter(|block| block.def.name == wanted.name) {
+                let large = block.payload.len() as u64 > EAGER_BYTES;
+                let Some(part) = wanted_part(block, selection).filter(|_| large) else { continue };
+                let Some(bytes) = self.gather(block, &part) else { continue };
+                body.extend(bytes);
+                pieces.push(Piece { variable: wanted.name.clone(), block: block.index, part });
+            }
+        }
+        if want.variables.iter().all(|wanted| wanted.push.is_none()) {
+            return Ok(());
+        }
+        // Sent even without a piece: the subscriber waits for it before it asks.
+        let frame = OutFrame::new(DataMessage::Pushed { step, pieces }.encode()).with_body(body);
+        Counters::add(&self.counters.sent_bytes, frame.body_len() as usize);
+        served.link.send(frame)
+    }
+
+    /// The bytes of a part of a block, in the block's own memory order, from where they lie if the runs are long.
+    fn gather(&self, block: &StoredBlock, part: &Part) -> Option<Vec<Payload>> {
+        let size = block.size();
+        let local = local_region(&block.region)?;
+        let source = Packing::new(local, block.def.order);
+        let runs: Vec<Run> = match part {
+            Part::Points(points) => {
+                let one = |point: &fp_types::SelectedPoint| {
+                    Some(Run { source_offset: source.offset(&point.point)?, destination_offset: 0, len: 1 })
+                };
+                points.iter().map(one).collect::<Option<_>>()?
+            }
+            Part::Region(_) | Part::Strided(_) => {
+                let elements: StridedRegion = part.as_strided()?;
+                let destination = Packing::new(elements, block.def.order);
+                Runs::between(&source, &destination, &elements).ok()?.iter().collect()
+            }
+        };
+        let bytes =
+            |run: &Run| (run.source_offset as usize * size)..((run.source_offset + run.len) as usize * size);
+        let long = runs.iter().all(|run| run.len * size as u64 >= GATHER_BYTES) || runs.len() == 1;
+        if long {
+            return runs.iter().map(|run| block.payload.slice(bytes(run))).collect();
+        }
+        let whole = block.payload.as_slice();
+        let mut gathered = Vec::with_capacity(runs.iter().map(|run| run.len as usize * size).sum());
+        for run in &runs {
+            gathered.extend_from_slice(whole.get(bytes(run))?);
+        }
+        Counters::add(&self.counters.gathered_bytes, gathered.len());
+        Some(vec![Payload::from_owner(gathered)])
+    }
+
+    /// Nobody needs the step's blocks any more.
+    pub(crate) fn free(&self, step: StepId, retire: bool) {
+        let Some(stored) = self.lock().steps.remove(&step) else { return };
+        for key in stored.exported.values() {
+            inproc::withdraw(*key);
+        }
+        if retire {
+            stored.arena.retire(stored.seen.into_values().collect());
+        }
+        self.pool.sweep();
+    }
+
+    fn watch(&self, token: u64, served: &mut Served) {
+        let wants = served.link.wants_write();
+        if wants == served.writing {
+            return;
+        }
+        let set = self.epoll.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(set) = &*set else { return };
+        let mut flags = epoll::EventFlags::IN;
+        flags.set(epoll::EventFlags::OUT, wants);
+        if epoll::modify(set, served.link.as_fd(), epoll::EventData::new_u64(token), flags).is_ok() {
+            served.writing = wants;
+        }
+    }
+
+    fn serve(&self, steps: &mut BTreeMap<StepId, StoredStep>, served: &mut Served) -> Result<(), LinkError> {
+        served.link.flush()?;
+        while let Some(frame) = served.link.recv()? {
+            let Ok(message) = DataMessage::decode(&frame.head) else {
+                return Err(LinkError::Malformed {
+                    what: "data message",
+                    value: frame.head.len() as u64,
+                    limit: 0,
+                });
+            };
+            match message {
+                DataMessage::Want { subscription, member, variables } => {
+                    served.want = Some(Want { subscription, member, variables });
+                    self.catch_up(steps, served)?;
+                }
+                DataMessage::Fetch { request, step, pieces } => {
+                    self.fetch(steps, served, request, step, &pieces)?
+                }
+                _ => {
+                    return Err(LinkError::Malformed { what: "message of a subscriber", value: 0, limit: 0 });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a new `Want` would have brought for the steps that are here already.
+    fn catch_up(
+        &self,
+        steps: &mut BTreeMap<StepId, StoredStep>,
+        served: &mut Served,
+    ) -> Result<(), LinkError> {
+        let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
+        for (&step, stored) in steps.iter_mut().filter(|(_, stored)| stored.ended) {
+            self.place_wanted(step, stored, served)?;
+            if stored.assigned.contains(&member) && served.link.transport() == TransportKind::Tcp {
+                self.push_to(step, stored, served)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fetch(
+        &self,
+        steps: &mut BTreeMap<StepId, StoredStep>,
+        served: &mut Served,
+        request: u64,
+        step: StepId,
+        pieces: &[Piece],
+    ) -> Result<(), LinkError> {
+        let Some(stored) = steps.get_mut(&step).filter(|stored| stored.ended) else {
+            return self.answer_gone(served, Some(request), step, GoneReason::Step);
+        };
+        let find = |piece: &Piece| {
+            let same = |block: &StoredBlock| block.def.name == piece.variable && block.index == piece.block;
+            stored.blocks.iter().position(same)
+        };
+        let Some(found) = pieces.iter().map(find).collect::<Option<Vec<usize>>>() else {
+            return self.answer_gone(served, Some(request), step, GoneReason::Block);
+        };
+        if served.link.transport() != TransportKind::Tcp {
+            let mut chosen = found;
+            chosen.sort_unstable();
+            chosen.dedup();
+            return self.place(step, Some(request), stored, &chosen, served);
+        }
+        let gathered =
+            pieces.iter().zip(found).map(|(piece, at)| self.gather(stored.blocks.get(at)?, &piece.part));
+        let Some(body) = gathered.collect::<Option<Vec<_>>>() else {
+            return self.answer_gone(served, Some(request), step, GoneReason::Part);
+        };
+        let message = DataMessage::Pieces { request, step };
+        let frame = OutFrame::new(message.encode()).with_body(body.into_iter().flatten().collect());
+        Counters::add(&self.counters.sent_bytes, frame.body_len() as usize);
+        served.link.send(frame)
+    }
+}
+
+impl DataServer for Server {
+    fn ready(&self, token: u64) {
+        let mut inner = self.lock();
+        let Inner { steps, links, .. } = &mut *inner;
+        let Some(served) = links.get_mut(&token) else { return };
+        match self.serve(steps, served) {
+            Ok(()) => self.watch(token, served),
+            Err(error) => {
+                tracing::debug!(%error, "data link closed");
+                links.remove(&token);
+            }
+        }
+    }
+}
+
+/// The region counted from its own corner.
+pub(crate) fn local_region(region: &Region) -> Option<Region> {
+    Region::new(region.start().zeros_like(), *region.count()).ok()
+}
+
+/// What a standing selection takes of a block, counted from the block's corner; as the subscriber's plan has it where
+/// no blocks overlap.
+fn wanted_part(block: &StoredBlock, selection: &Selection) -> Option<Part> {
+    let whole = || local_region(&block.region).map(Part::Region);
+    match selection {
+        Selection::All => whole(),
+        Selection::Region(wanted) if block.def.kind == ArrayKind::GlobalArray => {
+            let common = wanted.intersection(&block.region)?;
+            common.translate(block.region.start(), &block.region.start().zeros_like()).ok().map(Part::Region)
+        }
+        Selection::Rank(_) | Selection::Block(_) => whole(),
+        Selection::Region(_) | Selection::Strided(_) | Selection::Points(_) => None,
+    }
+}

@@ -1,0 +1,58 @@
+//! Counters of a handle. Copies are counted where they are made: "zero-copy" is a number.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What a handle has counted since it was opened.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Statistics { $($(#[$doc])* pub $name: u64,)* }
+
+        #[derive(Debug, Default)]
+        pub(crate) struct Counters { $(pub(crate) $name: AtomicU64,)* }
+
+        impl Counters {
+            pub(crate) fn read(&self) -> Statistics {
+                Statistics { $($name: self.$name.load(Ordering::Relaxed),)* }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Steps ended (publisher) or taken (subscriber).
+    steps,
+    /// Steps that the subscription did not get.
+    skipped_steps,
+    /// Bytes put, or delivered to the application.
+    payload_bytes,
+    /// Bytes copied by `put_copy`.
+    put_copied_bytes,
+    /// Bytes copied because owned memory had to become shareable.
+    shared_copied_bytes,
+    /// Bytes gathered into a message because they lay in too many runs.
+    gathered_bytes,
+    /// Bytes copied out of shared or received memory into the application's.
+    get_copied_bytes,
+    /// Bytes received straight into the application's memory.
+    received_bytes,
+    /// Bytes received into memory of ours first.
+    staged_bytes,
+    /// Bytes sent over a connection.
+    sent_bytes,
+    /// Views that cost no copy.
+    views,
+    /// Requests that a fetch had to send: none in the steady state.
+    requests,
+    /// Questions about layouts.
+    resolves,
+    /// Data links dialled.
+    data_links,
+}
+
+impl Counters {
+    pub(crate) fn add(counter: &AtomicU64, amount: usize) {
+        counter.fetch_add(amount as u64, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,345 @@
+//! A step being read: gets, views, scalars. Dropping it, and its last view, releases it.
+
+use crate::element::Element;
+use crate::error::{Misuse, ReadError};
+use crate::fetch::{self, Get, check_len};
+use crate::planned::{NoPlan, PlanKey, Planned};
+use crate::statistics::Counters;
+use crate::subscriber::SubscriberShared;
+use crate::view::View;
+use fp_proto::message::{Assignment, ResolveQuery};
+use fp_types::{Dtype, Epoch, Selection, Shape, StepId, VariableDef};
+use ndarray::{ArrayD, IxDyn};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A step that is held: its last handle releases it.
+pub(crate) struct HeldStep {
+    pub(crate) shared: Arc<SubscriberShared>,
+    assignment: Assignment,
+    epoch: Option<Epoch>,
+}
+
+impl Drop for HeldStep {
+    fn drop(&mut self) {
+        self.shared.release(self.assignment.step, self.epoch);
+    }
+}
+
+/// A step assigned to this cohort.
+pub struct StepReader {
+    held: Arc<HeldStep>,
+}
+
+impl std::fmt::Debug for StepReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StepReader").field("step", &self.step()).finish()
+    }
+}
+
+/// What a step says of one of its variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableInfo {
+    /// Name, element type, kind, dimensions, unit, attributes.
+    pub def: VariableDef,
+    /// The global extent; none of local arrays.
+    pub shape: Option<Shape>,
+}
+
+impl StepReader {
+    pub(crate) fn new(shared: Arc<SubscriberShared>, assignment: Assignment, epoch: Option<Epoch>) -> Self {
+        Self { held: Arc::new(HeldStep { shared, assignment, epoch }) }
+    }
+
+    /// The step's number in its epoch.
+    pub fn step(&self) -> StepId {
+        self.held.assignment.step
+    }
+
+    /// The epoch of the publisher that published it.
+    pub fn epoch(&self) -> Option<Epoch> {
+        self.held.epoch
+    }
+
+    /// Steps that the subscription did not get between the one before and this.
+    pub fn skipped(&self) -> u64 {
+        self.held.assignment.skipped
+    }
+
+    /// Whether another member of the work-sharing set had it before and is gone.
+    pub fn is_redelivered(&self) -> bool {
+        self.held.assignment.redelivered
+    }
+
+    /// Bytes of the step over all publisher ranks, as kept.
+    pub fn len_bytes(&self) -> u64 {
+        self.held.assignment.len_bytes
+    }
+
+    /// Steps that waited at the publisher behind this one when it was assigned.
+    pub fn queued_steps(&self) -> u32 {
+        self.held.assignment.queued_steps
+    }
+
+    fn shared(&self) -> &Arc<SubscriberShared> {
+        &self.held.shared
+    }
+
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.shared().options.fetch_timeout
+    }
+
+    /// The step's variables, by name.
+    ///
+    /// # Errors
+    /// The publisher does not answer in time.
+    pub fn variables(&self) -> Result<Vec<VariableInfo>, ReadError> {
+        let table = self.shared().definitions(self.step(), self.held.assignment.table, self.deadline())?;
+        let info = |entry: &fp_types::TableEntry| VariableInfo {
+            def: (*entry.def).clone(),
+            shape: entry.layout.shape().copied(),
+        };
+        Ok(table.entries().iter().map(info).collect())
+    }
+
+    /// The value of a global scalar; it came with the announcement, nothing is fetched.
+    ///
+    /// # Errors
+    /// The step has no such scalar, or of another type.
+    pub fn scalar<T: Element>(&self, variable: &str) -> Result<T, ReadError> {
+        let values = &self.held.assignment.values;
+        let Some(value) = values.iter().find(|value| value.name == variable) else {
+            let known = values.iter().map(|value| value.name.clone()).collect();
+            return Err(
+                Misuse::UnknownVariable { step: self.step(), variable: variable.to_owned(), known }.into()
+            );
+        };
+        bytemuck::try_pod_read_unaligned(&value.bytes).map_err(|_| {
+            let found = value.bytes.len() as u64;
+            let expected = size_of::<T>() as u64;
+            let region = format!("a scalar of {} in bytes", T::DTYPE);
+            Misuse::WrongLen { step: self.step(), variable: variable.to_owned(), region, expected, found }
+                .into()
+        })
+    }
+
+    /// The global scalars of the step, by name, as bytes.
+    pub fn scalars(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.held.assignment.values.iter().map(|value| (value.name.as_str(), value.bytes.as_slice()))
+    }
+
+    /// The selected elements, densely in row-major order whatever the publisher's order.
+    ///
+    /// # Errors
+    /// Unknown variable, wrong type, a selection that does not fit, a gap, a lost publisher, time.
+    pub fn get<T: Element>(&self, variable: &str, selection: &Selection) -> Result<Vec<T>, ReadError> {
+        let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
+        let mut elements = vec![T::zeroed(); element_count(&planned)];
+        self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), self.deadline())?;
+        Ok(elements)
+    }
+
+    /// The selected elements, with `fill` where no rank put any.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`], but for gaps.
+    pub fn get_or_fill<T: Element>(
+        &self,
+        variable: &str,
+        selection: &Selection,
+        fill: T,
+    ) -> Result<Vec<T>, ReadError> {
+        let planned = self.planned(variable, selection, true, Some(T::DTYPE), self.deadline())?;
+        let mut elements = vec![fill; element_count(&planned)];
+        self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), self.deadline())?;
+        Ok(elements)
+    }
+
+    /// The selected elements into the caller's memory, densely in row-major order. The call returns only when nothing
+    /// can write there any more.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`], and a destination of another length.
+    pub fn get_into<T: Element>(
+        &self,
+        variable: &str,
+        selection: &Selection,
+        destination: &mut [T],
+    ) -> Result<(), ReadError> {
+        let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
+        check_len(self.step(), &planned, destination.len())?;
+        self.fill(&planned, bytemuck::cast_slice_mut(destination), self.deadline())
+    }
+
+    /// The selected elements as an array of their shape.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`].
+    pub fn get_array<T: Element>(
+        &self,
+        variable: &str,
+        selection: &Selection,
+    ) -> Result<ArrayD<T>, ReadError> {
+        let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
+        let shape: Vec<usize> =
+            planned.plan.result_shape().dims().iter().map(|&extent| extent as usize).collect();
+        let mut elements = vec![T::zeroed(); element_count(&planned)];
+        self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), self.deadline())?;
+        let found = elements.len() as u64;
+        ArrayD::from_shape_vec(IxDyn(&shape), elements).map_err(|_| {
+            let (variable, region) = (variable.to_owned(), format!("an array of shape {shape:?}"));
+            let expected = shape.iter().product::<usize>() as u64;
+            Misuse::WrongLen { step: self.step(), variable, region, expected, found }.into()
+        })
+    }
+
+    /// The selected elements as bytes, with their type: for those who learn it at run time.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`].
+    pub fn get_bytes(
+        &self,
+        variable: &str,
+        selection: &Selection,
+    ) -> Result<(Dtype, Shape, Vec<u8>), ReadError> {
+        let planned = self.planned(variable, selection, false, None, self.deadline())?;
+        let mut bytes = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
+        self.fill(&planned, &mut bytes, self.deadline())?;
+        Ok((planned.def.dtype, planned.plan.result_shape(), bytes))
+    }
+
+    /// A view of the selected elements where they lie: 0 copies if they are a contiguous part of one block that is
+    /// shared or in this process; received into memory of the view's own otherwise (counted).
+    ///
+    /// # Errors
+    /// As [`StepReader::get`].
+    pub fn view<T: Element>(&self, variable: &str, selection: &Selection) -> Result<View<T>, ReadError> {
+        let deadline = self.deadline();
+        let planned = self.planned(variable, selection, false, Some(T::DTYPE), deadline)?;
+        if let Some((_, range)) = planned.contiguous() {
+            let placed = fetch::locate(self.shared(), self.step(), &planned, deadline)?;
+            let part = placed.and_then(|block| block.slice(range));
+            if let Some(view) = part.and_then(|part| View::of_payload(part, self.held.clone())) {
+                Counters::add(&self.shared().counters.views, 1);
+                return Ok(view);
+            }
+        }
+        let mut elements = vec![T::zeroed(); element_count(&planned)];
+        self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), deadline)?;
+        Ok(View::of_vec(elements, self.held.clone()))
+    }
+
+    /// Several gets that are fetched together: one message to each owner.
+    pub fn fetch(&self) -> Fetch<'_> {
+        Fetch { reader: self, gets: Vec::new(), failed: None }
+    }
+
+    fn fill(
+        &self,
+        planned: &Arc<Planned>,
+        destination: &mut [u8],
+        deadline: Instant,
+    ) -> Result<(), ReadError> {
+        let mut gets = [Get { planned: planned.clone(), destination }];
+        fetch::fetch(self.shared(), self.step(), &mut gets, deadline)
+    }
+
+    fn planned(
+        &self,
+        variable: &str,
+        selection: &Selection,
+        fill: bool,
+        dtype: Option<Dtype>,
+        deadline: Instant,
+    ) -> Result<Arc<Planned>, ReadError> {
+        self.shared().check_fork()?;
+        let table = self.held.assignment.table;
+        let key = PlanKey { table, variable: variable.to_owned(), selection: selection.clone(), fill };
+        let planned = match self.shared().plans.find(&key) {
+            Some(planned) => planned,
+            None => self.plan(key, deadline)?,
+        };
+        match dtype {
+            Some(found) if planned.def.dtype != found => {
+                let expected = planned.def.dtype;
+                Err(Misuse::WrongDtype { step: self.step(), variable: variable.to_owned(), expected, found }
+                    .into())
+            }
+            _ => Ok(planned),
+        }
+    }
+
+    fn plan(&self, key: PlanKey, deadline: Instant) -> Result<Arc<Planned>, ReadError> {
+        let step = self.step();
+        if !self.shared().is_subscribed(&key.variable) {
+            return Err(Misuse::NotSubscribed { step, variable: key.variable }.into());
+        }
+        let query = ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };
+        let table = self.shared().resolve(step, key.table, vec![query], deadline)?;
+        let planned = Planned::new(&table, &key).map_err(|no_plan| {
+            let variable = key.variable.clone();
+            match no_plan {
+                NoPlan::UnknownVariable(known) => {
+                    ReadError::Misuse(Misuse::UnknownVariable { step, variable, known })
+                }
+                NoPlan::Plan(fp_types::PlanError::Selection(source)) => {
+                    ReadError::Misuse(Misuse::Selection { step, variable, source })
+                }
+                NoPlan::Plan(source) => ReadError::Plan { step, variable, source },
+            }
+        })?;
+        let planned = Arc::new(planned);
+        self.shared().plans.keep(key, planned.clone());
+        Ok(planned)
+    }
+}
+
+fn element_count(planned: &Planned) -> usize {
+    usize::try_from(planned.plan.element_count()).unwrap_or(usize::MAX)
+}
+
+/// Gets that are fetched together into borrowed memory; nothing is sent before [`Fetch::wait`].
+pub struct Fetch<'a> {
+    reader: &'a StepReader,
+    gets: Vec<(Arc<Planned>, &'a mut [u8])>,
+    failed: Option<ReadError>,
+}
+
+impl<'a> Fetch<'a> {
+    /// Adds a get; an error waits for [`Fetch::wait`].
+    #[must_use]
+    pub fn get<T: Element>(
+        mut self,
+        variable: &str,
+        selection: &Selection,
+        destination: &'a mut [T],
+    ) -> Self {
+        if self.failed.is_some() {
+            return self;
+        }
+        let reader = self.reader;
+        let planned = reader.planned(variable, selection, false, Some(T::DTYPE), reader.deadline());
+        let checked = planned.and_then(|planned| {
+            check_len(reader.step(), &planned, destination.len())?;
+            Ok(planned)
+        });
+        match checked {
+            Ok(planned) => self.gets.push((planned, bytemuck::cast_slice_mut(destination))),
+            Err(error) => self.failed = Some(error),
+        }
+        self
+    }
+
+    /// Fetches everything. Returns, also on time-out, only when nothing can write into the destinations any more.
+    ///
+    /// # Errors
+    /// The first of the gets that is wrong; as [`StepReader::get`].
+    pub fn wait(self, timeout: Duration) -> Result<(), ReadError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let get = |(planned, destination): (Arc<Planned>, &'a mut [u8])| Get { planned, destination };
+        let mut gets: Vec<Get<'_>> = self.gets.into_iter().map(get).collect();
+        fetch::fetch(self.reader.shared(), self.reader.step(), &mut gets, Instant::now() + timeout)
+    }
+}

@@ -1,0 +1,381 @@
+//! A rank's handle on the receiving side.
+
+use crate::driver::{Clock, DataServer, Endpoint, Role, Setup};
+use crate::error::{CloseError, Misuse, OpenError, ReadError};
+use crate::options::SubscriberOptions;
+use crate::owners::Owners;
+use crate::planned::Plans;
+use crate::publisher::{Events, cohort_config, prepare, random_epoch};
+use crate::statistics::{Counters, Statistics};
+use crate::step::StepReader;
+use fp_proto::commands::Next;
+use fp_proto::config::{ContactText, SubscriberConfig, SubscriptionSpec, VariableSet};
+use fp_proto::effect::Effect;
+use fp_proto::event::{CloseOutcome, Event, OpenFailure, ResolveOutcome};
+use fp_proto::message::{MemberId, ResolveQuery};
+use fp_proto::outcome::StreamEnding;
+use fp_proto::subscriber::SubscriberMachine;
+use fp_proto::table;
+use fp_transport::Link;
+use fp_types::{Epoch, Selection, StepId, StepTable, SubscriptionId, TableId, validate_name};
+use std::collections::HashMap;
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What waiting for a step gave.
+#[derive(Debug)]
+pub enum NextStep {
+    /// The step; dropping it, and the views made of it, releases it.
+    Step(StepReader),
+    /// None came within the time given.
+    NotYet,
+    /// No more will come.
+    Ended(StreamEnding),
+}
+
+pub(crate) struct SubscriberRole {
+    events: Events,
+    opened: Option<Result<Epoch, OpenFailure>>,
+    closed: Option<CloseOutcome>,
+    failure: Option<String>,
+    answers: HashMap<u64, ResolveOutcome>,
+    owners: Arc<Owners>,
+}
+
+impl Role for SubscriberRole {
+    type Machine = SubscriberMachine;
+
+    fn effect(&mut self, effect: Effect) {
+        let Effect::Event(event) = effect else { return };
+        match &event {
+            Event::Opened { epoch } => self.opened = Some(Ok(*epoch)),
+            Event::OpenFailed(failure) => self.opened = Some(Err(failure.clone())),
+            Event::Closed(outcome) => self.closed = Some(outcome.clone()),
+            Event::AwaitingRestart { .. } => self.owners.reset(),
+            Event::Resolved { request, outcome } => {
+                self.answers.insert(*request, outcome.clone());
+                return;
+            }
+            _ => {}
+        }
+        tracing::debug!(?event, "subscriber");
+        self.events.push(event);
+    }
+
+    fn data_link(&mut self, _link: Link, _epoll: BorrowedFd<'_>) {
+        // A subscriber serves no data: the link closes as it is dropped.
+    }
+
+    fn data_server(&self) -> Option<Arc<dyn DataServer>> {
+        None
+    }
+
+    fn failed(&mut self, what: String) {
+        self.failure.get_or_insert(what);
+    }
+}
+
+/// What the handle, its steps and their views share.
+pub(crate) struct SubscriberShared {
+    pub(crate) stream: String,
+    pub(crate) endpoint: Arc<Endpoint<SubscriberRole>>,
+    pub(crate) owners: Arc<Owners>,
+    pub(crate) plans: Plans,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) options: SubscriberOptions,
+    tables: Mutex<HashMap<TableId, Arc<StepTable>>>,
+}
+
+/// A subscriber rank of a stream. Dropped without [`Subscriber::close`], it leaves just the same.
+pub struct Subscriber {
+    shared: Arc<SubscriberShared>,
+    closed: bool,
+}
+
+/// Tables (definitions alone) that are kept.
+const LIMIT_TABLES: usize = 64;
+
+impl Subscriber {
+    /// Attaches to the stream, waiting up to `open_timeout` for it to appear.
+    ///
+    /// # Errors
+    /// A bad name, a stream that does not come (with what was seen instead), a refusal, ranks that do not come.
+    pub fn open(stream: &str, options: SubscriberOptions) -> Result<Self, OpenError> {
+        validate_name(stream)?;
+        let epoch = random_epoch(stream)?;
+        let (listener, rendezvous, policy) = prepare(&options.link, stream, epoch)?;
+        let contact = listener.contact().clone();
+        let name = options.name.clone().unwrap_or_else(default_name);
+        validate_name(&name)?;
+        let mut config =
+            SubscriberConfig::new(cohort_config(&options.link, &name, contact.to_string()), epoch, stream);
+        config.publisher_contact =
+            options.publisher_contact.as_ref().map(|contact| ContactText(contact.to_string()));
+        config.spec = spec(&options);
+        config.credit_steps = options.credit_steps;
+        config.on_loss = options.on_loss;
+        let owners = Arc::new(Owners::default());
+        let role = SubscriberRole {
+            events: Events::default(),
+            opened: None,
+            closed: None,
+            failure: None,
+            answers: HashMap::new(),
+            owners: owners.clone(),
+        };
+        let directory = rendezvous.directory().display().to_string();
+        let setup = Setup {
+            listener,
+            contact,
+            rendezvous,
+            policy,
+            token: options.link.token.clone(),
+            dial_timeout: options.link.silence,
+        };
+        let clock = Clock::start();
+        let machine = SubscriberMachine::new(config, clock.now());
+        let endpoint = Endpoint::start(clock, setup, machine, role);
+        let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
+        let shared = Arc::new(SubscriberShared {
+            stream: stream.to_owned(),
+            endpoint,
+            owners,
+            plans: Plans::default(),
+            counters: Arc::new(Counters::default()),
+            options,
+            tables: Mutex::new(HashMap::new()),
+        });
+        shared.finish_opening(&directory)?;
+        Ok(Self { shared, closed: false })
+    }
+
+    /// The stream's name.
+    pub fn stream(&self) -> &str {
+        &self.shared.stream
+    }
+
+    /// The epoch of the publisher that it is attached to.
+    pub fn epoch(&self) -> Option<Epoch> {
+        self.shared.endpoint.inspect(|state| state.machine.epoch())
+    }
+
+    /// The next step, waiting up to `timeout` for one. All ranks of the cohort see the same steps.
+    ///
+    /// # Errors
+    /// The handle was forked, or the driver failed. The end of the stream is no error.
+    pub fn next_step(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
+        self.shared.check_fork()?;
+        let next = self.shared.endpoint.wait(Instant::now() + timeout, |state, now| {
+            if let Some(what) = &state.role.failure {
+                return Ok(Err(what.clone()));
+            }
+            match state.machine.next_step(now) {
+                Next::NotYet => Err(None),
+                next => Ok(Ok((next, state.machine.epoch()))),
+            }
+        });
+        match next {
+            None => Ok(NextStep::NotYet),
+            Some(Ok((Next::Step(assignment), epoch))) => {
+                Counters::add(&self.shared.counters.steps, 1);
+                Counters::add(&self.shared.counters.skipped_steps, assignment.skipped as usize);
+                self.shared.owners.took(assignment.step);
+                Ok(NextStep::Step(StepReader::new(self.shared.clone(), assignment, epoch)))
+            }
+            Some(Ok((Next::Ended(ending), _))) => Ok(NextStep::Ended(ending)),
+            Some(Ok((Next::NotYet, _))) => Ok(NextStep::NotYet),
+            Some(Err(what)) => Err(ReadError::Driver { stream: self.shared.stream.clone(), what }),
+        }
+    }
+
+    /// Asks for other variables, for the whole cohort; only the lead's call is sent. From which step on they come is
+    /// told by `Event::Reselected`.
+    ///
+    /// # Errors
+    /// The stream is not attached.
+    pub fn select_variables(
+        &mut self,
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<(), ReadError> {
+        let asked = SubscriptionSpec { variables: VariableSet::named(names), ..spec(&self.shared.options) };
+        let done = self.shared.endpoint.drive(|state, now| state.machine.reselect(now, asked));
+        done.map_err(|error| Misuse::Command(error).into())
+    }
+
+    /// What happened on the stream since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        self.shared.endpoint.inspect(|state| state.role.events.take())
+    }
+
+    /// What was counted.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.counters.read()
+    }
+
+    /// What the data links to the owners run over, and why nothing better.
+    pub fn transports(&self) -> Vec<(fp_types::Rank, String)> {
+        self.shared.owners.transports()
+    }
+
+    /// Leaves the stream. Steps that are still held by readers or views are waited for up to `close_timeout`.
+    ///
+    /// # Errors
+    /// The handle was forked, or the driver failed.
+    pub fn close(mut self) -> Result<(), CloseError> {
+        self.closed = true;
+        self.shared.close()
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        if !self.closed {
+            // Who wants to know how it went calls `close`.
+            let _ = self.shared.close();
+        }
+    }
+}
+
+fn default_name() -> String {
+    let program = std::env::args().next().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or_default().to_owned();
+    let clean: String =
+        program.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).take(100).collect();
+    format!("{clean}-{}", std::process::id())
+}
+
+fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
+    SubscriptionSpec {
+        variables: options.variables.clone(),
+        policy: options.policy,
+        limit_steps: options.limit_steps,
+        start_at: options.start_at,
+        share: options.share.clone(),
+    }
+}
+
+impl SubscriberShared {
+    pub(crate) fn check_fork(&self) -> Result<(), Misuse> {
+        if self.endpoint.is_forked() { Err(Misuse::Forked) } else { Ok(()) }
+    }
+
+    fn finish_opening(&self, directory: &str) -> Result<(), OpenError> {
+        let deadline = Instant::now() + self.options.link.open_timeout * 2 + Duration::from_secs(5);
+        let opened =
+            self.endpoint.wait(deadline, |state, _| match (&state.role.opened, &state.role.failure) {
+                (Some(opened), _) => Ok(Ok(opened.clone())),
+                (None, Some(what)) => Ok(Err(what.clone())),
+                (None, None) => Err(None),
+            });
+        let stream = self.stream.clone();
+        match opened {
+            Some(Ok(Ok(_))) => Ok(()),
+            Some(Ok(Err(failure))) => {
+                let (rank, directory) = (self.options.link.cohort.rank(), directory.to_owned());
+                Err(OpenError::Failed { stream, rank, failure: Box::new(failure), directory })
+            }
+            Some(Err(what)) => Err(OpenError::Driver { stream, what }),
+            None => Err(OpenError::Driver { stream, what: "the driver made no progress".to_owned() }),
+        }
+    }
+
+    pub(crate) fn membership(&self) -> Option<(SubscriptionId, MemberId)> {
+        self.endpoint.inspect(|state| state.machine.membership())
+    }
+
+    /// The standing selection of a variable, if the options name one.
+    pub(crate) fn standing(&self, variable: &str) -> Option<Selection> {
+        let of_it = self.options.selections.iter().find(|(name, _)| name == variable);
+        of_it.map(|(_, selection)| selection.clone())
+    }
+
+    pub(crate) fn is_subscribed(&self, variable: &str) -> bool {
+        self.options.variables.contains(variable)
+    }
+
+    /// The variables of a table, without blocks.
+    pub(crate) fn definitions(
+        &self,
+        step: StepId,
+        id: TableId,
+        deadline: Instant,
+    ) -> Result<Arc<StepTable>, ReadError> {
+        let known = self.tables.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        if let Some(table) = known {
+            return Ok(table);
+        }
+        let table = Arc::new(self.resolve(step, id, Vec::new(), deadline)?);
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if tables.len() >= LIMIT_TABLES {
+            tables.clear();
+        }
+        tables.insert(id, table.clone());
+        Ok(table)
+    }
+
+    /// Asks the publisher which blocks the selections touch.
+    pub(crate) fn resolve(
+        &self,
+        step: StepId,
+        id: TableId,
+        queries: Vec<ResolveQuery>,
+        deadline: Instant,
+    ) -> Result<StepTable, ReadError> {
+        let started = Instant::now();
+        Counters::add(&self.counters.resolves, 1);
+        let asked = self.endpoint.drive(|state, now| state.machine.resolve(now, id, queries));
+        let request = asked.map_err(|error| ReadError::Misuse(Misuse::Command(error)))?;
+        let answer = self.endpoint.wait(deadline, |state, _| state.role.answers.remove(&request).ok_or(None));
+        let lost = |what: &str| ReadError::Lost { step, rank: fp_types::Rank(0), what: what.to_owned() };
+        match answer {
+            Some(ResolveOutcome::Table { encoded, owners }) => {
+                self.owners.learn(owners);
+                table::decode(&encoded).map_err(|error| {
+                    let what = format!("its table: {error:?}");
+                    ReadError::PeerMisbehaved { step, rank: fp_types::Rank(0), what }
+                })
+            }
+            Some(ResolveOutcome::Unknown) => Err(lost("its layout is not known any more: the step is gone")),
+            Some(ResolveOutcome::Lost) => Err(lost("nobody is left to ask for its layout")),
+            None => {
+                let waits_for = "the publisher's answer about the layout".to_owned();
+                Err(ReadError::TimedOut { step, waited: started.elapsed(), waits_for })
+            }
+        }
+    }
+
+    pub(crate) fn release(&self, step: StepId, epoch: Option<Epoch>) {
+        if self.endpoint.is_forked() {
+            return;
+        }
+        self.owners.released(step);
+        self.endpoint.drive(|state, now| {
+            if state.machine.epoch() == epoch {
+                // After a restart was announced the step is not held any more, and that is as well.
+                let _ = state.machine.release(now, step);
+            }
+        });
+    }
+
+    fn close(&self) -> Result<(), CloseError> {
+        if self.endpoint.is_forked() {
+            return Err(Misuse::Forked.into());
+        }
+        let deadline = Instant::now() + self.options.link.close_timeout + Duration::from_secs(5);
+        self.endpoint.drive(|state, now| state.machine.close(now));
+        let closed =
+            self.endpoint.wait(deadline, |state, _| match (&state.role.closed, &state.role.failure) {
+                (Some(_), _) => Ok(Ok(())),
+                (None, _) if state.role.opened.as_ref().is_some_and(Result::is_err) => Ok(Ok(())),
+                (None, Some(what)) => Ok(Err(what.clone())),
+                (None, None) => Err(None),
+            });
+        let stream = self.stream.clone();
+        match closed {
+            Some(Ok(())) => Ok(()),
+            Some(Err(what)) => Err(CloseError::Driver { stream, what }),
+            None => Err(CloseError::Driver { stream, what: "the driver made no progress".to_owned() }),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a publisher puts: a variable with its element type and, for global arrays, its shape.
+
+use crate::element::Element;
+use fp_types::{ArrayKind, AttributeValue, Dims, MemoryOrder, Shape, VariableDef};
+
+/// A variable as a publisher defines it. Cheap enough to clone for every step; its shape may change from step to
+/// step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    pub(crate) def: VariableDef,
+    pub(crate) shape: Shape,
+}
+
+/// Why a variable cannot be defined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VariableError {
+    /// More dimensions than there can be.
+    #[error(transparent)]
+    Dims(#[from] fp_types::TooManyDims),
+    /// More elements than can be counted.
+    #[error(transparent)]
+    Shape(#[from] fp_types::ShapeTooLarge),
+}
+
+impl Variable {
+    /// One value for all ranks; of several ranks that put it in a step the highest rank's counts.
+    pub fn scalar<T: Element>(name: impl Into<String>) -> Self {
+        Self { def: VariableDef::scalar(name, T::DTYPE), shape: Shape::scalar() }
+    }
+
+    /// One value of each rank.
+    pub fn local_scalar<T: Element>(name: impl Into<String>) -> Self {
+        Self { def: VariableDef::local_scalar(name, T::DTYPE), shape: Shape::scalar() }
+    }
+
+    /// One array of `shape` (elements in each dimension), of which each rank puts regions.
+    ///
+    /// # Errors
+    /// More than 8 dimensions, or more than 2^63 elements.
+    pub fn global<T: Element>(name: impl Into<String>, shape: &[u64]) -> Result<Self, VariableError> {
+        let def = VariableDef::global_array(name, T::DTYPE, shape.len());
+        Ok(Self { def, shape: Shape::new(Dims::from_slice(shape)?)? })
+    }
+
+    /// An array of each put, of `ndims` dimensions and any extent.
+    pub fn local<T: Element>(name: impl Into<String>, ndims: usize) -> Self {
+        Self { def: VariableDef::local_array(name, T::DTYPE, ndims), shape: Shape::scalar() }
+    }
+
+    /// One array that is the rows of all ranks, one after another along dimension 0; `row` are the extents of the
+    /// other dimensions (none for a plain list).
+    ///
+    /// # Errors
+    /// More than 7 dimensions in `row`, or more than 2^63 elements.
+    pub fn joined<T: Element>(name: impl Into<String>, row: &[u64]) -> Result<Self, VariableError> {
+        let def = VariableDef::joined_array(name, T::DTYPE, row.len() + 1, 0);
+        let mut dims = vec![0];
+        dims.extend_from_slice(row);
+        Ok(Self { def, shape: Shape::new(Dims::from_slice(&dims)?)? })
+    }
+
+    /// The same in that memory order; default row-major.
+    #[must_use]
+    pub fn with_order(mut self, order: MemoryOrder) -> Self {
+        self.def.order = order;
+        self
+    }
+
+    /// The same with that unit.
+    #[must_use]
+    pub fn with_unit(mut self, unit: impl Into<String>) -> Self {
+        self.def.unit = Some(unit.into());
+        self
+    }
+
+    /// The same with that description.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.def.description = Some(description.into());
+        self
+    }
+
+    /// The same with one attribute more.
+    #[must_use]
+    pub fn with_attribute(mut self, name: impl Into<String>, value: impl Into<AttributeValue>) -> Self {
+        self.def.attributes.insert(name.into(), value.into());
+        self
+    }
+
+    /// The same with names for its dimensions, slowest first in row-major order.
+    #[must_use]
+    pub fn with_dimensions(mut self, names: &[&str]) -> Self {
+        self.def.dimensions = names.iter().map(|&name| name.to_owned()).collect();
+        self
+    }
+
+    /// The definition that travels.
+    pub fn definition(&self) -> &VariableDef {
+        &self.def
+    }
+
+    /// The global extent; of a joined array the rows are 0 here.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.def.name
+    }
+
+    pub(crate) fn row_elements(&self) -> u64 {
+        self.shape.dims().as_slice().get(1..).unwrap_or_default().iter().product()
+    }
+
+    pub(crate) fn is_joined(&self) -> bool {
+        matches!(self.def.kind, ArrayKind::JoinedArray { .. })
+    }
+}

@@ -1,0 +1,49 @@
+//! Elements where they lie: owned by the view, so that it may outlive the reader.
+
+use crate::element::Element;
+use crate::step::HeldStep;
+use fp_transport::Payload;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+enum Memory<T> {
+    Shared(Payload),
+    Own(Vec<T>),
+}
+
+/// Elements of a step. The step is released when its reader and its last view are gone.
+pub struct View<T: Element> {
+    memory: Memory<T>,
+    _held: Arc<HeldStep>,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> View<T> {
+    /// A view of shared bytes; `None` if they are no whole number of aligned elements.
+    pub(crate) fn of_payload(payload: Payload, held: Arc<HeldStep>) -> Option<Self> {
+        bytemuck::try_cast_slice::<u8, T>(payload.as_slice()).ok()?;
+        Some(Self { memory: Memory::Shared(payload), _held: held, element: PhantomData })
+    }
+
+    pub(crate) fn of_vec(elements: Vec<T>, held: Arc<HeldStep>) -> Self {
+        Self { memory: Memory::Own(elements), _held: held, element: PhantomData }
+    }
+
+    /// Whether the elements were not copied.
+    pub fn is_zero_copy(&self) -> bool {
+        matches!(self.memory, Memory::Shared(_))
+    }
+}
+
+impl<T: Element> Deref for View<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match &self.memory {
+            // Length and alignment were checked when the view was made.
+            Memory::Shared(payload) => bytemuck::try_cast_slice(payload.as_slice()).unwrap_or_default(),
+            Memory::Own(elements) => elements,
+        }
+    }
+}
