@@ -96,5 +96,8 @@ fn summarise(outcome: &Outcome) {
     let Outcome { seed, hash, assignments, ended_at, .. } = outcome;
     let seconds = ended_at.as_micros() as f64 / 1e6;
     println!("seed {seed}: {assignments} steps assigned in {seconds:.3} virtual seconds, trace {hash:016x}");
-    println!("transitions: {}", outcome.transitions.iter().map(|known| known.name()).collect::<Vec<_>>().join(" "));
+    println!(
+        "transitions: {}",
+        outcome.transitions.iter().map(|known| known.name()).collect::<Vec<_>>().join(" ")
+    );
 }

@@ -168,7 +168,14 @@ impl World {
         config
     }
 
-    fn cohort_config(&self, name: String, cohort: CohortId, rank: Rank, size: u32, knows_lead: bool) -> CohortConfig {
+    fn cohort_config(
+        &self,
+        name: String,
+        cohort: CohortId,
+        rank: Rank,
+        size: u32,
+        knows_lead: bool,
+    ) -> CohortConfig {
         let timing = self.scenario.timing;
         let mut config = CohortConfig::ranked(name, contact(cohort, rank), rank, size);
         config.lead_contact = (knows_lead && !rank.is_lead()).then(|| contact(cohort, Rank::LEAD));
@@ -261,7 +268,8 @@ impl World {
     /// The new epoch of a publisher.
     pub(crate) fn restart(&mut self, number: usize) {
         let mut prng = self.prng.fork(0x7e57 + number as u64);
-        let mut plan = crate::simulator::scenario::another_epoch(&mut prng, &self.scenario.publishers[number]);
+        let mut plan =
+            crate::simulator::scenario::another_epoch(&mut prng, &self.scenario.publishers[number]);
         plan.starts_at = self.now;
         self.scenario.publishers.push(plan);
         self.add_publisher(self.scenario.publishers.len() - 1);

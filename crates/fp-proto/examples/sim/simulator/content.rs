@@ -119,7 +119,11 @@ impl Content {
         };
         let inner = rank > 0 && rank < self.size;
         // Up to a whole rank's rows: some ranks have none.
-        even - if inner { mix(self.salt ^ mix(generation << 8 | u64::from(rank))) % (ROWS_PER_RANK + 1) } else { 0 }
+        even - if inner {
+            mix(self.salt ^ mix(generation << 8 | u64::from(rank))) % (ROWS_PER_RANK + 1)
+        } else {
+            0
+        }
     }
 
     fn grid_blocks(&self, step: u64, rank: u32) -> Vec<Block> {
@@ -127,7 +131,11 @@ impl Content {
         // Odd ranks put their rows in two blocks.
         let middle = if rank % 2 == 1 { first + (end - first) / 2 } else { first };
         let pieces = [(first, middle), (middle, end)];
-        pieces.into_iter().filter(|(from, to)| from < to).map(|(from, to)| self.grid_block(step, from, to)).collect()
+        pieces
+            .into_iter()
+            .filter(|(from, to)| from < to)
+            .map(|(from, to)| self.grid_block(step, from, to))
+            .collect()
     }
 
     fn grid_block(&self, step: u64, from: u64, to: u64) -> Block {

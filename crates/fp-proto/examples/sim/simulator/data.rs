@@ -93,7 +93,8 @@ impl World {
             _ => Vec::new(),
         };
         let variables = crate::simulator::content::VARIABLES;
-        let pieces: Vec<Piece> = variables.iter().flat_map(|variable| self.pieces(owner, step, variable)).collect();
+        let pieces: Vec<Piece> =
+            variables.iter().flat_map(|variable| self.pieces(owner, step, variable)).collect();
         for reader in readers {
             self.send_data(DataMessage::Placed { owner, reader, step, pieces: pieces.clone() });
         }
@@ -104,12 +105,18 @@ impl World {
         let runs = self.is_alive(owner) && matches!(self.slot(owner).machine, Some(Machine::Publisher(_)));
         let here = runs && self.slot(owner).store.live_steps().contains(&step.0);
         let pieces = here.then(|| self.pieces(owner, step, variable));
-        self.note(owner, || format!("serves {variable} of step {step}: {}", if here { "there" } else { "not there" }));
+        self.note(owner, || {
+            format!("serves {variable} of step {step}: {}", if here { "there" } else { "not there" })
+        });
         self.send_data(DataMessage::Fetched { owner, reader, fetch, pieces });
     }
 
     /// The process of a publisher rank.
-    pub(crate) fn owner_slot(&self, publisher: crate::simulator::world::CohortId, rank: Rank) -> Option<SlotId> {
+    pub(crate) fn owner_slot(
+        &self,
+        publisher: crate::simulator::world::CohortId,
+        rank: Rank,
+    ) -> Option<SlotId> {
         self.slot_of(publisher, rank)
     }
 }

@@ -131,7 +131,12 @@ impl World {
     }
 
     /// A message reaches its end of the link, if that is still open.
-    pub(crate) fn message_arrives(&mut self, link: crate::simulator::network::LinkId, side: usize, bytes: &[u8]) {
+    pub(crate) fn message_arrives(
+        &mut self,
+        link: crate::simulator::network::LinkId,
+        side: usize,
+        bytes: &[u8],
+    ) {
         let Some(end) = self.network.arrive(link, side) else { return };
         match codec::decode(bytes) {
             Ok(message) => self.input(end.slot, Input::Message(end.peer, message)),
@@ -156,12 +161,19 @@ impl World {
     }
 
     /// A dial reaches the process behind a contact, if there is one, and if it answers with the right epoch.
-    pub(crate) fn dial_arrives(&mut self, from: SlotId, ticket: DialTicket, contact: ContactText, epoch: Option<Epoch>) {
+    pub(crate) fn dial_arrives(
+        &mut self,
+        from: SlotId,
+        ticket: DialTicket,
+        contact: ContactText,
+        epoch: Option<Epoch>,
+    ) {
         let target = self.directory.get(&contact).copied();
         let life = target.map_or(Life::Done, |target| self.slot(target).life);
         let Some(target) = target.filter(|_| life == Life::Alive) else {
             // Behind a host that is gone nothing even refuses.
-            let wait = if life == Life::Vanished { self.scenario.timing.silence } else { self.prng.micros(20, 200) };
+            let wait =
+                if life == Life::Vanished { self.scenario.timing.silence } else { self.prng.micros(20, 200) };
             self.queue.push(self.now.after(wait), Due::Input(from, Input::DialFailed(ticket)));
             return;
         };

@@ -5,8 +5,8 @@ use crate::simulator::content::{Block, CLOCK, COUNTERS, Content, GRID, PARTICLES
 use crate::simulator::prng::Prng;
 use fp_proto::message::{ResolveQuery, ScalarValue};
 use fp_types::{
-    BlockId, Contribution, Dims, Dtype, Rank, Region, Selection, Shape, StepTable, StridedRegion, VariableDef,
-    VariablePut,
+    BlockId, Contribution, Dims, Dtype, Rank, Region, Selection, Shape, StepTable, StridedRegion,
+    VariableDef, VariablePut,
 };
 
 /// A block of the table that a subscriber got, with its region in global coordinates.
@@ -119,7 +119,12 @@ pub(crate) fn expected(content: &Content, step: u64, query: &ResolveQuery) -> Ve
             let mut start = block.start.clone();
             start[0] += before;
             let block_id = BlockId { rank: Rank(rank), index };
-            found.push(Located { variable: block.variable, block: block_id, start, count: block.count.clone() });
+            found.push(Located {
+                variable: block.variable,
+                block: block_id,
+                start,
+                count: block.count.clone(),
+            });
         }
     }
     found
@@ -151,7 +156,10 @@ impl Located {
             GRID => {
                 let columns = content.grid_shape()[1];
                 let rows = self.start[0]..self.start[0] + self.count[0];
-                rows.flat_map(|row| (0..self.count[1]).map(move |column| row * columns + self.start[1] + column)).collect()
+                rows.flat_map(|row| {
+                    (0..self.count[1]).map(move |column| row * columns + self.start[1] + column)
+                })
+                .collect()
             }
             _ => (self.start[0]..self.start[0] + self.count[0]).collect(),
         };

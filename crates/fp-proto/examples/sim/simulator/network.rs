@@ -161,7 +161,9 @@ impl Network {
     /// The links of a machine that are open at its end.
     pub(crate) fn links_of(&self, slot: SlotId) -> Vec<(LinkId, usize)> {
         let sides = self.links.iter().enumerate().flat_map(|(index, link)| {
-            (0..2).filter(move |&side| link.ends[side].open && link.ends[side].slot == slot).map(move |side| (LinkId(index), side))
+            (0..2)
+                .filter(move |&side| link.ends[side].open && link.ends[side].slot == slot)
+                .map(move |side| (LinkId(index), side))
         });
         sides.collect()
     }

@@ -122,7 +122,8 @@ impl World {
         let (cohort, rank) = self.place(slot);
         let told = self.oracle.publishers[&cohort].ranks[rank.0 as usize].told_lost;
         let right = matches!(error, CommandError::Lost { .. }) && told;
-        self.oracle.demand(right, "commands fail for a reason", || format!("{cohort} rank {rank} begins: {error}"));
+        self.oracle
+            .demand(right, "commands fail for a reason", || format!("{cohort} rank {rank} begins: {error}"));
         self.gives_up(slot);
     }
 
@@ -234,7 +235,9 @@ impl World {
         let right = again == Err(CommandError::StepOpen(step))
             && wrong == Err(CommandError::StepNotOpen(other))
             && matches!(large, Err(CommandError::ScalarsTooLarge { .. }));
-        self.oracle.demand(right, "misuse is refused", || format!("{cohort} rank {rank}: {again:?}, {wrong:?}, {large:?}"));
+        self.oracle.demand(right, "misuse is refused", || {
+            format!("{cohort} rank {rank}: {again:?}, {wrong:?}, {large:?}")
+        });
     }
 
     fn publisher_closes(&mut self, slot: SlotId) {

@@ -64,7 +64,7 @@ impl World {
         let known = app.tables.contains_key(&table);
         let held = Held { publisher, table: table.clone(), progress: Progress::Resolving, views: Vec::new() };
         app.held.insert(key, held);
-        if known || std::env::var("SIM_NOTABLE").is_ok() {
+        if known {
             self.fetch_blocks(slot, key);
         } else {
             self.resolve_table(slot, key, table);
@@ -80,7 +80,9 @@ impl World {
         match machine.resolve(now, table.1, queries.clone()) {
             Ok(request) => {
                 app.asked.insert(request, (table, key.1, queries));
-                let by = now.after(self.scenario.timing.silence * 3 + self.oracle.slack + self.scenario.longest_stall());
+                let by = now.after(
+                    self.scenario.timing.silence * 3 + self.oracle.slack + self.scenario.longest_stall(),
+                );
                 self.queue.push(by, Due::CheckResolved { slot, request });
             }
             Err(error) => {
@@ -118,7 +120,8 @@ impl World {
         let asked = app.asked.remove(&request);
         let (cohort, rank) = self.place(slot);
         let Some((known, step, queries)) = asked else {
-            self.oracle.violated("only questions are answered", format!("{cohort} rank {rank}: request {request}"));
+            self.oracle
+                .violated("only questions are answered", format!("{cohort} rank {rank}: request {request}"));
             return;
         };
         let key = (known.0, step);
@@ -133,11 +136,14 @@ impl World {
             Ok(part) => {
                 for query in &queries {
                     let expected = layouts::expected(&content, step.0, query);
-                    let blocks = expected.first().map_or(Vec::new(), |first| layouts::located(&part, first.variable));
+                    let blocks =
+                        expected.first().map_or(Vec::new(), |first| layouts::located(&part, first.variable));
                     let same = blocks.len() == expected.len()
                         && blocks.iter().zip(&expected).all(|(block, expected)| block.agrees(expected));
                     self.oracle.demand(same, "a table tells where every block is", || {
-                        format!("{cohort} rank {rank} step {step}, {query:?}: {blocks:?} instead of {expected:?}")
+                        format!(
+                            "{cohort} rank {rank} step {step}, {query:?}: {blocks:?} instead of {expected:?}"
+                        )
                     });
                     found.extend(blocks);
                 }
@@ -172,7 +178,13 @@ impl World {
         let Some(held) = self.held_by(slot, key) else { return };
         let (publisher, table) = (held.publisher, held.table.clone());
         let Some((_, app)) = self.subscriber(slot) else { return };
-        let needed: BTreeSet<(Rank, &'static str)> = app.tables.get(&table).into_iter().flatten().map(|block| (block.block.rank, block.variable)).collect();
+        let needed: BTreeSet<(Rank, &'static str)> = app
+            .tables
+            .get(&table)
+            .into_iter()
+            .flatten()
+            .map(|block| (block.block.rank, block.variable))
+            .collect();
         let mut fetches = BTreeMap::new();
         for (owner, variable) in needed {
             self.tell_owner(slot, publisher, owner);
@@ -199,7 +211,14 @@ impl World {
         }
     }
 
-    fn fetch(&mut self, slot: SlotId, publisher: CohortId, owner: Rank, step: StepId, variable: &'static str) -> Option<FetchId> {
+    fn fetch(
+        &mut self,
+        slot: SlotId,
+        publisher: CohortId,
+        owner: Rank,
+        step: StepId,
+        variable: &'static str,
+    ) -> Option<FetchId> {
         let target = self.owner_slot(publisher, owner)?;
         self.fetches += 1;
         let fetch = FetchId(self.fetches);
@@ -212,13 +231,24 @@ impl World {
         let Some((_, app)) = self.subscriber(slot) else { return };
         let hold = app.plan.hold.draw(&mut app.prng);
         if let Some(held) = app.held.get_mut(&key) {
-            held.progress = if fetches.is_empty() { Progress::Holding(now.after(hold)) } else { Progress::Fetching(fetches) };
+            held.progress = if fetches.is_empty() {
+                Progress::Holding(now.after(hold))
+            } else {
+                Progress::Fetching(fetches)
+            };
         }
         self.wake_at(slot, now.after(hold));
     }
 
     /// An owner said where the blocks of a step are; used once the step is assigned.
-    pub(crate) fn placed(&mut self, reader: SlotId, owner: Rank, step: StepId, pieces: Vec<Piece>, from: SlotId) {
+    pub(crate) fn placed(
+        &mut self,
+        reader: SlotId,
+        owner: Rank,
+        step: StepId,
+        pieces: Vec<Piece>,
+        from: SlotId,
+    ) {
         if let Some((_, app)) = self.subscriber(reader)
             && app.told.contains(&from)
         {
@@ -259,13 +289,24 @@ impl World {
     ) {
         let Some(held) = self.held_by(slot, key) else { return };
         let (publisher, table) = (held.publisher, held.table.clone());
-        let (Some(content), Some(target)) = (self.content_of(publisher), self.owner_slot(publisher, owner)) else { return };
+        let (Some(content), Some(target)) = (self.content_of(publisher), self.owner_slot(publisher, owner))
+        else {
+            return;
+        };
         let Some((_, app)) = self.subscriber(slot) else { return };
         let keeps_views = app.plan.views;
-        let blocks: Vec<Located> = app.tables.get(&table).into_iter().flatten().filter(|block| block.block.rank == owner && block.variable == variable).cloned().collect();
+        let blocks: Vec<Located> = app
+            .tables
+            .get(&table)
+            .into_iter()
+            .flatten()
+            .filter(|block| block.block.rank == owner && block.variable == variable)
+            .cloned()
+            .collect();
         for block in blocks {
             let values = block.values(&content, key.1.0);
-            let piece = pieces.iter().find(|piece| piece.variable == variable && piece.index == block.block.index);
+            let piece =
+                pieces.iter().find(|piece| piece.variable == variable && piece.index == block.block.index);
             // What was announced is looked at only now: by now its memory may have another content.
             let there = piece.map(|piece| match announced {
                 true => self.slot(target).store.read(piece.cell).to_vec(),
@@ -293,7 +334,8 @@ impl World {
         let now = self.now;
         let Some((_, app)) = self.subscriber(slot) else { return };
         let done = |held: &Held| held.until().is_some_and(|until| until <= now);
-        let keys: Vec<StepKey> = app.held.iter().filter(|(_, held)| done(held)).map(|(key, _)| *key).collect();
+        let keys: Vec<StepKey> =
+            app.held.iter().filter(|(_, held)| done(held)).map(|(key, _)| *key).collect();
         for key in keys {
             self.check_views(slot, key);
             self.release_step(slot, key);
@@ -328,6 +370,8 @@ impl World {
         let Some((_, app)) = self.subscriber(slot) else { return };
         let open = app.asked.contains_key(&request) && app.is_waiting();
         let (cohort, rank) = self.place(slot);
-        self.oracle.demand(!open, "every question is answered", || format!("{cohort} rank {rank}: request {request}"));
+        self.oracle.demand(!open, "every question is answered", || {
+            format!("{cohort} rank {rank}: request {request}")
+        });
     }
 }

@@ -25,7 +25,8 @@ pub(crate) struct Outcome {
 
 /// Runs a seed, with a mistake switched on in every machine if one is named.
 pub(crate) fn run(seed: u64, mutation: Option<Mutation>, record: Record) -> Outcome {
-    catch_unwind(AssertUnwindSafe(|| play(seed, mutation, record))).unwrap_or_else(|panic| panicked(seed, &panic))
+    catch_unwind(AssertUnwindSafe(|| play(seed, mutation, record)))
+        .unwrap_or_else(|panic| panicked(seed, &panic))
 }
 
 fn play(seed: u64, mutation: Option<Mutation>, record: Record) -> Outcome {
@@ -84,7 +85,8 @@ impl World {
         }
         let machines = self.slots.iter().filter_map(|slot| slot.machine.as_ref());
         let transitions = machines.fold(self.transitions, |all, machine| all.union(machine.transitions()));
-        let assignments = self.oracle.publishers.values().map(|truth| truth.ranks[0].assigned.len() as u64).sum();
+        let assignments =
+            self.oracle.publishers.values().map(|truth| truth.ranks[0].assigned.len() as u64).sum();
         Outcome {
             seed,
             violation: self.oracle.violations.first().cloned(),
@@ -97,8 +99,12 @@ impl World {
     }
 
     fn check_end(&mut self) {
-        let waiting: Vec<String> =
-            self.slots.iter().filter(|slot| slot.life == Life::Unborn || self.hangs(slot)).map(|slot| slot.who.clone()).collect();
+        let waiting: Vec<String> = self
+            .slots
+            .iter()
+            .filter(|slot| slot.life == Life::Unborn || self.hangs(slot))
+            .map(|slot| slot.who.clone())
+            .collect();
         self.oracle.demand(waiting.is_empty(), "no hang", || format!("never finished: {waiting:?}"));
         self.oracle.check_leaks();
         self.oracle.check_somebody_opened();

@@ -175,7 +175,9 @@ impl Scenario {
         let stall = |fault: &Fault| match fault.strike {
             Strike::Spike { extra, .. } => extra,
             Strike::Pause { len, .. } | Strike::Oversleep { len, .. } => len,
-            Strike::Reset { .. } | Strike::Silence { .. } | Strike::Crash { .. } | Strike::Intrude { .. } => Duration::ZERO,
+            Strike::Reset { .. } | Strike::Silence { .. } | Strike::Crash { .. } | Strike::Intrude { .. } => {
+                Duration::ZERO
+            }
         };
         self.faults.iter().map(stall).sum()
     }
@@ -305,7 +307,12 @@ fn draw_worker(prng: &mut Prng, publisher: &PublisherPlan) -> SubscriberPlan {
     plan
 }
 
-fn another_worker(prng: &mut Prng, publisher: &PublisherPlan, pattern: &SubscriberPlan, number: u64) -> SubscriberPlan {
+fn another_worker(
+    prng: &mut Prng,
+    publisher: &PublisherPlan,
+    pattern: &SubscriberPlan,
+    number: u64,
+) -> SubscriberPlan {
     let own = draw_subscriber(prng, publisher, format!("worker-{number}"));
     SubscriberPlan { spec: pattern.spec.clone(), size: prng.pick(&[1, 1, 2, 3]), ..own }
 }

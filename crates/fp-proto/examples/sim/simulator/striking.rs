@@ -105,12 +105,16 @@ impl World {
 
     fn has_opened(&self, cohort: CohortId) -> bool {
         match cohort {
-            CohortId::Publisher(_) => {
-                self.oracle.publishers.get(&cohort).is_some_and(|truth| truth.ranks.iter().all(|rank| rank.opened))
-            }
-            CohortId::Subscriber(_) => {
-                self.oracle.subscribers.get(&cohort).is_some_and(|truth| truth.ranks.iter().all(|rank| rank.entered > 0))
-            }
+            CohortId::Publisher(_) => self
+                .oracle
+                .publishers
+                .get(&cohort)
+                .is_some_and(|truth| truth.ranks.iter().all(|rank| rank.opened)),
+            CohortId::Subscriber(_) => self
+                .oracle
+                .subscribers
+                .get(&cohort)
+                .is_some_and(|truth| truth.ranks.iter().all(|rank| rank.entered > 0)),
             CohortId::Stranger(_) => false,
         }
     }
@@ -175,7 +179,8 @@ impl World {
 
     /// A stranger dials somebody and says what no stranger may say.
     fn intrude(&mut self, pick: u64) {
-        let alive: Vec<SlotId> = (0..self.slots.len()).map(SlotId).filter(|&slot| self.is_alive(slot)).collect();
+        let alive: Vec<SlotId> =
+            (0..self.slots.len()).map(SlotId).filter(|&slot| self.is_alive(slot)).collect();
         let Some(index) = pick.checked_rem(alive.len() as u64) else { return };
         let target = alive[index as usize];
         let stranger = self.stranger();
@@ -191,7 +196,8 @@ impl World {
     }
 
     fn stranger(&mut self) -> SlotId {
-        let existing = (0..self.slots.len()).map(SlotId).find(|&slot| self.slot(slot).who.starts_with("stranger"));
+        let existing =
+            (0..self.slots.len()).map(SlotId).find(|&slot| self.slot(slot).who.starts_with("stranger"));
         existing.unwrap_or_else(|| self.add_stranger())
     }
 }
@@ -205,7 +211,11 @@ fn insults(pick: u64) -> Vec<Message> {
         2 => Message::Log { serial: 0, entries: Vec::new() },
         3 => Message::Expire { subscription: SubscriptionId(2), rank: Rank(0), waited_ms: 9 },
         4 => Message::TreeHello { rank: Rank(99) },
-        5 => Message::Join { rank: Rank(1), size: 77, contact: fp_proto::config::ContactText("liar".to_owned()) },
+        5 => Message::Join {
+            rank: Rank(1),
+            size: 77,
+            contact: fp_proto::config::ContactText("liar".to_owned()),
+        },
         6 => Message::StreamEnd { reason: fp_proto::outcome::EndReason::Closed, skipped: 0 },
         7 => Message::TableReply { table: TableId([0; 16]), encoded: None, contacts: Vec::new() },
         _ => Message::Closing { steps: 0 },

@@ -148,10 +148,13 @@ impl World {
                 Next::NotYet => return,
                 Next::Ended(ending) => {
                     app.ended = true;
-                    let awaits = app.attachment.is_none() && app.plan.on_loss != fp_proto::config::OnLoss::End;
+                    let awaits =
+                        app.attachment.is_none() && app.plan.on_loss != fp_proto::config::OnLoss::End;
                     let (cohort, rank) = self.place(slot);
                     let told = self.oracle.subscribers[&cohort].ranks[rank.0 as usize].ended;
-                    self.oracle.demand(told || awaits, "the end is an event", || format!("{cohort} rank {rank}: {ending:?}"));
+                    self.oracle.demand(told || awaits, "the end is an event", || {
+                        format!("{cohort} rank {rank}: {ending:?}")
+                    });
                     return;
                 }
             }
@@ -190,7 +193,8 @@ impl World {
         let answer = machine.reselect(now, spec.clone());
         self.note(slot, || format!("asks for {:?}: {answer:?}", spec.variables));
         let kinds = [Err(CommandError::InvalidSpec), Err(CommandError::NotAttached)];
-        self.oracle.demand(kinds.contains(&refused), "misuse is refused", || format!("{cohort}: {refused:?}"));
+        self.oracle
+            .demand(kinds.contains(&refused), "misuse is refused", || format!("{cohort}: {refused:?}"));
         if answer.is_ok() {
             self.oracle.reselecting(cohort, &spec);
         }
@@ -209,7 +213,9 @@ impl World {
         }
         let answer = machine.release(now, key.1);
         self.note(slot, || format!("releases step {}: {answer:?}", key.1));
-        self.oracle.demand(answer.is_ok(), "commands fail for a reason", || format!("{cohort} rank {rank}: {answer:?}"));
+        self.oracle.demand(answer.is_ok(), "commands fail for a reason", || {
+            format!("{cohort} rank {rank}: {answer:?}")
+        });
         let Some((machine, _)) = self.subscriber(slot) else { return };
         let again = machine.release(now, key.1);
         self.oracle.demand(again == Err(CommandError::NotHeld(key.1)), "misuse is refused", || {

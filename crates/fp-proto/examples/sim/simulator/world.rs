@@ -92,15 +92,30 @@ pub(crate) struct Slot {
 pub(crate) enum Due {
     Start(SlotId),
     /// A message arrives at this side of a link.
-    Message { link: LinkId, side: usize, bytes: Vec<u8> },
+    Message {
+        link: LinkId,
+        side: usize,
+        bytes: Vec<u8>,
+    },
     /// This side of a link hears of its end.
-    Closed { link: LinkId, side: usize },
+    Closed {
+        link: LinkId,
+        side: usize,
+    },
     /// A dial reaches the process behind a contact.
-    Dial { from: SlotId, ticket: DialTicket, contact: ContactText, epoch: Option<Epoch> },
+    Dial {
+        from: SlotId,
+        ticket: DialTicket,
+        contact: ContactText,
+        epoch: Option<Epoch>,
+    },
     /// Something for one machine.
     Input(SlotId, Input),
     /// The rendezvous is read for this process.
-    Listing { slot: SlotId, name: String },
+    Listing {
+        slot: SlotId,
+        name: String,
+    },
     Timer(SlotId),
     Wake(SlotId),
     Data(DataMessage),
@@ -112,7 +127,10 @@ pub(crate) enum Due {
     /// By now a loss must have been noticed.
     CheckLoss(CohortId),
     /// By now a question must have been answered.
-    CheckResolved { slot: SlotId, request: u64 },
+    CheckResolved {
+        slot: SlotId,
+        request: u64,
+    },
 }
 
 /// One run.
@@ -156,7 +174,9 @@ impl World {
 
     /// The process of one rank.
     pub(crate) fn slot_of(&self, cohort: CohortId, rank: Rank) -> Option<SlotId> {
-        (0..self.slots.len()).map(SlotId).find(|&slot| self.slot(slot).cohort == cohort && self.slot(slot).rank == rank)
+        (0..self.slots.len())
+            .map(SlotId)
+            .find(|&slot| self.slot(slot).cohort == cohort && self.slot(slot).rank == rank)
     }
 
     /// Whether the process runs, paused or not.
@@ -230,7 +250,8 @@ impl World {
         *spins = if spins.0 == now { (now, spins.1 + 1) } else { (now, 0) };
         if spins.1 > 100 {
             let who = self.slot(slot).who.clone();
-            self.oracle.violated("a machine does not spin", format!("{who} has a deadline that does not pass"));
+            self.oracle
+                .violated("a machine does not spin", format!("{who} has a deadline that does not pass"));
         }
     }
 

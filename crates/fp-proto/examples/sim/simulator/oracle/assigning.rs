@@ -25,20 +25,34 @@ impl Oracle {
             self.check_assignment(cohort, subscription, member, step);
         } else {
             let told = self.publishers[&cohort].ranks[0].assigned.get(position).copied();
-            self.demand(told == Some((subscription, member, step)), "all ranks hear the same assignments", || {
-                format!("{cohort} rank {rank}: step {step} of {subscription} where the lead has {told:?}")
-            });
+            self.demand(
+                told == Some((subscription, member, step)),
+                "all ranks hear the same assignments",
+                || format!("{cohort} rank {rank}: step {step} of {subscription} where the lead has {told:?}"),
+            );
         }
-        let freed = self.publishers[&cohort].ranks[rank.0 as usize].steps.get(step.0 as usize).map(|own| own.freed);
+        let freed =
+            self.publishers[&cohort].ranks[rank.0 as usize].steps.get(step.0 as usize).map(|own| own.freed);
         self.demand(freed == Some(None), "an assigned step is in memory on every rank", || {
             format!("{cohort} rank {rank}: step {step}, assigned to {subscription}, was freed ({freed:?})")
         });
     }
 
-    fn check_assignment(&mut self, cohort: CohortId, subscription: SubscriptionId, member: MemberId, step: StepId) {
+    fn check_assignment(
+        &mut self,
+        cohort: CohortId,
+        subscription: SubscriptionId,
+        member: MemberId,
+        step: StepId,
+    ) {
         let truth = &self.publishers[&cohort];
-        let (Some(wanted), Some(known)) = (truth.subscriptions.get(&subscription), truth.members.get(&member)) else {
-            self.violated("only members are given steps", format!("{cohort}: {subscription} {member:?} step {step}"));
+        let (Some(wanted), Some(known)) =
+            (truth.subscriptions.get(&subscription), truth.members.get(&member))
+        else {
+            self.violated(
+                "only members are given steps",
+                format!("{cohort}: {subscription} {member:?} step {step}"),
+            );
             return;
         };
         let (wanted, known) = (wanted.clone(), known.clone());
@@ -82,7 +96,9 @@ impl Oracle {
     ) {
         let truth = &self.publishers[&cohort];
         let first = truth.first_of(subscription);
-        let reserved = wanted.takes_reserve() && truth.kept_by_all(step, RESERVE) && wanted.begin.is_some_and(|begin| step >= begin);
+        let reserved = wanted.takes_reserve()
+            && truth.kept_by_all(step, RESERVE)
+            && wanted.begin.is_some_and(|begin| step >= begin);
         let precious = step.0 == 0 && truth.plan.precious_first;
         let regular = first.is_some_and(|first| step >= first);
         self.demand(regular || reserved || precious, "nothing comes before the first step", || {
@@ -98,7 +114,9 @@ impl Oracle {
     fn check_credit(&mut self, cohort: CohortId, member: MemberId, step: StepId) {
         let truth = &self.publishers[&cohort];
         let known = &truth.members[&member];
-        let out = known.assigned.iter().filter(|&&given| self.is_released(truth, member, given).is_none()).count() as u64;
+        let out =
+            known.assigned.iter().filter(|&&given| self.is_released(truth, member, given).is_none()).count()
+                as u64;
         let (credit, reader) = (known.credit_steps, known.cohort);
         self.demand(out < credit, "no steps beyond credit", || {
             format!("{cohort} gives step {step} to {reader}, which has {out} of at most {credit}")
@@ -106,9 +124,16 @@ impl Oracle {
     }
 
     /// Each step goes to exactly one member, or again when that one is gone and the set asked for it.
-    fn check_sharing(&mut self, cohort: CohortId, wanted: &SubscriptionTruth, member: MemberId, step: StepId) {
+    fn check_sharing(
+        &mut self,
+        cohort: CohortId,
+        wanted: &SubscriptionTruth,
+        member: MemberId,
+        step: StepId,
+    ) {
         let truth = &self.publishers[&cohort];
-        let before = wanted.assignments.iter().rev().find(|(given, _)| *given == step).map(|&(_, member)| member);
+        let before =
+            wanted.assignments.iter().rev().find(|(given, _)| *given == step).map(|&(_, member)| member);
         let again = before.is_some();
         let gone = before.is_none_or(|before| truth.members[&before].gone.is_some());
         let last = truth.members[&member].assigned.iter().max().copied();
@@ -135,17 +160,29 @@ impl Oracle {
     }
 
     /// What an assignment says of its step is true.
-    fn check_assignment_facts(&mut self, cohort: CohortId, subscription: SubscriptionId, assignment: &Assignment) {
+    fn check_assignment_facts(
+        &mut self,
+        cohort: CohortId,
+        subscription: SubscriptionId,
+        assignment: &Assignment,
+    ) {
         let truth = &self.publishers[&cohort];
         let step = assignment.step;
-        let of_step = |rank: &super::truth::PublisherRank| rank.steps.get(step.0 as usize).map_or(0, |own| own.len_bytes);
+        let of_step = |rank: &super::truth::PublisherRank| {
+            rank.steps.get(step.0 as usize).map_or(0, |own| own.len_bytes)
+        };
         let len_bytes: u64 = truth.ranks.iter().map(of_step).sum();
         let clock = truth.content.agreed_clock(step.0);
-        let wants_clock =
-            truth.subscriptions.get(&subscription).is_some_and(|wanted| wanted.variables(step).contains(CLOCK));
-        let told = assignment.values.iter().find(|value| value.name == CLOCK).map(|value| value.bytes.clone());
-        let right = told == clock.map(|clock| clock.to_le_bytes().to_vec()) || (told.is_none() && !wants_clock);
-        let times = truth.subscriptions[&subscription].assignments.iter().filter(|(given, _)| *given == step).count();
+        let wants_clock = truth
+            .subscriptions
+            .get(&subscription)
+            .is_some_and(|wanted| wanted.variables(step).contains(CLOCK));
+        let told =
+            assignment.values.iter().find(|value| value.name == CLOCK).map(|value| value.bytes.clone());
+        let right =
+            told == clock.map(|clock| clock.to_le_bytes().to_vec()) || (told.is_none() && !wants_clock);
+        let times =
+            truth.subscriptions[&subscription].assignments.iter().filter(|(given, _)| *given == step).count();
         let again = times > 1;
         self.demand(assignment.len_bytes == len_bytes, "a step's bytes add up", || {
             format!("{cohort}: step {step} has {len_bytes} bytes, {} said", assignment.len_bytes)
@@ -171,7 +208,10 @@ impl Oracle {
         let missed = missed_before(wanted, first, precious, assignment.step);
         let told = wanted.skipped;
         self.demand(told == missed, "skipped steps are counted", || {
-            format!("{cohort}: with step {} {subscription} was told of {told} skipped steps, {missed} were", assignment.step)
+            format!(
+                "{cohort}: with step {} {subscription} was told of {told} skipped steps, {missed} were",
+                assignment.step
+            )
         });
     }
 
@@ -188,7 +228,8 @@ impl Oracle {
         let now = self.now;
         let Some(truth) = self.publishers.get(&cohort) else { return };
         let Some(known) = truth.members.get(&member).cloned() else { return };
-        let held = known.assigned.iter().filter(|&&step| self.held_at_lead(truth, member, step)).count() as u64;
+        let held =
+            known.assigned.iter().filter(|&&step| self.held_at_lead(truth, member, step)).count() as u64;
         let others = truth.members.iter().any(|(&id, other)| {
             id != member && other.subscription == known.subscription && other.gone.is_none()
         });
@@ -211,7 +252,9 @@ impl Oracle {
 fn missed_before(wanted: &SubscriptionTruth, first: Option<StepId>, precious: bool, step: StepId) -> u64 {
     let meant = |candidate: &u64| first.is_none_or(|first| wanted.takes(StepId(*candidate), first));
     let given = |candidate: &u64| wanted.assignments.iter().any(|(given, _)| given.0 == *candidate);
-    let missed = (begin_of(wanted, first, precious).0..step.0).filter(|candidate| meant(candidate) && !given(candidate)).count();
+    let missed = (begin_of(wanted, first, precious).0..step.0)
+        .filter(|candidate| meant(candidate) && !given(candidate))
+        .count();
     missed as u64 + wanted.lost
 }
 
@@ -226,12 +269,17 @@ fn begin_of(wanted: &SubscriptionTruth, first: Option<StepId>, precious: bool) -
 }
 
 /// A rank that did not store a variable that the subscription asked for in this step.
-fn missing_variable(truth: &PublisherTruth, subscription: SubscriptionId, step: StepId) -> Option<(Rank, &'static str)> {
+fn missing_variable(
+    truth: &PublisherTruth,
+    subscription: SubscriptionId,
+    step: StepId,
+) -> Option<(Rank, &'static str)> {
     let wanted = truth.subscriptions.get(&subscription)?.variables(step);
     (0..truth.plan.size).map(Rank).find_map(|rank| {
         let own = truth.ranks[rank.0 as usize].steps.get(step.0 as usize)?;
         let put = truth.content.blocks(step.0, rank.0).into_iter().map(|block| block.variable);
-        let missing = put.into_iter().find(|variable| wanted.contains(variable) && !own.stored.contains(variable));
+        let missing =
+            put.into_iter().find(|variable| wanted.contains(variable) && !own.stored.contains(variable));
         missing.map(|variable| (rank, variable))
     })
 }

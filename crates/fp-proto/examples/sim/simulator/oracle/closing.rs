@@ -81,15 +81,21 @@ impl Oracle {
     pub(crate) fn check_tail(&mut self, reader: CohortId, rank: Rank, attachment: &Attachment) {
         let truth = &self.publishers[&attachment.publisher];
         let Some(wanted) = truth.subscriptions.get(&attachment.subscription) else { return };
-        let Some(first) = truth.first_of(attachment.subscription).filter(|_| wanted.is_lossless()) else { return };
+        let Some(first) = truth.first_of(attachment.subscription).filter(|_| wanted.is_lossless()) else {
+            return;
+        };
         let common = truth.lowest_begun();
         let given = |step: u64| wanted.assignments.iter().any(|(given, _)| given.0 == step);
         let due = |step: &u64| {
             let step = StepId(*step);
-            wanted.takes(step, first) && truth.is_whole(step) && truth.kept_by_all(step, attachment.subscription)
+            wanted.takes(step, first)
+                && truth.is_whole(step)
+                && truth.kept_by_all(step, attachment.subscription)
         };
         let missing = (first.0..common).find(|step| due(step) && !given(*step));
-        let excused = truth.close_expired || self.close_is_overdue(attachment.publisher) || self.is_touched(attachment.publisher);
+        let excused = truth.close_expired
+            || self.close_is_overdue(attachment.publisher)
+            || self.is_touched(attachment.publisher);
         self.demand(missing.is_none() || excused, "a lossless subscription gets every step", || {
             format!("{reader} rank {rank}: the stream was closed, and step {missing:?} was never given")
         });
@@ -120,7 +126,9 @@ impl Oracle {
     pub(crate) fn check_leaks(&mut self) {
         let mut leak = None;
         for (&cohort, truth) in &self.publishers {
-            for (rank, own) in truth.ranks.iter().enumerate().filter(|(_, own)| own.opened && own.close_called.is_some()) {
+            for (rank, own) in
+                truth.ranks.iter().enumerate().filter(|(_, own)| own.opened && own.close_called.is_some())
+            {
                 let kept = |step: &super::RankStep| !step.kept.is_empty() && step.freed.is_none();
                 let step = own.steps.iter().position(kept);
                 leak = leak.or(step.map(|step| (cohort, rank, step)));

@@ -9,11 +9,19 @@ use std::collections::BTreeSet;
 
 impl Oracle {
     /// A subscriber cohort joins a subscription, known or new.
-    pub(crate) fn member_joined(&mut self, publisher: CohortId, subscription: SubscriptionId, label: &str, size: u32) {
+    pub(crate) fn member_joined(
+        &mut self,
+        publisher: CohortId,
+        subscription: SubscriptionId,
+        label: &str,
+        size: u32,
+    ) {
         let named = self.subscribers.values().find(|truth| truth.plan.name == label);
         let spec = named.map(|truth| truth.plan.spec.clone());
         let right = named.is_some_and(|truth| truth.plan.size == size);
-        self.demand(right, "who is attached is known", || format!("{publisher}: {label} of {size} ranks joined"));
+        self.demand(right, "who is attached is known", || {
+            format!("{publisher}: {label} of {size} ranks joined")
+        });
         let (Some(spec), Some(truth)) = (spec, self.publishers.get_mut(&publisher)) else { return };
         truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec));
     }
@@ -72,7 +80,10 @@ impl Oracle {
         let current = truth.current(rank.0 as usize).and_then(|index| truth.attachments.get(index));
         let facts = current.map(|attachment| (attachment.publisher, attachment.first));
         let Some((publisher, first)) = facts else {
-            self.violated("ranks attach as their lead does", format!("{reader} rank {rank} attached before its lead"));
+            self.violated(
+                "ranks attach as their lead does",
+                format!("{reader} rank {rank} attached before its lead"),
+            );
             return;
         };
         let right = self.publishers[&publisher].plan.epoch;
@@ -80,7 +91,9 @@ impl Oracle {
             format!("{reader} rank {rank} was told {epoch}, it is attached to {right}")
         });
         self.demand(again == restarted.is_some() && again == awaited, "a restart is announced", || {
-            format!("{reader} rank {rank}: attached again {again}, restarted {restarted:?}, awaiting {awaited}")
+            format!(
+                "{reader} rank {rank}: attached again {again}, restarted {restarted:?}, awaiting {awaited}"
+            )
         });
         self.demand(restarted.is_none_or(|said| said == first), "a restart is announced", || {
             format!("{reader} rank {rank}: first step {first} but told {restarted:?}")
@@ -101,7 +114,12 @@ impl Oracle {
     }
 
     /// A subscriber rank took a step. Gives the attachment that it belongs to.
-    pub(crate) fn delivered(&mut self, reader: CohortId, rank: Rank, assignment: &Assignment) -> Option<usize> {
+    pub(crate) fn delivered(
+        &mut self,
+        reader: CohortId,
+        rank: Rank,
+        assignment: &Assignment,
+    ) -> Option<usize> {
         let truth = self.subscribers.get_mut(&reader)?;
         let Some(current) = truth.current(rank.0 as usize) else {
             self.violated("no steps before the attachment", format!("{reader} rank {rank}: {assignment:?}"));
@@ -112,13 +130,21 @@ impl Oracle {
         own.delivered += 1;
         let (awaiting, closed) = (own.awaiting, own.close_called.is_some());
         let sent = truth.attachments[current].sent.get(position).cloned();
-        self.demand(sent.as_ref() == Some(assignment), "all ranks see the same steps in the same order", || {
-            format!("{reader} rank {rank} got as number {position} {assignment:?}, its lead was sent {sent:?}")
-        });
+        self.demand(
+            sent.as_ref() == Some(assignment),
+            "all ranks see the same steps in the same order",
+            || {
+                format!(
+                    "{reader} rank {rank} got as number {position} {assignment:?}, its lead was sent {sent:?}"
+                )
+            },
+        );
         self.demand(!awaiting, "no steps of an epoch that is over", || {
             format!("{reader} rank {rank} got step {} while it awaits a restart", assignment.step)
         });
-        self.demand(!closed, "no steps after close", || format!("{reader} rank {rank} got step {}", assignment.step));
+        self.demand(!closed, "no steps after close", || {
+            format!("{reader} rank {rank} got step {}", assignment.step)
+        });
         Some(current)
     }
 
@@ -132,11 +158,13 @@ impl Oracle {
     /// A release of a cohort reached its publisher's lead: every rank must have let go.
     pub(crate) fn release_heard(&mut self, publisher: CohortId, reader: CohortId, step: StepId) {
         let Some(truth) = self.publishers.get_mut(&publisher) else { return };
-        let mine = truth.members.iter_mut().find(|(_, member)| member.cohort == reader && member.gone.is_none());
+        let mine =
+            truth.members.iter_mut().find(|(_, member)| member.cohort == reader && member.gone.is_none());
         let Some((&id, member)) = mine else { return };
         member.release_heard.insert(step);
         let attachment = member.attachment;
-        let released = self.subscribers.get(&reader).and_then(|truth| truth.released_by_all(attachment, step));
+        let released =
+            self.subscribers.get(&reader).and_then(|truth| truth.released_by_all(attachment, step));
         self.demand(released.is_some(), "a release means all ranks", || {
             format!("{reader} ({id:?}) released step {step} to its publisher before all its ranks did")
         });
@@ -171,10 +199,16 @@ impl Oracle {
         let other = truth.tables.iter().find(|(id, known)| **id != assignment.table && **known == layout);
         let other = other.map(|(id, _)| *id);
         self.demand(same, "a table id stands for one layout", || {
-            format!("{publisher}: table {} of step {} was seen with another layout", assignment.table, assignment.step)
+            format!(
+                "{publisher}: table {} of step {} was seen with another layout",
+                assignment.table, assignment.step
+            )
         });
         self.demand(other.is_none(), "a layout has one table id", || {
-            format!("{publisher}: step {} has table {}, known as {other:?}", assignment.step, assignment.table)
+            format!(
+                "{publisher}: step {} has table {}, known as {other:?}",
+                assignment.step, assignment.table
+            )
         });
     }
 }

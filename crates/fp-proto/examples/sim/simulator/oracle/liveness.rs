@@ -48,7 +48,13 @@ impl Oracle {
         }
     }
 
-    fn subscription_started(&mut self, cohort: CohortId, rank: Rank, subscription: SubscriptionId, first: StepId) {
+    fn subscription_started(
+        &mut self,
+        cohort: CohortId,
+        rank: Rank,
+        subscription: SubscriptionId,
+        first: StepId,
+    ) {
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         let known = truth.first_of(subscription);
         truth.ranks[rank.0 as usize].started.insert(subscription, first);
@@ -73,12 +79,15 @@ impl Oracle {
 
     fn check_rejection(&mut self, cohort: CohortId, step: StepId, reason: &StepRejection) {
         let Some(truth) = self.publishers.get(&cohort) else { return };
-        let own = |rank: &Rank| truth.ranks.get(rank.0 as usize).and_then(|rank| rank.steps.get(step.0 as usize));
+        let own =
+            |rank: &Rank| truth.ranks.get(rank.0 as usize).and_then(|rank| rank.steps.get(step.0 as usize));
         let true_reason = match reason {
             StepRejection::Abandoned { rank } => own(rank).is_some_and(|own| own.abandoned),
             StepRejection::Disagreement { .. } => truth.content.is_disputed(step.0),
         };
-        self.demand(true_reason, "a step is rejected for a reason", || format!("{cohort} step {step}: {reason:?}"));
+        self.demand(true_reason, "a step is rejected for a reason", || {
+            format!("{cohort} step {step}: {reason:?}")
+        });
     }
 
     /// Whoever is named as late, or a rank below it, has not ended the step.
@@ -88,10 +97,12 @@ impl Oracle {
         let said = |own: &super::RankStep| own.abandoned || own.ended.is_some_and(|ended| ended < known);
         let below = |rank: &Rank| crate::simulator::oracle::liveness::is_below(*rank, late, truth.fan_out);
         let ranks = (0..truth.plan.size).map(Rank).filter(below);
-        let all = ranks.into_iter().all(|rank| {
-            truth.ranks[rank.0 as usize].steps.get(step.0 as usize).is_some_and(said)
+        let all = ranks
+            .into_iter()
+            .all(|rank| truth.ranks[rank.0 as usize].steps.get(step.0 as usize).is_some_and(said));
+        self.demand(!all, "who is named as late is late", || {
+            format!("{cohort}: rank {late} ended step {step} long ago")
         });
-        self.demand(!all, "who is named as late is late", || format!("{cohort}: rank {late} ended step {step} long ago"));
     }
 
     /// A member is gone for the reason that is given.
@@ -107,7 +118,9 @@ impl Oracle {
             }
             MemberEnd::Left => {
                 let left = self.subscribers[&reader].ranks.iter().any(|rank| rank.close_called.is_some());
-                self.demand(left, "who left has closed", || format!("{cohort}: {reader} is said to have left"));
+                self.demand(left, "who left has closed", || {
+                    format!("{cohort}: {reader} is said to have left")
+                });
             }
             // Checked when the word is sent, which names the rank that waited.
             MemberEnd::Expelled => {}
@@ -127,7 +140,9 @@ impl Oracle {
         let subscription = known.subscription;
         let Some(wanted) = truth.subscriptions.get(&subscription) else { return };
         let patience = match wanted.spec.policy {
-            QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => Some(max_wait_ms),
+            QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => {
+                Some(max_wait_ms)
+            }
             _ => None,
         };
         let live = self.maybe_live(truth, rank, subscription).len();
@@ -137,7 +152,9 @@ impl Oracle {
             format!("{cohort} expels {member:?} after {waited_ms} ms, {patience:?} were promised")
         });
         self.demand(live >= limit || (tight && live > 0), "nobody is expelled without a cause", || {
-            format!("{cohort} rank {rank} waited for {subscription} with {live} live steps of at most {limit}")
+            format!(
+                "{cohort} rank {rank} waited for {subscription} with {live} live steps of at most {limit}"
+            )
         });
     }
 
@@ -214,8 +231,11 @@ impl Oracle {
             }
             OpenFailure::TimedOut(_) | OpenFailure::RankLost { .. } => true,
         };
-        let excused = touched || self.subscribers[&reader].ranks.iter().any(|rank| rank.gone.is_some_and(|at| at < now));
-        self.demand(reason || excused, "who can attach does", || format!("{reader} rank {rank}: {failure:?}"));
+        let excused = touched
+            || self.subscribers[&reader].ranks.iter().any(|rank| rank.gone.is_some_and(|at| at < now));
+        self.demand(reason || excused, "who can attach does", || {
+            format!("{reader} rank {rank}: {failure:?}")
+        });
     }
 
     /// Whether no publisher could have been found for the length of an open time-out before `now`.
@@ -253,7 +273,8 @@ impl Oracle {
     /// A publisher rank died at `at`: by now everybody must have noticed.
     pub(crate) fn check_loss_noticed(&mut self, cohort: CohortId) {
         let Some(truth) = self.publishers.get(&cohort) else { return };
-        let unaware = truth.ranks.iter().position(|rank| rank.opened && !rank.told_lost && rank.gone.is_none());
+        let unaware =
+            truth.ranks.iter().position(|rank| rank.opened && !rank.told_lost && rank.gone.is_none());
         self.demand(unaware.is_none(), "a lost rank is noticed", || {
             format!("{cohort}: rank {unaware:?} has not noticed that its cohort is lost")
         });
@@ -262,7 +283,8 @@ impl Oracle {
             let truth = &self.subscribers[&reader];
             let hangs = |rank: &usize| {
                 let own = &truth.ranks[*rank];
-                let here = truth.current(*rank).is_some_and(|index| truth.attachments[index].publisher == cohort);
+                let here =
+                    truth.current(*rank).is_some_and(|index| truth.attachments[index].publisher == cohort);
                 here && !own.ended && !own.awaiting && own.gone.is_none() && own.close_called.is_none()
             };
             let unaware = (0..truth.ranks.len()).find(hangs);
@@ -277,17 +299,24 @@ impl Oracle {
         let truth = &self.subscribers[&reader];
         let attached = |rank: &super::truth::SubscriberRank| rank.entered > 0;
         let unaware = truth.ranks.iter().position(|rank| {
-            attached(rank) && !rank.told_lost && rank.gone.is_none() && rank.close_called.is_none() && !rank.ended
+            attached(rank)
+                && !rank.told_lost
+                && rank.gone.is_none()
+                && rank.close_called.is_none()
+                && !rank.ended
         });
         self.demand(unaware.is_none(), "a lost rank is noticed", || {
             format!("{reader}: rank {unaware:?} has not noticed that its cohort is lost")
         });
         let kept = self.publishers.iter().find(|(_, truth)| {
-            let member = truth.members.values().any(|member| member.cohort == reader && member.gone.is_none());
+            let member =
+                truth.members.values().any(|member| member.cohort == reader && member.gone.is_none());
             member && truth.over_at.is_none() && truth.ranks.iter().all(|rank| rank.gone.is_none())
         });
         let kept = kept.map(|(id, _)| *id);
-        self.demand(kept.is_none(), "a lost member is noticed", || format!("{kept:?} still has {reader} as a member"));
+        self.demand(kept.is_none(), "a lost member is noticed", || {
+            format!("{kept:?} still has {reader} as a member")
+        });
     }
 }
 

@@ -12,7 +12,9 @@ mod traffic;
 mod truth;
 
 pub(crate) use traffic::Traffic;
-pub(crate) use truth::{Attachment, MemberTruth, PublisherTruth, RankStep, SubscriberTruth, SubscriptionTruth};
+pub(crate) use truth::{
+    Attachment, MemberTruth, PublisherTruth, RankStep, SubscriberTruth, SubscriptionTruth,
+};
 
 use crate::simulator::world::CohortId;
 use fp_proto::time::Moment;

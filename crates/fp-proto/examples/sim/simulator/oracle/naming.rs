@@ -18,7 +18,9 @@ impl Oracle {
             self.check_incumbents(cohort);
         }
         let in_time = late <= self.open_timeout + self.slack * 2 || self.is_touched(cohort);
-        self.demand(in_time, "opening ends by its deadline", || format!("{cohort} rank {rank} opened after {late:?}"));
+        self.demand(in_time, "opening ends by its deadline", || {
+            format!("{cohort} rank {rank} opened after {late:?}")
+        });
     }
 
     /// Nobody else holds the name.
@@ -30,7 +32,9 @@ impl Oracle {
             *other != cohort && truth.opened_at.is_some() && !over && !self.is_pair_tainted(*other, cohort)
         };
         let rival = self.publishers.keys().copied().find(holds);
-        self.demand(rival.is_none(), "one incumbent a name", || format!("{cohort} opened while {rival:?} holds the name"));
+        self.demand(rival.is_none(), "one incumbent a name", || {
+            format!("{cohort} opened while {rival:?} holds the name")
+        });
     }
 
     /// A publisher rank gave up opening.
@@ -40,7 +44,10 @@ impl Oracle {
         truth.ranks[rank.0 as usize].gone = Some(now);
         truth.over_at.get_or_insert(now);
         let late = now.since(truth.started_at);
-        let earlier = truth.ranks.iter().any(|other| other.gone.is_some_and(|gone| gone < now) || other.close_called.is_some());
+        let earlier = truth
+            .ranks
+            .iter()
+            .any(|other| other.gone.is_some_and(|gone| gone < now) || other.close_called.is_some());
         let odd = truth.plan.odd_rank.is_some();
         let touched = self.is_touched(cohort);
         let rivals = self.publishers.len() > 1;
@@ -49,13 +56,19 @@ impl Oracle {
                 self.publishers.values().any(|other| other.plan.epoch == *epoch && other.started_at <= now)
             }
             OpenFailure::Refused(_) => odd,
-            OpenFailure::TimedOut(OpenWait::Ranks { .. } | OpenWait::Lead | OpenWait::Name { .. }) => odd || rivals,
+            OpenFailure::TimedOut(OpenWait::Ranks { .. } | OpenWait::Lead | OpenWait::Name { .. }) => {
+                odd || rivals
+            }
             OpenFailure::TimedOut(OpenWait::Publisher) => false,
             OpenFailure::RankLost { .. } => odd || rivals,
         };
-        self.demand(excused || touched || earlier, "who can open does", || format!("{cohort} rank {rank}: {failure:?}"));
+        self.demand(excused || touched || earlier, "who can open does", || {
+            format!("{cohort} rank {rank}: {failure:?}")
+        });
         let in_time = late <= self.open_timeout + self.slack * 2 || touched;
-        self.demand(in_time, "opening ends by its deadline", || format!("{cohort} rank {rank} failed after {late:?}"));
+        self.demand(in_time, "opening ends by its deadline", || {
+            format!("{cohort} rank {rank} failed after {late:?}")
+        });
     }
 
     /// At the end of a run: of several healthy publishers of one name at least one opened.

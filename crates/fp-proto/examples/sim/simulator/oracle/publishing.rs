@@ -46,11 +46,14 @@ impl Oracle {
         };
         let undecided = |step: &u64| truth.ended_by_all(StepId(*step)).is_none() && flows(*step);
         // An abandoned step is decided, too, when all have said so.
-        let given_up = |step: &u64| truth.ranks.iter().all(|rank| rank.steps.get(*step as usize).is_some_and(has_said));
+        let given_up =
+            |step: &u64| truth.ranks.iter().all(|rank| rank.steps.get(*step as usize).is_some_and(has_said));
         let count = (0..=step.0).filter(|step| undecided(step) && !given_up(step)).count();
         let limit = truth.plan.skew_steps as usize;
         self.demand(count <= limit, "skew is bounded", || {
-            format!("{cohort} rank {rank} began step {step} with {count} undecided ones, at most {limit} allowed")
+            format!(
+                "{cohort} rank {rank} began step {step} with {count} undecided ones, at most {limit} allowed"
+            )
         });
     }
 
@@ -102,12 +105,22 @@ impl Oracle {
     }
 
     /// Steps that are live for a subscription on a rank by every reading of the news on their way.
-    pub(crate) fn surely_live(&self, truth: &PublisherTruth, rank: Rank, subscription: SubscriptionId) -> Vec<StepId> {
+    pub(crate) fn surely_live(
+        &self,
+        truth: &PublisherTruth,
+        rank: Rank,
+        subscription: SubscriptionId,
+    ) -> Vec<StepId> {
         self.live(truth, rank, subscription, self.now, false)
     }
 
     /// Steps that may still count as live on a rank, as not all news has come.
-    pub(crate) fn maybe_live(&self, truth: &PublisherTruth, rank: Rank, subscription: SubscriptionId) -> Vec<StepId> {
+    pub(crate) fn maybe_live(
+        &self,
+        truth: &PublisherTruth,
+        rank: Rank,
+        subscription: SubscriptionId,
+    ) -> Vec<StepId> {
         self.live(truth, rank, subscription, self.long_ago(), true)
     }
 
@@ -131,7 +144,13 @@ impl Oracle {
     }
 
     /// Whether a subscription needed this step no more at that moment.
-    fn needed_no_more(&self, truth: &PublisherTruth, step: StepId, subscription: SubscriptionId, at: Moment) -> bool {
+    fn needed_no_more(
+        &self,
+        truth: &PublisherTruth,
+        step: StepId,
+        subscription: SubscriptionId,
+        at: Moment,
+    ) -> bool {
         let Some(wanted) = truth.subscriptions.get(&subscription) else { return false };
         let holders: Vec<_> = wanted.assignments.iter().filter(|(assigned, _)| *assigned == step).collect();
         if let Some((_, member)) = holders.last() {
@@ -176,7 +195,14 @@ impl Oracle {
     }
 
     /// What a rank stored, or did not, of a variable that it put.
-    pub(crate) fn put(&mut self, cohort: CohortId, rank: Rank, step: StepId, variable: &'static str, stored: bool) {
+    pub(crate) fn put(
+        &mut self,
+        cohort: CohortId,
+        rank: Rank,
+        step: StepId,
+        variable: &'static str,
+        stored: bool,
+    ) {
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         let Some(own) = truth.ranks[rank.0 as usize].steps.get_mut(step.0 as usize) else { return };
         if stored {
@@ -193,7 +219,14 @@ impl Oracle {
     }
 
     /// A rank ended a step, or gave it up.
-    pub(crate) fn ended_step(&mut self, cohort: CohortId, rank: Rank, step: StepId, abandoned: bool, len_bytes: u64) {
+    pub(crate) fn ended_step(
+        &mut self,
+        cohort: CohortId,
+        rank: Rank,
+        step: StepId,
+        abandoned: bool,
+        len_bytes: u64,
+    ) {
         let now = self.now;
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         if let Some(own) = truth.ranks[rank.0 as usize].steps.get_mut(step.0 as usize) {
@@ -204,7 +237,13 @@ impl Oracle {
     }
 
     /// `begin_step` said what it waits for.
-    pub(crate) fn begin_waits(&mut self, cohort: CohortId, rank: Rank, reason: &BeginWait, until: Option<Moment>) {
+    pub(crate) fn begin_waits(
+        &mut self,
+        cohort: CohortId,
+        rank: Rank,
+        reason: &BeginWait,
+        until: Option<Moment>,
+    ) {
         let now = self.now;
         if let Some(own) = self.publishers.get_mut(&cohort).map(|truth| &mut truth.ranks[rank.0 as usize]) {
             let same = match reason {
@@ -228,7 +267,8 @@ impl Oracle {
     /// A wait for skew names a step that somebody has not ended.
     fn check_skew_wait(&mut self, cohort: CohortId, rank: Rank, step: StepId, lagging: Option<Rank>) {
         let truth = &self.publishers[&cohort];
-        let said_at = |rank: &super::truth::PublisherRank| rank.steps.get(step.0 as usize).and_then(|own| own.ended);
+        let said_at =
+            |rank: &super::truth::PublisherRank| rank.steps.get(step.0 as usize).and_then(|own| own.ended);
         let all_said = truth.ranks.iter().all(|rank| rank.steps.get(step.0 as usize).is_some_and(has_said));
         let last = truth.ranks.iter().filter_map(said_at).max();
         let stuck = all_said && last.is_some_and(|last| last < self.long_ago()) && !self.is_touched(cohort);
@@ -250,7 +290,8 @@ impl Oracle {
         let truth = &self.publishers[&cohort];
         let limit_bytes = rank_limit_bytes(truth, rank);
         let spec = truth.subscriptions.get(&subscription).map(|wanted| wanted.spec.clone());
-        let full = spec.as_ref().is_some_and(|spec| live_steps >= spec.limit_steps) || live_bytes >= limit_bytes;
+        let full =
+            spec.as_ref().is_some_and(|spec| live_steps >= spec.limit_steps) || live_bytes >= limit_bytes;
         self.demand(full, "no wait without a cause", || {
             format!("{cohort} rank {rank} waits for {subscription} with {live_steps} steps, {live_bytes} bytes live")
         });
@@ -258,14 +299,22 @@ impl Oracle {
             format!("{cohort} rank {rank} waits for {subscription} without a deadline")
         });
         let patience = match spec.map(|spec| spec.policy) {
-            Some(QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. }) => max_wait_ms,
+            Some(QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. }) => {
+                max_wait_ms
+            }
             Some(QueuePolicy::WaitAtMost { wait_ms }) => wait_ms,
             _ => 0,
         };
         self.check_patience(cohort, rank, subscription, Duration::from_millis(patience));
     }
 
-    fn check_patience(&mut self, cohort: CohortId, rank: Rank, subscription: SubscriptionId, patience: Duration) {
+    fn check_patience(
+        &mut self,
+        cohort: CohortId,
+        rank: Rank,
+        subscription: SubscriptionId,
+        patience: Duration,
+    ) {
         let Some((waits, since)) = self.publishers[&cohort].ranks[rank.0 as usize].waits else { return };
         let waited = self.now.since(since);
         let late = waits == subscription && waited > patience + self.slack && !self.is_touched(cohort);

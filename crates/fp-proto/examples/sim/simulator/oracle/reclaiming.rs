@@ -8,7 +8,12 @@ use fp_types::{Rank, StepId};
 
 impl Oracle {
     /// When a member's cohort had released a step on every rank; `None` if it has not.
-    pub(crate) fn is_released(&self, truth: &PublisherTruth, member: MemberId, step: StepId) -> Option<Moment> {
+    pub(crate) fn is_released(
+        &self,
+        truth: &PublisherTruth,
+        member: MemberId,
+        step: StepId,
+    ) -> Option<Moment> {
         let member = truth.members.get(&member)?;
         self.subscribers.get(&member.cohort)?.released_by_all(member.attachment, step)
     }
@@ -31,13 +36,22 @@ impl Oracle {
         }
         let touched = self.publishers[&cohort].members.values().any(|member| !is_quiet(member));
         let closed = self.publishers[&cohort].ranks[rank.0 as usize].close_called.is_some();
-        self.demand(!retire || somebody_may_look || touched || closed, "memory is not retired without need", || {
-            format!("{cohort} rank {rank} retires step {step}, which nobody may look at")
-        });
+        self.demand(
+            !retire || somebody_may_look || touched || closed,
+            "memory is not retired without need",
+            || format!("{cohort} rank {rank} retires step {step}, which nobody may look at"),
+        );
     }
 
     /// What one holder means for the reclaim of a step. Says whether its ranks may still look.
-    fn check_holder(&mut self, cohort: CohortId, rank: Rank, step: StepId, member: MemberId, retire: bool) -> bool {
+    fn check_holder(
+        &mut self,
+        cohort: CohortId,
+        rank: Rank,
+        step: StepId,
+        member: MemberId,
+        retire: bool,
+    ) -> bool {
         let truth = &self.publishers[&cohort];
         if self.is_released(truth, member, step).is_some() {
             return false;

@@ -64,7 +64,9 @@ impl SubscriptionTruth {
     /// Whether this step was meant for it, were it kept.
     pub(crate) fn takes(&self, step: StepId, first: StepId) -> bool {
         match self.spec.policy {
-            QueuePolicy::EveryKth { every, .. } if step >= first => (step.0 - first.0).is_multiple_of(every.max(1)),
+            QueuePolicy::EveryKth { every, .. } if step >= first => {
+                (step.0 - first.0).is_multiple_of(every.max(1))
+            }
             _ => true,
         }
     }
@@ -86,7 +88,8 @@ impl SubscriptionTruth {
 
     /// Whether it ever asked for this variable.
     pub(crate) fn ever_wanted(&self, variable: &str) -> bool {
-        self.spec.variables.contains(variable) || self.selections.iter().any(|(_, set)| set.contains(variable))
+        self.spec.variables.contains(variable)
+            || self.selections.iter().any(|(_, set)| set.contains(variable))
     }
 }
 
@@ -191,7 +194,11 @@ impl PublisherTruth {
     pub(crate) fn holders(&self, step: StepId) -> Vec<(SubscriptionId, MemberId)> {
         let all = self.subscriptions.iter();
         let of_step = all.flat_map(|(&id, truth)| {
-            truth.assignments.iter().filter(move |(assigned, _)| *assigned == step).map(move |&(_, member)| (id, member))
+            truth
+                .assignments
+                .iter()
+                .filter(move |(assigned, _)| *assigned == step)
+                .map(move |&(_, member)| (id, member))
         });
         of_step.collect()
     }
