@@ -52,6 +52,7 @@ struct View {
 struct Hook<'a> {
     view: View,
     on_step: &'a mut dyn FnMut(&mut Snapshot<'_>),
+    stopped: bool,
     panic: Option<Box<dyn Any + Send>>,
 }
 
@@ -117,8 +118,8 @@ impl Lammps {
         self.view.command(command)
     }
 
-    /// Run `steps` time steps and call `on_step` on every one whose number is a multiple of `every`, the first included.
-    /// All ranks must. A panic inside `on_step` is kept until the run has ended, as it must not pass through LAMMPS;
+    /// Run `steps` time steps and call `on_step` on every one whose number is a multiple of `every`, the present one
+    /// included. All ranks must. A panic inside `on_step` is kept until the run has ended, as it must not pass through LAMMPS;
     /// `on_step` is not called again.
     ///
     /// # Errors
@@ -131,7 +132,7 @@ impl Lammps {
     ) -> Result<(), LammpsError> {
         let name = text(FIX)?;
         self.view.command(&format!("fix {FIX} all external pf/callback {every} 1"))?;
-        let mut hook = Hook { view: self.view, on_step, panic: None };
+        let mut hook = Hook { view: self.view, on_step, stopped: false, panic: None };
         // SAFETY: the fix exists; `hook` lives until after the fix is gone, and is not touched from here meanwhile.
         unsafe {
             (self.view.symbols.set_callback)(
@@ -143,10 +144,12 @@ impl Lammps {
         }
         let ran = self.view.command(&format!("run {steps}"));
         let gone = self.view.command(&format!("unfix {FIX}"));
+        // A forced time-out would end every later run as well.
+        let reset = if hook.stopped { self.view.command("timer timeout off") } else { Ok(()) };
         if let Some(panic) = hook.panic {
             resume_unwind(panic);
         }
-        ran.and(gone)
+        ran.and(gone).and(reset)
     }
 
     /// Close LAMMPS and end MPI. All ranks must; they wait for one another. No other instance is of use afterwards.
@@ -190,10 +193,9 @@ unsafe extern "C" fn called_back(
     if hook.panic.is_some() {
         return;
     }
-    let mut stop = false;
-    let mut snapshot = Snapshot { view: hook.view, step, stop: &mut stop, _still: PhantomData };
+    let mut snapshot = Snapshot { view: hook.view, step, stop: &mut hook.stopped, _still: PhantomData };
     hook.panic = catch_unwind(AssertUnwindSafe(|| (hook.on_step)(&mut snapshot))).err();
-    if stop {
+    if hook.stopped {
         // SAFETY: the instance is alive; the call sets a number that the run looks at after this step.
         unsafe { (hook.view.symbols.force_timeout)(hook.view.handle.as_ptr()) }
     }
