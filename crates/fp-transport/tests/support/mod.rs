@@ -1,6 +1,8 @@
 //! What the tests of this crate share: connected pairs, waiting with a deadline, child processes.
 #![allow(dead_code, unreachable_pub)] // each test binary uses its part
 
+pub mod raw;
+
 use fp_transport::{
     Accepted, Contact, DialError, DialOptions, Link, ListenOptions, Listener, TransportKind, TransportPolicy,
     dial,
@@ -80,6 +82,11 @@ pub fn refused(listener: &mut Listener, contact: &Contact, options: DialOptions)
     dialling.join().expect("no panic").expect_err("the dial fails")
 }
 
+/// All transports allowed.
+pub fn open_options() -> DialOptions {
+    DialOptions::new(soon()).with_epoch(Some(EPOCH))
+}
+
 pub fn listener() -> Listener {
     Listener::bind(ListenOptions::new(EPOCH)).expect("a listener")
 }
@@ -97,13 +104,18 @@ pub fn bytes(seed: usize, len: usize) -> Vec<u8> {
 
 /// This test binary again, running only its `child_entry` in the given role.
 pub fn child(role: &str, contact: Option<&Contact>) -> Child {
+    child_command(role, contact).spawn().expect("the test binary starts")
+}
+
+/// The command that [`child`] spawns.
+pub fn child_command(role: &str, contact: Option<&Contact>) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
     command.args(["child_entry", "--exact", "--nocapture", "--test-threads=1"]);
     command.env("FLEXPATH_TEST_ROLE", role).stdout(Stdio::null());
     if let Some(contact) = contact {
         command.env("FLEXPATH_TEST_CONTACT", contact.to_string());
     }
-    command.spawn().expect("the test binary starts")
+    command
 }
 
 /// The role and contact of a child process; `None` in the parent.
