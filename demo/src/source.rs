@@ -93,7 +93,8 @@ pub enum Control {
     Continue,
     /// Go on to the end, and hand over nothing more on this rank: its trouble is not the simulation's.
     Quiet,
-    /// End the run after this step. All ranks must answer so on the same step: they step together.
+    /// End the run after this step. All ranks must answer so on the same step, as they step together; so none of them may
+    /// have gone quiet before.
     Stop,
 }
 

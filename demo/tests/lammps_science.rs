@@ -26,6 +26,8 @@ const REQUIRE: &str = "FLEXPATH_REQUIRE_LAMMPS";
 /// Set for the problems in the demonstration's own size, every published step compared: a minute or two.
 const FULL: &str = "FLEXPATH_DEMO_TEST_FULL";
 
+/// What the ranks answer: `stop` (all of them, at step 400) or `quiet` (rank 1, at once); else they go on.
+const ANSWER: &str = "FLEXPATH_DEMO_TEST_ANSWER";
 /// A file to which a picture of the last step of the fcc body goes.
 const PICTURE: &str = "FLEXPATH_DEMO_TEST_PICTURE";
 
@@ -58,39 +60,61 @@ fn one_rank_of_lammps() {
     let mut source = LammpsSource::new().expect("LAMMPS starts");
     let place = source.place();
     assert_eq!(place.size, RANKS);
+    let answer = std::env::var(ANSWER).unwrap_or_default();
     let ending = source.run(&config, &mut |view| {
         write_step(Path::new(&folder), place.rank, &view);
-        Control::Continue
+        match answer.as_str() {
+            "stop" if view.step >= 400 => Control::Stop,
+            "quiet" if place.rank == 1 => Control::Quiet,
+            _ => Control::Continue,
+        }
     });
-    let ending = ending.expect("LAMMPS runs");
-    assert_eq!(ending.published, config.steps / config.publish_every + 1);
+    let published = match answer.as_str() {
+        "stop" => 400 / config.publish_every + 1,
+        "quiet" if place.rank == 1 => 1,
+        _ => config.steps / config.publish_every + 1,
+    };
+    assert_eq!(ending.expect("LAMMPS runs").published, published);
     source.finish();
 }
 
-/// All steps of a run on four ranks, or `None` where LAMMPS is not installed.
-fn run(problem: Problem) -> Option<Vec<Step>> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut mpirun = Command::new("mpirun");
-    mpirun.args(["--oversubscribe", "--timeout", "240", "-np", &RANKS.to_string()]);
-    mpirun.arg(std::env::current_exe().expect("own path")).args(["--exact", "one_rank_of_lammps"]);
-    mpirun.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    mpirun.env(FOLDER, folder.path()).env(PROBLEM, problem.name());
+/// Run on four ranks, with what they write going to `folder`; false where LAMMPS is not installed.
+fn run_ranks(problem: Problem, answer: &str, folder: &Path) -> bool {
     let missing = match (check_installed(), Command::new("mpirun").arg("--version").output()) {
         (Err(error), _) => error.to_string(),
         (_, Err(error)) => format!("mpirun: {error}"),
         (Ok(()), Ok(_)) => {
+            let mut mpirun = Command::new("mpirun");
+            mpirun.args(["--oversubscribe", "--timeout", "240", "-np", &RANKS.to_string()]);
+            mpirun.arg(std::env::current_exe().expect("own path")).args(["--exact", "one_rank_of_lammps"]);
+            mpirun.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+            mpirun.env(FOLDER, folder).env(PROBLEM, problem.name()).env(ANSWER, answer);
             let output = mpirun.output().expect("mpirun starts");
             assert!(
                 output.status.success(),
                 "{}",
                 String::from_utf8_lossy(&[output.stdout, output.stderr].concat())
             );
-            return Some(read_steps(folder.path(), RANKS));
+            return true;
         }
     };
     assert!(std::env::var_os(REQUIRE).is_none(), "{missing}");
     eprintln!("not run: {missing}");
-    None
+    false
+}
+
+/// All steps of a run on four ranks, or `None` where LAMMPS is not installed.
+fn run(problem: Problem) -> Option<Vec<Step>> {
+    let folder = tempfile::tempdir().expect("a folder");
+    run_ranks(problem, "", folder.path()).then(|| read_steps(folder.path(), RANKS))
+}
+
+#[test]
+fn all_ranks_may_stop_and_one_may_fall_silent() {
+    for answer in ["stop", "quiet"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        run_ranks(Problem::Crack, answer, folder.path());
+    }
 }
 
 fn assert_ranks_and_atoms(steps: &[Step], config: &RunConfig) {
