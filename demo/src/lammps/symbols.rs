@@ -3,6 +3,7 @@
 //! Signatures are those of `library.h` of the version of 29 Sep 2021, unchanged since where used here.
 #![allow(unsafe_code)]
 
+use std::error::Error;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::OnceLock;
 
@@ -92,7 +93,10 @@ fn open_library() -> Result<Library, LammpsError> {
         // SAFETY: opening runs the library's initialisers; those of LAMMPS, MPI and what they need are meant for it.
         match unsafe { Library::open(Some(&name), RTLD_NOW | RTLD_GLOBAL) } {
             Ok(library) => return Ok(library),
-            Err(error) => tried.push(format!("{name} ({error})")),
+            Err(error) => {
+                let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+                tried.push(format!("{name} ({reason})"));
+            }
         }
     }
     Err(LammpsError::NotInstalled { tried })
