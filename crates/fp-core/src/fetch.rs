@@ -286,11 +286,12 @@ impl Job<'_, '_, '_> {
         }
     }
 
-    /// Takes every message that is here.
+    /// Takes the messages that are here, until nothing is missing: what was pushed for later steps is left in the
+    /// connection, to go straight to its place when it is fetched.
     fn hear_all(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
         let Some(mut peer) = errand.peer.take() else { return Ok(()) };
         let mut outcome = Ok(());
-        loop {
+        while !errand.missing.is_empty() || errand.request.is_some() {
             let (missing, asked) = (&mut errand.missing, &errand.asked);
             let mut sink =
                 Destination { gets: &mut *self.gets, missing, asked, counters: &self.shared.counters };

@@ -22,7 +22,7 @@ pub(crate) struct Search {
     interval: Duration,
     next_lookup: Option<Moment>,
     exclude: Option<Epoch>,
-    dialling: BTreeMap<DialTicket, ContactText>,
+    dialling: BTreeMap<DialTicket, (ContactText, Option<Epoch>)>,
     asked: BTreeMap<PeerId, (ContactText, Option<Epoch>)>,
     seen: BTreeMap<ContactText, Seen>,
     found: Option<ContactText>,
@@ -68,25 +68,28 @@ impl Search {
         }
     }
 
+    /// Dials an entry, unless that is under way already: an entry behind which nobody answers may take long to
+    /// fail, and the others must not wait for it.
     fn dial(&mut self, wire: &mut Wire, contact: ContactText, epoch: Option<Epoch>) {
-        let ticket = wire.dial(contact.clone(), epoch, DialPurpose::Probe(epoch));
-        self.dialling.insert(ticket, contact);
+        let entry = (contact, epoch);
+        if self.dialling.values().chain(self.asked.values()).any(|busy| *busy == entry) {
+            return;
+        }
+        let ticket = wire.dial(entry.0.clone(), epoch, DialPurpose::Probe(epoch));
+        self.dialling.insert(ticket, entry);
     }
 
     /// The entries of the name.
     pub(crate) fn listing(&mut self, now: Moment, wire: &mut Wire, listing: Vec<Listing>) {
-        let busy = !self.dialling.is_empty() || !self.asked.is_empty();
-        if busy {
-            return;
-        }
-        self.seen.clear();
+        self.seen.retain(|contact, _| listing.iter().any(|entry| entry.contact == *contact));
         let exclude = self.exclude;
         for entry in listing.into_iter().filter(|entry| Some(entry.epoch) != exclude).take(LIMIT_ENTRIES) {
             self.dial(wire, entry.contact, Some(entry.epoch));
         }
-        self.again_if_idle(now);
+        self.next_lookup = Some(now.after(self.interval));
     }
 
+    /// A known contact is dialled again when nothing came of it; a name is looked up again anyway.
     fn again_if_idle(&mut self, now: Moment) {
         if self.dialling.is_empty() && self.asked.is_empty() && self.next_lookup.is_none() {
             self.next_lookup = Some(now.after(self.interval));
@@ -102,7 +105,7 @@ impl Search {
         peer: PeerId,
         epoch: Option<Epoch>,
     ) {
-        let Some(contact) = self.dialling.remove(&ticket) else {
+        let Some((contact, _)) = self.dialling.remove(&ticket) else {
             wire.disconnect(peer, DisconnectReason::Done);
             return;
         };
@@ -113,7 +116,7 @@ impl Search {
 
     /// A dial of this search failed.
     pub(crate) fn failed(&mut self, now: Moment, wire: &mut Wire, ticket: DialTicket) {
-        if let Some(contact) = self.dialling.remove(&ticket) {
+        if let Some((contact, _)) = self.dialling.remove(&ticket) {
             wire.mark(Transition::EntryPassedOver);
             self.seen.insert(contact, Seen::Unreachable);
             self.again_if_idle(now);

@@ -20,7 +20,8 @@ pub fn encode(table: &StepTable) -> Vec<u8> {
 /// # Errors
 /// If they are none.
 pub fn decode(bytes: &[u8]) -> Result<StepTable, String> {
-    let all: Vec<Plain> = crate::codec::from_bytes::<_, { 256 << 20 }>(bytes).map_err(|error| error.to_string())?;
+    let all: Vec<Plain> =
+        crate::codec::from_bytes::<_, { 256 << 20 }>(bytes).map_err(|error| error.to_string())?;
     let entry = |(def, shape, ndims, blocks): Plain| {
         let layout = match shape {
             Some(shape) => Layout::global(shape, blocks),

@@ -140,8 +140,11 @@ impl Wire {
         }
     }
 
+    /// A peer gave a sign of life. Of a candidate only its answer counts: heartbeats alone must not hold up a search.
     pub(crate) fn heard(&mut self, now: Moment, peer: PeerId) {
-        if let Some(link) = self.links.get_mut(&peer) {
+        if let Some(link) = self.links.get_mut(&peer)
+            && !matches!(link.role, Role::Candidate(_))
+        {
             link.heard = now;
         }
     }

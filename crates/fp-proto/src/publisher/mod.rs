@@ -141,7 +141,8 @@ impl PublisherMachine {
 
     /// Whether a subscription with a reader has started and not ended.
     pub fn has_subscribers(&self) -> bool {
-        let live = |(id, known): (&SubscriptionId, &Subscription)| !ledger::is_standing(*id) && !known.removed;
+        let live =
+            |(id, known): (&SubscriptionId, &Subscription)| !ledger::is_standing(*id) && !known.removed;
         self.ledger.subscriptions.iter().any(live)
     }
 

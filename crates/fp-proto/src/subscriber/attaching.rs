@@ -144,7 +144,8 @@ impl SubscriberMachine {
     pub(crate) fn from_publisher(&mut self, from: PeerId, message: Message) {
         match message {
             Message::Subscribed { subscription, member, first, publisher_size, peers }
-                if self.attachment.search.is_some() => {
+                if self.attachment.search.is_some() =>
+            {
                 let epoch = self.attachment.asked.unwrap_or(Epoch(0));
                 self.attached(epoch, (subscription, member), first, publisher_size, peers);
             }
@@ -164,7 +165,10 @@ impl SubscriberMachine {
         &mut self,
         epoch: Epoch,
         membership: (SubscriptionId, MemberId),
-        first: StepId, publisher_size: u32, peers: Vec<ContactText>) {
+        first: StepId,
+        publisher_size: u32,
+        peers: Vec<ContactText>,
+    ) {
         self.wire.mark(Transition::SubscriberAttached);
         self.attachment.search = None;
         self.attachment.give_up = None;

@@ -46,11 +46,11 @@ impl SubscriberMachine {
         }
         if self.cohort.is_lead() {
             self.leave_publisher();
-            self.closed();
+            self.closed(CloseOutcome::Clean);
         } else if let Some(parent) = self.cohort.parent() {
             self.wire.send(self.now, parent, Message::Leaving);
         } else {
-            self.closed();
+            self.closed(CloseOutcome::Clean);
         }
     }
 
@@ -62,23 +62,29 @@ impl SubscriberMachine {
         self.attachment.stop(&mut self.wire);
     }
 
+    /// At the deadline this rank goes by itself. Others of its cohort may still look at steps, so that the
+    /// publisher is left without a word: that retires what they hold.
     pub(crate) fn tick_close(&mut self) {
         if self.phase == Phase::Closing && self.close_give_up.is_some_and(|due| self.now >= due) {
-            self.leave_publisher();
-            self.closed();
+            self.drop_publisher();
+            self.closed(CloseOutcome::Clean);
         }
     }
 
-    /// Nothing more will happen on this rank.
-    pub(crate) fn closed(&mut self) {
+    /// Nothing more will happen on this rank. Children that have not closed are not told that all have left:
+    /// they lose their parent.
+    pub(crate) fn closed(&mut self, outcome: CloseOutcome) {
         if self.phase == Phase::Closed {
             return;
         }
-        self.tell_children(&Message::Left);
+        let left = self.cohort.children().filter(|(rank, _)| self.left.contains(rank)).map(|(_, peer)| peer);
+        for child in left.collect::<Vec<_>>() {
+            self.wire.send(self.now, child, Message::Left);
+        }
         self.wire.mark(Transition::SubscriberClosed);
         self.phase = Phase::Closed;
         self.cohort.release_name(&mut self.wire);
-        self.wire.event(Event::Closed(CloseOutcome::Clean));
+        self.wire.event(Event::Closed(outcome));
         self.wire.disconnect_all(DisconnectReason::Ended);
     }
 }

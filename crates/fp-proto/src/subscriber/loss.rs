@@ -3,7 +3,7 @@
 use super::{Phase, SubscriberMachine};
 use crate::config::OnLoss;
 use crate::effect::{DisconnectReason, PeerId};
-use crate::event::{Event, OpenFailure};
+use crate::event::{CloseOutcome, Event, OpenFailure};
 use crate::message::Message;
 use crate::outcome::{EndReason, LossReason};
 use crate::transition::Transition;
@@ -30,19 +30,15 @@ impl SubscriberMachine {
         let Some(rank) = self.cohort.lost_rank(role) else { return };
         match (&self.phase, role) {
             (Phase::Closed, _) => {}
-            (Phase::Closing, Role::Child(_)) => {
-                self.stream.forget_child(rank);
-                self.merge_all_releases();
-                self.child_leaving(rank);
-            }
-            (Phase::Closing, _) => self.closed(),
+            // All below it had let go and closed: nothing is lost with it.
+            (Phase::Closing, Role::Child(_)) if self.left.contains(&rank) => {}
             _ => self.cohort_lost(rank, reason),
         }
     }
 
     /// A cohort fails as one: the lead unsubscribes, everybody is told.
     pub(crate) fn cohort_lost(&mut self, rank: Rank, reason: LossReason) {
-        if matches!(self.phase, Phase::Closed | Phase::Closing) {
+        if self.phase == Phase::Closed {
             return;
         }
         let lost = Message::RankLost { rank, reason };
@@ -56,7 +52,12 @@ impl SubscriberMachine {
             return;
         }
         self.wire.mark(Transition::SubscriberCohortLost);
+        // Without a word: what ranks of a broken tree may still look at is retired, not reused.
         self.drop_publisher();
+        if self.phase == Phase::Closing {
+            self.closed(CloseOutcome::Lost { rank, reason });
+            return;
+        }
         if self.attachment.epoch().is_none() {
             self.open_failed(OpenFailure::RankLost { rank, reason });
             return;
@@ -65,8 +66,8 @@ impl SubscriberMachine {
         self.end_here(EndReason::CohortLost { rank, reason });
     }
 
-    /// The subscription ends without a word: what its ranks may still look at is retired, not reused.
-    fn drop_publisher(&mut self) {
+    /// The subscription ends without a word.
+    pub(crate) fn drop_publisher(&mut self) {
         if let Some(publisher) = self.attachment.publisher {
             self.wire.disconnect(publisher, DisconnectReason::Ended);
         }
@@ -76,17 +77,15 @@ impl SubscriberMachine {
 
     /// The publisher's lead is gone without a farewell.
     fn lost_publisher(&mut self, reason: LossReason) {
+        self.drop_answerer();
         match self.phase {
             Phase::Attaching => self.search_on(),
             Phase::Streaming => {
                 self.attachment.publisher = None;
                 self.publisher_ended(EndReason::Lost { rank: Rank(0), reason }, 0);
             }
-            Phase::Ended => self.attachment.publisher = None,
-            Phase::Closing => {
-                self.attachment.publisher = None;
-                self.closed();
-            }
+            // While closing, the other ranks of the cohort are waited for all the same.
+            Phase::Ended | Phase::Closing => self.attachment.publisher = None,
             Phase::Assembling | Phase::Closed => {}
         }
     }

@@ -10,7 +10,7 @@ mod streaming;
 use crate::cohort::{Cohort, Progress};
 use crate::config::SubscriberConfig;
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
-use crate::event::{Event, OpenFailure};
+use crate::event::{CloseOutcome, Event, OpenFailure};
 use crate::message::{MemberId, Message};
 use crate::outcome::LossReason;
 use crate::time::Moment;
@@ -288,7 +288,7 @@ impl SubscriberMachine {
             Message::Assign(assignment) => self.assigned(from, assignment),
             Message::Reselected { first } => self.reselected(first),
             Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
-            Message::Left => self.closed(),
+            Message::Left => self.closed(CloseOutcome::Clean),
             other => self.unexpected(from, &other),
         }
     }

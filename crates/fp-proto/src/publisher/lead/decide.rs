@@ -1,6 +1,6 @@
 //! The decision of a step (`docs/protocol.md`, section 7).
 
-use super::Decided;
+use super::{Decided, Lead};
 use crate::event::{Event, StepRejection};
 use crate::message::{Decision, ReadyReport};
 use crate::publisher::PublisherMachine;
@@ -18,6 +18,28 @@ enum Share {
     Misses,
     /// It did not want it.
     Indifferent,
+}
+
+impl Lead {
+    /// The blocks of every rank, as last reported; the table of the step before if no rank reports a change.
+    fn table_of(&mut self, report: &ReadyReport) -> Result<Arc<StepTable>, String> {
+        if let (true, Some(same)) = (report.changed.is_empty(), &self.last_table) {
+            return Ok(same.clone());
+        }
+        self.last_table = None;
+        for changed in &report.changed {
+            match self.builder.apply(changed.rank, changed.contribution.clone()) {
+                Ok(()) => drop(self.refused.remove(&changed.rank)),
+                Err(error) => drop(self.refused.insert(changed.rank, error.to_string())),
+            }
+        }
+        if let Some(what) = self.refused.values().next() {
+            return Err(what.clone());
+        }
+        let table = Arc::new(self.builder.build().map_err(|error| error.to_string())?);
+        self.last_table = Some(table.clone());
+        Ok(table)
+    }
 }
 
 impl PublisherMachine {
@@ -40,24 +62,17 @@ impl PublisherMachine {
 
     /// The table of a step: the blocks of every rank, as last reported.
     fn compose(&mut self, step: StepId, report: &ReadyReport) -> Option<Arc<StepTable>> {
-        let lead = self.lead.as_mut()?;
-        let mut refused = None;
-        for changed in &report.changed {
-            if let Err(error) = lead.builder.apply(changed.rank, changed.contribution.clone()) {
-                refused.get_or_insert(error.to_string());
-            }
-        }
         #[cfg(feature = "mutations")]
         let ignore = self.config.mutation == Some(crate::mutation::Mutation::AbandonIgnored);
         #[cfg(not(feature = "mutations"))]
         let ignore = false;
-        let reason = match (report.abandoned, refused, lead.builder.build()) {
-            (Some(rank), _, _) if !ignore => StepRejection::Abandoned { rank },
-            (_, Some(what), _) => StepRejection::Disagreement { what },
-            (_, None, Err(error)) => StepRejection::Disagreement { what: error.to_string() },
-            (_, None, Ok(table)) => {
+        let built = self.lead.as_mut()?.table_of(report);
+        let reason = match (report.abandoned, built) {
+            (Some(rank), _) if !ignore => StepRejection::Abandoned { rank },
+            (_, Err(what)) => StepRejection::Disagreement { what },
+            (_, Ok(table)) => {
                 self.wire.mark(Transition::StepDecided);
-                return Some(Arc::new(table));
+                return Some(table);
             }
         };
         self.wire.mark(Transition::StepRejected);

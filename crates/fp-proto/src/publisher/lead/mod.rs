@@ -8,8 +8,9 @@ mod reserve;
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::effect::PeerId;
 use crate::message::{MemberId, ScalarValue};
-use fp_types::{StepId, SubscriptionId, TableBuilder, TableId};
+use fp_types::{Rank, StepId, StepTable, SubscriptionId, TableBuilder, TableId};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// What a subscriber cohort asked for.
 #[derive(Clone, Debug)]
@@ -80,6 +81,10 @@ pub(crate) struct Lead {
     pub(crate) served: BTreeMap<SubscriptionId, Served>,
     pub(crate) steps: BTreeMap<StepId, Decided>,
     pub(crate) builder: TableBuilder,
+    /// The table of the last decided step, the same for the next one if no rank reports a change.
+    pub(crate) last_table: Option<Arc<StepTable>>,
+    /// Ranks whose last contribution made no sense, and why: no step is whole until they report a better one.
+    pub(crate) refused: BTreeMap<Rank, String>,
     pub(crate) reserve: VecDeque<StepId>,
     pub(crate) reserve_steps: u32,
     /// The next step to decide, unless steps in between do not flow.
@@ -98,6 +103,8 @@ impl Lead {
             served: BTreeMap::new(),
             steps: BTreeMap::new(),
             builder: TableBuilder::new(cohort_size),
+            last_table: None,
+            refused: BTreeMap::new(),
             reserve: VecDeque::new(),
             reserve_steps,
             next_decided: StepId(0),
