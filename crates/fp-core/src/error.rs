@@ -113,7 +113,7 @@ pub enum Misuse {
         /// The variable.
         variable: String,
         /// Why.
-        source: SelectionError,
+        source: Box<SelectionError>,
     },
     /// Scalars of one step are too large, or the like.
     #[error(transparent)]

@@ -115,7 +115,7 @@ impl Server {
         self.lock()
             .links
             .values()
-            .map(|served| (served.link.peer().clone(), served.link.negotiated().to_string()))
+            .map(|served| (*served.link.peer(), served.link.negotiated().to_string()))
             .collect()
     }
 

@@ -283,7 +283,7 @@ impl StepReader {
                     ReadError::Misuse(Misuse::UnknownVariable { step, variable, known })
                 }
                 NoPlan::Plan(fp_types::PlanError::Selection(source)) => {
-                    ReadError::Misuse(Misuse::Selection { step, variable, source })
+                    ReadError::Misuse(Misuse::Selection { step, variable, source: Box::new(source) })
                 }
                 NoPlan::Plan(source) => ReadError::Plan { step, variable, source },
             }

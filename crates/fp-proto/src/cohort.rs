@@ -513,10 +513,10 @@ impl Cohort {
 
     /// Takes the name out of the rendezvous, if it is held.
     pub(crate) fn release_name(&mut self, wire: &mut Wire) {
-        if let Some(claim) = self.claim.take() {
-            if !matches!(claim.standing(), Standing::Taken(_)) {
-                claim.remove_entry(wire);
-            }
+        if let Some(claim) = self.claim.take()
+            && !matches!(claim.standing(), Standing::Taken(_))
+        {
+            claim.remove_entry(wire);
         }
     }
 }

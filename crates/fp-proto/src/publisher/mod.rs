@@ -278,18 +278,18 @@ impl PublisherMachine {
 
     fn dispatch(&mut self, from: PeerId, role: Role, message: Message) {
         match role {
-            Role::Fresh | Role::Prober => self.from_stranger(from, message),
-            Role::Candidate(_) | Role::Lead | Role::Joiner(_) => self.from_assembly(from, role, message),
-            Role::Parent => self.from_parent(from, message),
-            Role::Child(rank) => self.from_child(from, rank, message),
+            Role::Fresh | Role::Prober => self.hear_stranger(from, message),
+            Role::Candidate(_) | Role::Lead | Role::Joiner(_) => self.hear_assembly(from, role, message),
+            Role::Parent => self.hear_parent(from, message),
+            Role::Child(rank) => self.hear_child(from, rank, message),
             Role::Early => self.expect_heartbeat(from, &message),
-            Role::Member(member) => self.from_member(from, member, message),
-            Role::Asker => self.from_asker(from, message),
+            Role::Member(member) => self.hear_member(from, member, message),
+            Role::Asker => self.hear_asker(from, message),
             Role::Publisher | Role::Answerer => self.unexpected(from, &message),
         }
     }
 
-    fn from_stranger(&mut self, from: PeerId, message: Message) {
+    fn hear_stranger(&mut self, from: PeerId, message: Message) {
         let now = self.now;
         let progress = match message {
             Message::Heartbeat => Progress::None,
@@ -318,7 +318,7 @@ impl PublisherMachine {
         self.cohort_progress(progress);
     }
 
-    fn from_assembly(&mut self, from: PeerId, role: Role, message: Message) {
+    fn hear_assembly(&mut self, from: PeerId, role: Role, message: Message) {
         let now = self.now;
         let progress = match (role, message) {
             (_, Message::Heartbeat) => Progress::None,
@@ -342,7 +342,7 @@ impl PublisherMachine {
         self.cohort_progress(progress);
     }
 
-    fn from_parent(&mut self, from: PeerId, message: Message) {
+    fn hear_parent(&mut self, from: PeerId, message: Message) {
         match message {
             Message::Heartbeat => {}
             Message::CohortOpen => {
@@ -356,7 +356,7 @@ impl PublisherMachine {
         }
     }
 
-    fn from_child(&mut self, from: PeerId, rank: Rank, message: Message) {
+    fn hear_child(&mut self, from: PeerId, rank: Rank, message: Message) {
         match message {
             Message::Heartbeat => {}
             Message::SubtreeOpen => {
@@ -374,7 +374,7 @@ impl PublisherMachine {
         }
     }
 
-    fn from_asker(&mut self, from: PeerId, message: Message) {
+    fn hear_asker(&mut self, from: PeerId, message: Message) {
         match message {
             Message::Heartbeat => {}
             Message::Resolve { request, table, queries } => self.resolve(from, request, table, queries),

@@ -141,7 +141,7 @@ impl SubscriberMachine {
     }
 
     /// The publisher's lead speaks.
-    pub(crate) fn from_publisher(&mut self, from: PeerId, message: Message) {
+    pub(crate) fn hear_publisher(&mut self, from: PeerId, message: Message) {
         match message {
             Message::Subscribed { subscription, member, first, publisher_size, peers }
                 if self.attachment.search.is_some() =>

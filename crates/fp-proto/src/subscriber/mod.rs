@@ -220,17 +220,17 @@ impl SubscriberMachine {
             return;
         }
         match role {
-            Role::Fresh | Role::Prober => self.from_stranger(from, message),
-            Role::Candidate(_) | Role::Lead | Role::Joiner(_) => self.from_assembly(from, role, message),
-            Role::Parent => self.from_parent(from, message),
-            Role::Child(rank) => self.from_child(from, rank, message),
-            Role::Publisher => self.from_publisher(from, message),
-            Role::Answerer => self.from_answerer(from, message),
+            Role::Fresh | Role::Prober => self.hear_stranger(from, message),
+            Role::Candidate(_) | Role::Lead | Role::Joiner(_) => self.hear_assembly(from, role, message),
+            Role::Parent => self.hear_parent(from, message),
+            Role::Child(rank) => self.hear_child(from, rank, message),
+            Role::Publisher => self.hear_publisher(from, message),
+            Role::Answerer => self.hear_answerer(from, message),
             Role::Early | Role::Member(_) | Role::Asker => self.unexpected(from, &message),
         }
     }
 
-    fn from_stranger(&mut self, from: PeerId, message: Message) {
+    fn hear_stranger(&mut self, from: PeerId, message: Message) {
         let now = self.now;
         let progress = match message {
             Message::Probe { epoch } => {
@@ -249,7 +249,7 @@ impl SubscriberMachine {
         self.cohort_progress(progress);
     }
 
-    fn from_assembly(&mut self, from: PeerId, role: Role, message: Message) {
+    fn hear_assembly(&mut self, from: PeerId, role: Role, message: Message) {
         let now = self.now;
         let progress = match (role, message) {
             (Role::Candidate(_), Message::ProbeReply { epoch, incumbent }) if self.cohort.is_open() => {
@@ -276,7 +276,7 @@ impl SubscriberMachine {
         self.cohort_progress(progress);
     }
 
-    fn from_parent(&mut self, from: PeerId, message: Message) {
+    fn hear_parent(&mut self, from: PeerId, message: Message) {
         match message {
             Message::CohortOpen => {
                 let progress = self.cohort.opened_from_above(self.now, &mut self.wire, from);
@@ -293,7 +293,7 @@ impl SubscriberMachine {
         }
     }
 
-    fn from_child(&mut self, from: PeerId, rank: Rank, message: Message) {
+    fn hear_child(&mut self, from: PeerId, rank: Rank, message: Message) {
         match message {
             Message::SubtreeOpen => {
                 let progress = self.cohort.child_open(self.now, &mut self.wire, rank);

@@ -77,7 +77,7 @@ impl SubscriberMachine {
         }
     }
 
-    pub(crate) fn from_answerer(&mut self, from: PeerId, message: Message) {
+    pub(crate) fn hear_answerer(&mut self, from: PeerId, message: Message) {
         match message {
             Message::Resolved { request, encoded, owners } => self.resolved(request, encoded, owners),
             other => self.unexpected(from, &other),

@@ -162,7 +162,7 @@ impl PublisherMachine {
         self.wire.send(self.now, known.peer, message);
     }
 
-    pub(crate) fn from_member(&mut self, from: PeerId, member: MemberId, message: Message) {
+    pub(crate) fn hear_member(&mut self, from: PeerId, member: MemberId, message: Message) {
         match message {
             Message::Heartbeat => {}
             Message::Credit { total } => self.credit(member, total),
