@@ -81,6 +81,9 @@ impl Search {
 
     /// The entries of the name.
     pub(crate) fn listing(&mut self, now: Moment, wire: &mut Wire, listing: Vec<Listing>) {
+        if self.found.is_some() {
+            return;
+        }
         self.seen.retain(|contact, _| listing.iter().any(|entry| entry.contact == *contact));
         let exclude = self.exclude;
         for entry in listing.into_iter().filter(|entry| Some(entry.epoch) != exclude).take(LIMIT_ENTRIES) {
@@ -91,7 +94,8 @@ impl Search {
 
     /// A known contact is dialled again when nothing came of it; a name is looked up again anyway.
     fn again_if_idle(&mut self, now: Moment) {
-        if self.dialling.is_empty() && self.asked.is_empty() && self.next_lookup.is_none() {
+        let idle = self.dialling.is_empty() && self.asked.is_empty() && self.found.is_none();
+        if idle && self.next_lookup.is_none() {
             self.next_lookup = Some(now.after(self.interval));
         }
     }
@@ -147,6 +151,7 @@ impl Search {
         if incumbent && !other {
             self.drop_rest(wire);
             self.found = Some(contact);
+            self.next_lookup = None;
             return Found::Lead(epoch);
         }
         wire.mark(Transition::EntryPassedOver);

@@ -20,7 +20,9 @@ impl World {
     /// The fault of this number strikes.
     pub(crate) fn strike(&mut self, number: usize) {
         let strike = self.scenario.faults[number].strike.clone();
-        self.trace.line(self.now, "fault", || format!("{strike:?}"));
+        if !matches!(strike, Strike::Pause { .. }) {
+            self.trace.line(self.now, "fault", || format!("{strike:?}"));
+        }
         match strike {
             Strike::Spike { len, extra, only } => self.spike(len, extra, only),
             Strike::Reset { pick } => self.reset_link(pick),

@@ -206,6 +206,7 @@ impl World {
         let now = self.now;
         let (cohort, rank) = self.place(slot);
         self.oracle.released(cohort, rank, key.0, key.1);
+        self.wake_at(slot, now.after(std::time::Duration::from_micros(20)));
         let Some((machine, app)) = self.subscriber(slot) else { return };
         app.held.remove(&key);
         if app.attachment != Some(key.0) {
