@@ -103,8 +103,10 @@ impl PublisherMachine {
                     true if kept_by_all(id) => Share::Has,
                     true => Share::Misses,
                 }
-            } else if (step >= served.reserve_from && reserve) || precious {
+            } else if precious || (step >= served.reserve_from && reserve) {
                 Share::Has
+            } else if step >= served.reserve_from {
+                Share::Misses
             } else {
                 Share::Indifferent
             };

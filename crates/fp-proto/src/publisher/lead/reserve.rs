@@ -51,17 +51,22 @@ impl PublisherMachine {
         };
         served.first = Some(first);
         served.reserve_from = from;
+        let mut next = from;
         for &step in reserved {
             self.wire.mark(if step == StepId(0) && from > step {
                 Transition::PreciousGiven
             } else {
                 Transition::ReserveGiven
             });
-            served.queue.push_back(super::Queued { step, skipped: 0, redelivered: false });
+            // Steps between that the reserve does not have are gaps like any others.
+            let skipped = step.0.saturating_sub(next.0);
+            next = next.max(StepId(step.0 + 1));
+            served.queue.push_back(super::Queued { step, skipped, redelivered: false });
             if let Some(decided) = lead.steps.get_mut(&step) {
                 decided.holders.push(subscription);
             }
         }
+        served.skipped = lead.next_decided.min(first).0.saturating_sub(next.0);
         let members = served.members.clone();
         let begins = reserved.first().copied().unwrap_or(first).min(from);
         for member in members {
