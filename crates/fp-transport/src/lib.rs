@@ -40,3 +40,17 @@ pub use memory::{
     PoolStats, ProcessWatch, SegmentDescriptor, SegmentId, inproc, ring,
 };
 pub use negotiate::{Negotiated, PolicyError, Reason, TransportKind, TransportPolicy};
+
+/// Handles are moved between threads and shared under a lock.
+const _: () = {
+    const fn shared<T: Send + Sync + 'static>() {}
+    shared::<Link>();
+    shared::<Listener>();
+    shared::<Pool>();
+    shared::<Arena>();
+    shared::<Loan>();
+    shared::<Payload>();
+    shared::<MappedSegment>();
+    shared::<ring::RingSender>();
+    shared::<ring::RingReceiver>();
+};

@@ -4,7 +4,7 @@ mod support;
 
 use fp_transport::hello::{HELLO_LEN, PROOF_LEN, REPLY_LEN, Reply};
 use fp_transport::{Contact, DialError, Endpoint, HostId, ProcessId, Reason, Refusal, TransportKind, dial};
-use rustix::net::{bind, listen};
+use rustix::net::{bind, connect, listen};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
@@ -142,4 +142,28 @@ fn a_probe_that_is_not_sealed_refuses_shm() {
     let error = dial(&contact, &options(TransportKind::Shm)).expect_err("no memfd came");
     assert!(error.to_string().contains("the probe failed: no descriptor came"), "{error}");
     answering.join().expect("no panic");
+}
+
+#[test]
+fn a_full_backlog_costs_no_more_than_the_deadline() {
+    let name = format!("flexpath-test-backlog-{}", std::process::id());
+    let (socket, address) = abstract_socket(&name);
+    bind(&socket, &address).expect("a free name");
+    listen(&socket, 0).expect("it listens");
+    let (waiting, _) = abstract_socket(&name);
+    connect(&waiting, &address).expect("one fits");
+    let contact = Contact {
+        process: ProcessId(9),
+        host: HostId::own(),
+        pid: std::process::id(),
+        needs_token: false,
+        endpoints: vec![Endpoint::Unix(name)],
+    };
+    let mut options = options(TransportKind::Shm);
+    options.deadline = Instant::now() + Duration::from_millis(30);
+    let error = dial(&contact, &options).expect_err("nobody accepts");
+    assert!(
+        matches!(error, DialError::Deadline { waiting_for: "a connection to the unix socket", .. }),
+        "{error}"
+    );
 }

@@ -65,6 +65,8 @@ fn what_is_not_sealed_or_not_as_long_is_refused() {
     }
     let error = map(memfd(PAGE, all), 2 * PAGE).expect_err("shorter than announced");
     assert!(matches!(error, MemoryError::WrongLen { expected_bytes: 8192, found_bytes: 4096 }));
+    let error = map(memfd(2 * PAGE, all), PAGE).expect_err("longer than announced");
+    assert!(matches!(error, MemoryError::WrongLen { expected_bytes: 4096, found_bytes: 8192 }));
     assert!(matches!(map(memfd(0, all), 0), Err(MemoryError::WrongLen { .. })));
     let (pipe, _other) = rustix::pipe::pipe().expect("a pipe");
     assert!(matches!(map(pipe, PAGE), Err(MemoryError::NotMemfd(_))));

@@ -111,13 +111,17 @@ fn connect_unix(contact: &Contact, deadline: Instant) -> Result<Connected, Failu
 /// there is nothing to wait on.
 fn open_unix(name: &str, deadline: Instant) -> io::Result<OwnedFd> {
     let socket = stream_socket(AddressFamily::UNIX)?;
+    let address = SocketAddrUnix::new_abstract_name(name.as_bytes())?;
     ioctl_fionbio(&socket, false)?;
-    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-    set_socket_timeout(&socket, Timeout::Send, Some(left))?;
-    match connect(&socket, &SocketAddrUnix::new_abstract_name(name.as_bytes())?) {
-        Ok(()) => {}
-        Err(Errno::AGAIN | Errno::INTR) => return Err(io::ErrorKind::TimedOut.into()),
-        Err(errno) => return Err(errno.into()),
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        set_socket_timeout(&socket, Timeout::Send, Some(left.max(Duration::from_millis(1))))?;
+        match connect(&socket, &address) {
+            Ok(()) => break,
+            Err(Errno::INTR) if !left.is_zero() => {}
+            Err(Errno::AGAIN | Errno::INTR) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(errno) => return Err(errno.into()),
+        }
     }
     ioctl_fionbio(&socket, true)?;
     Ok(socket)

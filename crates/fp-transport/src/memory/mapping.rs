@@ -1,6 +1,7 @@
 //! One mapping of memory, and the only calls of mmap, munmap and madvise.
 #![allow(unsafe_code)] // mapping memory is unsafe by nature; this file keeps it behind a safe owner
 
+use crate::identity::own_pid;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::io;
@@ -17,6 +18,8 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 pub(crate) struct Mapping {
     pointer: NonNull<u8>,
     len: usize,
+    /// The process that mapped it: a forked child has nothing there, or something else by now.
+    pid: u32,
 }
 
 // SAFETY: the mapping is owned by this value alone and is unmapped once, in drop; who may read or write which bytes
@@ -60,7 +63,7 @@ impl Mapping {
 
     fn own(pointer: *mut c_void, len: usize) -> io::Result<Mapping> {
         let pointer = NonNull::new(pointer.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
-        let mapping = Mapping { pointer, len };
+        let mapping = Mapping { pointer, len, pid: own_pid() };
         // SAFETY: exactly the range mapped above, which this value owns; the advice changes what a fork does.
         unsafe { madvise(mapping.pointer.as_ptr().cast(), len, Advice::LinuxDontFork)? };
         Ok(mapping)
@@ -95,6 +98,9 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
+        if self.pid != own_pid() {
+            return;
+        }
         // SAFETY: exactly the range that this value owns; whoever holds a slice of it also holds its owner. Fails
         // only for a range that was never mapped.
         let _ = unsafe { munmap(self.pointer.as_ptr().cast(), self.len) };

@@ -47,7 +47,9 @@ fn a_sleeper_is_woken() {
         }
         receiver
     });
+    let deadline = soon();
     while !sender.receiver_sleeps() {
+        assert!(Instant::now() < deadline, "it never sleeps");
         thread::yield_now();
     }
     assert!(sender.try_send(b"wake").expect("sound"));
