@@ -20,9 +20,7 @@ pub mod outcome;
 pub mod publisher;
 mod search;
 pub mod subscriber;
-#[doc(hidden)]
-pub mod table_plain;
-pub use table_plain as table;
+pub mod table;
 pub mod time;
 pub mod transition;
 pub mod tree;

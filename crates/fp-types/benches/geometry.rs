@@ -64,7 +64,7 @@ fn random(blocks: u32) -> Layout {
     };
     let shape = Shape::new([1 << 20; 3]).unwrap();
     let mut block = |rank: u32| {
-        let largest = if rank % 1000 == 0 { 1 << 15 } else { 1 << 13 };
+        let largest = if rank.is_multiple_of(1000) { 1 << 15 } else { 1 << 13 };
         let count = [(); 3].map(|()| 1 + below(largest));
         let start = count.map(|count| below((1 << 20) - count));
         (BlockId::new(Rank(rank), 0), Region::new(start, count).unwrap())
