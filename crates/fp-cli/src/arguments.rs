@@ -1,0 +1,163 @@
+//! What the command line says.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use fp_core::SelectionExpression;
+
+/// What `--help` says at the end.
+const AFTER: &str = "\
+Exit status: 0 all went well, 1 something failed (the message says what), 2 wrong usage.
+Interrupted by ctrl-c it leaves the stream first and then ends as interrupted (130 in a shell).
+
+Environment: FLEXPATH_RENDEZVOUS names the rendezvous directory, FLEXPATH_TRANSPORTS the transports that may be
+used, FLEXPATH_LOG what to log on the standard error (debug, fp_core=trace).";
+
+/// Lists, describes and follows the streams of running simulations.
+#[derive(Debug, Parser)]
+#[command(name = "flexpath", version, after_help = AFTER, subcommand_required = true)]
+pub(crate) struct Arguments {
+    /// The directory where streams are found [default: FLEXPATH_RENDEZVOUS, else flexpath in the runtime directory,
+    /// else one in the temporary directory that this user alone can enter]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) rendezvous: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Lists the streams that are being published
+    Ls(LsOptions),
+    /// Shows the variables of a stream, from its next step. Takes no data, and the publisher waits for nothing
+    Describe(DescribeOptions),
+    /// Follows a stream while it runs: its steps, or the values of one variable
+    Tail(TailOptions),
+}
+
+/// Options of `ls`.
+#[derive(Debug, Args)]
+pub(crate) struct LsOptions {
+    /// Prints one JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Lists entries too behind which nobody answers: remains of processes that were killed
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// Options of `describe`.
+#[derive(Debug, Args)]
+pub(crate) struct DescribeOptions {
+    /// The stream's name, as `flexpath ls` shows it
+    pub(crate) stream: String,
+    /// Prints one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How long to wait for the stream, and again for its next step
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+}
+
+/// Options of `tail`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  flexpath tail heat                              one line for each step
+  flexpath tail heat 'temperature[0:10, ::2]'     rows 0 to 9, every second column
+  flexpath tail heat 'temperature[-1, :]'         the last row
+  flexpath tail heat 'temperature[rank 3]'        what rank 3 put
+  flexpath tail heat 'T[points (1, 2) (3, 4)]'    two elements
+Slices are Python's; a selection outside the array is an error.")]
+pub(crate) struct TailOptions {
+    /// The stream's name, as `flexpath ls` shows it
+    pub(crate) stream: String,
+    /// A variable, and which of its elements: VARIABLE or VARIABLE[slice]. Without it only the steps are shown
+    #[arg(value_name = "VARIABLE[slice]")]
+    pub(crate) target: Option<Target>,
+    /// Ends after that many steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) steps: Option<u64>,
+    /// Prints one JSON object a line for each step, with all values (those that are no numbers as null)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Takes every step: the publisher waits for this command where it must. Otherwise old steps are dropped
+    #[arg(long)]
+    pub(crate) every_step: bool,
+    /// Most values that are shown of a step
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "json")]
+    pub(crate) values: usize,
+    /// How long to wait for the stream
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+}
+
+/// A variable and a selection of its elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    /// The variable.
+    pub(crate) variable: String,
+    /// Which of its elements.
+    pub(crate) selection: SelectionExpression,
+}
+
+/// Why a text names no elements of a variable.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ParseTargetError {
+    /// There is nothing before the brackets.
+    #[error("no variable is named before the brackets, as in temperature[0:10]")]
+    NoVariable,
+    /// What stands in the brackets is no selection.
+    #[error("{0}")]
+    Selection(<SelectionExpression as FromStr>::Err),
+}
+
+impl FromStr for Target {
+    type Err = ParseTargetError;
+
+    fn from_str(text: &str) -> Result<Self, ParseTargetError> {
+        let (variable, selection) =
+            SelectionExpression::parse_with_name(text).map_err(ParseTargetError::Selection)?;
+        if variable.is_empty() {
+            return Err(ParseTargetError::NoVariable);
+        }
+        Ok(Self { variable: variable.to_owned(), selection })
+    }
+}
+
+/// Reads a number of seconds, such as `2.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is no number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| format!("{text:?}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_target_is_a_variable_with_or_without_a_selection() {
+        let read = |text: &str| text.parse::<Target>();
+        let target = read("T[0:10, ::2]").unwrap();
+        assert_eq!((target.variable.as_str(), target.selection.to_string().as_str()), ("T", "[0:10, ::2]"));
+        assert_eq!(read("T").unwrap().selection, SelectionExpression::All);
+        assert!(matches!(read("[0:10]"), Err(ParseTargetError::NoVariable)));
+        assert!(matches!(read("T[0:"), Err(ParseTargetError::Selection(_))));
+    }
+
+    #[test]
+    fn times_are_finite_and_not_negative() {
+        assert_eq!(seconds("2.5"), Ok(Duration::from_millis(2500)));
+        assert!(["-1", "nan", "1e99", "soon"].iter().all(|text| seconds(text).is_err()));
+    }
+}

@@ -1,0 +1,89 @@
+//! Why the command failed: every message says what, where, and what to do about it.
+
+use std::io;
+use std::time::Duration;
+
+use fp_core::rendezvous::RendezvousError;
+use fp_core::{CloseError, Dtype, OpenError, ReadError};
+
+/// Why the command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The rendezvous cannot be used.
+    #[error(transparent)]
+    Rendezvous(#[from] RendezvousError),
+    /// The stream cannot be opened.
+    #[error("{source}{}", hint(alive))]
+    Open {
+        /// Why.
+        source: Box<OpenError>,
+        /// The streams that there are.
+        alive: Vec<String>,
+    },
+    /// A step, or something in it, cannot be read.
+    #[error("stream {stream:?}: {source}")]
+    Read {
+        /// The stream.
+        stream: String,
+        /// Why.
+        source: Box<ReadError>,
+    },
+    /// The stream could not be left in order.
+    #[error(transparent)]
+    Close(#[from] CloseError),
+    /// Nothing came.
+    #[error(
+        "stream {stream:?}: no step within {waited:?}; it is open, but publishes nothing now. Wait longer with --timeout"
+    )]
+    NoStep {
+        /// The stream.
+        stream: String,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The stream is over, and not because its publisher closed it, or before there was a step.
+    #[error("stream {stream:?}: {ending}")]
+    Ended {
+        /// The stream.
+        stream: String,
+        /// Why.
+        ending: String,
+    },
+    /// Elements that have no text.
+    #[error("stream {stream:?}, variable {variable:?}: elements of type {dtype} cannot be shown")]
+    NotShown {
+        /// The stream.
+        stream: String,
+        /// The variable.
+        variable: String,
+        /// Its element type.
+        dtype: Dtype,
+    },
+    /// The output cannot be written.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl Failure {
+    /// Something of a stream's step could not be read.
+    pub(crate) fn read(stream: &str, source: ReadError) -> Self {
+        Self::Read { stream: stream.to_owned(), source: Box::new(source) }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        // What we print can always be written as JSON: only the output itself fails.
+        Self::Output(error.into())
+    }
+}
+
+/// The streams that there are, for whoever asked for another.
+fn hint(alive: &[String]) -> String {
+    match alive {
+        [] => {
+            "\nNo stream is being published here; `flexpath ls --all` shows what was left behind.".to_owned()
+        }
+        names => format!("\nThese streams are being published: {}.", names.join(", ")),
+    }
+}

@@ -1,0 +1,107 @@
+//! `flexpath tail`: a stream's steps as they come, or the values of one variable.
+
+mod line;
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use fp_core::rendezvous::Rendezvous;
+use fp_core::{EndReason, NextStep, QueuePolicy, ReadError, StepReader, Subscriber, SubscriberOptions};
+
+use crate::arguments::{TailOptions, Target};
+use crate::describe::open;
+use crate::failure::Failure;
+use crate::interrupt::{Interrupt, NOTICE};
+
+/// After how much silence the user is told that nothing comes.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// Follows a stream.
+pub(crate) fn run(rendezvous: Rendezvous, options: &TailOptions) -> Result<(), Failure> {
+    let mut subscriber = open(&options.stream, subscription(options), rendezvous)?;
+    let interrupt = Interrupt::watch()?;
+    follow(&mut subscriber, options, &interrupt)?;
+    subscriber.close()?;
+    Ok(interrupt.finish()?)
+}
+
+/// What is asked of the publisher: the one variable that is shown, and not to wait unless told so.
+fn subscription(options: &TailOptions) -> SubscriberOptions {
+    let variable = options.target.iter().map(|target| target.variable.clone());
+    let asked = SubscriberOptions::default().with_variables(variable).with_open_timeout(options.timeout);
+    if options.every_step { asked } else { asked.with_policy(QueuePolicy::DropOldest) }
+}
+
+/// Shows steps until there are enough, the stream ends, or the user has seen enough.
+fn follow(subscriber: &mut Subscriber, options: &TailOptions, interrupt: &Interrupt) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let mut shown = 0;
+    let mut quiet_since = Instant::now();
+    while !interrupt.is_requested() && options.steps.is_none_or(|limit| shown < limit) {
+        match subscriber.next_step(NOTICE).map_err(|source| failed(options, source))? {
+            NextStep::Step(step) => {
+                show(&mut out, options, &step)?;
+                shown += 1;
+                quiet_since = Instant::now();
+            }
+            NextStep::NotYet if quiet_since.elapsed() >= SILENCE => {
+                eprintln!("flexpath: stream {:?}: no step for {SILENCE:?}; waiting", options.stream);
+                quiet_since = Instant::now();
+            }
+            NextStep::NotYet => {}
+            NextStep::Ended(ending) => return ended(options, &ending.reason),
+        }
+    }
+    Ok(())
+}
+
+/// Shows one step.
+fn show(out: &mut impl Write, options: &TailOptions, step: &StepReader) -> Result<(), Failure> {
+    match &options.target {
+        Some(target) => show_values(out, options, target, step)?,
+        None => show_step(out, options, step)?,
+    }
+    Ok(out.flush()?)
+}
+
+/// Shows what a step holds.
+fn show_step(out: &mut impl Write, options: &TailOptions, step: &StepReader) -> Result<(), Failure> {
+    let variables = step.variables().map_err(|source| failed(options, source))?;
+    if options.json {
+        line::step_json(out, step, &variables)
+    } else {
+        Ok(line::step_text(out, step, &variables)?)
+    }
+}
+
+/// Shows the selected values of one variable.
+fn show_values(
+    out: &mut impl Write,
+    options: &TailOptions,
+    target: &Target,
+    step: &StepReader,
+) -> Result<(), Failure> {
+    let variables = step.variables().map_err(|source| failed(options, source))?;
+    let found = variables.iter().find(|info| info.def.name == target.variable);
+    let Some(info) = found else {
+        let known = variables.into_iter().map(|info| info.def.name).collect();
+        return Err(failed(options, line::unknown(step, target, known)));
+    };
+    let selection = line::selection(step, target, info).map_err(|source| failed(options, source))?;
+    line::values(out, options, step, info, &selection)
+}
+
+/// How a stream's end ends this command: well, if its publisher closed it.
+fn ended(options: &TailOptions, reason: &EndReason) -> Result<(), Failure> {
+    let (stream, ending) = (options.stream.clone(), reason.to_string());
+    if matches!(reason, EndReason::Closed) {
+        eprintln!("flexpath: stream {stream:?}: {ending}");
+        return Ok(());
+    }
+    Err(Failure::Ended { stream, ending })
+}
+
+/// An error of a read, with its stream.
+fn failed(options: &TailOptions, source: ReadError) -> Failure {
+    Failure::read(&options.stream, source)
+}
