@@ -108,7 +108,6 @@ impl Message {
             Self::Log { .. } => "Log",
             Self::Subscribe { .. } => "Subscribe",
             Self::Subscribed { .. } => "Subscribed",
-            Self::Credit { .. } => "Credit",
             Self::Assign(_) => "Assign",
             Self::Release { .. } => "Release",
             Self::Reselect { .. } => "Reselect",

@@ -278,7 +278,7 @@ pub enum Message {
         label: String,
         /// Ranks in the subscriber cohort.
         cohort_size: u32,
-        /// The first grant: how many steps in all this cohort will take.
+        /// Steps that this cohort takes before it has released any.
         credit: u64,
     },
     /// The publisher's answer, once the first step is agreed.
@@ -294,14 +294,10 @@ pub enum Message {
         /// Where each subscriber rank sends its questions: rank r to entry r modulo the length.
         peers: Vec<ContactText>,
     },
-    /// More steps may be assigned: the total number since the beginning.
-    Credit {
-        /// The total.
-        total: u64,
-    },
     /// A step for this cohort; down its tree as well.
     Assign(Assignment),
-    /// Up the subscriber tree: every rank below has released this step. To the publisher: the cohort has.
+    /// Up the subscriber tree: every rank below has released this step. To the publisher: the cohort has, and will
+    /// take one more.
     Release {
         /// The step.
         step: StepId,

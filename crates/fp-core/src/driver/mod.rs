@@ -59,6 +59,8 @@ pub(crate) struct State<R: Role> {
     rendezvous: Rendezvous,
     /// Whether a caller waits on the descriptors.
     polling: bool,
+    /// Callers that wait for the one that polls.
+    waiting: usize,
     left_alone_since: Instant,
 }
 
@@ -110,6 +112,7 @@ impl<R: Role> Endpoint<R> {
             listener: setup.listener,
             rendezvous: setup.rendezvous,
             polling: false,
+            waiting: 0,
             left_alone_since: Instant::now(),
         };
         let endpoint = Arc::new(Self {
@@ -146,8 +149,7 @@ impl<R: Role> Endpoint<R> {
         let mut state = self.lock();
         let answer = command(&mut state, self.clock.now());
         self.drain(&mut state);
-        drop(state);
-        self.progress.notify_all();
+        self.tell_waiting(&state);
         answer
     }
 
@@ -181,13 +183,23 @@ impl<R: Role> Endpoint<R> {
         }
     }
 
+    /// Wakes those who wait for somebody else's polling; a wake that nobody waits for would cost a system call.
+    fn tell_waiting(&self, state: &State<R>) {
+        if state.waiting > 0 {
+            self.progress.notify_all();
+        }
+    }
+
     fn wait_for_poller<'a>(
         &self,
-        state: MutexGuard<'a, State<R>>,
+        mut state: MutexGuard<'a, State<R>>,
         until: Instant,
     ) -> MutexGuard<'a, State<R>> {
         let left = until.saturating_duration_since(Instant::now());
-        self.progress.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+        state.waiting += 1;
+        let mut state = self.progress.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        state.waiting -= 1;
+        state
     }
 
     fn poll_descriptors<'a>(
@@ -202,7 +214,6 @@ impl<R: Role> Endpoint<R> {
         let ready = self.ready(due.saturating_duration_since(Instant::now()));
         let data = self.turn_control(&ready, true);
         self.turn_data(&data);
-        self.progress.notify_all();
         self.lock()
     }
 
@@ -238,6 +249,7 @@ impl<R: Role> Endpoint<R> {
             state.left_alone_since = Instant::now();
         }
         self.drain(&mut state);
+        self.tell_waiting(&state);
         data
     }
 
@@ -344,7 +356,6 @@ impl<R: Role> Driven for Endpoint<R> {
         let ready = self.ready(Duration::ZERO);
         let data = self.turn_control(&ready, false);
         self.turn_data(&data);
-        self.progress.notify_all();
         true
     }
 

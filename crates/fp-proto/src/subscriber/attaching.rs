@@ -130,12 +130,11 @@ impl SubscriberMachine {
         self.wire.set_role(publisher, Role::Publisher);
         self.attachment.publisher = Some(publisher);
         self.attachment.asked = Some(epoch);
-        self.stream.credit = u64::from(self.config.credit_steps.max(1));
         let message = Message::Subscribe {
             spec: self.config.spec.clone(),
             label: self.config.cohort.name.clone(),
             cohort_size: self.config.cohort.size,
-            credit: self.stream.credit,
+            credit: u64::from(self.config.credit_steps.max(1)),
         };
         self.wire.send(self.now, publisher, message);
     }

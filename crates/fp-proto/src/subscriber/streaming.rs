@@ -27,8 +27,6 @@ pub(crate) struct Stream {
     held: BTreeSet<StepId>,
     last: Option<StepId>,
     ending: Option<StreamEnding>,
-    /// At the lead: steps that this cohort will take in all.
-    pub(crate) credit: u64,
 }
 
 impl Stream {
@@ -155,11 +153,6 @@ impl SubscriberMachine {
         let upwards = self.attachment.publisher.or(self.cohort.parent());
         let Some(peer) = upwards else { return };
         self.wire.send(self.now, peer, Message::Release { step });
-        if self.cohort.is_lead() {
-            self.stream.credit += 1;
-            let total = self.stream.credit;
-            self.wire.send(self.now, peer, Message::Credit { total });
-        }
     }
 
     /// Merges again what a lost or closed child no longer delays.

@@ -165,21 +165,12 @@ impl PublisherMachine {
     pub(crate) fn hear_member(&mut self, from: PeerId, member: MemberId, message: Message) {
         match message {
             Message::Heartbeat => {}
-            Message::Credit { total } => self.credit(member, total),
             Message::Release { step } => self.member_released(from, member, step),
             Message::Reselect { spec } => self.reselect(from, member, spec),
             Message::Unsubscribe => self.member_left(from, member),
             Message::Resolve { request, table, queries } => self.resolve(from, request, table, queries),
             other => self.unexpected(from, &other),
         }
-    }
-
-    fn credit(&mut self, member: MemberId, total: u64) {
-        let Some(known) = self.lead.as_mut().and_then(|lead| lead.members.get_mut(&member)) else { return };
-        known.credit = known.credit.max(total);
-        let subscription = known.subscription;
-        self.assign(subscription);
-        self.consider_ending();
     }
 
     fn reselect(&mut self, from: PeerId, member: MemberId, spec: SubscriptionSpec) {

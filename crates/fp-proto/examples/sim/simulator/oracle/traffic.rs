@@ -25,9 +25,7 @@ impl Traffic {
                     self.largest_unchanged_ready_bytes = self.largest_unchanged_ready_bytes.max(len_bytes);
                 }
             }
-            Message::Log { .. } | Message::Assign(_) | Message::Release { .. } | Message::Credit { .. } => {
-                self.steps += 1
-            }
+            Message::Log { .. } | Message::Assign(_) | Message::Release { .. } => self.steps += 1,
             _ => self.others += 1,
         }
     }
