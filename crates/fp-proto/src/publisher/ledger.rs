@@ -18,11 +18,18 @@ pub(crate) fn is_standing(subscription: SubscriptionId) -> bool {
     subscription.0 < FIRST_SUBSCRIPTION
 }
 
+/// A selection that is kept until the next one holds, and the step that was open then is ended.
+pub(crate) struct Earlier {
+    pub(crate) variables: VariableSet,
+    /// The next selection holds for every step that begins from now on.
+    pub(crate) over: bool,
+}
+
 /// A subscription as this rank knows it.
 pub(crate) struct Subscription {
     pub(crate) spec: SubscriptionSpec,
-    /// During a change of selection: what was wanted before.
-    pub(crate) previous: Option<VariableSet>,
+    /// Changes of selection under way: what was wanted before, oldest first.
+    pub(crate) earlier: Vec<Earlier>,
     /// Its first step, once agreed.
     pub(crate) first: Option<StepId>,
     /// Its end was prepared: nothing is kept for it any more.
@@ -41,7 +48,7 @@ impl Subscription {
     pub(crate) fn new(spec: SubscriptionSpec, first: Option<StepId>) -> Self {
         Self {
             spec,
-            previous: None,
+            earlier: Vec::new(),
             first,
             removed: false,
             ended: None,
@@ -61,9 +68,16 @@ impl Subscription {
         !self.removed && first <= step && takes(self.spec.policy, first, step)
     }
 
+    /// The oldest change of selection is agreed: it holds from the next step on that this rank begins.
+    pub(crate) fn selection_agreed(&mut self) {
+        if let Some(earlier) = self.earlier.iter_mut().find(|earlier| !earlier.over) {
+            earlier.over = true;
+        }
+    }
+
     fn wants_variable(&self, variable: &str) -> bool {
         self.spec.variables.contains(variable)
-            || self.previous.as_ref().is_some_and(|set| set.contains(variable))
+            || self.earlier.iter().any(|earlier| earlier.variables.contains(variable))
     }
 }
 
@@ -164,6 +178,7 @@ impl Ledger {
         let step = self.next;
         self.next = StepId(step.0 + 1);
         self.open = Some(step);
+        self.subscriptions.values_mut().for_each(|known| known.earlier.retain(|earlier| !earlier.over));
         for subscription in &kept {
             if let Some(known) = self.subscriptions.get_mut(subscription) {
                 known.live.insert(step);

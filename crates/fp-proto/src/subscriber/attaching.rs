@@ -228,10 +228,10 @@ impl SubscriberMachine {
         #[cfg(not(feature = "mutations"))]
         let keep = false;
         self.stream.reset(keep);
-        self.drop_answerer();
         self.attachment.awaiting = Some(reason.clone());
         self.phase = Phase::Attaching;
         self.wire.event(Event::AwaitingRestart { reason });
+        self.drop_answerer();
         let OnLoss::AwaitRestart(patience) = self.config.on_loss else { return };
         if self.cohort.is_lead() {
             let ended = self.attachment.epoch;

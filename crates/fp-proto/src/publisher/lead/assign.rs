@@ -101,7 +101,7 @@ impl PublisherMachine {
     fn next_member(&self, subscription: SubscriptionId) -> Option<MemberId> {
         let lead = self.lead.as_ref()?;
         let served = lead.served.get(&subscription)?;
-        if served.queue.is_empty() || served.first.is_none() || self.is_lost() {
+        if served.queue.is_empty() || served.first.is_none() || self.is_lost() || lead.is_full(served, subscription) {
             return None;
         }
         #[cfg(feature = "mutations")]
@@ -180,9 +180,11 @@ impl PublisherMachine {
             self.misbehaved(from, Misbehaviour::OutOfOrder("Release"));
             return;
         }
+        known.credit += 1;
         let subscription = known.subscription;
         self.wire.mark(Transition::StepReleased);
         self.released(subscription, vec![step], false);
+        self.assign(subscription);
         self.consider_ending();
     }
 
@@ -191,10 +193,18 @@ impl PublisherMachine {
         if steps.is_empty() {
             return;
         }
-        for step in &steps {
-            self.unhold(subscription, *step);
+        let looked_at = |step: &StepId| {
+            let decided = self.lead.as_ref().and_then(|lead| lead.steps.get(step));
+            decided.is_some_and(|decided| decided.retire)
+        };
+        let (retired, reused): (Vec<StepId>, Vec<StepId>) =
+            steps.into_iter().partition(|step| retire || looked_at(step));
+        for (steps, retire) in [(retired, true), (reused, false)] {
+            steps.iter().for_each(|&step| self.unhold(subscription, step));
+            if !steps.is_empty() {
+                self.append(Decision::Released { subscription, steps, retire });
+            }
         }
-        self.append(Decision::Released { subscription, steps, retire });
     }
 
     fn unhold(&mut self, subscription: SubscriptionId, step: StepId) {
@@ -221,15 +231,17 @@ impl PublisherMachine {
         held: BTreeSet<StepId>,
         reason: MemberEnd,
     ) {
-        let Some(served) = self.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
-            return;
-        };
+        let Some(lead) = &mut self.lead else { return };
+        let Some(served) = lead.served.get_mut(&subscription) else { return };
         let others = !served.members.is_empty();
         let redeliver = others && served.spec.share.as_ref().is_some_and(|share| share.redeliver);
         #[cfg(feature = "mutations")]
         let redeliver =
             redeliver && self.config.mutation != Some(crate::mutation::Mutation::RedeliveryForgotten);
         if redeliver {
+            for (_, decided) in lead.steps.iter_mut().filter(|(step, _)| held.contains(step)) {
+                decided.retire |= reason != MemberEnd::Left;
+            }
             for &step in held.iter().rev() {
                 served.queue.push_front(Queued { step, skipped: 0, redelivered: true });
                 self.wire.mark(Transition::StepRedelivered);

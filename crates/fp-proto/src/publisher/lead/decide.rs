@@ -129,7 +129,7 @@ impl PublisherMachine {
         let id = table.id();
         self.tables.hold(table);
         lead.steps
-            .insert(step, Decided { table: id, values: report.values, len_bytes: report.len_bytes, holders });
+            .insert(step, Decided { table: id, values: report.values, len_bytes: report.len_bytes, holders, retire: false });
     }
 
     fn hand_out(&mut self, step: StepId, shares: &[(SubscriptionId, Share)]) {

@@ -5,7 +5,7 @@ mod decide;
 mod members;
 mod reserve;
 
-use crate::config::{ContactText, SubscriptionSpec};
+use crate::config::{ContactText, QueuePolicy, SubscriptionSpec};
 use crate::effect::PeerId;
 use crate::message::{MemberId, ScalarValue};
 use fp_types::{Rank, StepId, StepTable, SubscriptionId, TableBuilder, TableId};
@@ -70,6 +70,8 @@ pub(crate) struct Decided {
     pub(crate) len_bytes: u64,
     /// Subscriptions that have it, standing ones included.
     pub(crate) holders: Vec<SubscriptionId>,
+    /// A member that is lost may still look at it, though another has it now.
+    pub(crate) retire: bool,
 }
 
 /// The lead's state.
@@ -112,6 +114,18 @@ impl Lead {
             next_member: 0,
             next_change: 0,
         }
+    }
+
+    /// Steps of a subscription that are assigned and not released.
+    fn held(&self, subscription: SubscriptionId) -> usize {
+        let members = self.members.values().filter(|member| member.subscription == subscription);
+        members.map(|member| member.held.len()).sum()
+    }
+
+    /// Whether as many steps of a lossy subscription are out as may be live. (Of the others no more are begun.)
+    fn is_full(&self, served: &Served, subscription: SubscriptionId) -> bool {
+        let lossy = matches!(served.spec.policy, QueuePolicy::DropOldest | QueuePolicy::LatestOnly);
+        lossy && self.held(subscription) >= served.spec.limit_steps as usize
     }
 
     fn live_subscriptions(&self) -> usize {

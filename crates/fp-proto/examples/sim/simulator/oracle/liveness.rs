@@ -100,7 +100,8 @@ impl Oracle {
         let all = ranks
             .into_iter()
             .all(|rank| truth.ranks[rank.0 as usize].steps.get(step.0 as usize).is_some_and(said));
-        self.demand(!all, "who is named as late is late", || {
+        let touched = self.is_touched(cohort);
+        self.demand(!all || touched, "who is named as late is late", || {
             format!("{cohort}: rank {late} ended step {step} long ago")
         });
     }

@@ -87,7 +87,7 @@ impl Oracle {
         };
         let policy = wanted.spec.policy;
         let count = live.len();
-        self.demand(allowed, "a policy drops only what it may", || {
+        self.demand(allowed || self.is_touched(cohort), "a policy drops only what it may", || {
             format!(
                 "{cohort} rank {rank} did not keep step {step} for {subscription} ({policy:?}) with {count} live steps"
             )
