@@ -1,0 +1,22 @@
+//! Cohorts of real processes: this test binary starts itself again in a role for each rank.
+//!
+//! Contents are functions of variable, step and global index, so that every element that arrives can be checked.
+//! No test sleeps; every wait has a deadline and says what it waits for.
+
+#[path = "processes/cast.rs"]
+mod cast;
+#[path = "processes/grid.rs"]
+mod grid;
+#[path = "processes/matrix.rs"]
+mod matrix;
+
+/// Runs the role that the environment names; in the parent, nothing.
+#[test]
+fn child_entry() {
+    let Some(role) = cast::role() else { return };
+    match role.as_str() {
+        "grid-publisher" => matrix::publish(),
+        "grid-subscriber" => matrix::subscribe(),
+        other => panic!("no role {other:?}"),
+    }
+}
