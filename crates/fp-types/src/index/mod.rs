@@ -49,8 +49,10 @@ impl SpatialIndex {
         Self { order, regions, levels }
     }
 
-    /// Calls `visit` with the position of every region that has an element of `region`, in no particular order,
-    /// until it breaks off.
+    /// Calls `visit` with the position of every region that has an element of `region`, until it breaks off.
+    ///
+    /// The order means nothing, but runs backwards: of a pile of equal regions the last comes first, which is the
+    /// one that whoever asks for later regions is after.
     pub(crate) fn visit_touching(&self, region: &Region, mut visit: impl FnMut(usize) -> ControlFlow<()>) {
         if region.is_empty() || region.ndims() != self.regions.ndims() {
             return;
@@ -82,7 +84,7 @@ impl SpatialIndex {
         bounds: (&[u64], &[u64]),
         visit: &mut impl FnMut(usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        for node in nodes.filter(|&node| self.levels[level].overlaps(node, bounds.0, bounds.1)) {
+        for node in nodes.rev().filter(|&node| self.levels[level].overlaps(node, bounds.0, bounds.1)) {
             match level.checked_sub(1) {
                 Some(below) => {
                     let children = node * FANOUT..self.levels[below].len().min((node + 1) * FANOUT);
@@ -100,11 +102,11 @@ impl SpatialIndex {
     /// Visits those of the regions of one leaf that the bounds touch.
     fn visit_leaf(
         &self,
-        mut places: Range<usize>,
+        places: Range<usize>,
         bounds: (&[u64], &[u64]),
         visit: &mut impl FnMut(usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        places.try_for_each(|place| {
+        places.rev().try_for_each(|place| {
             let touched = self.regions.overlaps(place, bounds.0, bounds.1);
             if touched { visit(self.order[place] as usize) } else { ControlFlow::Continue(()) }
         })

@@ -70,3 +70,32 @@ fn inner_edges(region: &Region, owned: &[Region], dim: usize) -> Vec<u64> {
     let edges = owned.iter().flat_map(|other| [other.start()[dim], other.end()[dim]]);
     edges.filter(|&edge| start < edge && edge < end).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thousand cells of a grid; a few are missing, the rest are found covered by counting alone.
+    #[test]
+    fn a_few_missing_cells_of_many_are_found() -> Result<(), Box<dyn std::error::Error>> {
+        let whole = Region::new([0; 3], [40; 3])?;
+        let mut missing = Vec::new();
+        let mut owned = Vec::new();
+        for cell in 0..1000u64 {
+            let start = [cell / 100, cell / 10 % 10, cell % 10].map(|index| index * 4);
+            let region = Region::new(start, [4; 3])?;
+            if matches!(cell, 0 | 555 | 556 | 999) {
+                missing.push(region)
+            } else {
+                owned.push((cell as usize, region))
+            }
+        }
+        let gaps = find(&whole, &owned)?;
+        let count: u64 = gaps.iter().map(Region::element_count).sum();
+        assert_eq!(count, 4 * 64);
+        assert!(gaps.iter().all(|gap| !owned.iter().any(|(_, region)| region.overlaps(gap))));
+        assert!(missing.iter().all(|cell| gaps.iter().any(|gap| gap.overlaps(cell))));
+        assert_eq!(gaps[0].start(), whole.start());
+        Ok(())
+    }
+}

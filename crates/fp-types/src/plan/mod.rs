@@ -284,3 +284,118 @@ impl Piece {
         Packing::new(self.block_region, order)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::Rank;
+
+    fn block(rank: u32, index: u32) -> BlockId {
+        BlockId::new(Rank(rank), index)
+    }
+
+    fn region(start: u64, count: u64) -> Region {
+        Region::new([start], [count]).unwrap()
+    }
+
+    fn line(extent: u64, blocks: &[(BlockId, Region)]) -> Layout {
+        Layout::global(Shape::new([extent]).unwrap(), blocks.iter().copied()).unwrap()
+    }
+
+    fn pieces(plan: &Plan) -> Vec<(BlockId, Part)> {
+        plan.pieces.iter().map(|piece| (piece.block, piece.part.clone())).collect()
+    }
+
+    #[test]
+    fn the_higher_rank_and_then_the_later_put_wins() {
+        let layout = line(
+            10,
+            &[(block(0, 0), region(0, 6)), (block(1, 0), region(4, 4)), (block(1, 1), region(7, 3))],
+        );
+        let plan = plan(&layout, &Selection::All, GapPolicy::Error).unwrap();
+        let expected = [
+            (block(0, 0), Part::Region(region(0, 4))),
+            (block(1, 0), Part::Region(region(4, 3))),
+            (block(1, 1), Part::Region(region(7, 3))),
+        ];
+        assert_eq!(pieces(&plan), expected);
+        assert!(plan.pieces[2].is_whole_block() && !plan.pieces[0].is_whole_block());
+    }
+
+    #[test]
+    fn gaps_are_named_or_listed() {
+        let layout = line(10, &[(block(0, 0), region(0, 3)), (block(1, 0), region(5, 3))]);
+        let selection = Selection::Region(region(1, 8));
+        let error = plan(&layout, &selection, GapPolicy::Error).unwrap_err();
+        let message = "3 of 8 elements were put by no rank; the first of them are [3:5]";
+        assert_eq!(error.to_string(), message);
+        let plan = plan(&layout, &selection, GapPolicy::Fill).unwrap();
+        assert_eq!(plan.gaps, [Part::Region(region(3, 2)), Part::Region(region(8, 1))]);
+    }
+
+    #[test]
+    fn one_block_and_one_rank_come_as_they_were_put() {
+        let layout = line(
+            10,
+            &[(block(0, 0), region(0, 6)), (block(1, 0), region(0, 6)), (block(1, 1), region(7, 3))],
+        );
+        let covered = plan(&layout, &Selection::Block(block(0, 0)), GapPolicy::Error).unwrap();
+        assert_eq!(pieces(&covered), [(block(0, 0), Part::Region(region(0, 6)))]);
+        assert_eq!(covered.result_shape(), Shape::new([6]).unwrap());
+        let rank = plan(&layout, &Selection::Rank(Rank(1)), GapPolicy::Error).unwrap();
+        let offsets: Vec<u64> = rank.pieces.iter().map(|piece| piece.destination_offset).collect();
+        assert_eq!((offsets, rank.element_count()), (vec![0, 6], 9));
+        let missing = plan(&layout, &Selection::Block(block(2, 0)), GapPolicy::Error);
+        assert_eq!(missing, Err(PlanError::NoSuchBlock { block: block(2, 0) }));
+        let nothing = plan(&layout, &Selection::Rank(Rank(7)), GapPolicy::Error).unwrap();
+        assert_eq!((nothing.pieces.len(), nothing.element_count()), (0, 0));
+    }
+
+    #[test]
+    fn local_arrays_have_no_global_coordinates() {
+        let layout = Layout::local(1, [(block(0, 0), [3].into())]).unwrap();
+        let refused = plan(&layout, &Selection::Region(region(0, 1)), GapPolicy::Error).unwrap_err();
+        let message = "[0:1] selects by global coordinates, but every block is a local array: select a block, a rank or all";
+        assert_eq!(refused.to_string(), message);
+        let scalars = Layout::local(0, [(block(0, 0), [].into())]).unwrap();
+        let all = plan(&scalars, &Selection::All, GapPolicy::Error).unwrap();
+        assert_eq!(all.result_shape(), Shape::new([1]).unwrap(), "one scalar a rank is a list of one");
+    }
+
+    #[test]
+    fn selections_outside_are_refused() {
+        let layout = line(10, &[(block(0, 0), region(0, 10))]);
+        let outside = plan(&layout, &Selection::Region(region(8, 3)), GapPolicy::Fill);
+        let expected = SelectionError::OutOfBounds { dim: 0, start: 8, count: 3, extent: 10 };
+        assert_eq!(outside, Err(PlanError::Selection(expected)));
+    }
+
+    #[test]
+    fn extents_past_32_bits() {
+        let half = 1 << 35;
+        let layout = line(2 * half, &[(block(0, 0), region(0, half)), (block(1, 0), region(half, half))]);
+        let selection = Selection::Strided(StridedRegion::new(region(half - 4, 8), [3]).unwrap());
+        let plan = plan(&layout, &selection, GapPolicy::Error).unwrap();
+        let strided = StridedRegion::new(region(half - 4, 4), [3]).unwrap();
+        let expected =
+            [(block(0, 0), Part::Strided(strided)), (block(1, 0), Part::Region(region(half + 2, 1)))];
+        assert_eq!(pieces(&plan), expected);
+        let runs = plan.runs(&plan.pieces[0], MemoryOrder::RowMajor, MemoryOrder::RowMajor).unwrap();
+        let starts: Vec<u64> =
+            runs.series().flat_map(|series| series.iter()).map(|run| run.source_offset).collect();
+        assert_eq!(starts, [half - 4, half - 1]);
+    }
+
+    #[test]
+    fn a_short_array_is_refused_and_left_alone() {
+        let layout = line(4, &[(block(0, 0), region(0, 2)), (block(1, 0), region(2, 2))]);
+        let plan = plan(&layout, &Selection::All, GapPolicy::Error).unwrap();
+        let mut short = [0; 3];
+        let order = MemoryOrder::RowMajor;
+        let refused = plan.copy_piece(&plan.pieces[1], &[7, 8], order, &mut short, order, 1);
+        assert_eq!(refused, Err(CopyError::DestinationTooShort { needed_bytes: 4, len_bytes: 3 }));
+        let refused = plan.copy_piece(&plan.pieces[1], &[7], order, &mut [0; 4], order, 1);
+        assert_eq!(refused, Err(CopyError::SourceTooShort { needed_bytes: 2, len_bytes: 1 }));
+        assert_eq!(short, [0; 3]);
+    }
+}

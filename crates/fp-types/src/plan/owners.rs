@@ -66,3 +66,29 @@ fn subtract_all(region: Region, regions: &RegionList, others: &[usize]) -> Resul
     }
     Ok(rest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_covered_whole_owns_nothing() -> Result<(), Box<dyn std::error::Error>> {
+        let mut regions = RegionList::new(1);
+        for (start, count) in [(2, 3), (0, 4), (1, 8)] {
+            regions.push(&Region::new([start], [count])?);
+        }
+        let expected = [(1, Region::new([0], [1])?), (2, Region::new([1], [8])?)];
+        assert_eq!(resolve(&regions)?, expected);
+        Ok(())
+    }
+
+    /// Twenty thousand times the same region: only the last owns it, and finding that is not quadratic.
+    #[test]
+    fn piles_of_equal_regions_are_resolved_quickly() -> Result<(), Box<dyn std::error::Error>> {
+        let mut regions = RegionList::new(2);
+        let region = Region::new([5, 5], [3, 3])?;
+        (0..20_000).for_each(|_| regions.push(&region));
+        assert_eq!(resolve(&regions)?, [(19_999, region)]);
+        Ok(())
+    }
+}
