@@ -98,6 +98,7 @@ const ALLOWED_WORDS: &[Allowed] = &[
     // Coordinates: a list of one number for each dimension. A shape is one use of it; points and strides are others.
     Allowed { word: "dims", below: "crates/fp-types/", name: "" },
     Allowed { word: "dims", below: "crates/fp-core/src/variable.rs", name: "Dims" },
+    Allowed { word: "dims", below: "crates/fp-proto/src/table/", name: "Dims" },
     // What one rank sends of one block for a selection: a part of a plan, where a block is what somebody put.
     Allowed { word: "piece", below: "crates/fp-types/src/plan/", name: "" },
     Allowed { word: "piece", below: "crates/fp-proto/src/data.rs", name: "" },
@@ -111,6 +112,8 @@ const ALLOWED_WORDS: &[Allowed] = &[
     // The handles of one step on either side.
     Allowed { word: "writer", below: "crates/fp-core/src/", name: "StepWriter" },
     Allowed { word: "reader", below: "crates/fp-core/src/", name: "StepReader" },
+    // What one does with a variable of a step: no property is got.
+    Allowed { word: "get", below: "crates/fp-core/src/step.rs", name: "" },
     // Links carry frames: the word is the transport's own, and steps are unknown there.
     Allowed { word: "frame", below: "crates/fp-transport/src/", name: "" },
 ];
