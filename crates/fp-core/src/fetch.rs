@@ -193,8 +193,8 @@ impl Job<'_, '_, '_> {
 
     /// Copies what is here, and tells the owner what will be wanted again.
     fn first_look(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
-        self.hear_all(errand)?;
         self.copy_placed(errand)?;
+        self.hear_all(errand)?;
         if errand.missing.is_empty() { Ok(()) } else { self.tell_wants(errand) }
     }
 
@@ -219,7 +219,6 @@ impl Job<'_, '_, '_> {
         let since = Instant::now();
         while !errand.missing.is_empty() {
             self.hear_all(errand)?;
-            self.copy_placed(errand)?;
             if errand.missing.is_empty() && errand.request.is_none() {
                 return Ok(());
             }
@@ -286,29 +285,28 @@ impl Job<'_, '_, '_> {
         }
     }
 
-    /// Takes the messages that are here, until nothing is missing: what was pushed for later steps is left in the
-    /// connection, to go straight to its place when it is fetched.
+    /// Takes the messages that are here and copies what they place, until nothing is missing: what was pushed for
+    /// later steps is left in the connection, to go straight to its place when it is fetched.
     fn hear_all(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
-        let Some(mut peer) = errand.peer.take() else { return Ok(()) };
-        let mut outcome = Ok(());
         while !errand.missing.is_empty() || errand.request.is_some() {
-            let (missing, asked) = (&mut errand.missing, &errand.asked);
-            let mut sink =
-                Destination { gets: &mut *self.gets, missing, asked, counters: &self.shared.counters };
-            match peer.hear(&mut sink, self.step, self.deadline, &self.shared.counters) {
-                Ok(Some(Heard::Answered(request))) if errand.request == Some(request) => {
-                    errand.request = None
-                }
-                Ok(Some(_)) => {}
-                Ok(None) => break,
-                Err(error) => {
-                    outcome = Err(error);
-                    break;
+            match self.hear(errand)? {
+                None => return Ok(()),
+                Some(Heard::News) => {}
+                Some(Heard::Placed) => self.copy_placed(errand)?,
+                Some(Heard::Answered(request)) => {
+                    errand.request.take_if(|open| *open == request);
+                    self.copy_placed(errand)?;
                 }
             }
         }
-        errand.peer = Some(peer);
-        outcome
+        Ok(())
+    }
+
+    fn hear(&mut self, errand: &mut Errand) -> Result<Option<Heard>, PeerError> {
+        let Some(peer) = &mut errand.peer else { return Ok(None) };
+        let (missing, asked) = (&mut errand.missing, &errand.asked);
+        let mut sink = Destination { gets: &mut *self.gets, missing, asked, counters: &self.shared.counters };
+        peer.hear(&mut sink, self.step, self.deadline, &self.shared.counters)
     }
 
     /// Copies what the owner has placed or pushed before.
@@ -581,13 +579,12 @@ impl Job<'_, '_, '_> {
         }
         let since = Instant::now();
         loop {
-            self.guard(errand, Self::hear_all)?;
-            let wanted = self.gets.first().and_then(|get| get.planned.wanted.first());
-            let found = wanted
-                .and_then(|wanted| errand.peer.as_ref()?.placed(self.step, &wanted.variable, wanted.block));
-            if found.is_some() {
-                errand.request = None;
-                return Ok(found);
+            if let Some(found) = self.placed(errand) {
+                return Ok(Some(found));
+            }
+            self.guard(errand, Self::hear_placement)?;
+            if self.placed(errand).is_some() {
+                continue;
             }
             self.guard(errand, Self::tell_wants)?;
             self.guard(errand, |job, errand| {
@@ -595,5 +592,28 @@ impl Job<'_, '_, '_> {
                 job.await_peer(errand, until)
             })?;
         }
+    }
+
+    /// Where the first piece of the first get lies, if its owner has said so.
+    fn placed(&self, errand: &mut Errand) -> Option<fp_transport::Payload> {
+        let wanted = self.gets.first()?.planned.wanted.first()?;
+        let found = errand.peer.as_ref()?.placed(self.step, &wanted.variable, wanted.block);
+        if found.is_some() {
+            // An answer that is still to come will say nothing new.
+            errand.request = None;
+        }
+        found
+    }
+
+    /// Takes messages until the placement is here or nothing more is.
+    fn hear_placement(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
+        while self.placed(errand).is_none() {
+            match self.hear(errand)? {
+                None => return Ok(()),
+                Some(Heard::Answered(request)) => drop(errand.request.take_if(|open| *open == request)),
+                Some(Heard::News | Heard::Placed) => {}
+            }
+        }
+        Ok(())
     }
 }

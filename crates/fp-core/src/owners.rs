@@ -25,6 +25,8 @@ struct Inner {
     /// Steps that were taken and not released.
     held: BTreeSet<StepId>,
     newest: Option<StepId>,
+    /// Fetches that wait for a link to come back.
+    waiting: usize,
 }
 
 /// Checked-out links come back here.
@@ -69,7 +71,7 @@ impl Owners {
     pub(crate) fn reset(&self) {
         let mut inner = self.lock();
         let generation = inner.generation + 1;
-        *inner = Inner { generation, uses: inner.uses, ..Inner::default() };
+        *inner = Inner { generation, uses: inner.uses, waiting: inner.waiting, ..Inner::default() };
     }
 
     pub(crate) fn checkout(&self, rank: Rank, deadline: Instant) -> Checkout {
@@ -91,11 +93,10 @@ impl Owners {
             if left.is_zero() {
                 return Checkout::Busy;
             }
-            inner = self
-                .returned
-                .wait_timeout(inner, left.min(Duration::from_secs(1)))
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            inner.waiting += 1;
+            let waited = self.returned.wait_timeout(inner, left.min(Duration::from_secs(1)));
+            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+            inner.waiting = inner.waiting.saturating_sub(1);
         }
     }
 
@@ -113,8 +114,9 @@ impl Owners {
                 inner.evict();
             }
         }
-        drop(inner);
-        self.returned.notify_all();
+        if inner.waiting > 0 {
+            self.returned.notify_all();
+        }
     }
 
     /// What the links run over.

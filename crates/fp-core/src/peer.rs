@@ -39,7 +39,9 @@ pub(crate) trait Sink {
 
 /// What one received message meant.
 pub(crate) enum Heard {
-    /// A placement, a segment, or something for later.
+    /// Where blocks are, or pieces that were pushed for another fetch.
+    Placed,
+    /// A segment, or the like: nothing that could be copied now.
     News,
     /// The request was answered.
     Answered(u64),
@@ -205,7 +207,7 @@ impl DataPeer {
                 self.requested = None;
                 Ok(Heard::Answered(request))
             }
-            _ => Ok(Heard::News),
+            _ => Ok(Heard::Placed),
         }
     }
 
@@ -261,7 +263,7 @@ impl DataPeer {
             self.stage(step, piece, len, deadline, counters)?;
         }
         self.pushed.insert(step, ());
-        Ok(Heard::News)
+        Ok(Heard::Placed)
     }
 
     fn len_of(&self, piece: &Piece) -> Option<usize> {

@@ -57,7 +57,7 @@ pub(crate) struct State<R: Role> {
     links: Links,
     listener: Listener,
     rendezvous: Rendezvous,
-    /// Whether a caller waits on the descriptors.
+    /// Whether somebody, a caller or the background thread, is at the descriptors.
     polling: bool,
     /// Callers that wait for the one that polls.
     waiting: usize,
@@ -229,7 +229,7 @@ impl<R: Role> Endpoint<R> {
     }
 
     /// Inputs that are ready come first, deadlines after them. Gives the tokens of data links.
-    fn turn_control(&self, ready: &[u64], polled: bool) -> Vec<u64> {
+    fn turn_control(&self, ready: &[u64], by_caller: bool) -> Vec<u64> {
         let mut state = self.lock();
         let (data, control): (Vec<u64>, Vec<u64>) = ready.iter().partition(|&&token| token & DATA_BIT != 0);
         for token in control {
@@ -244,8 +244,8 @@ impl<R: Role> Endpoint<R> {
         if state.machine.deadline().is_some_and(|due| due <= now) {
             state.machine.handle_timeout(now);
         }
-        if polled {
-            state.polling = false;
+        state.polling = false;
+        if by_caller {
             state.left_alone_since = Instant::now();
         }
         self.drain(&mut state);
@@ -350,7 +350,11 @@ impl<R: Role> Driven for Endpoint<R> {
     }
 
     fn turn(&self) -> bool {
-        if self.is_forked() || self.lock().polling {
+        if self.is_forked() {
+            return false;
+        }
+        // A caller that came now and waited on the descriptors itself would sleep on a message taken from under it.
+        if std::mem::replace(&mut self.lock().polling, true) {
             return false;
         }
         let ready = self.ready(Duration::ZERO);
