@@ -29,7 +29,11 @@ fn source(path: &str) -> String {
 fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("this test knows where it is");
     let path = test.ancestors().nth(2).expect("tests lie in deps").join("examples").join(name);
-    assert!(path.exists(), "{} is not built: run cargo build --examples with the same profile", path.display());
+    assert!(
+        path.exists(),
+        "{} is not built: run cargo build --examples with the same profile",
+        path.display()
+    );
     path
 }
 
@@ -69,7 +73,8 @@ fn run(size: u32) -> String {
 }
 
 fn assert_expected(printed: &str) {
-    let missing: Vec<&str> = EXPECTED.into_iter().filter(|line| !printed.lines().any(|l| l == *line)).collect();
+    let missing: Vec<&str> =
+        EXPECTED.into_iter().filter(|line| !printed.lines().any(|l| l == *line)).collect();
     assert!(missing.is_empty(), "missing {missing:#?} in\n{printed}");
     assert_eq!(printed.lines().count(), 11, "ten steps and the end:\n{printed}");
 }
