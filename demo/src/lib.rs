@@ -18,6 +18,7 @@ pub mod lammps;
 pub mod launch;
 pub mod md;
 pub mod picture;
+pub mod pipeline;
 pub mod problem;
 pub mod share;
 pub mod source;

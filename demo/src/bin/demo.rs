@@ -1,0 +1,64 @@
+//! `demo`: a live simulation, and analytics that attach to it while it runs.
+//!
+//! Started without a word it is the supervisor. `demo part NAME` is one rank of one part of the pipeline: what the
+//! supervisor starts.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use flexpath_demo::pipeline::supervisor::{Interrupt, Options, Screen, demonstrate};
+use flexpath_demo::pipeline::{Part, Settings};
+
+/// A live LAMMPS run on four ranks, and the analytics of the Flexpath paper (section II) that attach to it while it runs:
+/// Helper, Bonds, CSym and, once CSym sees the material tear, CNA. Results are held against LAMMPS's own, atom by atom.
+///
+/// Exit status: 0 every check held; 1 one did not, or something failed; 77 LAMMPS is not here, so the pipeline ran on a
+/// small simulation of our own, checked against nothing; 130 interrupted.
+#[derive(Parser)]
+#[command(name = "demo", version)]
+struct Command {
+    #[command(subcommand)]
+    part: Option<PartCommand>,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Subcommand)]
+enum PartCommand {
+    /// Be one rank of one part of the pipeline (the supervisor starts these)
+    #[command(hide = true)]
+    Part {
+        part: Part,
+        #[command(flatten)]
+        settings: Settings,
+    },
+}
+
+fn main() -> ExitCode {
+    let command = Command::parse();
+    match command.part {
+        Some(PartCommand::Part { part, settings }) => be(part, &settings),
+        None => supervise(&command.options),
+    }
+}
+
+fn be(part: Part, settings: &Settings) -> ExitCode {
+    match part.run(settings) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", part.name());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn supervise(options: &Options) -> ExitCode {
+    let mut screen = Screen::new(std::io::stdout());
+    match Interrupt::watch() {
+        Ok(interrupt) => ExitCode::from(demonstrate(options, &interrupt, &mut screen).status()),
+        Err(error) => {
+            eprintln!("demo: cannot watch for interrupts: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

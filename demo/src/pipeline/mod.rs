@@ -1,0 +1,31 @@
+//! The pipeline itself: each part a process of its own (or several), joined by streams, and the supervisor that starts
+//! them, watches and draws up the result.
+//!
+//! ```text
+//!  simulation (4) --atoms--> helper (2) --shares--> bonds (2) --bonds--> csym (1) --symmetry--> supervisor
+//!        \                       \___________________________________/                              |
+//!         \--atoms--> check (1) <--symmetry-- csym          bonds --bonds--> cna (1)  <-- started by it
+//!                                <--structure-- cna
+//! ```
+//!
+//! Every part is a short program over [`inlet::Inlet`] and [`outlet::Outlet`], which are the library's subscriber and
+//! publisher and what is counted of them. Parts say how they fare as lines of JSON on their standard output
+//! ([`report`]); the data, and the verdict that starts CNA, travel through streams alone.
+
+pub mod bonds;
+pub mod check;
+pub mod cna;
+pub mod csym;
+pub mod error;
+pub mod helper;
+pub mod inlet;
+pub mod outlet;
+pub mod part;
+pub mod report;
+pub mod settings;
+pub mod simulation;
+pub mod streams;
+pub mod supervisor;
+
+pub use part::Part;
+pub use settings::Settings;

@@ -1,0 +1,96 @@
+//! The parts of the pipeline: their names, how many ranks each has, and how one is entered.
+
+use std::io::Read as _;
+use std::thread;
+
+use super::error::PartError;
+use super::report::{Report, say};
+use super::settings::{Settings, SourceKind};
+use super::{bonds, check, cna, csym, helper, simulation};
+
+/// A part of the pipeline: one program, of one or several ranks, each a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, clap::ValueEnum)]
+pub enum Part {
+    /// LAMMPS, or the built-in molecular dynamics.
+    Simulation,
+    /// Takes atoms from all ranks of the simulation and shares them out by place.
+    Helper,
+    /// Finds near neighbours.
+    Bonds,
+    /// Central symmetry, and the verdict whether the material has torn.
+    Csym,
+    /// Common neighbours. It does not run before the verdict.
+    Cna,
+    /// Holds the results against LAMMPS's own. No part of the science.
+    Check,
+}
+
+/// The status of a part whose supervisor is gone.
+const ABANDONED: i32 = 3;
+
+impl Part {
+    /// Those that are started together; CNA comes later.
+    pub const FROM_THE_START: [Part; 5] =
+        [Part::Simulation, Part::Helper, Part::Bonds, Part::Csym, Part::Check];
+
+    /// Its name, also that of its subscriptions.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Simulation => "simulation",
+            Part::Helper => "helper",
+            Part::Bonds => "bonds",
+            Part::Csym => "csym",
+            Part::Cna => "cna",
+            Part::Check => "check",
+        }
+    }
+
+    /// The part of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Part::FROM_THE_START.as_slice(), &[Part::Cna]].concat().into_iter().find(|part| part.name() == name)
+    }
+
+    /// How many ranks it has.
+    pub fn ranks(self, settings: &Settings) -> u32 {
+        match self {
+            Part::Simulation => settings.ranks,
+            Part::Helper | Part::Bonds => 2,
+            Part::Csym | Part::Cna | Part::Check => 1,
+        }
+    }
+
+    /// Be this part until its work is done.
+    ///
+    /// # Errors
+    /// What it could not do; the supervisor was told already.
+    pub fn run(self, settings: &Settings) -> Result<(), PartError> {
+        let rank = flexpath::Cohort::from_environment()?.rank().0;
+        self.end_with_supervisor(rank, settings);
+        let done = match self {
+            Part::Simulation => simulation::run(settings),
+            Part::Helper => helper::run(settings),
+            Part::Bonds => bonds::run(settings),
+            Part::Csym => csym::run(settings),
+            Part::Cna => cna::run(settings),
+            Part::Check => check::run(settings),
+        };
+        if let Err(error) = &done {
+            say(self, rank, Report::Failed { what: error.to_string() });
+        }
+        done
+    }
+
+    /// The supervisor holds the other end of standard input: when that closes, it is gone, and so is the work's purpose.
+    /// Under `mpirun` rank 0 alone has that input, and when it ends `mpirun` ends the others.
+    fn end_with_supervisor(self, rank: u32, settings: &Settings) {
+        let under_mpirun = self == Part::Simulation && settings.source == SourceKind::Lammps;
+        if under_mpirun && rank != 0 {
+            return;
+        }
+        thread::spawn(|| {
+            // Nobody writes there: it ends by closing, or fails, which means the same.
+            let _ = std::io::stdin().read(&mut [0]);
+            std::process::exit(ABANDONED);
+        });
+    }
+}

@@ -1,0 +1,158 @@
+//! What all parts of one run are told: the problem, its size, the source. The supervisor hands it on as arguments.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::problem::Problem;
+use crate::source::{RunConfig, Scale};
+
+/// How large a problem is and how long it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Size {
+    /// The problem's own: two to three minutes for both, on two cores.
+    Full,
+    /// Smaller bodies, pulled faster: half a minute.
+    Short,
+    /// As small as it can be and still tear: for tests, with the built-in source.
+    Tiny,
+}
+
+/// What simulates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SourceKind {
+    /// LAMMPS, as installed on the machine.
+    Lammps,
+    /// The small molecular dynamics program in this package.
+    BuiltIn,
+}
+
+/// What all parts of one run are told.
+#[derive(Clone, Debug, PartialEq, clap::Args)]
+pub struct Settings {
+    /// Which problem.
+    #[arg(long, value_parser = problem)]
+    pub problem: Problem,
+    /// How large it is and how long it runs.
+    #[arg(long)]
+    pub size: Size,
+    /// What simulates.
+    #[arg(long)]
+    pub source: SourceKind,
+    /// Ranks of the simulation.
+    #[arg(long)]
+    pub ranks: u32,
+    /// The longest that the simulation waits for a part before that is detached.
+    #[arg(long)]
+    pub max_wait_ms: u64,
+    /// Where pictures and logs go.
+    #[arg(long)]
+    pub output: PathBuf,
+}
+
+fn problem(name: &str) -> Result<Problem, String> {
+    Problem::from_name(name).ok_or_else(|| {
+        let names = Problem::ALL.map(Problem::name);
+        format!("no such problem: {} are known", names.join(" and "))
+    })
+}
+
+fn name<T: clap::ValueEnum>(value: &T) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+impl Settings {
+    /// These settings as arguments, to be read again by the parts.
+    pub fn to_arguments(&self) -> Vec<OsString> {
+        let texts = [
+            ("--problem", self.problem.name().to_owned()),
+            ("--size", name(&self.size)),
+            ("--source", name(&self.source)),
+            ("--ranks", self.ranks.to_string()),
+            ("--max-wait-ms", self.max_wait_ms.to_string()),
+        ];
+        let mut arguments: Vec<OsString> =
+            texts.into_iter().flat_map(|(name, value)| [name.into(), value.into()]).collect();
+        arguments.extend(["--output".into(), self.output.clone().into_os_string()]);
+        arguments
+    }
+
+    /// The simulation's run.
+    pub fn run_config(&self) -> RunConfig {
+        let mut config = RunConfig::new(self.problem);
+        let (columns, rows, speed, pace) = match (self.size, self.problem) {
+            (Size::Full, _) => return config,
+            (Size::Short, Problem::Crack) => (60, 24, 0.23, [5_000, 100, 500]),
+            (Size::Short, Problem::Notch) => (16, 16, 0.38, [2_000, 50, 250]),
+            (Size::Tiny, Problem::Crack) => (30, 14, 0.4, [3_000, 50, 250]),
+            (Size::Tiny, Problem::Notch) => (10, 10, 0.5, [1_500, 50, 250]),
+        };
+        config.scale = Scale { columns: Some(columns), rows: Some(rows), layers: None, speed: Some(speed) };
+        [config.steps, config.publish_every, config.compare_every] = pace;
+        config
+    }
+
+    /// How many steps the simulation publishes, step 0 included.
+    pub fn published_steps(&self) -> u64 {
+        let config = self.run_config();
+        config.steps / config.publish_every + 1
+    }
+
+    /// Of how many published steps one is compared.
+    pub fn compared_every(&self) -> u64 {
+        let config = self.run_config();
+        config.compare_every / config.publish_every
+    }
+
+    /// How many steps CNA works before it detaches.
+    pub fn cna_steps(&self) -> u64 {
+        match self.size {
+            Size::Full => 15,
+            Size::Short => 8,
+            Size::Tiny => 5,
+        }
+    }
+
+    /// The longest that a part waits for the next step of a stream: a simulation may be slow, but is not given up.
+    pub fn step_patience(&self) -> Duration {
+        Duration::from_millis(self.max_wait_ms) + Duration::from_secs(60)
+    }
+
+    /// Where the picture of this run goes.
+    pub fn picture(&self) -> PathBuf {
+        self.output.join(format!("{}.png", self.problem.name()))
+    }
+
+    /// The folder of this run's logs.
+    pub fn logs(&self) -> PathBuf {
+        self.output.join("logs").join(self.problem.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Parser, ValueEnum as _};
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        settings: Settings,
+    }
+
+    #[test]
+    fn settings_survive_the_trip_as_arguments() {
+        for &size in Size::value_variants() {
+            for problem in Problem::ALL {
+                let source = SourceKind::BuiltIn;
+                let output = PathBuf::from("a folder");
+                let settings = Settings { problem, size, source, ranks: 3, max_wait_ms: 7, output };
+                let words = std::iter::once("part".into()).chain(settings.to_arguments());
+                assert_eq!(Arguments::parse_from(words).settings, settings);
+                let config = settings.run_config();
+                assert!(config.check().is_ok(), "{size:?} {problem:?}");
+                assert!(settings.cna_steps() * 3 < settings.published_steps());
+            }
+        }
+    }
+}

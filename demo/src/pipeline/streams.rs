@@ -1,0 +1,117 @@
+//! Names of the streams, and what the parts need to put lists into steps and to take them out.
+
+use flexpath::{Element, PutError, Rank, Region, Selection, StepReader, StepWriter, Variable, VariableError};
+
+use super::error::PartError;
+use crate::geometry::{DOMAIN_NUMBERS, Domain};
+
+/// Atoms as the simulation's ranks hold them.
+pub const ATOMS: &str = "atoms";
+/// Atoms shared out by place, with ghosts.
+pub const SHARES: &str = "shares";
+/// Near pairs.
+pub const BONDS: &str = "bonds";
+/// Central symmetry and the verdict.
+pub const SYMMETRY: &str = "symmetry";
+/// Structure classes.
+pub const STRUCTURE: &str = "structure";
+
+/// The scalar by which steps of several streams are known to belong together.
+pub const TIME_STEP: &str = "time_step";
+/// The simulated space, as [`Domain::to_numbers`] has it.
+pub const DOMAIN: &str = "domain";
+
+/// The variable of [`TIME_STEP`].
+pub fn time_step() -> Variable {
+    Variable::scalar::<i64>(TIME_STEP)
+}
+
+/// The variable of [`DOMAIN`].
+///
+/// # Errors
+/// None: the shape is fixed.
+pub fn domain() -> Result<Variable, VariableError> {
+    Ok(Variable::global::<f64>(DOMAIN, &[DOMAIN_NUMBERS as u64])?.with_unit("sigma"))
+}
+
+/// Put the whole of a one-dimensional global array.
+///
+/// # Errors
+/// As [`StepWriter::put`].
+pub fn put_whole<T: Element>(
+    step: &mut StepWriter,
+    variable: &Variable,
+    elements: Vec<T>,
+) -> Result<(), PutError> {
+    step.put(variable, &Region::whole(variable.shape()), elements)
+}
+
+/// The time step of a step.
+///
+/// # Errors
+/// As [`StepReader::scalar`].
+pub fn time_step_of(step: &StepReader) -> Result<i64, PartError> {
+    Ok(step.scalar::<i64>(TIME_STEP)?)
+}
+
+/// The simulated space of a step.
+///
+/// # Errors
+/// As [`StepReader::get`]; not nine numbers.
+pub fn domain_of(step: &StepReader) -> Result<Domain, PartError> {
+    let numbers = step.get::<f64>(DOMAIN, &Selection::All)?;
+    let numbers = numbers.as_array::<DOMAIN_NUMBERS>().ok_or_else(|| PartError::NoRows {
+        variable: DOMAIN.to_owned(),
+        found: numbers.len(),
+        width: DOMAIN_NUMBERS,
+    })?;
+    Ok(Domain::from_numbers(numbers))
+}
+
+/// All of a list, over all ranks of its publisher.
+///
+/// # Errors
+/// As [`StepReader::get`].
+pub fn list<T: Element>(step: &StepReader, variable: &str) -> Result<Vec<T>, PartError> {
+    Ok(step.get(variable, &Selection::All)?)
+}
+
+/// What some ranks of the publisher put of a list, one after another.
+///
+/// # Errors
+/// As [`StepReader::get`].
+pub fn list_of<T: Element>(
+    step: &StepReader,
+    variable: &str,
+    ranks: std::ops::Range<u32>,
+) -> Result<Vec<T>, PartError> {
+    let mut all = Vec::new();
+    for rank in ranks {
+        all.extend(step.get::<T>(variable, &Selection::Rank(Rank(rank)))?);
+    }
+    Ok(all)
+}
+
+/// A list of numbers as rows of `N`.
+///
+/// # Errors
+/// Numbers that are no whole rows.
+pub fn rows<T: Copy, const N: usize>(variable: &str, numbers: &[T]) -> Result<Vec<[T; N]>, PartError> {
+    let (rows, rest) = numbers.as_chunks::<N>();
+    if rest.is_empty() {
+        return Ok(rows.to_vec());
+    }
+    Err(PartError::NoRows { variable: variable.to_owned(), found: numbers.len(), width: N })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_whole_or_refused() {
+        assert_eq!(rows::<i64, 2>("bond", &[1, 2, 3, 4]).expect("whole"), [[1, 2], [3, 4]]);
+        let refused = rows::<f64, 3>("position", &[1.0; 4]);
+        assert!(matches!(refused, Err(PartError::NoRows { found: 4, width: 3, .. })));
+    }
+}

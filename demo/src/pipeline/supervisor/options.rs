@@ -1,0 +1,72 @@
+//! What the user may ask of the demonstration.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::super::settings::{Settings, Size, SourceKind};
+use crate::problem::Problem;
+
+/// Which source the user wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum WantedSource {
+    /// LAMMPS, or the built-in molecular dynamics where that cannot be used.
+    Auto,
+    /// The built-in molecular dynamics.
+    BuiltIn,
+}
+
+/// What the user may ask for.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// Smaller bodies, pulled faster: half a minute in all
+    #[arg(long)]
+    pub short: bool,
+    /// One problem alone: crack or notch
+    #[arg(long, value_parser = ["crack", "notch"])]
+    pub problem: Option<String>,
+    /// What simulates
+    #[arg(long, value_enum, default_value = "auto")]
+    pub source: WantedSource,
+    /// Where pictures and logs go
+    #[arg(long, default_value = ".demo")]
+    pub output: PathBuf,
+    /// Seconds that one problem may take
+    #[arg(long, default_value_t = 300)]
+    pub deadline_s: u64,
+    /// Milliseconds that the simulation waits for one of its subscribers at most; then that one is detached
+    #[arg(long, default_value_t = 20_000)]
+    pub max_wait_ms: u64,
+    /// As small as it can be (for tests)
+    #[arg(long, hide = true)]
+    pub tiny: bool,
+}
+
+/// Ranks of the simulation.
+const RANKS: u32 = 4;
+
+impl Options {
+    /// The problems that are run.
+    pub fn problems(&self) -> Vec<Problem> {
+        match self.problem.as_deref().and_then(Problem::from_name) {
+            Some(problem) => vec![problem],
+            None => Problem::ALL.to_vec(),
+        }
+    }
+
+    /// The settings of one run.
+    pub fn settings(&self, problem: Problem, source: SourceKind) -> Settings {
+        let size = match source {
+            _ if self.tiny => Size::Tiny,
+            SourceKind::Lammps if !self.short => Size::Full,
+            // Each rank of the built-in source simulates everything: the full bodies would take many minutes.
+            _ => Size::Short,
+        };
+        let (max_wait_ms, output) = (self.max_wait_ms, self.output.clone());
+        Settings { problem, size, source, ranks: RANKS, max_wait_ms, output }
+    }
+
+    /// How long one problem may take.
+    pub fn deadline(&self) -> Duration {
+        Duration::from_secs(self.deadline_s)
+    }
+}
