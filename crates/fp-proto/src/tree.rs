@@ -19,6 +19,12 @@ pub fn children(rank: Rank, size: u32, fan_out: u32) -> impl Iterator<Item = Ran
     (first..end).filter_map(|child| u32::try_from(child).ok()).map(Rank)
 }
 
+/// Levels of the tree below `rank`; 0 for a leaf.
+pub fn height(rank: Rank, size: u32, fan_out: u32) -> u32 {
+    let first_child = |rank: &Rank| children(*rank, size, fan_out).next();
+    std::iter::successors(first_child(&rank), first_child).count() as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,7 +34,10 @@ mod tests {
         for fan_out in [1u32, 2, 16] {
             for size in [1u32, 2, 16, 17, 18, 300] {
                 let mut seen = 1;
+                assert_eq!(height(Rank(size - 1), size, fan_out), 0);
                 for rank in 0..size {
+                    let below = children(Rank(rank), size, fan_out).map(|child| height(child, size, fan_out) + 1);
+                    assert_eq!(height(Rank(rank), size, fan_out), below.max().unwrap_or(0));
                     for child in children(Rank(rank), size, fan_out) {
                         assert_eq!(parent(child, fan_out), Some(Rank(rank)));
                         seen += 1;

@@ -252,6 +252,11 @@ impl Ledger {
         steps
     }
 
+    /// Whether this rank has said all that it has to say of an undecided step.
+    pub(crate) fn is_reported(&self, step: StepId) -> bool {
+        self.steps.get(&step).is_some_and(|local| local.stage == Stage::Reported)
+    }
+
     /// Nothing more is to be said of this step.
     pub(crate) fn settle(&mut self, step: StepId) {
         if let Some(local) = self.steps.get_mut(&step) {

@@ -7,7 +7,7 @@ use crate::message::{Decision, MemberId, Message};
 use crate::outcome::{EndReason, LossReason};
 use crate::transition::Transition;
 use crate::wire::Role;
-use fp_types::{Rank, StepId, SubscriptionId};
+use fp_types::{Rank, SubscriptionId};
 
 impl PublisherMachine {
     /// A link is gone, with the role it had.
@@ -92,18 +92,22 @@ impl PublisherMachine {
                 self.wire.mark(Transition::PublisherLost);
                 self.wire.event(Event::RankLost { rank, reason });
                 self.merging.clear();
-                self.let_go_undecided();
+                self.let_go_undecided(cut_off);
             }
         }
         self.consider_closed_after_loss();
     }
 
-    /// Undecided steps will never be decided: nobody was given them.
-    fn let_go_undecided(&mut self) {
+    /// Undecided steps will never be decided: nobody was given them. A rank that is cut off from its lead cannot
+    /// know that of the steps that it has reported: it keeps those until it is closed.
+    fn let_go_undecided(&mut self, cut_off: bool) {
         let open = self.ledger.open.take();
-        let undecided: Vec<StepId> = self.ledger.undecided_steps(open);
-        for step in undecided {
+        for step in self.ledger.undecided_steps(open) {
+            let reported = self.ledger.is_reported(step);
             self.ledger.settle(step);
+            if cut_off && reported {
+                continue;
+            }
             let kept: Vec<SubscriptionId> = self.ledger.keepers(step);
             kept.into_iter().for_each(|subscription| self.let_go_all(subscription, &[step], false));
             self.free_if_unneeded(step);

@@ -3,12 +3,15 @@
 
 use super::PublisherMachine;
 use super::ledger::Stage;
+use crate::config::CohortConfig;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::message::{Decision, Message, ReadyReport};
 use crate::time::Moment;
 use crate::transition::Transition;
+use crate::tree;
 use fp_types::{Rank, StepId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// A step whose reports are not all here.
 struct Partial {
@@ -180,20 +183,29 @@ impl PublisherMachine {
 
     /// When a late rank is to be named.
     pub(crate) fn lag_deadline(&self) -> Option<Moment> {
-        let unnamed = self.merging.steps.values().find(|partial| partial.named.is_none())?;
-        Some(unnamed.since.after(self.config.lag_report))
+        // A step that waits for nobody any more, as the child that it waited for is lost, is late on no account.
+        let waits =
+            |(step, partial): &(&StepId, &Partial)| partial.named.is_none() && self.missing(**step).is_some();
+        let (_, unnamed) = self.merging.steps.iter().find(waits)?;
+        Some(unnamed.since.after(self.lag_patience()))
+    }
+
+    /// How long a step may be incomplete here. The higher a rank stands in the tree, the longer: whoever is nearest
+    /// to the late one names it, and those above, who see only a late subtree, hear of that in time.
+    fn lag_patience(&self) -> Duration {
+        let CohortConfig { rank, size, fan_out, .. } = self.config.cohort;
+        self.config.lag_report * (tree::height(rank, size, fan_out) + 1)
     }
 
     /// Names the rank that the oldest incomplete step waits for.
     pub(crate) fn tick_lag(&mut self) {
-        let (now, patience) = (self.now, self.config.lag_report);
+        let (now, patience) = (self.now, self.lag_patience());
         let due = |partial: &Partial| partial.named.is_none() && now >= partial.since.after(patience);
         let late: Vec<StepId> =
             self.merging.steps.iter().filter(|(_, partial)| due(partial)).map(|(&step, _)| step).collect();
         for step in late {
             let missing = self.missing(step);
-            if let (Some(rank), Some(partial)) = (missing, self.merging.steps.get_mut(&step)) {
-                partial.named = Some(rank);
+            if let Some(rank) = missing {
                 self.late(step, rank);
             }
         }
@@ -209,6 +221,9 @@ impl PublisherMachine {
 
     /// A rank of this subtree is late: the lead tells everybody.
     pub(crate) fn late(&mut self, step: StepId, rank: Rank) {
+        if let Some(partial) = self.merging.steps.get_mut(&step) {
+            partial.named = Some(rank);
+        }
         if self.lead.is_some() {
             self.append(Decision::Lagging { step, rank });
         } else if let Some(parent) = self.cohort.parent() {

@@ -33,7 +33,12 @@ impl Oracle {
             Event::MemberLeft { member, reason, .. } => self.check_member_end(cohort, *member, *reason),
             Event::StepDropped { subscription, step } => self.step_dropped(cohort, *subscription, *step),
             Event::StepRejected { step, reason } => self.check_rejection(cohort, *step, reason),
-            Event::RankLagging { step, rank: late } => self.check_lagging(cohort, *step, *late),
+            Event::RankLagging { step, rank: late } => {
+                if let Some(truth) = self.publishers.get_mut(&cohort).filter(|_| rank.is_lead()) {
+                    truth.laggings += 1;
+                }
+                self.check_lagging(cohort, *step, *late);
+            }
             Event::RankLost { .. } => self.publisher_lost(cohort, rank),
             Event::OpenFailed(failure) => self.publisher_failed(cohort, rank, failure),
             Event::Closed(outcome) => self.publisher_closed(cohort, rank, outcome),
@@ -94,8 +99,8 @@ impl Oracle {
     fn check_lagging(&mut self, cohort: CohortId, step: StepId, late: Rank) {
         let Some(truth) = self.publishers.get(&cohort) else { return };
         let known = self.long_ago();
-        let said = |own: &super::RankStep| own.abandoned || own.ended.is_some_and(|ended| ended < known);
-        let below = |rank: &Rank| crate::simulator::oracle::liveness::is_below(*rank, late, truth.fan_out);
+        let said = |own: &super::RankStep| own.said.is_some_and(|said| said < known);
+        let below = |rank: &Rank| is_below(*rank, late, truth.fan_out);
         let ranks = (0..truth.plan.size).map(Rank).filter(below);
         let all = ranks
             .into_iter()

@@ -23,7 +23,7 @@ impl Oracle {
         own.waits = None;
         own.steps.push(RankStep {
             kept: begun.kept.clone(),
-            ended: None,
+            said: None,
             abandoned: false,
             stored: BTreeSet::new(),
             len_bytes: 0,
@@ -231,7 +231,7 @@ impl Oracle {
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         if let Some(own) = truth.ranks[rank.0 as usize].steps.get_mut(step.0 as usize) {
             own.abandoned = abandoned;
-            own.ended = (!abandoned).then_some(now);
+            own.said = Some(now);
             own.len_bytes = len_bytes;
         }
     }
@@ -268,7 +268,7 @@ impl Oracle {
     fn check_skew_wait(&mut self, cohort: CohortId, rank: Rank, step: StepId, lagging: Option<Rank>) {
         let truth = &self.publishers[&cohort];
         let said_at =
-            |rank: &super::truth::PublisherRank| rank.steps.get(step.0 as usize).and_then(|own| own.ended);
+            |rank: &super::truth::PublisherRank| rank.steps.get(step.0 as usize).and_then(|own| own.said);
         let all_said = truth.ranks.iter().all(|rank| rank.steps.get(step.0 as usize).is_some_and(has_said));
         let last = truth.ranks.iter().filter_map(said_at).max();
         let stuck = all_said && last.is_some_and(|last| last < self.long_ago()) && !self.is_touched(cohort);
@@ -326,7 +326,7 @@ impl Oracle {
 
 /// Whether a rank has ended the step or given it up.
 fn has_said(step: &RankStep) -> bool {
-    step.ended.is_some() || step.abandoned
+    step.said.is_some()
 }
 
 /// The byte bound of a rank.

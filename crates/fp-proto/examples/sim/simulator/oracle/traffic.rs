@@ -38,7 +38,7 @@ impl Oracle {
         for truth in self.publishers.values() {
             let (ranks, steps) = (u64::from(truth.plan.size), truth.highest_begun());
             // A report up and the decision down; each assignment and each release is news as well.
-            allowed += ranks * (2 * steps + 8 * truth.subscriptions.len() as u64 + 16);
+            allowed += ranks * (truth.laggings + 2 * steps + 8 * truth.subscriptions.len() as u64 + 16);
             for wanted in truth.subscriptions.values() {
                 allowed += ranks * (wanted.dropped.len() as u64 + 8);
             }

@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct RankStep {
     /// For whom it is kept, frozen when it began.
     pub(crate) kept: Vec<SubscriptionId>,
-    pub(crate) ended: Option<Moment>,
+    /// When it was ended, or given up.
+    pub(crate) said: Option<Moment>,
     pub(crate) abandoned: bool,
     /// Variables that were stored.
     pub(crate) stored: BTreeSet<&'static str>,
@@ -126,6 +127,8 @@ pub(crate) struct PublisherTruth {
     /// A rank's close came to its deadline.
     pub(crate) close_expired: bool,
     pub(crate) fan_out: u32,
+    /// How often a rank was said to be late.
+    pub(crate) laggings: u64,
 }
 
 impl PublisherTruth {
@@ -143,12 +146,14 @@ impl PublisherTruth {
             over_at: None,
             close_expired: false,
             fan_out,
+            laggings: 0,
         }
     }
 
     /// When the last rank ended a step whole; `None` if one has not.
     pub(crate) fn ended_by_all(&self, step: StepId) -> Option<Moment> {
-        let ends = self.ranks.iter().map(|rank| rank.steps.get(step.0 as usize).and_then(|step| step.ended));
+        let ended = |step: &RankStep| step.said.filter(|_| !step.abandoned);
+        let ends = self.ranks.iter().map(|rank| rank.steps.get(step.0 as usize).and_then(ended));
         ends.collect::<Option<Vec<Moment>>>()?.into_iter().max()
     }
 
