@@ -33,7 +33,9 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Lists the streams that are being published
     Ls(LsOptions),
-    /// Shows the variables of a stream, from its next step. Takes no data, and the publisher waits for nothing
+    /// Shows the variables of a stream, from its next step, and takes no data
+    ///
+    /// The publisher never waits for this command; but one that waits for its first subscriber takes it for that.
     Describe(DescribeOptions),
     /// Follows a stream while it runs: its steps, or the values of one variable
     Tail(TailOptions),

@@ -169,8 +169,13 @@ fn range<T: Shown>(elements: &[T]) -> String {
     let Some(magnitudes) = magnitudes.filter(|magnitudes| magnitudes.len() > 1) else { return String::new() };
     let lowest = magnitudes.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = magnitudes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mean = magnitudes.iter().sum::<f64>() / magnitudes.len() as f64;
+    let mean = six_digits(magnitudes.iter().sum::<f64>() / magnitudes.len() as f64);
     format!("  {} values, min {lowest:?}, max {highest:?}, mean {mean:?}", magnitudes.len())
+}
+
+/// The number to six significant digits: a mean is exact to no more than that anyway.
+fn six_digits(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
 }
 
 /// The elements, one line for each row of the last dimension, up to a limit.
@@ -209,6 +214,7 @@ mod tests {
     #[test]
     fn the_range_is_that_of_the_values() {
         assert_eq!(range(&[1u8, 2, 6]), "  3 values, min 1.0, max 6.0, mean 3.0");
+        assert_eq!(range(&[0.1, 0.2, 0.6]), "  3 values, min 0.1, max 0.6, mean 0.3");
         assert_eq!(range(&[1u8]), "");
         assert_eq!(range(&[Complex32::new(1.0, 2.0); 2]), "");
     }
