@@ -133,6 +133,19 @@ fn the_steady_state_makes_no_segment() {
 }
 
 #[test]
+fn a_small_loan_does_not_take_a_large_segment() {
+    let pool = Pool::new(PoolOptions::default());
+    drop(filled(&pool, 1, 64 << 20));
+    let small = filled(&pool, 2, 1 << 20);
+    let stats = pool.stats();
+    assert_eq!((stats.live_bytes, stats.kept_bytes, small.len()), (1 << 20, 0, 1 << 20), "{stats:?}");
+    // What was let go makes room: the pool holds no more than the most that was lent.
+    drop(small);
+    let large = filled(&pool, 3, 63 << 20);
+    assert!(pool.stats().peak_bytes <= 64 << 20, "{:?}", (pool.stats(), large));
+}
+
+#[test]
 fn limits_are_errors_with_numbers() {
     let pool = Pool::new(PoolOptions::default().with_limit_bytes(10 << 20));
     let held = filled(&pool, 1, 6 << 20);

@@ -57,6 +57,7 @@ pub fn accept_until(
         if done(listener, &links) {
             return links;
         }
+        assert!(Instant::now() < deadline, "the listener does not come to an end: {listener:?}");
         await_fd(&*listener, PollFlags::IN, "the listener", deadline);
     }
 }
