@@ -1,0 +1,261 @@
+//! Steps from one publisher to one subscriber, as fast as they go: into the caller's array, against a ring or a socket
+//! that does the same work.
+
+use crate::bench::Bench;
+use crate::machine::now_ns;
+use crate::ours;
+use crate::process::{Role, Words};
+use crate::report::{Row, Target, median};
+use crate::ring::Ring;
+use crate::shared::Memory;
+use flexpath::{Region, Selection, StepWriter, Variable};
+
+/// Steps before the clock starts: every page touched, every segment mapped.
+pub(crate) const WARM_STEPS: usize = 8;
+/// Different sources of copies, so that none is read from the cache because it was read before.
+const SOURCES: u64 = 4;
+const MIB: usize = 1 << 20;
+
+/// A step filled in place by the publisher, and copied out by the subscriber.
+pub(crate) fn loan(bench: &mut Bench) {
+    for (len, bound) in [(MIB, 0.6), (16 * MIB, 0.9), (128 * MIB, 0.9)] {
+        for core in Cores::BOTH {
+            compare(bench, &Way { name: "shm loan, get", how: "loan", transport: "shm", len, core, bound });
+        }
+    }
+}
+
+/// A step copied in and copied out.
+pub(crate) fn put_copy(bench: &mut Bench) {
+    for len in [MIB, 16 * MIB, 128 * MIB] {
+        for core in Cores::BOTH {
+            let name = "shm put_copy, get";
+            compare(bench, &Way { name, how: "copy", transport: "shm", len, core, bound: 0.9 });
+        }
+    }
+}
+
+/// A step filled in place and pushed over a connection into the subscriber's array.
+pub(crate) fn tcp(bench: &mut Bench) {
+    for len in [MIB, 16 * MIB, 128 * MIB] {
+        for core in Cores::BOTH {
+            let name = "tcp loan, get";
+            compare(bench, &Way { name, how: "loan", transport: "tcp", len, core, bound: 0.9 });
+        }
+    }
+}
+
+/// Where the two processes run.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Cores {
+    /// One core each.
+    Pinned,
+    /// Where the scheduler likes.
+    Any,
+}
+
+impl Cores {
+    const BOTH: [Self; 2] = [Self::Pinned, Self::Any];
+
+    /// The word for a role.
+    pub(crate) fn word(self, core: usize) -> String {
+        if self == Self::Pinned { core.to_string() } else { "any".to_owned() }
+    }
+}
+
+struct Way {
+    name: &'static str,
+    how: &'static str,
+    transport: &'static str,
+    len: usize,
+    core: Cores,
+    bound: f64,
+}
+
+impl Way {
+    fn role(&self, name: &'static str, core: usize, steps: usize) -> Role {
+        let role = Role::new(name).with("how", self.how).with("len", self.len).with("steps", steps);
+        role.with("core", self.core.word(core))
+    }
+
+    fn gigabytes(&self, found: &Words, steps: usize) -> f64 {
+        (self.len * steps) as f64 / found.number::<f64>("seconds") / 1e9
+    }
+}
+
+fn compare(bench: &mut Bench, way: &Way) {
+    let steps = bench.scaled(((1 << 30) / way.len).clamp(24, 1000));
+    let mut note = String::new();
+    let rounds = bench.take_turns(|bench| {
+        let (found, segments) = ours(bench, way, steps);
+        let live = segments.max(2);
+        note = format!("{live} live, {} requests", found.text("requests"));
+        (way.gigabytes(&found, steps), way.gigabytes(&baseline(way, steps, live), steps))
+    });
+    let (own, base): (Vec<f64>, Vec<f64>) = rounds.found.into_iter().unzip();
+    let (target, cores) = match way.core {
+        Cores::Pinned => (Target::RatioAtLeast(way.bound), ""),
+        Cores::Any => (Target::None, ", unpinned"),
+    };
+    let case = format!("{} {} MiB{cores}", way.name, way.len / MIB);
+    let row = Row::new(case, "GB/s", median(&own), target).against(median(&base));
+    bench.add(row.under(rounds.others_percent).noting(note));
+}
+
+fn ours(bench: &mut Bench, way: &Way, steps: usize) -> (Words, u32) {
+    let directory = bench.directory();
+    let role = |name, core| {
+        let role = way.role(name, core, steps).with("directory", &directory);
+        role.with("transport", way.transport).with("rank", 0).with("size", 1).start()
+    };
+    let (publisher, subscriber) = (role("publisher", 0), role("subscriber", 1));
+    let found = subscriber.finish();
+    (found, publisher.finish().number("segments"))
+}
+
+fn baseline(way: &Way, steps: usize, live: u32) -> Words {
+    if way.transport == "tcp" {
+        let mut receiver = way.role("socket-receiver", 1, steps).start();
+        let port = receiver.line().text("port").to_owned();
+        let sender = way.role("socket-sender", 0, steps).with("port", port).with("live", live).start();
+        let found = receiver.finish();
+        sender.finish();
+        return found;
+    }
+    ring(way, steps, live)
+}
+
+fn ring(way: &Way, steps: usize, live: u32) -> Words {
+    let memory = Memory::new(way.len * live as usize);
+    let role =
+        |name, core| way.role(name, core, steps).with("memory", memory.path()).with("live", live).start();
+    let (sender, receiver) = (role("ring-sender", 0), role("ring-receiver", 1));
+    let found = receiver.finish();
+    sender.finish();
+    found
+}
+
+/// GB/s of the ring with that much a step, filled in place and copied out, both ends pinned.
+pub(crate) fn ring_gigabytes(len: usize, steps: usize, live: u32) -> f64 {
+    let way = Way { name: "", how: "loan", transport: "shm", len, core: Cores::Pinned, bound: 0.0 };
+    way.gigabytes(&ring(&way, steps, live), steps)
+}
+
+/// What the publishing side does to the memory of a step.
+pub(crate) struct Filling(Option<Vec<Vec<u64>>>);
+
+impl Filling {
+    /// `how=loan`: writes it where it lies. `how=copy`: has sources that it copies.
+    pub(crate) fn of(words: &Words) -> Self {
+        let elements = words.number::<usize>("len") / 8;
+        let sources = || (0..SOURCES).map(|source| vec![source + 1; elements]).collect();
+        Self((words.text("how") == "copy").then(sources))
+    }
+
+    /// Fills memory of our own for a step.
+    pub(crate) fn fill(&self, memory: &mut [u8], step: usize) {
+        match &self.0 {
+            None => bytemuck::cast_slice_mut(memory).fill(step as u64 + 1),
+            Some(sources) => {
+                memory.copy_from_slice(bytemuck::cast_slice(&sources[step % SOURCES as usize]));
+            }
+        }
+    }
+
+    fn put(&self, writer: &mut StepWriter, variable: &Variable, region: &Region, step: usize) {
+        match &self.0 {
+            None => {
+                let mut loan = writer.loan::<u64>(variable, region).expect("a loan");
+                loan.fill(step as u64 + 1);
+                writer.put_loan(loan).expect("a put");
+            }
+            Some(sources) => {
+                writer.put_copy(variable, region, &sources[step % SOURCES as usize]).expect("a put");
+            }
+        }
+    }
+}
+
+/// What every element of a step must be.
+fn expected(words: &Words, step: usize) -> u64 {
+    if words.text("how") == "copy" { step as u64 % SOURCES + 1 } else { step as u64 + 1 }
+}
+
+/// Looks at a few elements: the step is the one that it should be, from end to end.
+pub(crate) fn check(words: &Words, elements: &[u64], step: usize) {
+    let wanted = expected(words, step);
+    for at in [0, elements.len() / 2, elements.len() - 1] {
+        assert_eq!(elements[at], wanted, "element {at} of step {step}");
+    }
+}
+
+/// Takes `WARM_STEPS + steps` steps into an array and prints how long those after the first took.
+pub(crate) fn timed(words: &Words, mut take: impl FnMut(&mut [u64]), last_words: impl FnOnce() -> String) {
+    let mut destination = vec![0u64; words.number::<usize>("len") / 8];
+    let total = WARM_STEPS + words.number::<usize>("steps");
+    let mut started = now_ns();
+    for step in 0..total {
+        if step == WARM_STEPS {
+            started = now_ns();
+        }
+        take(&mut destination);
+        check(words, &destination, step);
+    }
+    let seconds = (now_ns() - started) as f64 / 1e9;
+    println!("seconds={seconds} {}", last_words());
+}
+
+/// Role: publishes.
+pub(crate) fn publisher(words: &Words) {
+    let mut publisher = ours::publisher(words);
+    let filling = Filling::of(words);
+    let elements = words.number::<u64>("len") / 8;
+    let variable = Variable::global::<u64>("x", &[elements]).expect("a variable");
+    let region = ours::region(&[0], &[elements]);
+    for step in 0..WARM_STEPS + words.number::<usize>("steps") {
+        let mut writer = publisher.begin_step().expect("a step");
+        filling.put(&mut writer, &variable, &region, step);
+        writer.end().expect("the end of a step");
+    }
+    let segments = publisher.pool_statistics().segments_made;
+    publisher.close().expect("all is delivered");
+    println!("segments={segments}");
+}
+
+/// Role: takes each step into an array.
+pub(crate) fn subscriber(words: &Words) {
+    ours::take_core(words);
+    let options = ours::subscriber_options(words).with_selection("x", Selection::All);
+    let subscriber = std::cell::RefCell::new(ours::subscriber(options));
+    let take = |destination: &mut [u64]| {
+        let step = ours::next(&mut subscriber.borrow_mut()).expect("a step");
+        step.get_into("x", &Selection::All, destination).expect("its data");
+    };
+    timed(words, take, || format!("requests={}", subscriber.borrow().statistics().requests));
+}
+
+/// Role: the baseline's sending end.
+pub(crate) fn ring_sender(words: &Words) {
+    ours::take_core(words);
+    let mut ring = open_ring(words);
+    let filling = Filling::of(words);
+    for step in 0..WARM_STEPS + words.number::<usize>("steps") {
+        ring.send(|slot| filling.fill(slot, step));
+    }
+    println!("done=1");
+}
+
+/// Role: the baseline's receiving end.
+pub(crate) fn ring_receiver(words: &Words) {
+    ours::take_core(words);
+    let mut ring = open_ring(words);
+    let take = |destination: &mut [u64]| {
+        ring.receive(|slot| bytemuck::cast_slice_mut(destination).copy_from_slice(slot));
+    };
+    timed(words, take, String::new);
+}
+
+/// An end of the ring that the words describe.
+pub(crate) fn open_ring(words: &Words) -> Ring {
+    Ring::open(words.text("memory"), words.number("live"), words.number("len"))
+}

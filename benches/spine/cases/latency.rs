@@ -1,0 +1,166 @@
+//! A step of 8 bytes, one way: its only element is the time at which the publisher began it. Against half a round trip
+//! of a futex, or of a socket, between two processes.
+
+use super::copies::Cores;
+use crate::bench::Bench;
+use crate::machine::now_ns;
+use crate::ours;
+use crate::process::{Role, Words, listed};
+use crate::report::{Row, Target, median, print_not_measured, quantile};
+use crate::ring::Bell;
+use crate::shared::{Memory, Shared};
+use flexpath::{Selection, Variable};
+use std::time::Duration;
+
+/// Repetitions before any is counted.
+const WARM: usize = 100;
+const REPETITIONS: usize = 2000;
+/// The subscriber has the step and waits for the next; the pong.
+const ANSWER: usize = 2;
+/// The ping.
+const ASK: usize = 3;
+/// Nothing in a step's way may wait for this (delayed acknowledgements).
+const STALL_US: f64 = 40_000.0;
+
+/// Latencies by event wake over shm and tcp, then with a pause between steps.
+pub(crate) fn measure(bench: &mut Bench) {
+    for transport in ["shm", "tcp"] {
+        compare(bench, transport, Cores::Pinned, Duration::ZERO);
+        compare(bench, transport, Cores::Any, Duration::ZERO);
+        compare(bench, transport, Cores::Pinned, Duration::from_millis(1));
+    }
+    print_not_measured("shm 8 B one way, busy poll", "no busy-poll yet");
+}
+
+fn compare(bench: &mut Bench, transport: &'static str, cores: Cores, pause: Duration) {
+    let repetitions = bench.scaled(REPETITIONS);
+    let rounds = bench.take_turns(|bench| {
+        let own = ours(bench, transport, cores, pause, repetitions);
+        (own, if pause.is_zero() { baseline(transport, cores, repetitions) } else { Vec::new() })
+    });
+    let (own, base): (Vec<Vec<f64>>, Vec<Vec<f64>>) = rounds.found.into_iter().unzip();
+    let (own, base) = (own.concat(), base.concat());
+    let us = |part: f64| quantile(&own, part) / 1e3;
+    let note = format!("p99 {:.0}, p99.9 {:.0}, max {:.0} us", us(0.99), us(0.999), us(1.0));
+    let (target, how) = match (cores, pause.is_zero()) {
+        (Cores::Pinned, true) => (Target::RatioAtMost(1.5), "event wake"),
+        (Cores::Any, _) => (Target::None, "event wake, unpinned"),
+        (Cores::Pinned, false) => (Target::None, "each ms"),
+    };
+    let row = Row::new(format!("{transport} 8 B one way p50, {how}"), "us", us(0.5), target);
+    let row = if base.is_empty() { row } else { row.against(median(&base) / 1e3) };
+    bench.add(row.under(rounds.others_percent).noting(note));
+    let case = format!("{transport} 8 B one way max, {how}");
+    let row = Row::new(case, "us", us(1.0), Target::Below(STALL_US));
+    bench.add(row.under(rounds.others_percent));
+}
+
+fn ours(bench: &mut Bench, transport: &str, cores: Cores, pause: Duration, repetitions: usize) -> Vec<f64> {
+    let (memory, directory) = (Memory::new(0), bench.directory());
+    let role = |name, core| {
+        let role = Role::new(name).with("core", cores.word(core)).with("memory", memory.path());
+        let role = role.with("directory", &directory).with("transport", transport).with("rank", 0);
+        role.with("size", 1).with("repetitions", repetitions).with("pause_us", pause.as_micros()).start()
+    };
+    let (publisher, subscriber) = (role("stamp-publisher", 0), role("stamp-subscriber", 1));
+    let found = subscriber.finish();
+    publisher.finish();
+    found.list("times")
+}
+
+fn baseline(transport: &str, cores: Cores, repetitions: usize) -> Vec<f64> {
+    let memory = Memory::new(0);
+    let role = |name, core| {
+        let role = Role::new(name).with("core", cores.word(core)).with("memory", memory.path());
+        role.with("repetitions", repetitions)
+    };
+    let (ping, pong) = if transport == "shm" {
+        (role("futex-ping", 0).start(), role("futex-pong", 1).start())
+    } else {
+        let mut pong = role("socket-pong", 1).start();
+        let port = pong.line().text("port").to_owned();
+        (role("socket-ping", 0).with("port", port).start(), pong)
+    };
+    let found = ping.finish();
+    pong.finish();
+    found.list("times")
+}
+
+/// How often in all.
+pub(crate) fn repetitions(words: &Words) -> usize {
+    WARM + words.number::<usize>("repetitions")
+}
+
+/// Makes round trips and prints the halves of their times.
+pub(crate) fn half_trips(words: &Words, mut trip: impl FnMut()) {
+    let times = (0..repetitions(words)).map(|_| {
+        let started = now_ns();
+        trip();
+        (now_ns() - started) / 2
+    });
+    let times: Vec<u64> = times.skip(WARM).collect();
+    println!("times={}", listed(&times));
+}
+
+/// Role: wakes the other and waits to be woken.
+pub(crate) fn futex_ping(words: &Words) {
+    ours::take_core(words);
+    let shared = Shared::open(words.text("memory"));
+    let (ask, answer) = (Bell::of(shared.words(), ASK), Bell::of(shared.words(), ANSWER));
+    let mut trips = 0;
+    half_trips(words, || {
+        trips += 1;
+        ask.ring();
+        answer.wait_for(trips);
+    });
+}
+
+/// Role: answers.
+pub(crate) fn futex_pong(words: &Words) {
+    ours::take_core(words);
+    let shared = Shared::open(words.text("memory"));
+    for trip in 0..repetitions(words) {
+        Bell::of(shared.words(), ASK).wait_for(trip as u32 + 1);
+        Bell::of(shared.words(), ANSWER).ring();
+    }
+    println!("done=1");
+}
+
+/// Role: publishes the time, whenever the last step was taken.
+pub(crate) fn publisher(words: &Words) {
+    let mut publisher = ours::publisher(words);
+    let shared = Shared::open(words.text("memory"));
+    let pause = Duration::from_micros(words.number("pause_us"));
+    let variable = Variable::global::<u64>("x", &[1]).expect("a variable");
+    let region = ours::region(&[0], &[1]);
+    for step in 0..repetitions(words) {
+        Bell::of(shared.words(), ANSWER).wait_for(step as u32 + 1);
+        if !pause.is_zero() {
+            std::thread::sleep(pause);
+        }
+        let stamp = now_ns();
+        let mut writer = publisher.begin_step().expect("a step");
+        writer.put_copy(&variable, &region, &[stamp]).expect("a put");
+        writer.end().expect("the end of a step");
+    }
+    publisher.close().expect("all is delivered");
+    println!("done=1");
+}
+
+/// Role: takes each step and looks how old it is.
+pub(crate) fn subscriber(words: &Words) {
+    ours::take_core(words);
+    let shared = Shared::open(words.text("memory"));
+    let options = ours::subscriber_options(words).with_selection("x", Selection::All);
+    let mut subscriber = ours::subscriber(options);
+    let answer = Bell::of(shared.words(), ANSWER);
+    let mut times = Vec::new();
+    for _ in 0..repetitions(words) {
+        answer.ring();
+        let step = ours::next(&mut subscriber).expect("a step");
+        let mut stamp = [0u64];
+        step.get_into("x", &Selection::All, &mut stamp).expect("its data");
+        times.push(now_ns() - stamp[0]);
+    }
+    println!("times={}", listed(&times[WARM..]));
+}
