@@ -2,7 +2,7 @@
 
 use crate::peer::DataPeer;
 use fp_proto::config::ContactText;
-use fp_types::{Rank, StepId};
+use fp_types::{Epoch, Rank, StepId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,8 +20,10 @@ struct Inner {
     slots: HashMap<Rank, Slot>,
     contacts: BTreeMap<Rank, ContactText>,
     uses: u64,
-    /// The epoch's turn: links of an older one are not taken back.
-    generation: u64,
+    /// The publisher's opening; links of an older one are not taken back.
+    epoch: Option<Epoch>,
+    /// Ranks of which the stream's end says that they are lost.
+    lost: BTreeSet<Rank>,
     /// Steps that were taken and not released.
     held: BTreeSet<StepId>,
     newest: Option<StepId>,
@@ -39,11 +41,13 @@ pub(crate) struct Owners {
 /// What a checkout found.
 pub(crate) enum Checkout {
     /// The link is the caller's until it is given back.
-    Link(Box<DataPeer>, u64),
+    Link(Box<DataPeer>),
     /// There is none: the caller dials this contact, and the slot is its.
-    Dial(ContactText, u64),
+    Dial(ContactText),
     /// Nobody knows where that rank is.
     NoContact,
+    /// That opening of the stream is over, and another one attached to.
+    OtherEpoch,
     /// Another fetch had the link until the deadline.
     Busy,
 }
@@ -63,30 +67,47 @@ impl Owners {
         inner.newest = inner.newest.max(Some(step));
     }
 
-    pub(crate) fn released(&self, step: StepId) {
-        self.lock().held.remove(&step);
-    }
-
-    /// Another epoch: every link of the old one is closed, those checked out when they come back.
-    pub(crate) fn reset(&self) {
+    pub(crate) fn released(&self, step: StepId, epoch: Option<Epoch>) {
         let mut inner = self.lock();
-        let generation = inner.generation + 1;
-        *inner = Inner { generation, uses: inner.uses, waiting: inner.waiting, ..Inner::default() };
+        if inner.epoch == epoch {
+            inner.held.remove(&step);
+        }
     }
 
-    pub(crate) fn checkout(&self, rank: Rank, deadline: Instant) -> Checkout {
+    /// Another epoch, or none: every link of the old one is closed, those checked out when they come back.
+    pub(crate) fn attached(&self, epoch: Option<Epoch>) {
+        let mut inner = self.lock();
+        *inner = Inner { epoch, uses: inner.uses, ..Inner::default() };
+        drop(inner);
+        self.returned.notify_all();
+    }
+
+    /// The stream has ended because this rank is lost.
+    pub(crate) fn lost(&self, rank: Rank) {
+        self.lock().lost.insert(rank);
+    }
+
+    /// Whether nothing is to be expected of a rank any more.
+    pub(crate) fn is_lost(&self, rank: Rank, epoch: Option<Epoch>) -> bool {
+        let inner = self.lock();
+        inner.epoch != epoch || inner.lost.contains(&rank)
+    }
+
+    pub(crate) fn checkout(&self, rank: Rank, epoch: Option<Epoch>, deadline: Instant) -> Checkout {
         let mut inner = self.lock();
         loop {
-            let generation = inner.generation;
+            if inner.epoch != epoch {
+                return Checkout::OtherEpoch;
+            }
             match inner.slots.insert(rank, Slot::Busy) {
-                Some(Slot::Free(peer, _)) => return Checkout::Link(peer, generation),
+                Some(Slot::Free(peer, _)) => return Checkout::Link(peer),
                 Some(Slot::Busy) => {}
                 None => {
                     let Some(contact) = inner.contacts.get(&rank).cloned() else {
                         inner.slots.remove(&rank);
                         return Checkout::NoContact;
                     };
-                    return Checkout::Dial(contact, generation);
+                    return Checkout::Dial(contact);
                 }
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -100,10 +121,16 @@ impl Owners {
         }
     }
 
+    /// The contact of a rank whose slot the caller has, to dial it again.
+    pub(crate) fn contact(&self, rank: Rank, epoch: Option<Epoch>) -> Option<ContactText> {
+        let inner = self.lock();
+        inner.contacts.get(&rank).filter(|_| inner.epoch == epoch).cloned()
+    }
+
     /// Gives a link back, or with `None` only the slot.
-    pub(crate) fn give_back(&self, rank: Rank, generation: u64, peer: Option<Box<DataPeer>>) {
+    pub(crate) fn give_back(&self, rank: Rank, epoch: Option<Epoch>, peer: Option<Box<DataPeer>>) {
         let mut inner = self.lock();
-        if inner.generation == generation {
+        if inner.epoch == epoch {
             inner.slots.remove(&rank);
             if let Some(mut peer) = peer {
                 let (held, newest) = (&inner.held, inner.newest);

@@ -318,6 +318,7 @@ impl PublisherShared {
         if self.endpoint.is_forked() {
             return Err(BeginError::Misuse { stream: stream(), source: Misuse::Forked });
         }
+        self.endpoint.catch_up();
         let started = Instant::now();
         let mut waits_for = None;
         let begun = self.endpoint.wait(started + BACKSTOP, |state, now| {

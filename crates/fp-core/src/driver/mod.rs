@@ -153,6 +153,12 @@ impl<R: Role> Endpoint<R> {
         answer
     }
 
+    /// Handles what is here already. A caller that waited a moment ago has the endpoint to itself for a while, as the
+    /// background thread does not come back at once: what came since must not wait for it.
+    pub(crate) fn catch_up(&self) {
+        self.turn();
+    }
+
     /// Looks, without driving.
     pub(crate) fn inspect<T>(&self, look: impl FnOnce(&mut State<R>) -> T) -> T {
         look(&mut self.lock())
