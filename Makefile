@@ -3,6 +3,8 @@
 CARGO_PROFILE := ci
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Words for the demo, as in `make demo DEMO=--short`.
+DEMO ?=
 # How many seeds the long simulation draws, and how many cases the long property tests.
 SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 2000
@@ -53,7 +55,7 @@ test-all: tools
 	$(call step,licences and sources,scripts/check-licences.sh)
 
 demo: tools
-	@scripts/demo.sh
+	@scripts/demo.sh $(DEMO)
 
 bench: tools
 	$(call step,benches,cargo bench -p flexpath)
