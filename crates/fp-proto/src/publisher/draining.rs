@@ -90,7 +90,7 @@ impl PublisherMachine {
         let early = self.mutated(crate::mutation::Mutation::EndBeforeLast);
         #[cfg(not(feature = "mutations"))]
         let early = false;
-        let drained = lead.served.iter().filter(|(_, served)| early || served.queue.is_empty());
+        let drained = lead.served.iter().filter(|(id, served)| early || lead.is_drained(served, **id));
         let drained: Vec<SubscriptionId> = drained.map(|(&id, _)| id).collect();
         for subscription in drained {
             self.end_members_of(subscription, &EndReason::Closed);
@@ -154,19 +154,20 @@ impl PublisherMachine {
             CloseOutcome::Lost { .. } => Transition::PublisherClosedLost,
         });
         self.phase = Phase::Closed;
-        self.free_all();
+        self.free_all(outcome != CloseOutcome::Clean);
         self.cohort.release_name(&mut self.wire);
         self.wire.event(Event::Closed(outcome));
         self.wire.disconnect_all(DisconnectReason::Ended);
     }
 
-    /// Whoever still holds a step may look at it: its memory is retired.
-    fn free_all(&mut self) {
+    /// Whoever still holds a step may look at it: its memory is retired. A rank that was not told by its lead that
+    /// all is released cannot know whom its steps were given to, those of the reserve among them.
+    fn free_all(&mut self, retire_all: bool) {
         let steps: Vec<StepId> = self.ledger.steps.keys().copied().collect();
         for step in steps {
             self.ledger.settle(step);
             for subscription in self.ledger.keepers(step) {
-                let retire = !super::ledger::is_standing(subscription);
+                let retire = retire_all || !super::ledger::is_standing(subscription);
                 self.let_go_all(subscription, &[step], retire);
             }
             self.free_if_unneeded(step);

@@ -103,6 +103,7 @@ impl World {
             app: App::None,
             store: Store::default(),
             paused_until: None,
+            rested_at: Moment::ZERO,
             inbox: VecDeque::new(),
             timer: None,
             wake: None,

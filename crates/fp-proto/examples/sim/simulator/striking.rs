@@ -165,7 +165,8 @@ impl World {
     }
 
     fn oversleep(&mut self, target: Target, len: Duration) {
-        if let Some(slot) = self.target(target) {
+        // Two naps with hardly a moment between would be a long sleep.
+        if let Some(slot) = self.target(target).filter(|&slot| self.slot(slot).rested_at <= self.now) {
             self.sleep(slot, len);
         }
     }
@@ -173,6 +174,7 @@ impl World {
     fn sleep(&mut self, slot: SlotId, len: Duration) {
         let until = self.now.after(len);
         self.note(slot, || format!("sleeps for {len:?}"));
+        self.slot_mut(slot).rested_at = until.after(self.scenario.timing.silence);
         self.slot_mut(slot).paused_until = Some(until);
         self.slot_mut(slot).timer = None;
         self.slot_mut(slot).wake = None;

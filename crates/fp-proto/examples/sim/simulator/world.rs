@@ -78,6 +78,8 @@ pub(crate) struct Slot {
     pub(crate) app: App,
     pub(crate) store: Store,
     pub(crate) paused_until: Option<Moment>,
+    /// From when on it may sleep again.
+    pub(crate) rested_at: Moment,
     pub(crate) inbox: VecDeque<Input>,
     /// When its driver's clock rings next, and its application's.
     pub(crate) timer: Option<Moment>,

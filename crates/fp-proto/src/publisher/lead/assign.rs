@@ -109,7 +109,7 @@ impl PublisherMachine {
         #[cfg(not(feature = "mutations"))]
         let free = false;
         let has_credit = |id: &MemberId| {
-            lead.members.get(id).is_some_and(|member| free || member.assigned < member.credit)
+            lead.members.get(id).is_some_and(|member| !member.ended && (free || member.assigned < member.credit))
         };
         let mode = served.spec.share.as_ref().map_or(ShareMode::RoundRobin, |share| share.mode);
         match mode {
@@ -233,7 +233,8 @@ impl PublisherMachine {
     ) {
         let Some(lead) = &mut self.lead else { return };
         let Some(served) = lead.served.get_mut(&subscription) else { return };
-        let others = !served.members.is_empty();
+        let able = |id: &MemberId| lead.members.get(id).is_some_and(|member| !member.ended);
+        let others = served.members.iter().any(able);
         let redeliver = others && served.spec.share.as_ref().is_some_and(|share| share.redeliver);
         #[cfg(feature = "mutations")]
         let redeliver =

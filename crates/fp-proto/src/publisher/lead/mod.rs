@@ -128,6 +128,13 @@ impl Lead {
         lossy && self.held(subscription) >= served.spec.limit_steps as usize
     }
 
+    /// Whether nothing is left to be given to a subscription. What a member of a redelivering set holds may
+    /// still come back.
+    pub(crate) fn is_drained(&self, served: &Served, subscription: SubscriptionId) -> bool {
+        let redeliver = served.spec.share.as_ref().is_some_and(|share| share.redeliver);
+        served.queue.is_empty() && !(redeliver && self.held(subscription) > 0)
+    }
+
     fn live_subscriptions(&self) -> usize {
         self.served.values().filter(|served| !served.removed).count()
     }

@@ -19,6 +19,7 @@ impl Oracle {
         let now = self.now;
         if let Some(truth) = self.publishers.get_mut(&cohort) {
             truth.ranks[rank.0 as usize].gone.get_or_insert(now);
+            truth.ranks[rank.0 as usize].died = true;
         }
         if let Some(truth) = self.subscribers.get_mut(&cohort) {
             truth.ranks[rank.0 as usize].gone.get_or_insert(now);
@@ -127,7 +128,7 @@ impl Oracle {
         let mut leak = None;
         for (&cohort, truth) in &self.publishers {
             for (rank, own) in
-                truth.ranks.iter().enumerate().filter(|(_, own)| own.opened && own.close_called.is_some())
+                truth.ranks.iter().enumerate().filter(|(_, own)| own.opened && own.close_called.is_some() && !own.died)
             {
                 let kept = |step: &super::RankStep| !step.kept.is_empty() && step.freed.is_none();
                 let step = own.steps.iter().position(kept);

@@ -157,7 +157,8 @@ impl Oracle {
         self.demand(patience.is_some_and(|patience| waited_ms >= patience), "patience is kept", || {
             format!("{cohort} expels {member:?} after {waited_ms} ms, {patience:?} were promised")
         });
-        self.demand(live >= limit || (tight && live > 0), "nobody is expelled without a cause", || {
+        let caused = live >= limit || (tight && live > 0) || self.is_touched(cohort);
+        self.demand(caused, "nobody is expelled without a cause", || {
             format!(
                 "{cohort} rank {rank} waited for {subscription} with {live} live steps of at most {limit}"
             )

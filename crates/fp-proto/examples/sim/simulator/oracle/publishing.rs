@@ -154,7 +154,9 @@ impl Oracle {
         let Some(wanted) = truth.subscriptions.get(&subscription) else { return false };
         let holders: Vec<_> = wanted.assignments.iter().filter(|(assigned, _)| *assigned == step).collect();
         if let Some((_, member)) = holders.last() {
-            return self.is_released(truth, *member, step).is_some_and(|released| released <= at);
+            let gone = truth.members.get(member).and_then(|member| member.gone).map(|(gone, _)| gone);
+            let released = self.is_released(truth, *member, step);
+            return released.into_iter().chain(gone).any(|over| over <= at);
         }
         let dropped = wanted.dropped.get(&step).is_some_and(|&dropped| dropped <= at);
         let first = truth.first_of(subscription);

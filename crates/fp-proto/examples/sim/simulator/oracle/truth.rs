@@ -36,6 +36,7 @@ pub(crate) struct PublisherRank {
     pub(crate) close_called: Option<Moment>,
     /// Closed, failed, or its process died.
     pub(crate) gone: Option<Moment>,
+    pub(crate) died: bool,
     pub(crate) told_lost: bool,
     pub(crate) opened: bool,
     /// For whom `begin_step` waits, and since when.
