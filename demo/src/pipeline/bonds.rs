@@ -38,7 +38,8 @@ impl Variables {
             time_step: time_step(),
             id: Variable::joined::<i64>("id", &[])?,
             bond: Variable::joined::<i64>("bond", &[2])?.with_description("pairs of ids, the lower first"),
-            reach: Variable::joined::<i64>("reach", &[2])?.with_description("the same, within a longer cutoff"),
+            reach: Variable::joined::<i64>("reach", &[2])?
+                .with_description("the same, within a longer cutoff"),
         })
     }
 
@@ -57,7 +58,8 @@ impl Variables {
 pub fn run(settings: &Settings) -> Result<(), PartError> {
     let rank = Cohort::from_environment()?.rank().0;
     let names = Names::of(rank);
-    let wanted: Vec<String> = (0..Part::Bonds.ranks(settings)).flat_map(|rank| Names::of(rank).all()).collect();
+    let wanted: Vec<String> =
+        (0..Part::Bonds.ranks(settings)).flat_map(|rank| Names::of(rank).all()).collect();
     let mut wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
     wanted.extend([TIME_STEP, DOMAIN]);
     let mut shares = Inlet::open(Part::Bonds, settings, SHARES, Every::Step, &wanted)?;

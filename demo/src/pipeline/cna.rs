@@ -46,9 +46,13 @@ struct Found {
 impl Found {
     fn new(graph: &Adjacency) -> Result<Self, VariableError> {
         let shape = [graph.len() as u64];
-        let class = Variable::global::<u8>("class", &shape)?.with_description("1 fcc, 2 hcp, 3 bcc, 4 icosahedral, 5 other");
+        let class = Variable::global::<u8>("class", &shape)?
+            .with_description("1 fcc, 2 hcp, 3 bcc, 4 icosahedral, 5 other");
         let classes = classify(graph).into_iter().map(|class| class as u8).collect();
-        Ok(Found { id: (Variable::global::<i64>("id", &shape)?, graph.ids().to_vec()), class: (class, classes) })
+        Ok(Found {
+            id: (Variable::global::<i64>("id", &shape)?, graph.ids().to_vec()),
+            class: (class, classes),
+        })
     }
 
     fn put(self, step: &mut StepWriter, at: i64) -> Result<(), flexpath::PutError> {

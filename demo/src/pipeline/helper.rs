@@ -8,7 +8,9 @@ use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
 use super::settings::Settings;
-use super::streams::{ATOMS, DOMAIN, SHARES, TIME_STEP, domain, domain_of, list_of, put_whole, rows, time_step};
+use super::streams::{
+    ATOMS, DOMAIN, SHARES, TIME_STEP, domain, domain_of, list_of, put_whole, rows, time_step,
+};
 use crate::geometry::Domain;
 use crate::share::{Share, SharePlan, divide, keep_kinds};
 

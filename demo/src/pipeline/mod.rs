@@ -8,6 +8,8 @@
 //!                                <--structure-- cna
 //! ```
 //!
+//! Besides there is a careless [`guest`], who takes atoms, releases none, and is soon detached.
+//!
 //! Every part is a short program over [`inlet::Inlet`] and [`outlet::Outlet`], which are the library's subscriber and
 //! publisher and what is counted of them. Parts say how they fare as lines of JSON on their standard output
 //! ([`report`]); the data, and the verdict that starts CNA, travel through streams alone.
@@ -17,6 +19,7 @@ pub mod check;
 pub mod cna;
 pub mod csym;
 pub mod error;
+pub mod guest;
 pub mod helper;
 pub mod inlet;
 pub mod outlet;

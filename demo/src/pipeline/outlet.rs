@@ -28,8 +28,7 @@ impl Outlet {
     /// As [`Publisher::open`].
     pub fn open(part: Part, stream: &str, first_subscribers: u32) -> Result<Self, PartError> {
         let cohort = Cohort::from_environment()?;
-        let options =
-            PublisherOptions::default().with_cohort(cohort).with_min_subscribers(first_subscribers);
+        let options = PublisherOptions::default().with_cohort(cohort).with_min_subscribers(first_subscribers);
         let publisher = Publisher::open(stream, options)?;
         let (attached, longest_wait, waited) = (BTreeMap::new(), Duration::ZERO, Duration::ZERO);
         let (rank, opened) = (cohort.rank().0, Instant::now());

@@ -3,13 +3,15 @@
 use std::io::Read as _;
 use std::thread;
 
+use clap::ValueEnum;
+
 use super::error::PartError;
 use super::report::{Report, say};
 use super::settings::{Settings, SourceKind};
-use super::{bonds, check, cna, csym, helper, simulation};
+use super::{bonds, check, cna, csym, guest, helper, simulation};
 
 /// A part of the pipeline: one program, of one or several ranks, each a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, ValueEnum)]
 pub enum Part {
     /// LAMMPS, or the built-in molecular dynamics.
     Simulation,
@@ -23,13 +25,15 @@ pub enum Part {
     Cna,
     /// Holds the results against LAMMPS's own. No part of the science.
     Check,
+    /// Takes atoms and releases none: it is soon detached. No part of the science either.
+    Guest,
 }
 
 /// The status of a part whose supervisor is gone.
 const ABANDONED: i32 = 3;
 
 impl Part {
-    /// Those that are started together; CNA comes later.
+    /// Those that are started together; CNA and Guest come later.
     pub const FROM_THE_START: [Part; 5] =
         [Part::Simulation, Part::Helper, Part::Bonds, Part::Csym, Part::Check];
 
@@ -42,12 +46,13 @@ impl Part {
             Part::Csym => "csym",
             Part::Cna => "cna",
             Part::Check => "check",
+            Part::Guest => "guest",
         }
     }
 
     /// The part of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Part::FROM_THE_START.as_slice(), &[Part::Cna]].concat().into_iter().find(|part| part.name() == name)
+        Part::value_variants().iter().copied().find(|part| part.name() == name)
     }
 
     /// How many ranks it has.
@@ -55,7 +60,7 @@ impl Part {
         match self {
             Part::Simulation => settings.ranks,
             Part::Helper | Part::Bonds => 2,
-            Part::Csym | Part::Cna | Part::Check => 1,
+            Part::Csym | Part::Cna | Part::Check | Part::Guest => 1,
         }
     }
 
@@ -73,6 +78,7 @@ impl Part {
             Part::Csym => csym::run(settings),
             Part::Cna => cna::run(settings),
             Part::Check => check::run(settings),
+            Part::Guest => guest::run(settings),
         };
         if let Err(error) = &done {
             say(self, rank, Report::Failed { what: error.to_string() });

@@ -63,6 +63,15 @@ pub enum Report {
         /// The step that it shows.
         time_step: i64,
     },
+    /// The publisher would not wait any longer for this subscriber.
+    Detached {
+        /// Steps that it held.
+        held: usize,
+        /// How long the publisher waited, in milliseconds.
+        waited_ms: u64,
+        /// In words.
+        reason: String,
+    },
     /// The part could not go on.
     Failed {
         /// Why.

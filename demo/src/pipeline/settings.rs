@@ -82,7 +82,7 @@ impl Settings {
         let mut config = RunConfig::new(self.problem);
         let (columns, rows, speed, pace) = match (self.size, self.problem) {
             (Size::Full, _) => return config,
-            (Size::Short, Problem::Crack) => (60, 24, 0.23, [5_000, 100, 500]),
+            (Size::Short, Problem::Crack) => (60, 24, 0.23, [6_000, 100, 500]),
             (Size::Short, Problem::Notch) => (16, 16, 0.38, [2_000, 50, 250]),
             (Size::Tiny, Problem::Crack) => (30, 14, 0.4, [3_000, 50, 250]),
             (Size::Tiny, Problem::Notch) => (10, 10, 0.5, [1_500, 50, 250]),
@@ -106,11 +106,17 @@ impl Settings {
 
     /// How many steps CNA works before it detaches.
     pub fn cna_steps(&self) -> u64 {
-        match self.size {
-            Size::Full => 15,
-            Size::Short => 8,
-            Size::Tiny => 5,
+        match (self.size, self.problem) {
+            (Size::Full, Problem::Crack) => 15,
+            (Size::Full, Problem::Notch) => 25,
+            (Size::Short, _) => 12,
+            (Size::Tiny, _) => 6,
         }
+    }
+
+    /// After how many steps the careless guest comes.
+    pub fn guest_after(&self) -> u64 {
+        self.published_steps() / 4
     }
 
     /// The longest that a part waits for the next step of a stream: a simulation may be slow, but is not given up.

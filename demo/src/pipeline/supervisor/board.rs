@@ -39,6 +39,8 @@ pub(super) struct Board {
     pub(super) picture: Option<(std::path::PathBuf, i64)>,
     /// CSym's verdicts.
     pub(super) judged: Vec<Judged>,
+    /// What became of the guest: how many steps it held, and how long the simulation waited for it.
+    pub(super) detached: Option<(usize, u64)>,
     /// What parts could not do.
     pub(super) failures: Vec<String>,
 }
@@ -80,26 +82,49 @@ impl Board {
             Report::Compared(compared) => self.compared.push(compared),
             Report::Constants { tried, refused } => self.constants = Some((tried, refused)),
             Report::Picture { path, time_step } => self.picture = Some((path, time_step)),
+            Report::Detached { held, waited_ms, reason } => {
+                self.detached = Some((held, waited_ms));
+                return vec![format!("  {}: {reason}", who.0)];
+            }
             Report::Failed { what } => self.failures.push(format!("{}.{}: {what}", who.0, who.1)),
         }
         Vec::new()
     }
 
-    /// Links that are new, in words.
+    /// Links that are new, in words: owners that are linked to alike together.
     fn take_links(&mut self, who: &PartRank, stream: &str, links: Vec<(u32, String)>) -> Vec<String> {
-        let mut fresh = Vec::new();
+        let mut fresh: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (owner, text) in links {
             let known = self.links.insert((stream.to_owned(), who.clone(), owner), text.clone());
             if known.as_ref() != Some(&text) {
-                fresh.push(format!("  edge: {stream}, rank {owner} -> {}.{}: {text}", who.0, who.1));
+                fresh.entry(text).or_default().push(owner.to_string());
             }
         }
-        fresh
+        let line = |(text, owners): (String, Vec<String>)| {
+            format!("  edge: {stream} of rank {} -> {}.{}: {text}", owners.join(", "), who.0, who.1)
+        };
+        fresh.into_iter().map(line).collect()
+    }
+
+    /// How many links run over what, and why: addresses left out.
+    pub(super) fn transports(&self) -> BTreeMap<String, usize> {
+        let mut counted = BTreeMap::new();
+        for text in self.links.values() {
+            let (used, why) = text.split_once(';').unwrap_or((text, ""));
+            let kind = used.split(' ').next().unwrap_or(used);
+            *counted.entry(format!("{kind} ({})", why.trim())).or_default() += 1;
+        }
+        counted
     }
 
     /// All bytes that were taken so far, by all ranks of all parts.
     pub(super) fn taken_bytes(&self) -> u64 {
         self.bytes.values().sum()
+    }
+
+    /// The time step of the first verdict of "torn".
+    pub(super) fn torn_at(&self) -> Option<i64> {
+        self.judged.iter().find(|judged| judged.torn).map(|judged| judged.time_step)
     }
 
     /// Everybody who is attached to any stream, by name.

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use super::super::guest::ALLOWED_MS;
 use super::super::part::Part;
-use super::super::report::{Compared, Finding as Kind};
-use super::super::settings::{Settings, SourceKind};
+use super::super::settings::Settings;
 use super::super::streams::ATOMS;
 use super::Screen;
 use super::board::Board;
 use super::children::Process;
-use crate::cna::Structure;
+use super::science::{compared, picture};
+use super::watch::Judged;
 use crate::problem::Problem;
 
 /// Whether a check holds.
@@ -40,7 +41,7 @@ impl Finding {
         Finding { standing, what, numbers }
     }
 
-    fn of(holds: bool, what: &'static str, numbers: String) -> Self {
+    pub(super) fn of(holds: bool, what: &'static str, numbers: String) -> Self {
         Finding::new(if holds { Standing::Holds } else { Standing::Fails }, what, numbers)
     }
 }
@@ -59,15 +60,18 @@ pub(super) fn findings(
         changing(board),
         selective(board),
         undelayed(settings, board),
+        linked(board),
         torn(board),
         called(settings, board),
     ];
     found.extend(compared(settings, board));
+    found.extend((settings.problem == Problem::Notch).then(|| picture(board)));
     found
 }
 
 fn ended(processes: &[Process], left_behind: usize, took: Duration) -> Finding {
-    let good = processes.iter().filter(|process| process.status.is_some_and(|status| status.success())).count();
+    let good =
+        processes.iter().filter(|process| process.status.is_some_and(|status| status.success())).count();
     let numbers = format!(
         "{good} of {} in {:.1} s; {left_behind} entries left in the rendezvous",
         processes.len(),
@@ -105,8 +109,7 @@ fn changing(board: &Board) -> Finding {
     let (least, largest) = (bonds().min().unwrap_or(0), bonds().max().unwrap_or(0));
     let rank_by_rank: Vec<String> =
         board.owned.iter().map(|owned| format!("{}-{}", owned.fewest, owned.most)).collect();
-    let numbers =
-        format!("atoms of each rank {}; bonds {least} to {largest}", rank_by_rank.join(", "));
+    let numbers = format!("atoms of each rank {}; bonds {least} to {largest}", rank_by_rank.join(", "));
     Finding::of(fewest < most && least < largest, "sizes change all the time", numbers)
 }
 
@@ -123,22 +126,35 @@ fn selective(board: &Board) -> Finding {
     Finding::of(steps == 0 && kept > 0 && kept < put, "what nobody asks for is not kept", numbers)
 }
 
-/// The simulation never waited longer than its owner allowed.
+/// The simulation never waited longer than its owner allowed, and went on without the one that made it wait.
 fn undelayed(settings: &Settings, board: &Board) -> Finding {
     let closed: Vec<_> =
         board.closed.iter().filter(|(_, closed)| closed.stream == ATOMS).map(|(_, closed)| closed).collect();
     let longest = closed.iter().map(|closed| closed.longest_wait_ms).fold(0.0, f64::max);
     let share = closed.iter().map(|closed| closed.waited_ms / closed.ran_ms.max(1.0)).fold(0.0, f64::max);
+    let guest = match board.detached {
+        Some((held, waited_ms)) => format!(
+            "the guest held {held} steps and was detached after {waited_ms} ms ({ALLOWED_MS} allowed)"
+        ),
+        None => "the guest was not detached".to_owned(),
+    };
     let numbers = format!(
-        "longest wait {longest:.1} ms of {} ms allowed; {:.1} % of the run at most on any rank",
+        "{guest}; longest wait of any rank for anybody {longest:.1} ms ({} allowed), {:.1} % of the run together",
         settings.max_wait_ms,
         100.0 * share
     );
-    Finding::of(
-        !closed.is_empty() && longest <= settings.max_wait_ms as f64,
-        "the simulation is not held up",
-        numbers,
-    )
+    let in_bounds = longest <= settings.max_wait_ms as f64;
+    let holds = !closed.is_empty()
+        && in_bounds
+        && board.detached.is_some_and(|(_, waited_ms)| waited_ms >= ALLOWED_MS);
+    Finding::of(holds, "the simulation is not held up", numbers)
+}
+
+/// What the links run over; a finding only in so far as there are any.
+fn linked(board: &Board) -> Finding {
+    let kinds: Vec<String> =
+        board.transports().into_iter().map(|(text, count)| format!("{count} {text}")).collect();
+    Finding::of(!kinds.is_empty(), "links", kinds.join("; "))
 }
 
 fn torn(board: &Board) -> Finding {
@@ -146,7 +162,10 @@ fn torn(board: &Board) -> Finding {
     let torn = board.judged.iter().find(|judged| judged.torn);
     let numbers = match torn {
         Some(judged) => {
-            format!("whole at first; torn at step {}: {} of {} atoms", judged.time_step, judged.torn_atoms, judged.atoms)
+            format!(
+                "whole at first; torn at step {}: {} of {} atoms",
+                judged.time_step, judged.torn_atoms, judged.atoms
+            )
         }
         None => "never torn".to_owned(),
     };
@@ -162,110 +181,27 @@ fn called(settings: &Settings, board: &Board) -> Finding {
     let before = board.simulated.iter().filter(|(_, at_ms)| *at_ms < came).count();
     let after = board.simulated.iter().filter(|(_, at_ms)| *at_ms > went).count();
     let (first, last) = (board.cna_took.first().copied(), board.cna_took.last().copied());
-    let torn = board.judged.iter().find(|judged| judged.torn).map(|judged| judged.time_step);
     let works = board.cna_took.len() as u64;
-    let held = works == settings.cna_steps()
+    let holds = works == settings.cna_steps()
         && before > 0
         && after > 0
-        && first > torn
-        && !board.bonds_to_cna.is_empty()
-        && board.bonds_to_cna.first() > board.judged.first().map(|judged| judged.time_step).as_ref();
+        && first > board.torn_at()
+        && is_guest_of_bonds(board);
     let step = |step: Option<i64>| step.map_or("none".to_owned(), |step| step.to_string());
     let numbers = format!(
         "worked {works} steps, {} to {}; the simulation published {before} steps before it came, {after} after it left",
         step(first),
         step(last)
     );
-    Finding::of(held, what, numbers)
-}
-
-/// The science, held against LAMMPS.
-fn compared(settings: &Settings, board: &Board) -> Vec<Finding> {
-    let (what, constant) = match settings.problem {
-        Problem::Crack => ("central symmetry is LAMMPS's, atom by atom", "a constant central symmetry does not pass"),
-        Problem::Notch => ("classes are LAMMPS's, atom by atom", "a constant class does not pass"),
-    };
-    if settings.source == SourceKind::BuiltIn {
-        let why = || "the built-in source has no analysis of its own".to_owned();
-        return [what, constant].map(|what| Finding::new(Standing::NotChecked, what, why())).to_vec();
-    }
-    let (tried, refused) = board.constants.unwrap_or_default();
-    let constants = format!("{refused} of {tried} refused on the last compared step");
-    let mut found = vec![
-        match settings.problem {
-            Problem::Crack => symmetry(settings, board, what),
-            Problem::Notch => classes(board, what),
-        },
-        Finding::of(tried > 0 && tried == refused, constant, constants),
-    ];
-    if settings.problem == Problem::Notch {
-        found.push(picture(board));
-    }
-    found
-}
-
-fn symmetry(settings: &Settings, board: &Board, what: &'static str) -> Finding {
-    let expected = settings.run_config().steps / settings.run_config().compare_every + 1;
-    let worst = board.compared.iter().map(|compared| match compared.finding {
-        Kind::Symmetry { worst_difference } => worst_difference,
-        Kind::Classes { .. } => f64::NAN,
-    });
-    let worst = worst.fold(0.0, f64::max);
-    let (atoms, tied, wrong) = sums(&board.compared);
-    let numbers = format!(
-        "{} steps, {atoms} values: {wrong} wrong, {tied} at a tie, largest difference {worst:.1e} (allowed 1e-9)",
-        board.compared.len()
-    );
-    let all_hold = board.compared.iter().all(|compared| compared.holds);
-    Finding::of(all_hold && board.compared.len() as u64 == expected, what, numbers)
-}
-
-fn classes(board: &Board, what: &'static str) -> Finding {
-    let (atoms, tied, wrong) = sums(&board.compared);
-    let telling: Vec<&Compared> = board
-        .compared
-        .iter()
-        .filter(|compared| matches!(compared.finding, Kind::Classes { telling: true, .. }))
-        .collect();
-    let numbers = format!(
-        "{} steps, {atoms} classes: {wrong} wrong, {tied} at a tie; {} steps tell something{}",
-        board.compared.len(),
-        telling.len(),
-        telling.last().map(|compared| describe(compared)).unwrap_or_default()
-    );
-    let holds = wrong == 0 && !telling.is_empty() && telling.iter().all(|compared| compared.holds);
     Finding::of(holds, what, numbers)
 }
 
-fn describe(compared: &Compared) -> String {
-    let Kind::Classes { census, changed, .. } = compared.finding else { return String::new() };
-    let share = |count: usize| 100.0 * count as f64 / compared.atoms.max(1) as f64;
-    let counted = Structure::ALL.iter().zip(census).filter(|(_, count)| *count > 0);
-    let classes: Vec<String> =
-        counted.map(|(class, count)| format!("{} {:.1} %", class.name(), share(count))).collect();
-    format!(
-        ", the last of them step {}: {}; {:.1} % changed class since the start",
-        compared.time_step,
-        classes.join(", "),
-        share(changed)
-    )
-}
-
-fn sums(compared: &[Compared]) -> (usize, usize, usize) {
-    let sum = |count: fn(&Compared) -> usize| compared.iter().map(count).sum();
-    (sum(|compared| compared.atoms), sum(|compared| compared.tied), sum(|compared| compared.wrong))
-}
-
-fn picture(board: &Board) -> Finding {
-    let found = board.picture.as_ref().map(|(path, time_step)| (path.as_path(), time_step, path.metadata()));
-    let (holds, numbers) = match found {
-        Some((path, time_step, Ok(file))) => {
-            (file.len() > 0, format!("{} ({} bytes): step {time_step}, coloured by class", path.display(), file.len()))
-        }
-        Some((path, _, Err(error))) => (false, format!("{}: {error}", path.display())),
-        None => (false, "none was drawn".to_owned()),
-    };
-    Finding::of(holds, "the picture", numbers)
+/// Whether the publisher of the bonds had CNA attached for a while, and neither at first nor at last.
+fn is_guest_of_bonds(board: &Board) -> bool {
+    let time_step = |judged: Option<&Judged>| judged.map(|judged| judged.time_step);
+    let (first, last) = (time_step(board.judged.first()), time_step(board.judged.last()));
+    let there = || board.bonds_to_cna.iter().copied();
+    there().next() > first && there().next_back().is_some_and(|step| Some(step) < last)
 }
 
 /// The result of all runs, for people.
@@ -281,5 +217,156 @@ pub(super) fn summary(runs: &[(Problem, Vec<Finding>)], screen: &mut Screen) {
             };
             screen.line(&format!("  {word}  {what}: {numbers}"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::report::{Closed, Compared, Finding as Kind, Left, Owned};
+    use super::super::super::settings::{Size, SourceKind};
+    use super::*;
+
+    fn settings(problem: Problem) -> Settings {
+        let (size, source) = (Size::Short, SourceKind::Lammps);
+        Settings { problem, size, source, ranks: 2, max_wait_ms: 1_000, output: "nowhere".into() }
+    }
+
+    /// A run in which all went well: torn at the tenth step, CNA there from the twelfth on.
+    fn good(settings: &Settings) -> Board {
+        let mut board = Board::default();
+        let (steps, every) = (settings.published_steps() as i64, 100);
+        for step in 0..steps {
+            let torn = step >= 10;
+            let torn_atoms = 3 * i64::from(torn);
+            let judged = Judged { time_step: every * step, torn, torn_atoms, atoms: 90, bonds: 300 - step };
+            board.judged.push(judged);
+            board.simulated.push((every * step, 1_000 + step as u64));
+        }
+        for rank in 0..settings.ranks {
+            let who = ("simulation".to_owned(), rank);
+            let (stream, steps) = ("atoms".to_owned(), steps as u64);
+            let closed = Closed { stream, steps, longest_wait_ms: 260.0, waited_ms: 300.0, ran_ms: 9e3 };
+            board.closed.push((who, closed));
+            let owned = Owned { fewest: 40, most: 50, put_bytes: 900, kept_bytes: 600, velocity_steps: 0 };
+            board.owned.push(owned);
+        }
+        let left = Left { stream: "bonds".to_owned(), steps: 9, skipped: 0, bytes: 77, between: None };
+        board.left.push((("csym".to_owned(), 0), left));
+        board.cna_took = (12..12 + settings.cna_steps() as i64).map(|step| every * step).collect();
+        board.bonds_to_cna = board.cna_took.clone();
+        (board.cna_came_ms, board.cna_went_ms) = (Some(1_011), Some(1_025));
+        board.detached = Some((2, ALLOWED_MS));
+        let link = ("atoms".to_owned(), ("helper".to_owned(), 0), 0);
+        board.links.insert(link, "transport=shm; inproc refused: other process".to_owned());
+        board.constants = Some((3, 3));
+        board
+    }
+
+    fn compared(time_step: i64, wrong: usize, finding: Kind) -> Compared {
+        let telling = !matches!(finding, Kind::Classes { telling: false, .. });
+        Compared { time_step, atoms: 90, tied: 0, wrong, holds: wrong == 0 && telling, finding }
+    }
+
+    fn good_crack() -> (Settings, Board) {
+        let settings = settings(Problem::Crack);
+        let mut board = good(&settings);
+        let every = settings.run_config().compare_every as i64;
+        let compared = |step| compared(every * step, 0, Kind::Symmetry { worst_difference: 1e-13 });
+        let steps = settings.run_config().steps as i64 / every;
+        board.compared = (0..=steps).map(compared).collect();
+        (settings, board)
+    }
+
+    fn failing(settings: &Settings, board: &Board) -> Vec<&'static str> {
+        let found = findings(settings, board, &[], 0, Duration::from_secs(1));
+        let fails = |finding: &Finding| finding.standing == Standing::Fails;
+        found.iter().filter(|finding| fails(finding)).map(|finding| finding.what).collect()
+    }
+
+    /// What fails when one thing is other than it should be.
+    fn broken(change: impl FnOnce(&mut Board)) -> Vec<&'static str> {
+        let (settings, mut board) = good_crack();
+        change(&mut board);
+        failing(&settings, &board)
+    }
+
+    #[test]
+    fn a_good_run_holds() {
+        assert_eq!(broken(|_| ()), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn each_check_can_fail() {
+        assert_eq!(broken(|board| board.judged.truncate(60)), ["no step was lost"]);
+        assert_eq!(broken(|board| board.judged.swap(3, 4)), ["no step was lost"]);
+        assert_eq!(broken(|board| board.closed[1].1.steps -= 1), ["no step was lost"]);
+        assert_eq!(broken(|board| board.left[0].1.skipped = 1), ["no step was lost"]);
+        let same = |board: &mut Board| board.judged.iter_mut().for_each(|judged| judged.bonds = 300);
+        assert_eq!(broken(same), ["sizes change all the time"]);
+        let wanted = |board: &mut Board| board.owned[0].velocity_steps = 1;
+        assert_eq!(broken(wanted), ["what nobody asks for is not kept"]);
+        for change in [
+            (|board| board.closed[0].1.longest_wait_ms = 1_001.0) as fn(&mut Board),
+            |board| board.detached = None,
+            |board| board.detached = Some((2, ALLOWED_MS - 1)),
+        ] {
+            assert_eq!(broken(change), ["the simulation is not held up"]);
+        }
+        assert_eq!(broken(|board| board.links.clear()), ["links"]);
+        assert!(broken(|board| board.judged[0].torn = true).contains(&"CSym's verdict"));
+        assert_eq!(
+            broken(|board| board.constants = Some((3, 2))),
+            ["a constant central symmetry does not pass"]
+        );
+        assert_eq!(broken(|board| board.constants = None), ["a constant central symmetry does not pass"]);
+    }
+
+    #[test]
+    fn cna_must_come_and_go_while_the_simulation_runs() {
+        let what = ["CNA attached to the live stream and left it"];
+        for change in [
+            (|board| board.cna_came_ms = None) as fn(&mut Board),
+            |board| board.cna_came_ms = Some(999),
+            |board| board.cna_went_ms = Some(9_999),
+            |board| board.cna_took.truncate(11),
+            |board| board.cna_took[0] = 900,
+            |board| board.bonds_to_cna.clear(),
+            |board| board.bonds_to_cna.insert(0, 0),
+        ] {
+            assert_eq!(broken(change), what);
+        }
+    }
+
+    #[test]
+    fn one_wrong_or_missing_step_fails_the_comparison() {
+        let what = ["central symmetry is LAMMPS's, atom by atom"];
+        assert_eq!(broken(|board| drop(board.compared.pop())), what);
+        assert_eq!(broken(|board| board.compared[2].holds = false), what);
+    }
+
+    #[test]
+    fn classes_hold_when_none_is_wrong_and_some_step_tells_something() {
+        let settings = settings(Problem::Notch);
+        let classes = |telling| Kind::Classes { census: [60, 10, 0, 0, 20], changed: 9, telling };
+        let with = |steps: Vec<Compared>| {
+            let mut board = good(&settings);
+            board.compared = steps;
+            let failing = failing(&settings, &board);
+            failing.contains(&"classes are LAMMPS's, atom by atom")
+        };
+        assert!(!with(vec![compared(250, 0, classes(false)), compared(500, 0, classes(true))]));
+        assert!(with(vec![compared(250, 0, classes(false))]), "nothing told");
+        assert!(with(vec![compared(250, 1, classes(false)), compared(500, 0, classes(true))]), "one wrong");
+        assert!(with(Vec::new()));
+    }
+
+    #[test]
+    fn without_lammps_the_science_is_not_checked() {
+        let (mut settings, board) = good_crack();
+        settings.source = SourceKind::BuiltIn;
+        let found = findings(&settings, &board, &[], 0, Duration::ZERO);
+        let unchecked = found.iter().filter(|finding| finding.standing == Standing::NotChecked).count();
+        assert_eq!(unchecked, 2);
+        assert_eq!(failing(&settings, &board), Vec::<&str>::new());
     }
 }

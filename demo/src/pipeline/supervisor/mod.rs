@@ -7,6 +7,7 @@ mod findings;
 mod interrupt;
 mod options;
 mod run;
+mod science;
 mod screen;
 mod table;
 mod watch;
@@ -88,7 +89,9 @@ fn choose_source(options: &Options, screen: &mut Screen) -> SourceKind {
     screen.line("  To install it on Debian or Ubuntu: scripts/install-demo.sh, or");
     screen.line("  sudo apt-get update && sudo apt-get install --no-install-recommends lammps openmpi-bin");
     if options.source == WantedSource::Auto {
-        screen.line("  Going on with the built-in molecular dynamics, which is NOT LAMMPS: its results are checked");
+        screen.line(
+            "  Going on with the built-in molecular dynamics, which is NOT LAMMPS: its results are checked",
+        );
         screen.line("  against nothing, bodies are smaller, and the exit status will be 77.");
     }
     SourceKind::BuiltIn

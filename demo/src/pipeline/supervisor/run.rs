@@ -115,7 +115,11 @@ impl<'a> Run<'a> {
             SourceKind::BuiltIn => "built-in molecular dynamics (NOT LAMMPS)",
         };
         self.screen.line("");
-        self.screen.line(&format!("== {}: {launcher} on {} ranks", self.settings.problem.name(), self.settings.ranks));
+        self.screen.line(&format!(
+            "== {}: {launcher} on {} ranks",
+            self.settings.problem.name(),
+            self.settings.ranks
+        ));
         self.screen.line(&format!(
             "  {} time steps; every {} one is published, every {} one is held against the simulation's own analysis",
             config.steps, config.publish_every, config.compare_every
@@ -127,7 +131,8 @@ impl<'a> Run<'a> {
         self.children.start(part)?;
         let fresh = &self.children.processes()[known..];
         self.speaking += fresh.len();
-        let list: Vec<String> = fresh.iter().map(|process| format!("{} pid {}", process.label, process.id())).collect();
+        let list: Vec<String> =
+            fresh.iter().map(|process| format!("{} pid {}", process.label, process.id())).collect();
         self.screen.line(&format!("  started: {}", list.join(", ")));
         Ok(())
     }
@@ -171,12 +176,15 @@ impl<'a> Run<'a> {
     }
 
     fn take_verdict(&mut self, judged: Judged) -> Result<(), RunError> {
-        let is_first = judged.torn && !self.board.judged.iter().any(|judged| judged.torn);
+        let is_first = judged.torn && self.board.torn_at().is_none();
         self.board.judged.push(judged);
         self.screen.line(&self.table.row(&judged, &self.board));
         if is_first {
             self.screen.line(&format!("  verdict: torn at step {}; CNA is called", judged.time_step));
             self.start_part(Part::Cna)?;
+        }
+        if self.board.judged.len() as u64 == self.settings.guest_after() {
+            self.start_part(Part::Guest)?;
         }
         Ok(())
     }

@@ -24,7 +24,10 @@ impl Table {
         let queues = format!("steps queued: {}", QUEUES.join("/"));
         [
             "  MB/s: taken by all parts together, from step to step".to_owned(),
-            format!("{:>7} {:>7} {:>7}  {:<12} {:>7}  {:<28} attached", "step", "atoms", "bonds", "torn?", "MB/s", queues),
+            format!(
+                "{:>7} {:>7} {:>7}  {:<12} {:>7}  {:<28} attached",
+                "step", "atoms", "bonds", "torn?", "MB/s", queues
+            ),
         ]
     }
 
