@@ -3,10 +3,14 @@
 //! Contents are functions of variable, step and global index, so that every element that arrives can be checked.
 //! No test sleeps; every wait has a deadline and says what it waits for.
 
+#[path = "processes/audit.rs"]
+mod audit;
 #[path = "processes/cast.rs"]
 mod cast;
 #[path = "processes/grid.rs"]
 mod grid;
+#[path = "processes/kill.rs"]
+mod kill;
 #[path = "processes/matrix.rs"]
 mod matrix;
 
@@ -17,6 +21,8 @@ fn child_entry() {
     match role.as_str() {
         "grid-publisher" => matrix::publish(),
         "grid-subscriber" => matrix::subscribe(),
+        "killed-publisher" => kill::publish(),
+        "killed-subscriber" => kill::subscribe(),
         other => panic!("no role {other:?}"),
     }
 }

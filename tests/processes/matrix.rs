@@ -214,8 +214,7 @@ fn check_table(step: &StepReader, number_of_step: u64) {
     let region = Dice::new(number_of_step + number("rank")).region(TABLE);
     let got = step.get::<i32>("table", &Selection::Region(region)).expect("got");
     let (start, end) = (*region.start(), region.end());
-    let row =
-        |row: u64| (start[1]..end[1]).map(move |column| grid::table_value(number_of_step, row, column));
+    let row = |row: u64| (start[1]..end[1]).map(move |column| grid::table_value(number_of_step, row, column));
     assert_eq!(got, (start[0]..end[0]).flat_map(row).collect::<Vec<_>>());
 }
 
@@ -233,8 +232,7 @@ fn check_rows(step: &StepReader, number_of_step: u64, ranks: u32) {
         assert_eq!(got, (start[0]..end[0]).step_by(2).flat_map(row).collect::<Vec<_>>());
     }
     let last = ranks - 1;
-    let of_last =
-        grid::first_row(number_of_step, last)..grid::first_row(number_of_step, last + 1);
+    let of_last = grid::first_row(number_of_step, last)..grid::first_row(number_of_step, last + 1);
     let got = step.get::<f32>("rows", &Selection::Rank(Rank(last))).expect("got");
     assert_eq!(got, grid::row_values(number_of_step, of_last));
 }
@@ -254,8 +252,7 @@ fn check_local(step: &StepReader, number_of_step: u64, ranks: u32) {
 
 fn check_overlap(step: &StepReader, number_of_step: u64, ranks: u32) {
     let got = step.get::<i64>("overlap", &Selection::All).expect("got");
-    let value =
-        |index: u64| grid::overlap_value(number_of_step, grid::overlap_winner(ranks, index), index);
+    let value = |index: u64| grid::overlap_value(number_of_step, grid::overlap_winner(ranks, index), index);
     assert_eq!(got, (0..OVERLAP).map(value).collect::<Vec<_>>());
 }
 

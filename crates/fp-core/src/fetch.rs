@@ -5,15 +5,15 @@
 //! checked out, and the call returns only when nothing can write into the caller's memory any more.
 
 use crate::error::{Misuse, ReadError};
-use crate::owners::Checkout;
+use crate::owners::{Checkout, Owners};
+use crate::patience::Patience;
 use crate::peer::{DataPeer, Heard, PeerError, Sink};
 use crate::planned::Planned;
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
 use fp_proto::data::{GoneReason, Piece};
 use fp_transport::{Contact, Link, LinkError, Purpose};
-use fp_types::{MemoryOrder, Packing, Part, Rank, Runs, StepId};
-use rustix::event::{PollFd, PollFlags, poll};
+use fp_types::{Epoch, MemoryOrder, Packing, Part, Rank, Runs, StepId};
 use std::collections::BTreeMap;
 use std::io::IoSliceMut;
 use std::sync::Arc;
@@ -44,7 +44,8 @@ struct Missing {
 /// An owner and what is missing from it.
 struct Errand {
     rank: Rank,
-    generation: u64,
+    /// Whether the slot of the link is this fetch's.
+    checked_out: bool,
     peer: Option<Box<DataPeer>>,
     missing: Vec<Missing>,
     /// The pieces of the request under way, in its order.
@@ -57,6 +58,7 @@ struct Errand {
 struct Job<'s, 'g, 'd> {
     shared: &'s SubscriberShared,
     step: StepId,
+    epoch: Option<Epoch>,
     gets: &'g mut [Get<'d>],
     started: Instant,
     deadline: Instant,
@@ -65,18 +67,14 @@ struct Job<'s, 'g, 'd> {
 /// Fills every get of one step.
 pub(crate) fn fetch(
     shared: &SubscriberShared,
-    step: StepId,
+    (step, epoch): (StepId, Option<Epoch>),
     gets: &mut [Get<'_>],
     deadline: Instant,
 ) -> Result<(), ReadError> {
     let mut errands = errands(gets);
-    let mut job = Job { shared, step, gets, started: Instant::now(), deadline };
+    let mut job = Job { shared, step, epoch, gets, started: Instant::now(), deadline };
     let outcome = job.run(&mut errands);
-    for errand in errands {
-        // A link on which something is still under way cannot be used again.
-        let peer = errand.peer.filter(|_| errand.request.is_none());
-        shared.owners.give_back(errand.rank, errand.generation, peer);
-    }
+    job.give_back(errands);
     outcome
 }
 
@@ -91,7 +89,7 @@ fn errands(gets: &[Get<'_>]) -> Vec<Errand> {
     }
     let errand = |(rank, missing)| Errand {
         rank,
-        generation: 0,
+        checked_out: false,
         peer: None,
         missing,
         asked: Vec::new(),
@@ -115,21 +113,33 @@ impl Job<'_, '_, '_> {
         Ok(())
     }
 
+    fn give_back(&self, errands: Vec<Errand>) {
+        for errand in errands.into_iter().filter(|errand| errand.checked_out) {
+            // A link on which something is still under way cannot be used again.
+            let idle = |peer: &Box<DataPeer>| errand.request.is_none() && peer.link.body_remaining() == 0;
+            let peer = errand.peer.filter(idle);
+            self.shared.owners.give_back(errand.rank, self.epoch, peer);
+        }
+    }
+
     /// Checks the links out, dialling those that are not there, several at a time.
     fn link_up(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
         let mut dials = Vec::new();
         for (at, errand) in errands.iter_mut().enumerate() {
-            match self.shared.owners.checkout(errand.rank, self.deadline) {
-                Checkout::Link(peer, generation) => {
+            match self.shared.owners.checkout(errand.rank, self.epoch, self.deadline) {
+                Checkout::Link(peer) => {
                     errand.peer = Some(peer);
-                    errand.generation = generation;
+                    errand.checked_out = true;
                 }
-                Checkout::Dial(contact, generation) => {
-                    errand.generation = generation;
+                Checkout::Dial(contact) => {
+                    errand.checked_out = true;
                     dials.push((at, errand.rank, contact));
                 }
                 Checkout::NoContact => {
                     return Err(self.lost(errand.rank, "its contact is not known".to_owned()));
+                }
+                Checkout::OtherEpoch => {
+                    return Err(self.lost(errand.rank, "its opening of the stream is over".to_owned()));
                 }
                 Checkout::Busy => return Err(self.timed_out(format!("the link to rank {}", errand.rank))),
             }
@@ -183,12 +193,26 @@ impl Job<'_, '_, '_> {
         }
     }
 
+    /// The slot stays this fetch's meanwhile: to wait for it again could wait for ever for one who waits for ours.
     fn redial(&mut self, errand: &mut Errand, error: &LinkError) -> Result<(), ReadError> {
         tracing::debug!(%error, rank = %errand.rank, "data link lost, dialling again");
-        self.shared.owners.give_back(errand.rank, errand.generation, None);
         (errand.peer, errand.request, errand.redialled) = (None, None, true);
-        errand.missing.append(&mut errand.asked);
-        self.link_up(std::slice::from_mut(errand))
+        errand.asked.clear();
+        let owners = &self.shared.owners;
+        let contact = owners.contact(errand.rank, self.epoch);
+        let Some(contact) = contact.filter(|_| !owners.is_lost(errand.rank, self.epoch)) else {
+            return Err(self.lost(errand.rank, error.to_string()));
+        };
+        let link = dial(self.shared, &contact.0, self.deadline);
+        let link = link.map_err(|what| self.lost(errand.rank, what))?;
+        Counters::add(&self.shared.counters.data_links, 1);
+        errand.peer = Some(Box::new(DataPeer::new(link)));
+        Ok(())
+    }
+
+    fn patience_for(&self, rank: Rank) -> Patience<'_> {
+        let owners: &Owners = &self.shared.owners;
+        Patience { owners, rank, epoch: self.epoch, deadline: self.deadline }
     }
 
     /// Copies what is here, and tells the owner what will be wanted again.
@@ -270,19 +294,10 @@ impl Job<'_, '_, '_> {
 
     fn await_peer(&self, errand: &Errand, until: Instant) -> Result<(), PeerError> {
         let Some(peer) = &errand.peer else { return Ok(()) };
-        let now = Instant::now();
-        if now >= self.deadline {
-            return Err(LinkError::Deadline { waiting_for: "the bytes of a piece" }.into());
-        }
         if peer.link.has_buffered() {
             return Ok(());
         }
-        let timeout = rustix::time::Timespec::try_from(until.saturating_duration_since(now)).ok();
-        let mut fds = [PollFd::new(&peer.link, PollFlags::IN)];
-        match poll(&mut fds, timeout.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(errno) => Err(LinkError::Lost(errno.into()).into()),
-        }
+        Ok(self.patience_for(errand.rank).await_bytes(&peer.link, until)?)
     }
 
     /// Takes the messages that are here and copies what they place, until nothing is missing: what was pushed for
@@ -305,8 +320,10 @@ impl Job<'_, '_, '_> {
     fn hear(&mut self, errand: &mut Errand) -> Result<Option<Heard>, PeerError> {
         let Some(peer) = &mut errand.peer else { return Ok(None) };
         let (missing, asked) = (&mut errand.missing, &errand.asked);
-        let mut sink = Destination { gets: &mut *self.gets, missing, asked, counters: &self.shared.counters };
-        peer.hear(&mut sink, self.step, self.deadline, &self.shared.counters)
+        let (shared, rank) = (self.shared, errand.rank);
+        let patience = Patience { owners: &shared.owners, rank, epoch: self.epoch, deadline: self.deadline };
+        let mut sink = Destination { gets: &mut *self.gets, missing, asked, counters: &shared.counters };
+        peer.hear(&mut sink, self.step, &patience, &shared.counters)
     }
 
     /// Copies what the owner has placed or pushed before.
@@ -432,26 +449,26 @@ struct Destination<'j, 'd> {
 }
 
 impl Sink for Destination<'_, '_> {
-    fn requested(&mut self, link: &mut Link, at: usize, deadline: Instant) -> Result<(), LinkError> {
+    fn requested(&mut self, link: &mut Link, at: usize, patience: &Patience<'_>) -> Result<(), LinkError> {
         let Some(&asked) = self.asked.get(at) else { return Ok(()) };
-        self.receive(link, asked, deadline)
+        self.receive(link, asked, patience)
     }
 
-    fn pushed(&mut self, link: &mut Link, piece: &Piece, deadline: Instant) -> Result<bool, LinkError> {
+    fn pushed(&mut self, link: &mut Link, piece: &Piece, patience: &Patience<'_>) -> Result<bool, LinkError> {
         let gets = &self.gets;
         let same = |missing: &&Missing| {
             gets.get(missing.get).and_then(|get| get.planned.wanted.get(missing.piece)) == Some(piece)
         };
         let Some(&found) = self.missing.iter().find(same) else { return Ok(false) };
-        self.receive(link, found, deadline)?;
+        self.receive(link, found, patience)?;
         Ok(true)
     }
 }
 
 impl Destination<'_, '_> {
     /// Receives one piece to its place: straight where its runs are long, aside where they are not.
-    fn receive(&mut self, link: &mut Link, which: Missing, deadline: Instant) -> Result<(), LinkError> {
-        self.missing.retain(|missing| *missing != which);
+    /// Only what has arrived whole is missing no more: the rest is asked for again on another link.
+    fn receive(&mut self, link: &mut Link, which: Missing, patience: &Patience<'_>) -> Result<(), LinkError> {
         let Some(get) = self.gets.get_mut(which.get) else { return Ok(()) };
         let size = get.planned.element_size;
         let Some(of_plan) = get.planned.plan.pieces.get(which.piece) else { return Ok(()) };
@@ -461,24 +478,23 @@ impl Destination<'_, '_> {
             planned.order() == MemoryOrder::RowMajor
                 && (runs.run_count() == 1 || runs.run_len() as usize * size >= SCATTER_BYTES)
         });
-        Counters::add(&self.counters.payload_bytes, len);
         match straight {
             Some((runs, offset)) => {
+                receive_runs(link, &runs, offset, size, get.destination, patience)?;
                 Counters::add(&self.counters.received_bytes, len);
-                receive_runs(link, &runs, offset, size, get.destination, deadline)
             }
             None => {
                 let mut aside = vec![0; len];
-                link.recv_body_deadline(&mut aside, deadline)?;
+                patience.receive(link, &mut [IoSliceMut::new(&mut aside)])?;
                 Counters::add(&self.counters.staged_bytes, len);
                 Counters::add(&self.counters.get_copied_bytes, len);
-                unpack(get, which.piece, &aside).map_err(|_| LinkError::Malformed {
-                    what: "piece",
-                    value: 0,
-                    limit: 0,
-                })
+                let malformed = |_| LinkError::Malformed { what: "piece", value: 0, limit: 0 };
+                unpack(get, which.piece, &aside).map_err(malformed)?;
             }
         }
+        Counters::add(&self.counters.payload_bytes, len);
+        self.missing.retain(|missing| *missing != which);
+        Ok(())
     }
 }
 
@@ -489,7 +505,7 @@ fn receive_runs(
     offset: usize,
     size: usize,
     destination: &mut [u8],
-    deadline: Instant,
+    patience: &Patience<'_>,
 ) -> Result<(), LinkError> {
     let outside = || LinkError::Malformed { what: "piece outside the array", value: offset as u64, limit: 0 };
     let mut rest = destination.get_mut(offset..).ok_or_else(outside)?;
@@ -504,41 +520,11 @@ fn receive_runs(
         rest = after;
         passed = start + len;
         if slices.len() == LIMIT_SLICES {
-            receive_all(link, &mut slices, deadline)?;
+            patience.receive(link, &mut slices)?;
             slices.clear();
         }
     }
-    receive_all(link, &mut slices, deadline)
-}
-
-fn receive_all(link: &mut Link, slices: &mut [IoSliceMut<'_>], deadline: Instant) -> Result<(), LinkError> {
-    let mut left = slices;
-    let mut missing: usize = left.iter().map(|slice| slice.len()).sum();
-    while missing > 0 {
-        let received = link.recv_body(left)?;
-        missing -= received.min(missing);
-        IoSliceMut::advance_slices(&mut left, received);
-        if received == 0 {
-            await_bytes(link, deadline)?;
-        }
-    }
-    Ok(())
-}
-
-fn await_bytes(link: &Link, deadline: Instant) -> Result<(), LinkError> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    if left.is_zero() {
-        return Err(LinkError::Deadline { waiting_for: "the bytes of a piece" });
-    }
-    if link.body_remaining() == 0 {
-        return Err(LinkError::Malformed { what: "body shorter than its pieces", value: 0, limit: 0 });
-    }
-    let timeout = rustix::time::Timespec::try_from(left).ok();
-    let mut fds = [PollFd::new(link, PollFlags::IN)];
-    match poll(&mut fds, timeout.as_ref()) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(errno) => Err(LinkError::Lost(errno.into())),
-    }
+    patience.receive(link, &mut slices)
 }
 
 /// Whether a destination has the length that its plan wants.
@@ -555,18 +541,15 @@ pub(crate) fn check_len(step: StepId, planned: &Planned, found: usize) -> Result
 /// Where the block of a plan's only piece lies, if its owner shares memory with this rank; `None` if it does not.
 pub(crate) fn locate(
     shared: &SubscriberShared,
-    step: StepId,
+    (step, epoch): (StepId, Option<Epoch>),
     planned: &Arc<Planned>,
     deadline: Instant,
 ) -> Result<Option<fp_transport::Payload>, ReadError> {
     let mut gets = [Get { planned: planned.clone(), destination: &mut [] }];
     let mut errands = errands(&gets);
-    let mut job = Job { shared, step, gets: &mut gets, started: Instant::now(), deadline };
+    let mut job = Job { shared, step, epoch, gets: &mut gets, started: Instant::now(), deadline };
     let outcome = job.locate(&mut errands);
-    for errand in errands {
-        let peer = errand.peer.filter(|_| errand.request.is_none());
-        shared.owners.give_back(errand.rank, errand.generation, peer);
-    }
+    job.give_back(errands);
     outcome
 }
 

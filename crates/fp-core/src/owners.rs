@@ -57,8 +57,15 @@ impl Owners {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn learn(&self, contacts: impl IntoIterator<Item = (Rank, ContactText)>) {
-        self.lock().contacts.extend(contacts);
+    pub(crate) fn learn(
+        &self,
+        epoch: Option<Epoch>,
+        contacts: impl IntoIterator<Item = (Rank, ContactText)>,
+    ) {
+        let mut inner = self.lock();
+        if inner.epoch == epoch {
+            inner.contacts.extend(contacts);
+        }
     }
 
     pub(crate) fn took(&self, step: StepId) {

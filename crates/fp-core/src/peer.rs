@@ -1,6 +1,7 @@
 //! A subscriber rank's data link to one owner: what it has announced, what it was asked, and the bytes that come.
 //! Read by the thread that fetches, so that bytes go straight to where they are wanted.
 
+use crate::patience::Patience;
 use crate::statistics::Counters;
 use fp_proto::data::{DataMessage, GoneReason, Piece, Place, WantedVariable};
 use fp_proto::message::MemberId;
@@ -10,6 +11,7 @@ use fp_transport::{
 };
 use fp_types::{Selection, StepId, SubscriptionId};
 use std::collections::{BTreeMap, HashMap};
+use std::io::IoSliceMut;
 use std::time::Instant;
 
 /// Bytes that an owner may push before somebody fetches them; past it they are asked for again.
@@ -32,9 +34,9 @@ impl From<LinkError> for PeerError {
 /// Takes the body of a frame piece by piece.
 pub(crate) trait Sink {
     /// Receives the next `len` bytes of the body, a piece that was asked for under this place in the request.
-    fn requested(&mut self, link: &mut Link, at: usize, deadline: Instant) -> Result<(), LinkError>;
+    fn requested(&mut self, link: &mut Link, at: usize, patience: &Patience<'_>) -> Result<(), LinkError>;
     /// Receives a pushed piece, or says that it is not wanted now.
-    fn pushed(&mut self, link: &mut Link, piece: &Piece, deadline: Instant) -> Result<bool, LinkError>;
+    fn pushed(&mut self, link: &mut Link, piece: &Piece, patience: &Patience<'_>) -> Result<bool, LinkError>;
 }
 
 /// What one received message meant.
@@ -151,7 +153,7 @@ impl DataPeer {
         &mut self,
         sink: &mut dyn Sink,
         step: StepId,
-        deadline: Instant,
+        patience: &Patience<'_>,
         counters: &Counters,
     ) -> Result<Option<Heard>, PeerError> {
         let Some(frame) = self.link.recv()? else { return Ok(None) };
@@ -164,13 +166,16 @@ impl DataPeer {
                 Heard::News
             }
             DataMessage::Placed { step, request, blocks } => self.place(step, request, blocks)?,
-            DataMessage::Pieces { request, .. } => self.take_requested(sink, request, deadline)?,
+            DataMessage::Pieces { request, .. } => self.take_requested(sink, request, patience)?,
             DataMessage::Pushed { step: of, pieces } => {
-                self.take_pushed(sink, of, of == step, pieces, deadline, counters)?
+                self.take_pushed(sink, of, of == step, pieces, patience, counters)?
             }
             DataMessage::Gone { request, reason, .. } => {
-                self.requested.take_if(|(open, _)| *open == request);
-                return Err(PeerError::Gone(reason));
+                // An answer to a question that was settled otherwise says nothing of what is wanted now.
+                match self.requested.take_if(|(open, _)| *open == request) {
+                    Some(_) => return Err(PeerError::Gone(reason)),
+                    None => Heard::News,
+                }
             }
             DataMessage::Want { .. } | DataMessage::Fetch { .. } => {
                 return Err(PeerError::Misbehaved("an owner that asks".to_owned()));
@@ -233,13 +238,13 @@ impl DataPeer {
         &mut self,
         sink: &mut dyn Sink,
         request: u64,
-        deadline: Instant,
+        patience: &Patience<'_>,
     ) -> Result<Heard, PeerError> {
         let Some((_, pieces)) = self.requested.take_if(|(open, _)| *open == request) else {
             return Err(PeerError::Misbehaved(format!("an answer to request {request}, which is not open")));
         };
         for at in 0..pieces {
-            sink.requested(&mut self.link, at, deadline)?;
+            sink.requested(&mut self.link, at, patience)?;
         }
         Ok(Heard::Answered(request))
     }
@@ -250,17 +255,17 @@ impl DataPeer {
         step: StepId,
         current: bool,
         pieces: Vec<Piece>,
-        deadline: Instant,
+        patience: &Patience<'_>,
         counters: &Counters,
     ) -> Result<Heard, PeerError> {
         for piece in pieces {
-            if current && sink.pushed(&mut self.link, &piece, deadline)? {
+            if current && sink.pushed(&mut self.link, &piece, patience)? {
                 continue;
             }
             let Some(len) = self.len_of(&piece) else {
                 return Err(PeerError::Misbehaved("a pushed piece of unknown size".to_owned()));
             };
-            self.stage(step, piece, len, deadline, counters)?;
+            self.stage(step, piece, len, patience, counters)?;
         }
         self.pushed.insert(step, ());
         Ok(Heard::Placed)
@@ -276,7 +281,7 @@ impl DataPeer {
         step: StepId,
         piece: Piece,
         len: usize,
-        deadline: Instant,
+        patience: &Patience<'_>,
         counters: &Counters,
     ) -> Result<(), PeerError> {
         let held: usize = self.staged.values().flatten().map(|(_, bytes)| bytes.len()).sum();
@@ -284,7 +289,7 @@ impl DataPeer {
             return Err(PeerError::Misbehaved(format!("pushed {len} bytes that nobody reads")));
         }
         let mut bytes = vec![0; len];
-        self.link.recv_body_deadline(&mut bytes, deadline)?;
+        patience.receive(&mut self.link, &mut [IoSliceMut::new(&mut bytes)])?;
         Counters::add(&counters.staged_bytes, len);
         self.staged.entry(step).or_default().push((piece, bytes));
         Ok(())

@@ -1,6 +1,6 @@
 //! What a selection of a variable means under one table: kept, as a table stays the same for many steps.
 
-use fp_types::{GapPolicy, MemoryOrder, Piece, Plan, Region, Selection, TableId, VariableDef};
+use fp_types::{Epoch, GapPolicy, MemoryOrder, Piece, Plan, Region, Selection, TableId, VariableDef};
 use fp_types::{Part, SelectedPoint, StepTable, plan};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +20,8 @@ pub(crate) struct Planned {
 /// What a plan is kept under.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PlanKey {
+    /// Tables of two epochs may be the same, but not where their owners are.
+    pub(crate) epoch: Option<Epoch>,
     pub(crate) table: TableId,
     pub(crate) variable: String,
     pub(crate) selection: Selection,

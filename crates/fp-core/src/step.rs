@@ -81,6 +81,11 @@ impl StepReader {
         self.held.assignment.queued_steps
     }
 
+    /// Steps of different epochs have the same numbers.
+    fn identity(&self) -> (StepId, Option<Epoch>) {
+        (self.step(), self.held.epoch)
+    }
+
     fn shared(&self) -> &Arc<SubscriberShared> {
         &self.held.shared
     }
@@ -94,7 +99,8 @@ impl StepReader {
     /// # Errors
     /// The publisher does not answer in time.
     pub fn variables(&self) -> Result<Vec<VariableInfo>, ReadError> {
-        let table = self.shared().definitions(self.step(), self.held.assignment.table, self.deadline())?;
+        let table =
+            self.shared().definitions(self.identity(), self.held.assignment.table, self.deadline())?;
         let info = |entry: &fp_types::TableEntry| VariableInfo {
             def: (*entry.def).clone(),
             shape: entry.layout.shape().copied(),
@@ -217,7 +223,7 @@ impl StepReader {
         let deadline = self.deadline();
         let planned = self.planned(variable, selection, false, Some(T::DTYPE), deadline)?;
         if let Some((_, range)) = planned.contiguous() {
-            let placed = fetch::locate(self.shared(), self.step(), &planned, deadline)?;
+            let placed = fetch::locate(self.shared(), self.identity(), &planned, deadline)?;
             let part = placed.and_then(|block| block.slice(range));
             if let Some(view) = part.and_then(|part| View::of_payload(part, self.held.clone())) {
                 Counters::add(&self.shared().counters.views, 1);
@@ -241,7 +247,7 @@ impl StepReader {
         deadline: Instant,
     ) -> Result<(), ReadError> {
         let mut gets = [Get { planned: planned.clone(), destination }];
-        fetch::fetch(self.shared(), self.step(), &mut gets, deadline)
+        fetch::fetch(self.shared(), self.identity(), &mut gets, deadline)
     }
 
     fn planned(
@@ -254,7 +260,11 @@ impl StepReader {
     ) -> Result<Arc<Planned>, ReadError> {
         self.shared().check_fork()?;
         let table = self.held.assignment.table;
-        let key = PlanKey { table, variable: variable.to_owned(), selection: selection.clone(), fill };
+        let (step, epoch) = self.identity();
+        if !self.shared().selected.contains(step, variable) {
+            return Err(Misuse::NotSubscribed { step, variable: variable.to_owned() }.into());
+        }
+        let key = PlanKey { epoch, table, variable: variable.to_owned(), selection: selection.clone(), fill };
         let planned = match self.shared().plans.find(&key) {
             Some(planned) => planned,
             None => self.plan(key, deadline)?,
@@ -271,11 +281,8 @@ impl StepReader {
 
     fn plan(&self, key: PlanKey, deadline: Instant) -> Result<Arc<Planned>, ReadError> {
         let step = self.step();
-        if !self.shared().is_subscribed(&key.variable) {
-            return Err(Misuse::NotSubscribed { step, variable: key.variable }.into());
-        }
         let query = ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };
-        let table = self.shared().resolve(step, key.table, vec![query], deadline)?;
+        let table = self.shared().resolve(self.identity(), key.table, vec![query], deadline)?;
         let planned = Planned::new(&table, &key).map_err(|no_plan| {
             let variable = key.variable.clone();
             match no_plan {
@@ -340,6 +347,7 @@ impl<'a> Fetch<'a> {
         }
         let get = |(planned, destination): (Arc<Planned>, &'a mut [u8])| Get { planned, destination };
         let mut gets: Vec<Get<'_>> = self.gets.into_iter().map(get).collect();
-        fetch::fetch(self.reader.shared(), self.reader.step(), &mut gets, Instant::now() + timeout)
+        let deadline = Instant::now() + timeout;
+        fetch::fetch(self.reader.shared(), self.reader.identity(), &mut gets, deadline)
     }
 }

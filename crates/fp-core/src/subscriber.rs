@@ -6,6 +6,7 @@ use crate::options::SubscriberOptions;
 use crate::owners::Owners;
 use crate::planned::Plans;
 use crate::publisher::{Events, cohort_config, prepare, random_epoch};
+use crate::selected::Selected;
 use crate::statistics::{Counters, Statistics};
 use crate::step::StepReader;
 use fp_proto::commands::Next;
@@ -13,7 +14,7 @@ use fp_proto::config::{ContactText, SubscriberConfig, SubscriptionSpec, Variable
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure, ResolveOutcome};
 use fp_proto::message::{MemberId, ResolveQuery};
-use fp_proto::outcome::StreamEnding;
+use fp_proto::outcome::{EndReason, StreamEnding};
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::table;
 use fp_transport::Link;
@@ -41,6 +42,7 @@ pub(crate) struct SubscriberRole {
     failure: Option<String>,
     answers: HashMap<u64, ResolveOutcome>,
     owners: Arc<Owners>,
+    selected: Arc<Selected>,
 }
 
 impl Role for SubscriberRole {
@@ -49,10 +51,21 @@ impl Role for SubscriberRole {
     fn effect(&mut self, effect: Effect) {
         let Effect::Event(event) = effect else { return };
         match &event {
-            Event::Opened { epoch } => self.opened = Some(Ok(*epoch)),
+            Event::Opened { epoch } => {
+                self.owners.attached(Some(*epoch));
+                self.opened = Some(Ok(*epoch));
+            }
             Event::OpenFailed(failure) => self.opened = Some(Err(failure.clone())),
             Event::Closed(outcome) => self.closed = Some(outcome.clone()),
-            Event::AwaitingRestart { .. } => self.owners.reset(),
+            Event::AwaitingRestart { .. } => self.owners.attached(None),
+            Event::Restarted { epoch, .. } => {
+                self.selected.restart();
+                self.owners.attached(Some(*epoch));
+            }
+            Event::Reselected { first } => self.selected.holds_from(*first),
+            Event::Ended(StreamEnding { reason: EndReason::Lost { rank, .. }, .. }) => {
+                self.owners.lost(*rank);
+            }
             Event::Resolved { request, outcome } => {
                 self.answers.insert(*request, outcome.clone());
                 return;
@@ -84,7 +97,8 @@ pub(crate) struct SubscriberShared {
     pub(crate) plans: Plans,
     pub(crate) counters: Arc<Counters>,
     pub(crate) options: SubscriberOptions,
-    tables: Mutex<HashMap<TableId, Arc<StepTable>>>,
+    pub(crate) selected: Arc<Selected>,
+    tables: Mutex<HashMap<(Option<Epoch>, TableId), Arc<StepTable>>>,
 }
 
 /// A subscriber rank of a stream. Dropped without [`Subscriber::close`], it leaves just the same.
@@ -116,6 +130,7 @@ impl Subscriber {
         config.credit_steps = options.credit_steps;
         config.on_loss = options.on_loss;
         let owners = Arc::new(Owners::default());
+        let selected = Arc::new(Selected::new(options.variables.clone()));
         let role = SubscriberRole {
             events: Events::default(),
             opened: None,
@@ -123,6 +138,7 @@ impl Subscriber {
             failure: None,
             answers: HashMap::new(),
             owners: owners.clone(),
+            selected: selected.clone(),
         };
         let directory = rendezvous.directory().display().to_string();
         let setup = Setup {
@@ -144,6 +160,7 @@ impl Subscriber {
             plans: Plans::default(),
             counters: Arc::new(Counters::default()),
             options,
+            selected,
             tables: Mutex::new(HashMap::new()),
         });
         shared.finish_opening(&directory)?;
@@ -198,8 +215,13 @@ impl Subscriber {
         &mut self,
         names: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<(), ReadError> {
-        let asked = SubscriptionSpec { variables: VariableSet::named(names), ..spec(&self.shared.options) };
-        let done = self.shared.endpoint.drive(|state, now| state.machine.reselect(now, asked));
+        let variables = VariableSet::named(names);
+        let asked = SubscriptionSpec { variables: variables.clone(), ..spec(&self.shared.options) };
+        let done = self.shared.endpoint.drive(|state, now| {
+            state.machine.reselect(now, asked)?;
+            state.role.selected.ask(variables);
+            Ok(())
+        });
         done.map_err(|error| Misuse::Command(error).into())
     }
 
@@ -290,47 +312,46 @@ impl SubscriberShared {
         of_it.map(|(_, selection)| selection.clone())
     }
 
-    pub(crate) fn is_subscribed(&self, variable: &str) -> bool {
-        self.options.variables.contains(variable)
-    }
-
     /// The variables of a table, without blocks.
     pub(crate) fn definitions(
         &self,
-        step: StepId,
+        (step, epoch): (StepId, Option<Epoch>),
         id: TableId,
         deadline: Instant,
     ) -> Result<Arc<StepTable>, ReadError> {
-        let known = self.tables.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        let known = self.tables.lock().unwrap_or_else(PoisonError::into_inner).get(&(epoch, id)).cloned();
         if let Some(table) = known {
             return Ok(table);
         }
-        let table = Arc::new(self.resolve(step, id, Vec::new(), deadline)?);
+        let table = Arc::new(self.resolve((step, epoch), id, Vec::new(), deadline)?);
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if tables.len() >= LIMIT_TABLES {
             tables.clear();
         }
-        tables.insert(id, table.clone());
+        tables.insert((epoch, id), table.clone());
         Ok(table)
     }
 
     /// Asks the publisher which blocks the selections touch.
     pub(crate) fn resolve(
         &self,
-        step: StepId,
+        (step, epoch): (StepId, Option<Epoch>),
         id: TableId,
         queries: Vec<ResolveQuery>,
         deadline: Instant,
     ) -> Result<StepTable, ReadError> {
         let started = Instant::now();
         Counters::add(&self.counters.resolves, 1);
-        let asked = self.endpoint.drive(|state, now| state.machine.resolve(now, id, queries));
-        let request = asked.map_err(|error| ReadError::Misuse(Misuse::Command(error)))?;
-        let answer = self.endpoint.wait(deadline, |state, _| state.role.answers.remove(&request).ok_or(None));
         let lost = |what: &str| ReadError::Lost { step, rank: fp_types::Rank(0), what: what.to_owned() };
+        let asked = self.endpoint.drive(|state, now| {
+            let of_epoch = state.machine.epoch() == epoch;
+            of_epoch.then(|| state.machine.resolve(now, id, queries).ok()).flatten()
+        });
+        let request = asked.ok_or_else(|| lost("its opening of the stream is over"))?;
+        let answer = self.endpoint.wait(deadline, |state, _| state.role.answers.remove(&request).ok_or(None));
         match answer {
             Some(ResolveOutcome::Table { encoded, owners }) => {
-                self.owners.learn(owners);
+                self.owners.learn(epoch, owners);
                 table::decode(&encoded).map_err(|error| {
                     let what = format!("its table: {error:?}");
                     ReadError::PeerMisbehaved { step, rank: fp_types::Rank(0), what }
@@ -349,7 +370,7 @@ impl SubscriberShared {
         if self.endpoint.is_forked() {
             return;
         }
-        self.owners.released(step);
+        self.owners.released(step, epoch);
         self.endpoint.drive(|state, now| {
             if state.machine.epoch() == epoch {
                 // After a restart was announced the step is not held any more, and that is as well.

@@ -1,0 +1,59 @@
+//! Waiting for the bytes of an owner that may be lost, or stopped, in the midst of them.
+
+use crate::owners::Owners;
+use fp_transport::{Link, LinkError};
+use fp_types::{Epoch, Rank};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::io::{self, IoSliceMut};
+use std::time::{Duration, Instant};
+
+/// How often whoever waits for an owner looks whether it is lost.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long the bytes of one owner are waited for: until the deadline, or until it is known to be lost.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience<'s> {
+    pub(crate) owners: &'s Owners,
+    pub(crate) rank: Rank,
+    pub(crate) epoch: Option<Epoch>,
+    pub(crate) deadline: Instant,
+}
+
+impl Patience<'_> {
+    /// Waits until the link has something, or `until` is past.
+    pub(crate) fn await_bytes(&self, link: &Link, until: Instant) -> Result<(), LinkError> {
+        let now = Instant::now();
+        if now >= self.deadline {
+            return Err(LinkError::Deadline { waiting_for: "the bytes of a piece" });
+        }
+        let left = until.min(self.deadline).saturating_duration_since(now).min(LOOK);
+        let timeout = rustix::time::Timespec::try_from(left).ok();
+        let mut fds = [PollFd::new(link, PollFlags::IN)];
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(0) if self.owners.is_lost(self.rank, self.epoch) => {
+                Err(LinkError::Lost(io::Error::other("the stream has ended without it")))
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(errno) => Err(LinkError::Lost(errno.into())),
+        }
+    }
+
+    /// Fills the slices from the body of the link's frame.
+    pub(crate) fn receive(&self, link: &mut Link, slices: &mut [IoSliceMut<'_>]) -> Result<(), LinkError> {
+        let mut left = slices;
+        let mut missing: usize = left.iter().map(|slice| slice.len()).sum();
+        while missing > 0 {
+            let received = link.recv_body(left)?;
+            missing -= received.min(missing);
+            IoSliceMut::advance_slices(&mut left, received);
+            if received == 0 {
+                if link.body_remaining() == 0 {
+                    let what = "body shorter than its pieces";
+                    return Err(LinkError::Malformed { what, value: 0, limit: missing as u64 });
+                }
+                self.await_bytes(link, self.deadline)?;
+            }
+        }
+        Ok(())
+    }
+}
