@@ -1,4 +1,4 @@
-//! The science of the demonstration, apart from how its data travels.
+//! The demonstration: its science, and in [`pipeline`] how its data travels.
 //!
 //! A [`source::Source`] is a running simulation: LAMMPS, or a small molecular dynamics program of our own where LAMMPS
 //! cannot be installed. What it gives for each published step goes through four analytics, the pipeline of the Flexpath

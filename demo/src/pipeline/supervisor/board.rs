@@ -30,7 +30,8 @@ pub(super) struct Board {
     pub(super) bytes: BTreeMap<(PartRank, String), u64>,
     /// Links that are known: of each rank, stream and owner.
     pub(super) links: BTreeMap<(String, PartRank, u32), String>,
-    pub(super) owned: Vec<Owned>,
+    /// By rank of the simulation.
+    pub(super) owned: BTreeMap<u32, Owned>,
     pub(super) closed: Vec<(PartRank, Closed)>,
     pub(super) left: Vec<(PartRank, Left)>,
     pub(super) compared: Vec<Compared>,
@@ -71,7 +72,9 @@ impl Board {
             Report::Attached { .. } if who.0 == Part::Cna.name() => self.cna_came_ms = Some(at_ms),
             Report::Attached { .. } => {}
             Report::Edges(edges) => return self.take_links(&who, &edges.stream, edges.links),
-            Report::Owned(owned) => self.owned.push(owned),
+            Report::Owned(owned) => {
+                self.owned.insert(who.1, owned);
+            }
             Report::Closed(closed) => self.closed.push((who, closed)),
             Report::Left(left) => {
                 if who.0 == Part::Cna.name() {

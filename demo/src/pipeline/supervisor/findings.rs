@@ -103,21 +103,21 @@ fn complete(settings: &Settings, board: &Board) -> Finding {
 
 /// The arrays that travel differ from rank to rank and from step to step.
 fn changing(board: &Board) -> Finding {
-    let fewest = board.owned.iter().map(|owned| owned.fewest).min().unwrap_or(0);
-    let most = board.owned.iter().map(|owned| owned.most).max().unwrap_or(0);
+    let owned = || board.owned.values();
+    let by_step = owned().any(|owned| owned.fewest < owned.most);
+    let by_rank = owned().any(|one| owned().any(|other| one.most != other.most));
     let bonds = || board.judged.iter().map(|judged| judged.bonds);
     let (least, largest) = (bonds().min().unwrap_or(0), bonds().max().unwrap_or(0));
-    let rank_by_rank: Vec<String> =
-        board.owned.iter().map(|owned| format!("{}-{}", owned.fewest, owned.most)).collect();
-    let numbers = format!("atoms of each rank {}; bonds {least} to {largest}", rank_by_rank.join(", "));
-    Finding::of(fewest < most && least < largest, "sizes change all the time", numbers)
+    let ranges: Vec<String> = owned().map(|owned| format!("{}-{}", owned.fewest, owned.most)).collect();
+    let numbers = format!("atoms of each rank {}; bonds {least} to {largest}", ranges.join(", "));
+    Finding::of(by_step && by_rank && least < largest, "sizes change all the time", numbers)
 }
 
 /// What nobody asked for was not even kept.
 fn selective(board: &Board) -> Finding {
-    let put: u64 = board.owned.iter().map(|owned| owned.put_bytes).sum();
-    let kept: u64 = board.owned.iter().map(|owned| owned.kept_bytes).sum();
-    let steps: u64 = board.owned.iter().map(|owned| owned.velocity_steps).sum();
+    let put: u64 = board.owned.values().map(|owned| owned.put_bytes).sum();
+    let kept: u64 = board.owned.values().map(|owned| owned.kept_bytes).sum();
+    let steps: u64 = board.owned.values().map(|owned| owned.velocity_steps).sum();
     let numbers = format!(
         "{:.1} MB put, {:.1} MB kept; velocities wanted in {steps} steps",
         put as f64 / 1e6,
@@ -247,8 +247,9 @@ mod tests {
             let (stream, steps) = ("atoms".to_owned(), steps as u64);
             let closed = Closed { stream, steps, longest_wait_ms: 260.0, waited_ms: 300.0, ran_ms: 9e3 };
             board.closed.push((who, closed));
-            let owned = Owned { fewest: 40, most: 50, put_bytes: 900, kept_bytes: 600, velocity_steps: 0 };
-            board.owned.push(owned);
+            let most = 50 + rank as usize;
+            let owned = Owned { fewest: 40, most, put_bytes: 900, kept_bytes: 600, velocity_steps: 0 };
+            board.owned.insert(rank, owned);
         }
         let left = Left { stream: "bonds".to_owned(), steps: 9, skipped: 0, bytes: 77, between: None };
         board.left.push((("csym".to_owned(), 0), left));
@@ -303,7 +304,11 @@ mod tests {
         assert_eq!(broken(|board| board.left[0].1.skipped = 1), ["no step was lost"]);
         let same = |board: &mut Board| board.judged.iter_mut().for_each(|judged| judged.bonds = 300);
         assert_eq!(broken(same), ["sizes change all the time"]);
-        let wanted = |board: &mut Board| board.owned[0].velocity_steps = 1;
+        let same = |board: &mut Board| board.owned.values_mut().for_each(|owned| owned.fewest = owned.most);
+        assert_eq!(broken(same), ["sizes change all the time"]);
+        let same = |board: &mut Board| board.owned.values_mut().for_each(|owned| owned.most = 50);
+        assert_eq!(broken(same), ["sizes change all the time"]);
+        let wanted = |board: &mut Board| board.owned.entry(0).or_default().velocity_steps = 1;
         assert_eq!(broken(wanted), ["what nobody asks for is not kept"]);
         for change in [
             (|board| board.closed[0].1.longest_wait_ms = 1_001.0) as fn(&mut Board),
