@@ -68,6 +68,7 @@ impl PublisherMachine {
 
     fn begin_for_subscriptions(&mut self) -> Begin {
         let step = self.ledger.next;
+        let silence = self.config.cohort.silence;
         let full = self.ledger.live_bytes() >= self.config.limit_bytes;
         let mut kept = BTreeSet::new();
         let mut not_kept = Vec::new();
@@ -77,7 +78,7 @@ impl PublisherMachine {
             if !subscription.wants(step) || (id == super::PRECIOUS && step != StepId(0)) {
                 continue;
             }
-            match judge(self.now, id, subscription, full) {
+            match judge(self.now, id, subscription, full, silence) {
                 Verdict::Keep => drop(kept.insert(id)),
                 Verdict::Refuse => not_kept.push(id),
                 Verdict::Wait { until, expires } => return self.wait_for(id, until, expires),
@@ -223,7 +224,13 @@ fn check_scalars(step: StepId, values: &[ScalarValue]) -> Result<(), CommandErro
     Ok(())
 }
 
-fn judge(now: Moment, id: SubscriptionId, subscription: &mut Subscription, full: bool) -> Verdict {
+fn judge(
+    now: Moment,
+    id: SubscriptionId,
+    subscription: &mut Subscription,
+    full: bool,
+    silence: Duration,
+) -> Verdict {
     let at_steps = subscription.live.len() >= subscription.spec.limit_steps as usize;
     let at_bytes = full && !subscription.live.is_empty();
     let wait = |subscription: &mut Subscription, ms: u64, expires: bool| {
@@ -235,6 +242,10 @@ fn judge(now: Moment, id: SubscriptionId, subscription: &mut Subscription, full:
     }
     match subscription.spec.policy {
         _ if !at_steps && !at_bytes => Verdict::Keep,
+        // What is kept for a newcomer before its first step is agreed is not its fault: that news comes by itself.
+        QueuePolicy::EveryStep { .. } | QueuePolicy::EveryKth { .. } if subscription.first.is_none() => {
+            Verdict::Wait { until: now.after(silence), expires: false }
+        }
         QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => {
             wait(subscription, max_wait_ms, true)
         }

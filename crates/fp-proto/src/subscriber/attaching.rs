@@ -255,7 +255,8 @@ impl SubscriberMachine {
 
     /// Attaching failed for good: an error at first, the end of the stream after a restart was awaited.
     fn attaching_failed(&mut self, failure: OpenFailure) {
-        self.attachment.stop(&mut self.wire);
+        // Whoever was asked and has not answered must not answer now.
+        self.drop_publisher();
         match self.attachment.awaiting.take() {
             Some(reason) => self.ended(reason, 0),
             None => self.open_failed(failure),

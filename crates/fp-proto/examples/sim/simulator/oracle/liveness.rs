@@ -136,7 +136,7 @@ impl Oracle {
 
     /// Whether a rank of a subscriber cohort gave up opening, or came to the end of its patience with closing.
     fn has_failed_rank(&self, reader: CohortId) -> bool {
-        self.subscribers[&reader].ranks.iter().any(|rank| rank.gone.is_some() || rank.told_lost)
+        self.subscribers[&reader].ranks.iter().any(|rank| rank.gone.is_some() || rank.told_lost || rank.ended)
     }
 
     /// The publisher's lead expels a member: some rank must really have waited for it, with cause.
@@ -157,7 +157,7 @@ impl Oracle {
         self.demand(patience.is_some_and(|patience| waited_ms >= patience), "patience is kept", || {
             format!("{cohort} expels {member:?} after {waited_ms} ms, {patience:?} were promised")
         });
-        let caused = live >= limit || (tight && live > 0) || self.is_touched(cohort);
+        let caused = live >= limit || (tight && live > 0) || self.is_disturbed(cohort, subscription);
         self.demand(caused, "nobody is expelled without a cause", || {
             format!(
                 "{cohort} rank {rank} waited for {subscription} with {live} live steps of at most {limit}"

@@ -18,6 +18,7 @@ pub(crate) use truth::{
 
 use crate::simulator::world::CohortId;
 use fp_proto::time::Moment;
+use fp_types::SubscriptionId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
@@ -110,6 +111,13 @@ impl Oracle {
     /// Whether a fault hit this cohort or any link from it to another.
     pub(crate) fn is_touched(&self, cohort: CohortId) -> bool {
         self.is_tainted(cohort) || self.pairs.iter().any(|&(one, other)| one == cohort || other == cohort)
+    }
+
+    /// Whether a fault hit this publisher cohort or anybody who has a subscription of it.
+    pub(crate) fn is_disturbed(&self, publisher: CohortId, subscription: SubscriptionId) -> bool {
+        let members = self.publishers.get(&publisher).into_iter().flat_map(|truth| truth.members.values());
+        let mut of_it = members.filter(|member| member.subscription == subscription);
+        self.is_touched(publisher) || of_it.any(|member| self.is_touched(member.cohort))
     }
 
     /// The moment before which something must have been known everywhere by now.

@@ -87,7 +87,7 @@ impl Oracle {
         };
         let policy = wanted.spec.policy;
         let count = live.len();
-        self.demand(allowed || self.is_touched(cohort), "a policy drops only what it may", || {
+        self.demand(allowed || self.is_disturbed(cohort, subscription), "a policy drops only what it may", || {
             format!(
                 "{cohort} rank {rank} did not keep step {step} for {subscription} ({policy:?}) with {count} live steps"
             )
@@ -319,7 +319,7 @@ impl Oracle {
     ) {
         let Some((waits, since)) = self.publishers[&cohort].ranks[rank.0 as usize].waits else { return };
         let waited = self.now.since(since);
-        let late = waits == subscription && waited > patience + self.slack && !self.is_touched(cohort);
+        let late = waits == subscription && waited > patience + self.slack && !self.is_disturbed(cohort, subscription);
         self.demand(!late, "a wait for a subscription ends", || {
             format!("{cohort} rank {rank} has waited {waited:?} for {subscription}, allowed are {patience:?}")
         });
