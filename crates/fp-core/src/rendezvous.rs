@@ -1,6 +1,6 @@
 //! The rendezvous: where cohorts find one another without a broker. One small file for each opening of a name,
 //! `name.<epoch>`, written aside and renamed. What a file says is believed only after a hello from its contact has
-//! returned that epoch; a stale or forged one is passed over (DESIGN "Bootstrap").
+//! returned that epoch; a stale or forged one is passed over.
 
 use fp_proto::config::ContactText;
 use fp_proto::effect::Listing;

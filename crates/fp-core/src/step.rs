@@ -8,7 +8,7 @@ use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
 use crate::view::View;
 use fp_proto::message::{Assignment, ResolveQuery};
-use fp_types::{Dtype, Epoch, Selection, Shape, StepId, VariableDef};
+use fp_types::{ArrayKind, Dtype, Epoch, Selection, Shape, StepId, VariableDef};
 use ndarray::{ArrayD, IxDyn};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -222,7 +222,9 @@ impl StepReader {
     pub fn view<T: Element>(&self, variable: &str, selection: &Selection) -> Result<View<T>, ReadError> {
         let deadline = self.deadline();
         let planned = self.planned(variable, selection, false, Some(T::DTYPE), deadline)?;
-        if let Some((_, range)) = planned.contiguous() {
+        if planned.def.kind != ArrayKind::Scalar
+            && let Some((_, range)) = planned.contiguous()
+        {
             let placed = fetch::locate(self.shared(), self.identity(), &planned, deadline)?;
             let part = placed.and_then(|block| block.slice(range));
             if let Some(view) = part.and_then(|part| View::of_payload(part, self.held.clone())) {
@@ -246,8 +248,27 @@ impl StepReader {
         destination: &mut [u8],
         deadline: Instant,
     ) -> Result<(), ReadError> {
-        let mut gets = [Get { planned: planned.clone(), destination }];
+        self.fill_all(vec![Get { planned: planned.clone(), destination }], deadline)
+    }
+
+    /// Global scalars came with the announcement; everything else is fetched.
+    fn fill_all(&self, mut gets: Vec<Get<'_>>, deadline: Instant) -> Result<(), ReadError> {
+        gets.retain_mut(|get| !self.fill_scalar(get));
         fetch::fetch(self.shared(), self.identity(), &mut gets, deadline)
+    }
+
+    fn fill_scalar(&self, get: &mut Get<'_>) -> bool {
+        let def = &get.planned.def;
+        let value = self.held.assignment.values.iter().find(|value| value.name == def.name);
+        match value
+            .filter(|value| def.kind == ArrayKind::Scalar && value.bytes.len() == get.destination.len())
+        {
+            Some(value) => {
+                get.destination.copy_from_slice(&value.bytes);
+                true
+            }
+            None => false,
+        }
     }
 
     fn planned(
@@ -346,8 +367,6 @@ impl<'a> Fetch<'a> {
             return Err(error);
         }
         let get = |(planned, destination): (Arc<Planned>, &'a mut [u8])| Get { planned, destination };
-        let mut gets: Vec<Get<'_>> = self.gets.into_iter().map(get).collect();
-        let deadline = Instant::now() + timeout;
-        fetch::fetch(self.reader.shared(), self.reader.identity(), &mut gets, deadline)
+        self.reader.fill_all(self.gets.into_iter().map(get).collect(), Instant::now() + timeout)
     }
 }
