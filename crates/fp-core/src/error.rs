@@ -5,7 +5,7 @@ use crate::rendezvous::RendezvousError;
 use fp_proto::commands::CommandError;
 use fp_proto::event::{OpenFailure, OpenWait, Seen};
 use fp_proto::outcome::{EndReason, LossReason};
-use fp_transport::{ListenError, MemoryError};
+use fp_transport::{Contact, ListenError, MemoryError, Refusal};
 use fp_types::{Dtype, NameError, PlanError, Rank, Region, SelectionError, Shape, StepId};
 use std::time::Duration;
 
@@ -179,7 +179,7 @@ pub enum OpenError {
     #[error(transparent)]
     Policy(#[from] fp_transport::PolicyError),
     /// Refused, timed out, or a rank was lost.
-    #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, directory))]
+    #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, directory, dials))]
     Failed {
         /// The stream.
         stream: String,
@@ -189,6 +189,20 @@ pub enum OpenError {
         failure: Box<OpenFailure>,
         /// The rendezvous directory that was looked in.
         directory: String,
+        /// Contacts that were dialled in vain, each with the reason.
+        dials: Vec<(String, String)>,
+    },
+    /// Who was found wants another token, or speaks another version of the protocol.
+    #[error("stream {stream:?}, rank {rank}: {contact} refused this rank: {refusal}")]
+    Refused {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// Who refused.
+        contact: Box<Contact>,
+        /// Why.
+        refusal: Refusal,
     },
     /// Fewer subscribers came than were waited for.
     #[error("stream {stream:?}: {present} of {wanted} subscribers attached within {waited:?}")]
@@ -220,7 +234,7 @@ pub enum OpenError {
     },
 }
 
-fn describe_failure(failure: &OpenFailure, directory: &str) -> String {
+fn describe_failure(failure: &OpenFailure, directory: &str, dials: &[(String, String)]) -> String {
     match failure {
         OpenFailure::Refused(reason) => format!("refused: {reason}"),
         OpenFailure::RankLost { rank, reason } => format!("rank {rank} of the own cohort is lost: {reason}"),
@@ -233,24 +247,33 @@ fn describe_failure(failure: &OpenFailure, directory: &str) -> String {
         OpenFailure::TimedOut(OpenWait::Publisher) => {
             "timed out waiting for the publisher's answer".to_owned()
         }
-        OpenFailure::TimedOut(OpenWait::Name { name, seen }) => describe_search(name, seen, directory),
+        OpenFailure::TimedOut(OpenWait::Name { name, seen }) => describe_search(name, seen, directory, dials),
     }
 }
 
-fn describe_search(name: &str, seen: &[(fp_proto::config::ContactText, Seen)], directory: &str) -> String {
+fn describe_search(
+    name: &str,
+    seen: &[(fp_proto::config::ContactText, Seen)],
+    directory: &str,
+    dials: &[(String, String)],
+) -> String {
     if seen.is_empty() {
         return format!(
             "timed out: no entry of {name:?} in {directory}; is the publisher running, and with the same FLEXPATH_RENDEZVOUS?"
         );
     }
-    let what = |seen: &Seen| match seen {
-        Seen::Unreachable => "nobody answers there: a stale entry",
-        Seen::OtherEpoch => "somebody else answers there",
-        Seen::Claiming => "it is still opening",
-        Seen::Refused => "it is closing or belongs to another run",
+    let dialled =
+        |contact: &str| dials.iter().find(|(known, _)| known == contact).map(|(_, why)| why.as_str());
+    let what = |contact: &str, seen: &Seen| match seen {
+        Seen::Unreachable => {
+            format!("a stale entry: {}", dialled(contact).unwrap_or("nobody answers there"))
+        }
+        Seen::OtherEpoch => "somebody else answers there".to_owned(),
+        Seen::Claiming => "it is still opening".to_owned(),
+        Seen::Refused => "it is closing or belongs to another run".to_owned(),
     };
     let list: Vec<String> =
-        seen.iter().map(|(contact, seen)| format!("{} ({})", contact.0, what(seen))).collect();
+        seen.iter().map(|(contact, seen)| format!("{} ({})", contact.0, what(&contact.0, seen))).collect();
     format!("timed out: entries of {name:?} in {directory}: {}", list.join("; "))
 }
 

@@ -9,6 +9,7 @@ mod driver;
 mod element;
 mod error;
 mod fetch;
+mod opening;
 mod options;
 mod owners;
 mod patience;
@@ -17,6 +18,7 @@ mod planned;
 mod publisher;
 pub mod rendezvous;
 mod selected;
+mod served;
 mod server;
 mod statistics;
 mod step;
@@ -31,7 +33,7 @@ pub use error::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError};
 pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
 pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
 pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
-pub use fp_transport::{Contact, PoolStats, Token, TransportKind, TransportPolicy};
+pub use fp_transport::{Contact, PoolStats, Refusal, Token, TransportKind, TransportPolicy};
 pub use fp_types::{
     ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, Rank, Region, Selection,
     SelectionExpression, Shape, StepId, StridedRegion, SubscriptionId, VariableDef,

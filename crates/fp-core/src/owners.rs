@@ -74,6 +74,12 @@ impl Owners {
         inner.newest = inner.newest.max(Some(step));
     }
 
+    /// Whether a step is held, or may come yet.
+    pub(crate) fn may_read(&self, step: StepId) -> bool {
+        let inner = self.lock();
+        inner.held.contains(&step) || Some(step) > inner.newest
+    }
+
     pub(crate) fn released(&self, step: StepId, epoch: Option<Epoch>) {
         let mut inner = self.lock();
         if inner.epoch == epoch {

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How often whoever waits for an owner looks whether it is lost.
 const LOOK: Duration = Duration::from_millis(100);
+/// Bytes that are passed over at a time.
+const LIMIT_DISCARD_BYTES: usize = 64 << 10;
 
 /// How long the bytes of one owner are waited for: until the deadline, or until it is known to be lost.
 #[derive(Clone, Copy)]
@@ -36,6 +38,18 @@ impl Patience<'_> {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(errno) => Err(LinkError::Lost(errno.into())),
         }
+    }
+
+    /// Passes over `len` bytes of the body of the link's frame.
+    pub(crate) fn discard(&self, link: &mut Link, len: usize) -> Result<(), LinkError> {
+        let mut aside = vec![0; len.min(LIMIT_DISCARD_BYTES)];
+        let mut left = len;
+        while left > 0 {
+            let part = aside.get_mut(..left.min(LIMIT_DISCARD_BYTES)).unwrap_or_default();
+            left -= part.len();
+            self.receive(link, &mut [IoSliceMut::new(part)])?;
+        }
+        Ok(())
     }
 
     /// Fills the slices from the body of the link's frame.

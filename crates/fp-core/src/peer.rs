@@ -258,6 +258,8 @@ impl DataPeer {
         patience: &Patience<'_>,
         counters: &Counters,
     ) -> Result<Heard, PeerError> {
+        // A step that was released without being fetched: its pieces are of no use to anybody.
+        let passed = !current && !patience.owners.may_read(step);
         for piece in pieces {
             if current && sink.pushed(&mut self.link, &piece, patience)? {
                 continue;
@@ -265,10 +267,18 @@ impl DataPeer {
             let Some(len) = self.len_of(&piece) else {
                 return Err(PeerError::Misbehaved("a pushed piece of unknown size".to_owned()));
             };
-            self.stage(step, piece, len, patience, counters)?;
+            if passed || self.staged_bytes().saturating_add(len) > LIMIT_STAGED_BYTES {
+                patience.discard(&mut self.link, len)?;
+            } else {
+                self.stage(step, piece, len, patience, counters)?;
+            }
         }
         self.pushed.insert(step, ());
         Ok(Heard::Placed)
+    }
+
+    fn staged_bytes(&self) -> usize {
+        self.staged.values().flatten().map(|(_, bytes)| bytes.len()).sum()
     }
 
     fn len_of(&self, piece: &Piece) -> Option<usize> {
@@ -284,9 +294,8 @@ impl DataPeer {
         patience: &Patience<'_>,
         counters: &Counters,
     ) -> Result<(), PeerError> {
-        let held: usize = self.staged.values().flatten().map(|(_, bytes)| bytes.len()).sum();
-        if held.saturating_add(len) > LIMIT_STAGED_BYTES || len as u64 > self.link.body_remaining() {
-            return Err(PeerError::Misbehaved(format!("pushed {len} bytes that nobody reads")));
+        if len as u64 > self.link.body_remaining() {
+            return Err(PeerError::Misbehaved("a body that is shorter than its pieces".to_owned()));
         }
         let mut bytes = vec![0; len];
         patience.receive(&mut self.link, &mut [IoSliceMut::new(&mut bytes)])?;

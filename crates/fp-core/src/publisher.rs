@@ -2,6 +2,7 @@
 
 use crate::driver::{Clock, Endpoint, Role, Setup};
 use crate::error::{BeginError, CloseError, Misuse, OpenError};
+use crate::opening::Opening;
 use crate::options::{LinkOptions, PublisherOptions};
 use crate::rendezvous::Rendezvous;
 use crate::server::Server;
@@ -281,22 +282,13 @@ impl PublisherShared {
         let started = Instant::now();
         let patience = self.options.link.open_timeout;
         let deadline = started + patience + Duration::from_secs(5);
-        let opened =
-            self.endpoint.wait(deadline, |state, _| match (&state.role.opened, &state.role.failure) {
-                (Some(opened), _) => Ok(Ok(opened.clone())),
-                (None, Some(what)) => Ok(Err(what.clone())),
-                (None, None) => Err(None),
-            });
-        let stream = self.stream.clone();
-        let epoch = match opened {
-            Some(Ok(Ok(epoch))) => epoch,
-            Some(Ok(Err(failure))) => {
-                let (rank, directory) = (self.options.link.cohort.rank(), directory.to_owned());
-                return Err(OpenError::Failed { stream, rank, failure: Box::new(failure), directory });
-            }
-            Some(Err(what)) => return Err(OpenError::Driver { stream, what }),
-            None => return Err(OpenError::Driver { stream, what: "the driver made no progress".to_owned() }),
-        };
+        let rank = self.options.link.cohort.rank();
+        let opening = Opening { stream: &self.stream, rank, directory };
+        let opened = self.endpoint.wait(deadline, |state, _| {
+            opening.look(&state.role.opened, &state.role.failure, &mut state.troubles).ok_or(None)
+        });
+        let no_progress = || Err(opening.driver("the driver made no progress".to_owned()));
+        let epoch = opened.unwrap_or_else(no_progress)?;
         let publisher = Publisher { shared: self, epoch, closed: false };
         publisher.shared.wait_for_subscribers(started + patience, started)?;
         Ok(publisher)

@@ -2,8 +2,9 @@
 //! Payload never enters the machine's lock.
 
 use crate::driver::{DATA_BIT, DataServer};
+use crate::served::{Served, Want};
 use crate::statistics::Counters;
-use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedBlock, WantedVariable};
+use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedBlock};
 use fp_proto::message::MemberId;
 use fp_transport::{
     Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, SegmentId, TransportKind,
@@ -49,19 +50,6 @@ struct StoredStep {
     seen: BTreeMap<u32, ProcessWatch>,
 }
 
-struct Want {
-    subscription: SubscriptionId,
-    member: MemberId,
-    variables: Vec<WantedVariable>,
-}
-
-struct Served {
-    link: Link,
-    want: Option<Want>,
-    announced: BTreeSet<u64>,
-    writing: bool,
-}
-
 #[derive(Default)]
 struct Inner {
     steps: BTreeMap<StepId, StoredStep>,
@@ -97,9 +85,7 @@ impl Server {
         // What waits to be sent is pinned by its step and bounded with it; nothing is copied for waiting.
         link.set_send_limit_bytes(u64::MAX);
         if epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).is_ok() {
-            inner
-                .links
-                .insert(token, Served { link, want: None, announced: BTreeSet::new(), writing: false });
+            inner.links.insert(token, Served::new(link));
         }
     }
 
@@ -135,9 +121,14 @@ impl Server {
         arena
     }
 
-    /// Whether some subscriber shares memory with this rank: then owned memory is made shareable in `put`.
-    pub(crate) fn shares_memory(&self) -> bool {
-        self.lock().links.values().any(|served| served.link.transport() == TransportKind::Shm)
+    /// The variables that subscribers of these subscriptions read over shared memory: owned memory of those is made
+    /// shareable in `put`.
+    pub(crate) fn shared_variables(&self, kept: &[SubscriptionId]) -> BTreeSet<String> {
+        let inner = self.lock();
+        let shares = |served: &&Served| served.link.transport() == TransportKind::Shm;
+        let wants = inner.links.values().filter(shares).filter_map(|served| served.want.as_ref());
+        let of_kept = wants.filter(|want| kept.contains(&want.subscription));
+        of_kept.flat_map(|want| want.variables.iter().map(|wanted| wanted.name.clone())).collect()
     }
 
     pub(crate) fn store(&self, step: StepId, block: StoredBlock) {
@@ -152,9 +143,11 @@ impl Server {
         let Inner { steps, links, .. } = &mut *inner;
         let Some(stored) = steps.get_mut(&step) else { return };
         stored.ended = true;
+        let let_go = self.pool.drain_let_go();
         let mut lost = Vec::new();
         for (&token, served) in links.iter_mut() {
-            if self.place_wanted(step, stored, served).is_err() {
+            let told = served.tell_let_go(&let_go);
+            if told.and_then(|()| self.place_wanted(step, stored, served)).is_err() {
                 lost.push(token);
             }
             self.watch(token, served);
@@ -168,7 +161,8 @@ impl Server {
         stored: &mut StoredStep,
         served: &mut Served,
     ) -> Result<(), LinkError> {
-        let Some(want) = served.want.as_ref().filter(|want| stored.kept.contains(&want.subscription)) else {
+        let kept = |want: &&Want| stored.kept.contains(&want.subscription);
+        let Some(want) = served.want.as_ref().filter(kept).filter(|_| served.takes_hints()) else {
             return Ok(());
         };
         let shares = served.link.transport() != TransportKind::Tcp;
@@ -286,12 +280,12 @@ impl Server {
         let Some(stored) = steps.get_mut(&step) else { return };
         stored.assigned.push(member);
         let mut lost = Vec::new();
-        for (&token, served) in links.iter_mut() {
-            let of_member = served.want.as_ref().is_some_and(|want| want.member == member);
-            if of_member
-                && served.link.transport() == TransportKind::Tcp
-                && self.push_to(step, stored, served).is_err()
-            {
+        for (&token, served) in links.iter_mut().filter(|(_, served)| served.is_pushed_to(member)) {
+            if served.owes(step, |pushed| steps.contains_key(&pushed)) {
+                continue;
+            }
+            let Some(stored) = steps.get(&step) else { continue };
+            if self.push_to(step, stored, served).is_err() {
                 lost.push(token);
             }
             self.watch(token, served);
@@ -319,7 +313,9 @@ impl Server {
         // Sent even without a piece: the subscriber waits for it before it asks.
         let frame = OutFrame::new(DataMessage::Pushed { step, pieces }.encode()).with_body(body);
         Counters::add(&self.counters.sent_bytes, frame.body_len() as usize);
-        served.link.send(frame)
+        served.link.send(frame)?;
+        served.pushed(step);
+        Ok(())
     }
 
     /// The bytes of a part of a block, in the block's own memory order, from where they lie if the runs are long.
@@ -383,6 +379,11 @@ impl Server {
 
     fn serve(&self, steps: &mut BTreeMap<StepId, StoredStep>, served: &mut Served) -> Result<(), LinkError> {
         served.link.flush()?;
+        for step in served.drained() {
+            if let Some(stored) = steps.get(&step) {
+                self.push_to(step, stored, served)?;
+            }
+        }
         while let Some(frame) = served.link.recv()? {
             let Ok(message) = DataMessage::decode(&frame.head) else {
                 return Err(LinkError::Malformed {
@@ -397,6 +398,7 @@ impl Server {
                     self.catch_up(steps, served)?;
                 }
                 DataMessage::Fetch { request, step, pieces } => {
+                    served.count_answer()?;
                     self.fetch(steps, served, request, step, &pieces)?
                 }
                 _ => {
@@ -416,7 +418,7 @@ impl Server {
         let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
         for (&step, stored) in steps.iter_mut().filter(|(_, stored)| stored.ended) {
             self.place_wanted(step, stored, served)?;
-            if stored.assigned.contains(&member) && served.link.transport() == TransportKind::Tcp {
+            if stored.assigned.contains(&member) && served.is_pushed_to(member) {
                 self.push_to(step, stored, served)?;
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::driver::{Clock, DataServer, Endpoint, Role, Setup};
 use crate::error::{CloseError, Misuse, OpenError, ReadError};
+use crate::opening::Opening;
 use crate::options::SubscriberOptions;
 use crate::owners::Owners;
 use crate::planned::Plans;
@@ -43,6 +44,9 @@ pub(crate) struct SubscriberRole {
     answers: HashMap<u64, ResolveOutcome>,
     owners: Arc<Owners>,
     selected: Arc<Selected>,
+    /// Steps of the present epoch that readers and views hold.
+    held: usize,
+    ended: bool,
 }
 
 impl Role for SubscriberRole {
@@ -57,7 +61,10 @@ impl Role for SubscriberRole {
             }
             Event::OpenFailed(failure) => self.opened = Some(Err(failure.clone())),
             Event::Closed(outcome) => self.closed = Some(outcome.clone()),
-            Event::AwaitingRestart { .. } => self.owners.attached(None),
+            Event::AwaitingRestart { .. } => {
+                self.held = 0;
+                self.owners.attached(None);
+            }
             Event::Restarted { epoch, .. } => {
                 self.selected.restart();
                 self.owners.attached(Some(*epoch));
@@ -72,6 +79,7 @@ impl Role for SubscriberRole {
             }
             _ => {}
         }
+        self.ended |= matches!(event, Event::Ended(_));
         tracing::debug!(?event, "subscriber");
         self.events.push(event);
     }
@@ -139,6 +147,8 @@ impl Subscriber {
             answers: HashMap::new(),
             owners: owners.clone(),
             selected: selected.clone(),
+            held: 0,
+            ended: false,
         };
         let directory = rendezvous.directory().display().to_string();
         let setup = Setup {
@@ -189,7 +199,10 @@ impl Subscriber {
             }
             match state.machine.next_step(now) {
                 Next::NotYet => Err(None),
-                next => Ok(Ok((next, state.machine.epoch()))),
+                next => {
+                    state.role.held += usize::from(matches!(next, Next::Step(_)));
+                    Ok(Ok((next, state.machine.epoch())))
+                }
             }
         });
         match next {
@@ -240,7 +253,8 @@ impl Subscriber {
         self.shared.owners.transports()
     }
 
-    /// Leaves the stream. Steps that are still held by readers or views are waited for up to `close_timeout`.
+    /// Leaves the stream. Readers and views that are still there stay valid: the publisher is then left without a
+    /// word, so that it never writes to that memory again.
     ///
     /// # Errors
     /// The handle was forked, or the driver failed.
@@ -284,22 +298,13 @@ impl SubscriberShared {
 
     fn finish_opening(&self, directory: &str) -> Result<(), OpenError> {
         let deadline = Instant::now() + self.options.link.open_timeout * 2 + Duration::from_secs(5);
-        let opened =
-            self.endpoint.wait(deadline, |state, _| match (&state.role.opened, &state.role.failure) {
-                (Some(opened), _) => Ok(Ok(opened.clone())),
-                (None, Some(what)) => Ok(Err(what.clone())),
-                (None, None) => Err(None),
-            });
-        let stream = self.stream.clone();
-        match opened {
-            Some(Ok(Ok(_))) => Ok(()),
-            Some(Ok(Err(failure))) => {
-                let (rank, directory) = (self.options.link.cohort.rank(), directory.to_owned());
-                Err(OpenError::Failed { stream, rank, failure: Box::new(failure), directory })
-            }
-            Some(Err(what)) => Err(OpenError::Driver { stream, what }),
-            None => Err(OpenError::Driver { stream, what: "the driver made no progress".to_owned() }),
-        }
+        let rank = self.options.link.cohort.rank();
+        let opening = Opening { stream: &self.stream, rank, directory };
+        let opened = self.endpoint.wait(deadline, |state, _| {
+            opening.look(&state.role.opened, &state.role.failure, &mut state.troubles).ok_or(None)
+        });
+        let no_progress = || Err(opening.driver("the driver made no progress".to_owned()));
+        opened.unwrap_or_else(no_progress).map(drop)
     }
 
     pub(crate) fn membership(&self) -> Option<(SubscriptionId, MemberId)> {
@@ -373,6 +378,7 @@ impl SubscriberShared {
         self.owners.released(step, epoch);
         self.endpoint.drive(|state, now| {
             if state.machine.epoch() == epoch {
+                state.role.held = state.role.held.saturating_sub(1);
                 // After a restart was announced the step is not held any more, and that is as well.
                 let _ = state.machine.release(now, step);
             }
@@ -384,6 +390,10 @@ impl SubscriberShared {
             return Err(Misuse::Forked.into());
         }
         let deadline = Instant::now() + self.options.link.close_timeout + Duration::from_secs(5);
+        // To close is to release what is held, which the publisher would then write to while somebody looks at it.
+        if self.endpoint.inspect(|state| state.role.held > 0 && !state.role.ended) {
+            self.endpoint.cut();
+        }
         self.endpoint.drive(|state, now| state.machine.close(now));
         let closed =
             self.endpoint.wait(deadline, |state, _| match (&state.role.closed, &state.role.failure) {

@@ -13,7 +13,7 @@ use fp_types::{
     ArrayKind, Contribution, Dims, Dtype, Rank, Region, Shape, StepId, VariableDef, VariablePut,
     validate_name,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -33,7 +33,8 @@ pub struct StepWriter {
     step: StepId,
     /// Whether anything of this step is stored.
     kept: bool,
-    shares_memory: bool,
+    /// Variables that are read over shared memory.
+    shared_variables: BTreeSet<String>,
     arena: Arena,
     puts: BTreeMap<String, Put>,
     values: Vec<ScalarValue>,
@@ -79,13 +80,13 @@ impl<O: AsRef<[T]>, T: Element> AsRef<[u8]> for Owner<O, T> {
 impl StepWriter {
     pub(crate) fn new(shared: Arc<PublisherShared>, begun: BegunStep) -> Self {
         let kept = !begun.kept.is_empty();
+        let shared_variables = shared.server.shared_variables(&begun.kept);
         let arena =
             if kept { shared.server.begin(begun.step, begun.kept) } else { shared.server.pool.arena() };
-        let shares_memory = kept && shared.server.shares_memory();
         Self {
             step: begun.step,
             kept,
-            shares_memory,
+            shared_variables,
             arena,
             puts: BTreeMap::new(),
             values: Vec::new(),
@@ -140,7 +141,7 @@ impl StepWriter {
             return self.note(variable, region, None);
         }
         let payload = Payload::from_owner(Owner(owner, PhantomData));
-        let payload = match self.shares_memory && !payload.is_empty() {
+        let payload = match self.shared_variables.contains(variable.name()) && !payload.is_empty() {
             true => self.shareable(variable, &payload)?,
             false => payload,
         };

@@ -3,7 +3,7 @@
 
 use fp_proto::config::ContactText;
 use fp_proto::effect::DialTicket;
-use fp_transport::{Contact, DialOptions, Link, Purpose, Token, TransportPolicy};
+use fp_transport::{Contact, DialError, DialOptions, Link, Purpose, Token, TransportPolicy};
 use fp_types::Epoch;
 use rustix::event::{EventfdFlags, eventfd};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 /// What became of a dial.
 pub(crate) enum Letter {
     Dialled(DialTicket, Box<Link>),
-    Failed(DialTicket),
+    /// With the reason, if the contact could be read at all.
+    Failed(DialTicket, Option<Box<DialError>>),
 }
 
 /// Where other threads leave letters for whoever drives.
@@ -63,7 +64,7 @@ impl Dial {
         epoch: Option<Epoch>,
     ) {
         let Ok(contact) = contact.0.parse::<Contact>() else {
-            mailbox.post(Letter::Failed(ticket));
+            mailbox.post(Letter::Failed(ticket, None));
             return;
         };
         let (dial, post) = (self.clone(), mailbox.clone());
@@ -73,12 +74,12 @@ impl Dial {
                 Ok(link) => post.post(Letter::Dialled(ticket, Box::new(link))),
                 Err(error) => {
                     tracing::debug!(%error, %contact, "dial failed");
-                    post.post(Letter::Failed(ticket));
+                    post.post(Letter::Failed(ticket, Some(Box::new(error))));
                 }
             }
         };
         if std::thread::Builder::new().name("flexpath-dial".to_owned()).spawn(run).is_err() {
-            mailbox.post(Letter::Failed(ticket));
+            mailbox.post(Letter::Failed(ticket, None));
         }
     }
 

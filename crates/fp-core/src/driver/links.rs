@@ -76,6 +76,11 @@ impl Links {
         (messages.into_iter().map(|message| (peer, message)).collect(), outcome.map_err(|()| peer))
     }
 
+    /// Closes every link at once; says whose they were.
+    pub(crate) fn close_all(&mut self) -> Vec<PeerId> {
+        std::mem::take(&mut self.entries).into_keys().map(PeerId).collect()
+    }
+
     /// Flushes and closes.
     pub(crate) fn close(&mut self, peer: PeerId) {
         if let Some(mut entry) = self.entries.remove(&peer.0) {

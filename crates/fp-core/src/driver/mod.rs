@@ -7,6 +7,7 @@ mod clock;
 mod dialling;
 mod links;
 mod machine;
+mod troubles;
 
 use crate::rendezvous::Rendezvous;
 use background::{Background, Driven};
@@ -22,6 +23,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+pub(crate) use troubles::Troubles;
 
 /// Tokens of an endpoint's epoll set: these, then control links from `FIRST_LINK`, data links with the top bit.
 const TOKEN_LISTENER: u64 = 0;
@@ -62,6 +64,7 @@ pub(crate) struct State<R: Role> {
     /// Callers that wait for the one that polls.
     waiting: usize,
     left_alone_since: Instant,
+    pub(crate) troubles: Troubles,
 }
 
 /// What an endpoint needs besides its machine.
@@ -114,6 +117,7 @@ impl<R: Role> Endpoint<R> {
             polling: false,
             waiting: 0,
             left_alone_since: Instant::now(),
+            troubles: Troubles::default(),
         };
         let endpoint = Arc::new(Self {
             state: Mutex::new(state),
@@ -159,6 +163,16 @@ impl<R: Role> Endpoint<R> {
         self.turn();
     }
 
+    /// Closes every control link without a word, as if this process were gone.
+    pub(crate) fn cut(&self) {
+        let mut state = self.lock();
+        for peer in state.links.close_all() {
+            state.machine.handle_disconnected(self.clock.now(), peer);
+        }
+        self.drain(&mut state);
+        self.tell_waiting(&state);
+    }
+
     /// Looks, without driving.
     pub(crate) fn inspect<T>(&self, look: impl FnOnce(&mut State<R>) -> T) -> T {
         look(&mut self.lock())
@@ -174,13 +188,17 @@ impl<R: Role> Endpoint<R> {
         let mut state = self.lock();
         loop {
             let answer = check(&mut state, self.clock.now());
-            self.drain(&mut state);
+            let moved = self.drain(&mut state);
             let again = match answer {
                 Ok(answer) => return Some(answer),
                 Err(again) => again.map_or(deadline, |again| self.clock.instant(again).min(deadline)),
             };
             if Instant::now() >= deadline {
                 return None;
+            }
+            if moved {
+                // What the check itself set going may be what it waits for.
+                continue;
             }
             state = match state.polling {
                 true => self.wait_for_poller(state, again),
@@ -297,7 +315,10 @@ impl<R: Role> Endpoint<R> {
                     Some(peer) => state.machine.handle_dialled(now, ticket, peer),
                     None => state.machine.handle_dial_failed(now, ticket),
                 },
-                Letter::Failed(ticket) => state.machine.handle_dial_failed(now, ticket),
+                Letter::Failed(ticket, error) => {
+                    state.troubles.extend(error);
+                    state.machine.handle_dial_failed(now, ticket);
+                }
             }
         }
     }
@@ -313,13 +334,16 @@ impl<R: Role> Endpoint<R> {
         }
     }
 
-    /// Does what the machine asks for, until it asks for nothing.
-    fn drain(&self, state: &mut State<R>) {
+    /// Does what the machine asks for, until it asks for nothing; whether it asked for anything.
+    fn drain(&self, state: &mut State<R>) -> bool {
+        let mut moved = false;
         while let Some(effect) = state.machine.poll() {
+            moved = true;
             self.perform(state, effect);
         }
         let due = if state.polling { None } else { state.machine.deadline() };
         self.due.store(due.map_or(u64::MAX, Moment::as_micros), Ordering::Release);
+        moved
     }
 
     fn perform(&self, state: &mut State<R>, effect: Effect) {
@@ -335,7 +359,7 @@ impl<R: Role> Endpoint<R> {
             Effect::Disconnect { peer, .. } => state.links.close(peer),
             Effect::PublishName { name, epoch } => {
                 if let Err(error) = state.rendezvous.publish(&name, epoch, &self.contact) {
-                    state.role.failed(error.to_string());
+                    state.troubles.unpublished = Some(error);
                 }
             }
             Effect::WithdrawName { name, epoch } => state.rendezvous.withdraw(&name, epoch),

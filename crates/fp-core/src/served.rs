@@ -1,0 +1,110 @@
+//! A data link as its owner knows it: what its subscriber wants, what it was told, and how much may wait for it.
+//!
+//! A subscriber need not read: it may release steps that it never fetched. So what waits in a link is bounded by what
+//! is live, and goes on when the link is read again.
+
+use fp_proto::data::{DataMessage, WantedVariable};
+use fp_proto::message::MemberId;
+use fp_transport::{Link, LinkError, OutFrame, SegmentId, TransportKind};
+use fp_types::{StepId, SubscriptionId};
+use std::collections::BTreeSet;
+
+/// Bytes that may wait in a link before placements, which are hints, are left out.
+const LIMIT_HINTS_BYTES: u64 = 1 << 20;
+/// Answers that may wait in a link: who asks has one question open at a time.
+const LIMIT_ANSWERS: u64 = 64;
+
+/// What a subscriber rank reads in every step.
+pub(crate) struct Want {
+    pub(crate) subscription: SubscriptionId,
+    pub(crate) member: MemberId,
+    pub(crate) variables: Vec<WantedVariable>,
+}
+
+/// A data link to a subscriber rank.
+pub(crate) struct Served {
+    pub(crate) link: Link,
+    pub(crate) want: Option<Want>,
+    /// Segments whose descriptors it was sent.
+    pub(crate) announced: BTreeSet<u64>,
+    /// Whether the epoll set asks for room to write.
+    pub(crate) writing: bool,
+    /// The oldest step whose push may still wait in the link.
+    unread: Option<StepId>,
+    /// Steps that are to be pushed when the link has been read.
+    owed: BTreeSet<StepId>,
+    /// Questions answered since nothing waited.
+    answers: u64,
+}
+
+impl Served {
+    pub(crate) fn new(link: Link) -> Self {
+        let (announced, owed) = (BTreeSet::new(), BTreeSet::new());
+        Self { link, want: None, announced, writing: false, unread: None, owed, answers: 0 }
+    }
+
+    /// Whether there is room for what the subscriber could ask for as well.
+    pub(crate) fn takes_hints(&self) -> bool {
+        self.link.queued_bytes() <= LIMIT_HINTS_BYTES
+    }
+
+    /// Whether the standing selections of this member are pushed over this link.
+    pub(crate) fn is_pushed_to(&self, member: MemberId) -> bool {
+        self.link.transport() == TransportKind::Tcp
+            && self.want.as_ref().is_some_and(|want| want.member == member)
+    }
+
+    /// Whether a step is to be pushed later: the push of another one that is gone already still waits here, so its
+    /// subscriber does not read.
+    pub(crate) fn owes(&mut self, step: StepId, is_live: impl Fn(StepId) -> bool) -> bool {
+        if !self.link.wants_write() {
+            self.unread = None;
+        }
+        if self.unread.is_none_or(&is_live) {
+            return false;
+        }
+        self.owed.retain(|&owed| is_live(owed));
+        self.owed.insert(step);
+        true
+    }
+
+    /// A push was given to the link.
+    pub(crate) fn pushed(&mut self, step: StepId) {
+        if self.link.wants_write() {
+            self.unread.get_or_insert(step);
+        }
+    }
+
+    /// The steps that are to be pushed now, as everything before has been read.
+    pub(crate) fn drained(&mut self) -> BTreeSet<StepId> {
+        if self.link.wants_write() {
+            return BTreeSet::new();
+        }
+        (self.unread, self.answers) = (None, 0);
+        std::mem::take(&mut self.owed)
+    }
+
+    /// Another answer will wait.
+    ///
+    /// # Errors
+    /// Too many do: the peer asks without reading.
+    pub(crate) fn count_answer(&mut self) -> Result<(), LinkError> {
+        self.answers += 1;
+        let (value, limit) = (self.answers, LIMIT_ANSWERS);
+        if value > limit {
+            return Err(LinkError::Malformed { what: "number of unread answers", value, limit });
+        }
+        Ok(())
+    }
+
+    /// Names segments that are gone, so that they are unmapped there as well.
+    pub(crate) fn tell_let_go(&mut self, segments: &[SegmentId]) -> Result<(), LinkError> {
+        for segment in segments {
+            if self.announced.remove(&segment.0) {
+                let message = DataMessage::SegmentGone { segment: segment.0 };
+                self.link.send(OutFrame::new(message.encode()))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! What the tests of this crate share: a stream in one process, contents that tell where they belong, waiting.
+#![allow(dead_code, unreachable_pub)] // each test binary uses its part
+
+use fp_core::{
+    NextStep, Publisher, PublisherOptions, Region, Rendezvous, StepReader, StreamEnding, Subscriber,
+    SubscriberOptions, TransportKind, TransportPolicy, Variable,
+};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Long enough that only a hang reaches it.
+pub const PATIENCE: Duration = Duration::from_secs(15);
+/// The name of every stream of these tests.
+pub const STREAM: &str = "stream";
+
+/// A rendezvous directory of one test's own, removed at its end.
+pub struct Place(PathBuf);
+
+impl Place {
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = format!("flexpath-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).expect("a directory");
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn entries(&self) -> Vec<String> {
+        let files = std::fs::read_dir(&self.0).expect("the directory is there");
+        files.flatten().map(|file| file.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    pub fn rendezvous(&self) -> Rendezvous {
+        Rendezvous::at(&self.0).expect("a rendezvous")
+    }
+
+    pub fn publisher_options(&self) -> PublisherOptions {
+        PublisherOptions::default()
+            .with_rendezvous(self.rendezvous())
+            .with_transports(TransportPolicy::default())
+            .with_open_timeout(PATIENCE)
+            .with_close_timeout(PATIENCE)
+    }
+
+    pub fn subscriber_options(&self) -> SubscriberOptions {
+        SubscriberOptions::default()
+            .with_rendezvous(self.rendezvous())
+            .with_transports(TransportPolicy::default())
+            .with_open_timeout(PATIENCE)
+            .with_close_timeout(PATIENCE)
+            .with_fetch_timeout(PATIENCE)
+    }
+
+    pub fn publisher(&self) -> Publisher {
+        Publisher::open(STREAM, self.publisher_options()).expect("the stream opens")
+    }
+
+    pub fn subscriber(&self) -> Subscriber {
+        Subscriber::open(STREAM, self.subscriber_options()).expect("attached")
+    }
+
+    pub fn subscriber_over(&self, kind: TransportKind) -> Subscriber {
+        Subscriber::open(STREAM, self.over(kind)).expect("attached")
+    }
+
+    pub fn over(&self, kind: TransportKind) -> SubscriberOptions {
+        self.subscriber_options().with_transports(TransportPolicy::only(kind))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A list of `len` elements, one block.
+pub fn array(len: u64) -> (Variable, Region) {
+    named("array", len)
+}
+
+pub fn named(name: &str, len: u64) -> (Variable, Region) {
+    let variable = Variable::global::<u64>(name, &[len]).expect("a shape");
+    (variable, Region::new([0], [len]).expect("inside"))
+}
+
+/// Elements that tell their step and index.
+pub fn values(step: u64, len: u64) -> Vec<u64> {
+    (0..len).map(|index| (step << 32) | index).collect()
+}
+
+/// Publishes the next step: the one array.
+pub fn publish(publisher: &mut Publisher, len: u64) -> u64 {
+    let (variable, region) = array(len);
+    let mut writer = publisher.begin_step().expect("a step");
+    let step = writer.step().0;
+    writer.put(&variable, &region, values(step, len)).expect("put");
+    writer.end().expect("ended");
+    step
+}
+
+/// The next step, which must come.
+pub fn take(subscriber: &mut Subscriber) -> StepReader {
+    match subscriber.next_step(PATIENCE).expect("a step") {
+        NextStep::Step(step) => step,
+        other => panic!("no step: {other:?}"),
+    }
+}
+
+/// The end of the stream, which must come now.
+pub fn ending(subscriber: &mut Subscriber) -> StreamEnding {
+    match subscriber.next_step(PATIENCE).expect("the end") {
+        NextStep::Ended(ending) => ending,
+        other => panic!("not the end: {other:?}"),
+    }
+}
+
+/// Nothing waits: what was sent before has arrived when something newer has; here a moment must do.
+pub fn nothing(subscriber: &mut Subscriber) {
+    match subscriber.next_step(Duration::from_millis(60)).expect("nothing") {
+        NextStep::NotYet => {}
+        other => panic!("something came: {other:?}"),
+    }
+}
+
+/// Asks again and again until it is so.
+pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::yield_now();
+    }
+}
