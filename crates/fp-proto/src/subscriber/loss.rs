@@ -38,7 +38,8 @@ impl SubscriberMachine {
 
     /// A cohort fails as one: the lead unsubscribes, everybody is told.
     pub(crate) fn cohort_lost(&mut self, rank: Rank, reason: LossReason) {
-        if self.phase == Phase::Closed {
+        // Told once: neighbours tell one another, and would go on for ever.
+        if self.phase == Phase::Closed || std::mem::replace(&mut self.cohort_is_lost, true) {
             return;
         }
         let lost = Message::RankLost { rank, reason };

@@ -48,6 +48,8 @@ pub struct SubscriberMachine {
     pub(crate) attachment: Attachment,
     pub(crate) stream: Stream,
     pub(crate) resolving: Resolving,
+    /// Whether this rank knows, and has told its neighbours, that a rank of the own cohort is lost.
+    pub(crate) cohort_is_lost: bool,
     /// Children whose subtrees have closed.
     pub(crate) left: std::collections::BTreeSet<Rank>,
     /// When this rank's patience with closing ends.
@@ -67,6 +69,7 @@ impl SubscriberMachine {
             attachment: Attachment::default(),
             stream: Stream::default(),
             resolving: Resolving::default(),
+            cohort_is_lost: false,
             left: std::collections::BTreeSet::new(),
             close_give_up: None,
             config,

@@ -57,6 +57,7 @@ pub(crate) fn scalars(content: &Content, step: u64, rank: u32) -> Vec<ScalarValu
     let value = |value: u64| ScalarValue {
         name: CLOCK.to_owned(),
         rank: Rank(rank),
+        dtype: Dtype::U64,
         bytes: value.to_le_bytes().to_vec(),
     };
     clock.map(value).into_iter().collect()

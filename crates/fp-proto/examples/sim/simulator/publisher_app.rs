@@ -11,7 +11,7 @@ use fp_proto::event::Event;
 use fp_proto::message::ScalarValue;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::time::Moment;
-use fp_types::{Rank, StepId};
+use fp_types::{Dtype, Rank, StepId};
 
 /// What it is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,7 +229,8 @@ impl World {
         let other = StepId(step.0 + 1);
         let again = machine.begin_step(now);
         let wrong = machine.abandon_step(now, other);
-        let huge = vec![ScalarValue { name: "huge".to_owned(), rank, bytes: vec![0; 5_000] }];
+        let huge =
+            vec![ScalarValue { name: "huge".to_owned(), rank, dtype: Dtype::U8, bytes: vec![0; 5_000] }];
         let contribution = layouts::contribution(&app.content, step.0, rank.0);
         let large = machine.end_step(now, step, contribution, huge, 0);
         let right = again == Err(CommandError::StepOpen(step))

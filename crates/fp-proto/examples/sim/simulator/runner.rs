@@ -9,6 +9,9 @@ use fp_proto::time::Moment;
 use fp_proto::transition::TransitionSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Things that may happen in one run; a usual one takes a hundredth of that.
+const LIMIT_HAPPENINGS: u64 = 3_000_000;
+
 /// What became of a run.
 pub(crate) struct Outcome {
     pub(crate) seed: u64,
@@ -32,8 +35,12 @@ pub(crate) fn run(seed: u64, mutation: Option<Mutation>, record: Record) -> Outc
 fn play(seed: u64, mutation: Option<Mutation>, record: Record) -> Outcome {
     let mut world = World::new(Scenario::draw(seed), mutation, record);
     let bound = world.scenario.bound();
-    while world.oracle.violations.is_empty() && !world.is_over() {
+    for happened in 0_u64.. {
+        if !world.oracle.violations.is_empty() || world.is_over() {
+            break;
+        }
         let Some((at, due)) = world.queue.pop() else { break };
+        world.oracle.demand(happened < LIMIT_HAPPENINGS, "no storm of messages", || format!("{happened} so far"));
         if at > bound {
             break;
         }

@@ -127,8 +127,11 @@ impl Oracle {
     pub(crate) fn check_leaks(&mut self) {
         let mut leak = None;
         for (&cohort, truth) in &self.publishers {
-            for (rank, own) in
-                truth.ranks.iter().enumerate().filter(|(_, own)| own.opened && own.close_called.is_some() && !own.died)
+            for (rank, own) in truth
+                .ranks
+                .iter()
+                .enumerate()
+                .filter(|(_, own)| own.opened && own.close_called.is_some() && !own.died)
             {
                 let kept = |step: &super::RankStep| !step.kept.is_empty() && step.freed.is_none();
                 let step = own.steps.iter().position(kept);

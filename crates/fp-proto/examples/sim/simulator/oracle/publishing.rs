@@ -319,7 +319,9 @@ impl Oracle {
     ) {
         let Some((waits, since)) = self.publishers[&cohort].ranks[rank.0 as usize].waits else { return };
         let waited = self.now.since(since);
-        let late = waits == subscription && waited > patience + self.slack && !self.is_disturbed(cohort, subscription);
+        let late = waits == subscription
+            && waited > patience + self.slack
+            && !self.is_disturbed(cohort, subscription);
         self.demand(!late, "a wait for a subscription ends", || {
             format!("{cohort} rank {rank} has waited {waited:?} for {subscription}, allowed are {patience:?}")
         });
