@@ -204,7 +204,14 @@ impl DataPeer {
         blocks: Vec<fp_proto::data::PlacedBlock>,
     ) -> Result<Heard, PeerError> {
         for block in blocks {
-            let payload = self.payload(block.place)?;
+            let payload = match self.payload(block.place)? {
+                Some(payload) => payload,
+                // A placement that nobody asked for may be of a step that was dropped meanwhile.
+                None if request.is_none() => continue,
+                None => {
+                    return Err(PeerError::Misbehaved("an in-process block that is not there".to_owned()));
+                }
+            };
             self.placed.entry(step).or_default().insert((block.variable, block.block), payload);
         }
         match request {
@@ -216,20 +223,18 @@ impl DataPeer {
         }
     }
 
-    fn payload(&self, place: Place) -> Result<Payload, PeerError> {
+    /// The bytes of a place; `None` if the key of an in-process block was withdrawn.
+    fn payload(&self, place: Place) -> Result<Option<Payload>, PeerError> {
         match place {
-            Place::Inline { bytes } => Ok(Payload::from_owner(bytes)),
-            Place::Inproc { key } => {
-                let found = inproc::import(InprocKey(key));
-                found.ok_or_else(|| PeerError::Misbehaved("an in-process block that is not there".to_owned()))
-            }
+            Place::Inline { bytes } => Ok(Some(Payload::from_owner(bytes))),
+            Place::Inproc { key } => Ok(inproc::import(InprocKey(key))),
             Place::Segment { segment, offset, len } => {
                 let known = self.segments.get(&segment);
                 let known = known
                     .ok_or_else(|| PeerError::Misbehaved(format!("segment {segment} was not announced")))?;
                 let slice =
                     known.slice(offset, len).map_err(|error| PeerError::Misbehaved(error.to_string()))?;
-                Ok(Payload::from_owner(slice))
+                Ok(Some(Payload::from_owner(slice)))
             }
         }
     }

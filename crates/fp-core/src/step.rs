@@ -61,7 +61,7 @@ impl StepReader {
         self.held.epoch
     }
 
-    /// Steps that the subscription did not get between the one before and this.
+    /// Steps of those that its policy takes which the subscription did not get between the one before and this.
     pub fn skipped(&self) -> u64 {
         self.held.assignment.skipped
     }
@@ -120,12 +120,14 @@ impl StepReader {
                 Misuse::UnknownVariable { step: self.step(), variable: variable.to_owned(), known }.into()
             );
         };
+        let (step, variable) = (self.step(), variable.to_owned());
+        if value.dtype != T::DTYPE {
+            return Err(Misuse::WrongDtype { step, variable, expected: value.dtype, found: T::DTYPE }.into());
+        }
         bytemuck::try_pod_read_unaligned(&value.bytes).map_err(|_| {
-            let found = value.bytes.len() as u64;
-            let expected = size_of::<T>() as u64;
+            let (found, expected) = (value.bytes.len() as u64, size_of::<T>() as u64);
             let region = format!("a scalar of {} in bytes", T::DTYPE);
-            Misuse::WrongLen { step: self.step(), variable: variable.to_owned(), region, expected, found }
-                .into()
+            Misuse::WrongLen { step, variable, region, expected, found }.into()
         })
     }
 

@@ -258,7 +258,12 @@ impl StepWriter {
                 self.admit::<T>(variable, &region, 1)?;
                 let bytes = bytemuck::bytes_of(&value).to_vec();
                 let rank = self.rank();
-                self.values.push(ScalarValue { name: variable.name().to_owned(), rank, bytes });
+                self.values.push(ScalarValue {
+                    name: variable.name().to_owned(),
+                    rank,
+                    dtype: T::DTYPE,
+                    bytes,
+                });
                 self.note(variable, &region, None)
             }
             ArrayKind::LocalScalar => self.put_copy(variable, &region, &[value]),
@@ -279,7 +284,6 @@ impl StepWriter {
             }
             .into());
         }
-        self.left = true;
         let contribution = self.contribution();
         let values = std::mem::take(&mut self.values);
         if self.kept {
@@ -290,10 +294,9 @@ impl StepWriter {
             .shared
             .endpoint
             .drive(|state, now| state.machine.end_step(now, step, contribution, values, len_bytes));
-        if let Err(error) = ended {
-            self.shared.server.free(step, false);
-            return Err(self.command_error(error));
-        }
+        // A step that cannot end is abandoned as the writer is dropped.
+        ended.map_err(|error| self.command_error(error))?;
+        self.left = true;
         Counters::add(&self.shared.counters.steps, 1);
         Ok(())
     }

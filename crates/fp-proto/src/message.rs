@@ -5,7 +5,7 @@
 
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::outcome::{EndReason, LossReason, RefusalReason};
-use fp_types::{Contribution, Epoch, Rank, Selection, StepId, SubscriptionId, TableId};
+use fp_types::{Contribution, Dtype, Epoch, Rank, Selection, StepId, SubscriptionId, TableId};
 use serde::{Deserialize, Serialize};
 
 /// A member of a subscription: one subscriber cohort.
@@ -23,6 +23,8 @@ pub struct ScalarValue {
     pub name: String,
     /// The rank that put it.
     pub rank: Rank,
+    /// Its element type: what its bytes mean.
+    pub dtype: Dtype,
     /// Its bytes, little-endian.
     pub bytes: Vec<u8>,
 }
