@@ -1,6 +1,8 @@
 //! The simulator as a test: many seeds, every transition, every mutation, the same trace twice.
 
 #[path = "../examples/sim/simulator/mod.rs"]
+// The program and this test each leave something of it unused.
+#[allow(dead_code)]
 mod simulator;
 
 use fp_proto::mutation::Mutation;
@@ -53,18 +55,23 @@ fn report(outcomes: &[Outcome]) -> Option<String> {
 
 #[test]
 fn no_seed_breaks_a_rule_and_every_transition_is_taken() {
-    let outcomes =
-        run_all(number("FLEXPATH_SIM_SEED", 0), number("FLEXPATH_SIM_SEEDS", SEEDS), None);
+    let outcomes = run_all(number("FLEXPATH_SIM_SEED", 0), number("FLEXPATH_SIM_SEEDS", SEEDS), None);
     if let Some(failure) = report(&outcomes) {
         panic!("{failure}");
     }
     let all = outcomes.iter().fold(TransitionSet::default(), |all, outcome| all.union(outcome.transitions));
-    let missing: Vec<&str> =
-        Transition::ALL.iter().filter(|transition| !all.contains(**transition)).map(|known| known.name()).collect();
+    let missing: Vec<&str> = Transition::ALL
+        .iter()
+        .filter(|transition| !all.contains(**transition))
+        .map(|known| known.name())
+        .collect();
     let assignments: u64 = outcomes.iter().map(|outcome| outcome.assignments).sum();
     println!("{} seeds, {assignments} steps assigned, {} transitions", outcomes.len(), Transition::ALL.len());
     assert!(missing.is_empty(), "transitions that no seed took: {missing:?}");
-    assert!(assignments > 5 * outcomes.len() as u64, "the runs are all but empty: {assignments} steps assigned");
+    assert!(
+        assignments > 5 * outcomes.len() as u64,
+        "the runs are all but empty: {assignments} steps assigned"
+    );
 }
 
 #[test]
@@ -72,7 +79,8 @@ fn every_mutation_is_caught() {
     let mut missed = Vec::new();
     for mutation in Mutation::ALL {
         let outcomes = run_all(0, MUTATION_SEEDS, Some(mutation));
-        let caught = outcomes.iter().filter(|outcome| outcome.violation.is_some()).min_by_key(|outcome| outcome.seed);
+        let caught =
+            outcomes.iter().filter(|outcome| outcome.violation.is_some()).min_by_key(|outcome| outcome.seed);
         match caught.and_then(|outcome| Some((outcome.seed, outcome.violation.as_ref()?))) {
             Some((seed, violation)) => println!("{mutation:?}: seed {seed}, {}", violation.rule),
             None => missed.push(mutation),
@@ -104,7 +112,9 @@ fn the_protocol_page_lists_every_transition() {
         .expect("the page is in the repository");
     let section = page.split("## 13. Transitions").nth(1).expect("the page has section 13");
     let section = section.split("\n## ").next().unwrap_or(section);
-    let row = |line: &str| line.strip_prefix("| `").and_then(|rest| rest.split_once('`')).map(|(name, _)| name.to_owned());
+    let row = |line: &str| {
+        line.strip_prefix("| `").and_then(|rest| rest.split_once('`')).map(|(name, _)| name.to_owned())
+    };
     let listed: Vec<String> = section.lines().filter_map(row).collect();
     let known: Vec<String> = Transition::ALL.iter().map(|transition| transition.name().to_owned()).collect();
     assert_eq!(listed, known);

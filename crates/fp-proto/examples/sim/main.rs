@@ -1,5 +1,7 @@
 //! Replays seeds of the simulator: `cargo run --profile ci -p flexpath-proto --example sim -- --seed 7`.
 
+// The test and this program each leave something of it unused.
+#[allow(dead_code)]
 mod simulator;
 
 use fp_proto::mutation::Mutation;
