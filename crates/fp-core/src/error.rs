@@ -4,7 +4,7 @@ use crate::cohort::CohortError;
 use crate::rendezvous::RendezvousError;
 use fp_proto::commands::CommandError;
 use fp_proto::event::{OpenFailure, OpenWait, Seen};
-use fp_proto::outcome::{EndReason, LossReason};
+use fp_proto::outcome::LossReason;
 use fp_transport::{Contact, ListenError, MemoryError, Refusal};
 use fp_types::{Dtype, NameError, PlanError, Rank, Region, SelectionError, Shape, StepId};
 use std::time::Duration;
@@ -330,11 +330,18 @@ pub enum BeginError {
 #[non_exhaustive]
 pub enum PutError {
     /// The caller's mistake.
-    #[error(transparent)]
-    Misuse(#[from] Misuse),
+    #[error("stream {stream:?}: {source}")]
+    Misuse {
+        /// The stream.
+        stream: String,
+        /// Which.
+        source: Misuse,
+    },
     /// There is no memory for the block.
-    #[error("step {step}, variable {variable:?}: {source}")]
+    #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
     Memory {
+        /// The stream.
+        stream: String,
         /// The step.
         step: StepId,
         /// The variable.
@@ -343,8 +350,10 @@ pub enum PutError {
         source: MemoryError,
     },
     /// A rank of the own cohort is lost.
-    #[error("rank {rank} of the own cohort is lost: {reason}")]
+    #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
     Lost {
+        /// The stream.
+        stream: String,
         /// The rank.
         rank: Rank,
         /// How that was noticed.
@@ -357,11 +366,18 @@ pub enum PutError {
 #[non_exhaustive]
 pub enum ReadError {
     /// The caller's mistake.
-    #[error(transparent)]
-    Misuse(#[from] Misuse),
+    #[error("stream {stream:?}: {source}")]
+    Misuse {
+        /// The stream.
+        stream: String,
+        /// Which.
+        source: Misuse,
+    },
     /// No plan: a gap, or a selection that does not go with the array.
-    #[error("step {step}, variable {variable:?}: {source}")]
+    #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
     Plan {
+        /// The stream.
+        stream: String,
         /// The step.
         step: StepId,
         /// The variable.
@@ -370,8 +386,10 @@ pub enum ReadError {
         source: PlanError,
     },
     /// The rank that owns a piece is lost.
-    #[error("step {step}: publisher rank {rank} is lost: {what}")]
+    #[error("stream {stream:?}, step {step}: publisher rank {rank} is lost: {what}")]
     Lost {
+        /// The stream.
+        stream: String,
         /// The step.
         step: StepId,
         /// The rank.
@@ -380,8 +398,10 @@ pub enum ReadError {
         what: String,
     },
     /// The owner has the step no more.
-    #[error("step {step}: publisher rank {rank} has it no more ({what})")]
+    #[error("stream {stream:?}, step {step}: publisher rank {rank} has it no more ({what})")]
     Gone {
+        /// The stream.
+        stream: String,
         /// The step.
         step: StepId,
         /// The rank.
@@ -390,8 +410,10 @@ pub enum ReadError {
         what: &'static str,
     },
     /// It took too long.
-    #[error("step {step}: waited {waited:?} for {waits_for}")]
+    #[error("stream {stream:?}, step {step}: waited {waited:?} for {waits_for}")]
     TimedOut {
+        /// The stream.
+        stream: String,
         /// The step.
         step: StepId,
         /// How long.
@@ -400,8 +422,10 @@ pub enum ReadError {
         waits_for: String,
     },
     /// A peer broke the protocol.
-    #[error("step {step}: publisher rank {rank} broke the protocol: {what}")]
+    #[error("stream {stream:?}, step {step}: publisher rank {rank} broke the protocol: {what}")]
     PeerMisbehaved {
+        /// The stream.
+        stream: String,
         /// The step.
         step: StepId,
         /// The rank.
@@ -409,9 +433,6 @@ pub enum ReadError {
         /// How.
         what: String,
     },
-    /// The stream is over.
-    #[error("the stream is over: {0}")]
-    Ended(EndReason),
     /// The driver failed.
     #[error("stream {stream:?}: {what}")]
     Driver {

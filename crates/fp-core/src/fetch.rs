@@ -116,8 +116,8 @@ impl Job<'_, '_, '_> {
     fn give_back(&self, errands: Vec<Errand>) {
         for errand in errands.into_iter().filter(|errand| errand.checked_out) {
             // A link on which something is still under way cannot be used again.
-            let idle = |peer: &Box<DataPeer>| errand.request.is_none() && peer.link.body_remaining() == 0;
-            let peer = errand.peer.filter(idle);
+            let idle = |peer: &DataPeer| errand.request.is_none() && peer.link.body_remaining() == 0;
+            let peer = errand.peer.filter(|peer| idle(peer));
             self.shared.owners.give_back(errand.rank, self.epoch, peer);
         }
     }
@@ -184,11 +184,13 @@ impl Job<'_, '_, '_> {
             Err(PeerError::Link(error)) => self.redial(errand, &error),
             Err(PeerError::Misbehaved(what)) => {
                 errand.peer = None;
-                Err(ReadError::PeerMisbehaved { step: self.step, rank: errand.rank, what })
+                let stream = self.shared.stream.clone();
+                Err(ReadError::PeerMisbehaved { stream, step: self.step, rank: errand.rank, what })
             }
             Err(PeerError::Gone(reason)) => {
                 errand.request = None;
-                Err(ReadError::Gone { step: self.step, rank: errand.rank, what: gone(reason) })
+                let (stream, what) = (self.shared.stream.clone(), gone(reason));
+                Err(ReadError::Gone { stream, step: self.step, rank: errand.rank, what })
             }
         }
     }
@@ -345,11 +347,12 @@ impl Job<'_, '_, '_> {
     }
 
     fn lost(&self, rank: Rank, what: String) -> ReadError {
-        ReadError::Lost { step: self.step, rank, what }
+        ReadError::Lost { stream: self.shared.stream.clone(), step: self.step, rank, what }
     }
 
     fn timed_out(&self, waits_for: String) -> ReadError {
-        ReadError::TimedOut { step: self.step, waited: self.started.elapsed(), waits_for }
+        let (stream, waited) = (self.shared.stream.clone(), self.started.elapsed());
+        ReadError::TimedOut { stream, step: self.step, waited, waits_for }
     }
 }
 
@@ -528,12 +531,12 @@ fn receive_runs(
 }
 
 /// Whether a destination has the length that its plan wants.
-pub(crate) fn check_len(step: StepId, planned: &Planned, found: usize) -> Result<(), ReadError> {
+pub(crate) fn check_len(step: StepId, planned: &Planned, found: usize) -> Result<(), Misuse> {
     let expected = planned.plan.element_count();
     if found as u64 != expected {
         let variable = planned.def.name.clone();
         let region = "the selection".to_owned();
-        return Err(Misuse::WrongLen { step, variable, region, expected, found: found as u64 }.into());
+        return Err(Misuse::WrongLen { step, variable, region, expected, found: found as u64 });
     }
     Ok(())
 }

@@ -51,6 +51,11 @@ impl StepReader {
         Self { held: Arc::new(HeldStep { shared, assignment, epoch }) }
     }
 
+    /// The stream's name.
+    pub fn stream(&self) -> &str {
+        &self.shared().stream
+    }
+
     /// The step's number in its epoch.
     pub fn step(&self) -> StepId {
         self.held.assignment.step
@@ -86,6 +91,10 @@ impl StepReader {
         (self.step(), self.held.epoch)
     }
 
+    fn misuse(&self, source: Misuse) -> ReadError {
+        self.shared().misuse(source)
+    }
+
     fn shared(&self) -> &Arc<SubscriberShared> {
         &self.held.shared
     }
@@ -116,18 +125,18 @@ impl StepReader {
         let values = &self.held.assignment.values;
         let Some(value) = values.iter().find(|value| value.name == variable) else {
             let known = values.iter().map(|value| value.name.clone()).collect();
-            return Err(
-                Misuse::UnknownVariable { step: self.step(), variable: variable.to_owned(), known }.into()
-            );
+            let (step, variable) = (self.step(), variable.to_owned());
+            return Err(self.misuse(Misuse::UnknownVariable { step, variable, known }));
         };
         let (step, variable) = (self.step(), variable.to_owned());
         if value.dtype != T::DTYPE {
-            return Err(Misuse::WrongDtype { step, variable, expected: value.dtype, found: T::DTYPE }.into());
+            let (expected, found) = (value.dtype, T::DTYPE);
+            return Err(self.misuse(Misuse::WrongDtype { step, variable, expected, found }));
         }
         bytemuck::try_pod_read_unaligned(&value.bytes).map_err(|_| {
             let (found, expected) = (value.bytes.len() as u64, size_of::<T>() as u64);
             let region = format!("a scalar of {} in bytes", T::DTYPE);
-            Misuse::WrongLen { step, variable, region, expected, found }.into()
+            self.misuse(Misuse::WrongLen { step, variable, region, expected, found })
         })
     }
 
@@ -175,7 +184,7 @@ impl StepReader {
         destination: &mut [T],
     ) -> Result<(), ReadError> {
         let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
-        check_len(self.step(), &planned, destination.len())?;
+        check_len(self.step(), &planned, destination.len()).map_err(|source| self.misuse(source))?;
         self.fill(&planned, bytemuck::cast_slice_mut(destination), self.deadline())
     }
 
@@ -197,7 +206,7 @@ impl StepReader {
         ArrayD::from_shape_vec(IxDyn(&shape), elements).map_err(|_| {
             let (variable, region) = (variable.to_owned(), format!("an array of shape {shape:?}"));
             let expected = shape.iter().product::<usize>() as u64;
-            Misuse::WrongLen { step: self.step(), variable, region, expected, found }.into()
+            self.misuse(Misuse::WrongLen { step: self.step(), variable, region, expected, found })
         })
     }
 
@@ -281,11 +290,11 @@ impl StepReader {
         dtype: Option<Dtype>,
         deadline: Instant,
     ) -> Result<Arc<Planned>, ReadError> {
-        self.shared().check_fork()?;
+        self.shared().check_fork().map_err(|source| self.misuse(source))?;
         let table = self.held.assignment.table;
         let (step, epoch) = self.identity();
         if !self.shared().selected.contains(step, variable) {
-            return Err(Misuse::NotSubscribed { step, variable: variable.to_owned() }.into());
+            return Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() }));
         }
         let key = PlanKey { epoch, table, variable: variable.to_owned(), selection: selection.clone(), fill };
         let planned = match self.shared().plans.find(&key) {
@@ -295,8 +304,10 @@ impl StepReader {
         match dtype {
             Some(found) if planned.def.dtype != found => {
                 let expected = planned.def.dtype;
-                Err(Misuse::WrongDtype { step: self.step(), variable: variable.to_owned(), expected, found }
-                    .into())
+                {
+                    let (step, variable) = (self.step(), variable.to_owned());
+                    Err(self.misuse(Misuse::WrongDtype { step, variable, expected, found }))
+                }
             }
             _ => Ok(planned),
         }
@@ -310,12 +321,15 @@ impl StepReader {
             let variable = key.variable.clone();
             match no_plan {
                 NoPlan::UnknownVariable(known) => {
-                    ReadError::Misuse(Misuse::UnknownVariable { step, variable, known })
+                    self.misuse(Misuse::UnknownVariable { step, variable, known })
                 }
                 NoPlan::Plan(fp_types::PlanError::Selection(source)) => {
-                    ReadError::Misuse(Misuse::Selection { step, variable, source: Box::new(source) })
+                    self.misuse(Misuse::Selection { step, variable, source: Box::new(source) })
                 }
-                NoPlan::Plan(source) => ReadError::Plan { step, variable, source },
+                NoPlan::Plan(source) => {
+                    let stream = self.shared().stream.clone();
+                    ReadError::Plan { stream, step, variable, source }
+                }
             }
         })?;
         let planned = Arc::new(planned);
@@ -350,7 +364,7 @@ impl<'a> Fetch<'a> {
         let reader = self.reader;
         let planned = reader.planned(variable, selection, false, Some(T::DTYPE), reader.deadline());
         let checked = planned.and_then(|planned| {
-            check_len(reader.step(), &planned, destination.len())?;
+            check_len(reader.step(), &planned, destination.len()).map_err(|source| reader.misuse(source))?;
             Ok(planned)
         });
         match checked {

@@ -97,6 +97,9 @@ impl Role for SubscriberRole {
     }
 }
 
+/// Tables, definitions alone, by the epoch that they belong to.
+type Tables = HashMap<(Option<Epoch>, TableId), Arc<StepTable>>;
+
 /// What the handle, its steps and their views share.
 pub(crate) struct SubscriberShared {
     pub(crate) stream: String,
@@ -106,7 +109,7 @@ pub(crate) struct SubscriberShared {
     pub(crate) counters: Arc<Counters>,
     pub(crate) options: SubscriberOptions,
     pub(crate) selected: Arc<Selected>,
-    tables: Mutex<HashMap<(Option<Epoch>, TableId), Arc<StepTable>>>,
+    tables: Mutex<Tables>,
 }
 
 /// A subscriber rank of a stream. Dropped without [`Subscriber::close`], it leaves just the same.
@@ -192,7 +195,7 @@ impl Subscriber {
     /// # Errors
     /// The handle was forked, or the driver failed. The end of the stream is no error.
     pub fn next_step(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
-        self.shared.check_fork()?;
+        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
         let next = self.shared.endpoint.wait(Instant::now() + timeout, |state, now| {
             if let Some(what) = &state.role.failure {
                 return Ok(Err(what.clone()));
@@ -235,7 +238,7 @@ impl Subscriber {
             state.role.selected.ask(variables);
             Ok(())
         });
-        done.map_err(|error| Misuse::Command(error).into())
+        done.map_err(|error| self.shared.misuse(Misuse::Command(error)))
     }
 
     /// What happened on the stream since the last call.
@@ -292,6 +295,10 @@ fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
 }
 
 impl SubscriberShared {
+    pub(crate) fn misuse(&self, source: Misuse) -> ReadError {
+        ReadError::Misuse { stream: self.stream.clone(), source }
+    }
+
     pub(crate) fn check_fork(&self) -> Result<(), Misuse> {
         if self.endpoint.is_forked() { Err(Misuse::Forked) } else { Ok(()) }
     }
@@ -347,7 +354,8 @@ impl SubscriberShared {
     ) -> Result<StepTable, ReadError> {
         let started = Instant::now();
         Counters::add(&self.counters.resolves, 1);
-        let lost = |what: &str| ReadError::Lost { step, rank: fp_types::Rank(0), what: what.to_owned() };
+        let (stream, rank) = (self.stream.clone(), fp_types::Rank(0));
+        let lost = |what: &str| ReadError::Lost { stream: stream.clone(), step, rank, what: what.to_owned() };
         let asked = self.endpoint.drive(|state, now| {
             let of_epoch = state.machine.epoch() == epoch;
             of_epoch.then(|| state.machine.resolve(now, id, queries).ok()).flatten()
@@ -359,14 +367,15 @@ impl SubscriberShared {
                 self.owners.learn(epoch, owners);
                 table::decode(&encoded).map_err(|error| {
                     let what = format!("its table: {error:?}");
-                    ReadError::PeerMisbehaved { step, rank: fp_types::Rank(0), what }
+                    ReadError::PeerMisbehaved { stream: stream.clone(), step, rank, what }
                 })
             }
             Some(ResolveOutcome::Unknown) => Err(lost("its layout is not known any more: the step is gone")),
             Some(ResolveOutcome::Lost) => Err(lost("nobody is left to ask for its layout")),
             None => {
                 let waits_for = "the publisher's answer about the layout".to_owned();
-                Err(ReadError::TimedOut { step, waited: started.elapsed(), waits_for })
+                let waited = started.elapsed();
+                Err(ReadError::TimedOut { stream, step, waited, waits_for })
             }
         }
     }

@@ -200,7 +200,7 @@ impl StepWriter {
     /// A loan of another step; a block put twice.
     pub fn put_loan<T: Element>(&mut self, loan: Loan<T>) -> Result<(), PutError> {
         if loan.step != self.step {
-            return Err(Misuse::StepNotOpen(loan.step).into());
+            return Err(self.misuse(Misuse::StepNotOpen(loan.step)));
         }
         self.admit::<T>(&loan.variable, &loan.region, loan.len())?;
         let wanted = self.wanted(loan.variable.name());
@@ -232,7 +232,7 @@ impl StepWriter {
 
     fn rows(&self, variable: &Variable, elements: usize) -> Result<Region, PutError> {
         if !variable.is_joined() {
-            return Err(wrong_kind(variable, "put it with a region"));
+            return Err(self.wrong_kind(variable, "put it with a region"));
         }
         let row = variable.row_elements().max(1);
         let found = elements as u64;
@@ -267,7 +267,7 @@ impl StepWriter {
                 self.note(variable, &region, None)
             }
             ArrayKind::LocalScalar => self.put_copy(variable, &region, &[value]),
-            _ => Err(wrong_kind(variable, "put it with a region")),
+            _ => Err(self.wrong_kind(variable, "put it with a region")),
         }
     }
 
@@ -277,12 +277,8 @@ impl StepWriter {
     /// A promised variable is missing (the step is abandoned); a rank of the cohort is lost.
     pub fn end(mut self) -> Result<(), PutError> {
         if let Some(missing) = self.promised.iter().find(|name| !self.puts.contains_key(*name)) {
-            return Err(Misuse::PromiseBroken {
-                step: self.step,
-                rank: self.rank(),
-                variable: missing.clone(),
-            }
-            .into());
+            let (step, rank, variable) = (self.step, self.rank(), missing.clone());
+            return Err(self.misuse(Misuse::PromiseBroken { step, rank, variable }));
         }
         let contribution = self.contribution();
         let values = std::mem::take(&mut self.values);
@@ -301,11 +297,22 @@ impl StepWriter {
         Ok(())
     }
 
+    fn misuse(&self, source: Misuse) -> PutError {
+        PutError::Misuse { stream: self.shared.stream.clone(), source }
+    }
+
+    fn wrong_kind(&self, variable: &Variable, instead: &'static str) -> PutError {
+        let kind = variable.def.kind.to_string();
+        self.misuse(Misuse::WrongKind { variable: variable.name().to_owned(), kind, instead })
+    }
+
     fn command_error(&self, error: CommandError) -> PutError {
         match error {
-            CommandError::Lost { rank, reason } => PutError::Lost { rank, reason },
-            CommandError::StepNotOpen(step) => Misuse::StepNotOpen(step).into(),
-            other => Misuse::Command(other).into(),
+            CommandError::Lost { rank, reason } => {
+                PutError::Lost { stream: self.shared.stream.clone(), rank, reason }
+            }
+            CommandError::StepNotOpen(step) => self.misuse(Misuse::StepNotOpen(step)),
+            other => self.misuse(Misuse::Command(other)),
         }
     }
 
@@ -327,6 +334,7 @@ impl StepWriter {
     fn lend(&self, variable: &Variable, len_bytes: usize) -> Result<fp_transport::Loan, PutError> {
         let lent = self.arena.loan(len_bytes, 64);
         lent.map_err(|source| PutError::Memory {
+            stream: self.shared.stream.clone(),
             step: self.step,
             variable: variable.name().to_owned(),
             source,
@@ -351,7 +359,7 @@ impl StepWriter {
         }
         self.check_region(variable, region)?;
         match self.puts.get(variable.name()) {
-            None => validate_name(variable.name()).map_err(|error| Misuse::Name(error).into()),
+            None => validate_name(variable.name()).map_err(|error| self.misuse(Misuse::Name(error))),
             Some(known) => self.check_again(variable, region, known),
         }
     }
@@ -360,7 +368,7 @@ impl StepWriter {
         let expected = variable.def.dtype;
         if expected != found {
             let variable = variable.name().to_owned();
-            return Err(Misuse::WrongDtype { step: self.step, variable, expected, found }.into());
+            return Err(self.misuse(Misuse::WrongDtype { step: self.step, variable, expected, found }));
         }
         Ok(())
     }
@@ -374,14 +382,13 @@ impl StepWriter {
             }
         };
         if !fits {
-            return Err(Misuse::OutsideShape {
+            return Err(self.misuse(Misuse::OutsideShape {
                 step: self.step,
                 rank: self.rank(),
                 variable: variable.name().to_owned(),
                 region: Box::new(*region),
                 shape: Box::new(variable.shape),
-            }
-            .into());
+            }));
         }
         Ok(())
     }
@@ -396,18 +403,17 @@ impl StepWriter {
         } else {
             return Ok(());
         };
-        Err(Misuse::PutTwice {
+        Err(self.misuse(Misuse::PutTwice {
             step: self.step,
             rank: self.rank(),
             variable: variable.name().to_owned(),
             what,
-        }
-        .into())
+        }))
     }
 
     fn wrong_len(&self, variable: &Variable, region: String, expected: u64, found: u64) -> PutError {
-        Misuse::WrongLen { step: self.step, variable: variable.name().to_owned(), region, expected, found }
-            .into()
+        let (step, variable) = (self.step, variable.name().to_owned());
+        self.misuse(Misuse::WrongLen { step, variable, region, expected, found })
     }
 
     /// The block is put; its bytes are stored if somebody wants them.
@@ -421,9 +427,8 @@ impl StepWriter {
         let limit_bytes = self.shared.options.limit_bytes;
         if self.len_bytes + bytes > limit_bytes {
             let len_bytes = self.len_bytes + bytes;
-            return Err(
-                Misuse::StepTooLarge { step: self.step, rank: self.rank(), len_bytes, limit_bytes }.into()
-            );
+            let (step, rank) = (self.step, self.rank());
+            return Err(self.misuse(Misuse::StepTooLarge { step, rank, len_bytes, limit_bytes }));
         }
         self.len_bytes += bytes;
         let put = self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put {
@@ -442,11 +447,6 @@ impl StepWriter {
         }
         Ok(())
     }
-}
-
-fn wrong_kind(variable: &Variable, instead: &'static str) -> PutError {
-    let kind = variable.def.kind.to_string();
-    Misuse::WrongKind { variable: variable.name().to_owned(), kind, instead }.into()
 }
 
 impl Drop for StepWriter {

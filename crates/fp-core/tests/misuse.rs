@@ -41,19 +41,19 @@ fn an_element_of_another_type() {
     let (variable, region) = array(LEN);
     let mut writer = publisher.begin_step().expect("a step");
     let error = writer.put(&variable, &region, vec![1.0f32; LEN as usize]).expect_err("f32 into u64");
-    assert!(matches!(error, PutError::Misuse(Misuse::WrongDtype { .. })));
-    assert_eq!(text(error), "step 0, variable \"array\": elements are u64, not f32");
+    assert!(matches!(error, PutError::Misuse { source: Misuse::WrongDtype { .. }, .. }));
+    assert_eq!(text(error), "stream \"stream\": step 0, variable \"array\": elements are u64, not f32");
     writer.put(&variable, &region, values(0, LEN)).expect("put");
     writer.put_scalar(&Variable::scalar::<f64>("time"), 0.5).expect("put");
     writer.end().expect("ended");
 
     let reader = take(&mut subscriber);
     let error = reader.get::<f64>("array", &Selection::All).expect_err("f64 of u64");
-    assert_eq!(text(error), "step 0, variable \"array\": elements are u64, not f64");
+    assert_eq!(text(error), "stream \"stream\": step 0, variable \"array\": elements are u64, not f64");
     let error = reader.view::<i64>("array", &Selection::All).map(drop).expect_err("i64 of u64");
-    assert_eq!(text(error), "step 0, variable \"array\": elements are u64, not i64");
+    assert_eq!(text(error), "stream \"stream\": step 0, variable \"array\": elements are u64, not i64");
     let error = reader.scalar::<u64>("time").expect_err("as many bytes, but another type");
-    assert_eq!(text(error), "step 0, variable \"time\": elements are f64, not u64");
+    assert_eq!(text(error), "stream \"stream\": step 0, variable \"time\": elements are f64, not u64");
     drop(reader);
     goes_on(publisher, subscriber);
 }
@@ -69,7 +69,7 @@ fn a_rank_out_of_range() {
     let error = reader
         .get::<u64>("array", &Selection::Block(BlockId { rank: Rank(7), index: 0 }))
         .expect_err("there is one rank");
-    assert_eq!(text(error), "step 0, variable \"array\": rank 7 put no block 0");
+    assert_eq!(text(error), "stream \"stream\", step 0, variable \"array\": rank 7 put no block 0");
     drop(reader);
     goes_on(publisher, subscriber);
 }
@@ -82,7 +82,7 @@ fn a_region_outside_the_shape() {
     let mut writer = publisher.begin_step().expect("a step");
     let outside = Region::new([LEN - 1], [2]).expect("a region");
     let error = text(writer.put(&variable, &outside, vec![0u64; 2]).expect_err("outside"));
-    assert!(error.starts_with("step 0, rank 0, variable \"array\": region "), "{error}");
+    assert!(error.starts_with("stream \"stream\": step 0, rank 0, variable \"array\": region "), "{error}");
     assert!(error.contains("999") && error.contains("1000"), "{error}");
     let error = text(writer.put(&variable, &outside, vec![0u64; 3]).expect_err("another number"));
     assert!(error.contains("has 2 elements, but 3 were given"), "{error}");
@@ -91,15 +91,18 @@ fn a_region_outside_the_shape() {
     publish(&mut publisher, LEN);
     let reader = take(&mut subscriber);
     let error = reader.get::<u64>("array", &Selection::Region(outside)).expect_err("outside");
-    assert!(matches!(error, ReadError::Misuse(Misuse::Selection { .. })));
+    assert!(matches!(error, ReadError::Misuse { source: Misuse::Selection { .. }, .. }));
     let error = text(error);
-    assert!(error.starts_with("step 1, variable \"array\": dimension 0: 999:1001"), "{error}");
+    assert!(
+        error.starts_with("stream \"stream\": step 1, variable \"array\": dimension 0: 999:1001"),
+        "{error}"
+    );
     let flat = Region::new([0, 0], [1, 1]).expect("a region");
     let strided = StridedRegion::new(flat, [1, 1]).expect("a stride");
     let points = Selection::Points(vec![Dims::from([LEN])]);
     for selection in [Selection::Region(flat), Selection::Strided(strided), points] {
         let error = reader.get::<u64>("array", &selection).expect_err("it does not go with the array");
-        assert!(matches!(error, ReadError::Misuse(Misuse::Selection { .. })), "{error}");
+        assert!(matches!(error, ReadError::Misuse { source: Misuse::Selection { .. }, .. }), "{error}");
     }
     let mut short = vec![0u64; 5];
     let error = text(reader.get_into("array", &Selection::All, &mut short).expect_err("too short"));
@@ -115,9 +118,9 @@ fn an_unknown_variable() {
     publish(&mut publisher, LEN);
     let reader = take(&mut subscriber);
     let error = text(reader.get::<u64>("aray", &Selection::All).expect_err("misspelt"));
-    assert_eq!(error, "step 0 has no variable \"aray\"; it has: array");
+    assert_eq!(error, "stream \"stream\": step 0 has no variable \"aray\"; it has: array");
     let error = text(reader.scalar::<u64>("count").expect_err("there is none"));
-    assert!(error.starts_with("step 0 has no variable \"count\""), "{error}");
+    assert!(error.starts_with("stream \"stream\": step 0 has no variable \"count\""), "{error}");
     drop(reader);
     goes_on(publisher, subscriber);
 }
@@ -146,7 +149,7 @@ fn a_name_that_is_none() {
     let mut writer = publisher.begin_step().expect("a step");
     let (variable, region) = named("a/b", 4);
     let error = writer.put(&variable, &region, vec![0u64; 4]).expect_err("no name");
-    assert!(matches!(error, PutError::Misuse(Misuse::Name(_))), "{error}");
+    assert!(matches!(error, PutError::Misuse { source: Misuse::Name(_), .. }), "{error}");
     drop(writer);
     drop(subscriber);
     publisher.close().expect("closed");
@@ -160,14 +163,14 @@ fn a_put_twice() {
     let mut writer = publisher.begin_step().expect("a step");
     writer.put(&variable, &region, values(0, LEN)).expect("put");
     let error = text(writer.put_copy(&variable, &region, &values(9, LEN)).expect_err("again"));
-    assert_eq!(error, "step 0, rank 0, variable \"array\": this region was put already");
+    assert_eq!(error, "stream \"stream\": step 0, rank 0, variable \"array\": this region was put already");
     let other = Variable::global::<u64>("array", &[LEN + 1]).expect("a shape");
     let error = text(writer.put_copy(&other, &region, &values(9, LEN)).expect_err("another shape"));
     assert!(error.contains("definition differs"), "{error}");
     let count = Variable::scalar::<u64>("count");
     writer.put_scalar(&count, 1u64).expect("put");
     let error = text(writer.put_scalar(&count, 2u64).expect_err("again"));
-    assert_eq!(error, "step 0, rank 0, variable \"count\": its value was put already");
+    assert_eq!(error, "stream \"stream\": step 0, rank 0, variable \"count\": its value was put already");
     writer.end().expect("ended");
     let reader = take(&mut subscriber);
     assert_eq!(reader.get::<u64>("array", &Selection::All).expect("got"), values(0, LEN));
@@ -185,8 +188,8 @@ fn a_broken_promise() {
     writer.promise(["array", "energy"]);
     writer.put(&variable, &region, values(0, LEN)).expect("put");
     let error = writer.end().expect_err("energy is missing");
-    assert!(matches!(error, PutError::Misuse(Misuse::PromiseBroken { .. })));
-    assert_eq!(text(error), "step 0, rank 0: promised variable \"energy\" was not put");
+    assert!(matches!(error, PutError::Misuse { source: Misuse::PromiseBroken { .. }, .. }));
+    assert_eq!(text(error), "stream \"stream\": step 0, rank 0: promised variable \"energy\" was not put");
     expect_rejected(&mut publisher, 0);
     let step = publish(&mut publisher, LEN);
     let reader = take(&mut subscriber);

@@ -276,7 +276,7 @@ fn another_selection_of_variables_holds_from_a_step_on() {
     let reader = take(&mut subscriber);
     assert_eq!(reader.get::<u64>("near", &Selection::All).expect("got"), values(1, LEN));
     let error = reader.get::<u64>("far", &Selection::All).expect_err("not asked for");
-    assert!(matches!(error, ReadError::Misuse(Misuse::NotSubscribed { .. })), "{error}");
+    assert!(matches!(error, ReadError::Misuse { source: Misuse::NotSubscribed { .. }, .. }), "{error}");
     drop(reader);
 
     subscriber.select_variables(["far"]).expect("asked");
@@ -294,7 +294,7 @@ fn another_selection_of_variables_holds_from_a_step_on() {
     assert!(Some(reader.step()) >= first);
     assert_eq!(reader.get::<u64>("far", &Selection::All).expect("got"), values(2, LEN));
     let error = reader.get::<u64>("near", &Selection::All).expect_err("not asked for any more");
-    assert!(matches!(error, ReadError::Misuse(Misuse::NotSubscribed { .. })), "{error}");
+    assert!(matches!(error, ReadError::Misuse { source: Misuse::NotSubscribed { .. }, .. }), "{error}");
     drop(reader);
     subscriber.close().expect("left");
     publisher.close().expect("closed");

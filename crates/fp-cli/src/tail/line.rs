@@ -67,7 +67,11 @@ fn title(step: &StepReader) -> String {
 
 /// The error for a variable that the step does not have.
 pub(super) fn unknown(step: &StepReader, target: &Target, known: Vec<String>) -> ReadError {
-    Misuse::UnknownVariable { step: step.step(), variable: target.variable.clone(), known }.into()
+    misuse(step, Misuse::UnknownVariable { step: step.step(), variable: target.variable.clone(), known })
+}
+
+fn misuse(step: &StepReader, source: Misuse) -> ReadError {
+    ReadError::Misuse { stream: step.stream().to_owned(), source }
 }
 
 /// The selection that the user's expression means in this step.
@@ -79,8 +83,8 @@ pub(super) fn selection(
     // A local array has no global shape; what can be selected of it without one resolves against anything.
     let shape = info.shape.unwrap_or_else(Shape::scalar);
     target.selection.resolve(&shape).map_err(|source| {
-        Misuse::Selection { step: step.step(), variable: target.variable.clone(), source: Box::new(source) }
-            .into()
+        let (number, variable) = (step.step(), target.variable.clone());
+        misuse(step, Misuse::Selection { step: number, variable, source: Box::new(source) })
     })
 }
 
