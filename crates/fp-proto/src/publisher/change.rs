@@ -53,7 +53,7 @@ impl PublisherMachine {
                 self.wire.mark(Transition::UpdatePrepared);
                 if let Some(known) = self.ledger.subscriptions.get_mut(&subscription) {
                     let before = std::mem::replace(&mut known.spec.variables, spec.variables.clone());
-                    known.earlier.push(Earlier { variables: before, over: false });
+                    known.earlier.push(Earlier { variables: before, before: None });
                 }
             }
         }
@@ -136,7 +136,7 @@ impl PublisherMachine {
             ChangeKind::Update(_) => {
                 self.wire.mark(Transition::UpdateDone);
                 if let Some(known) = self.ledger.subscriptions.get_mut(&subscription) {
-                    known.selection_agreed();
+                    known.selection_agreed(first);
                 }
             }
         }

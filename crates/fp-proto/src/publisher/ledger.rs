@@ -18,11 +18,11 @@ pub(crate) fn is_standing(subscription: SubscriptionId) -> bool {
     subscription.0 < FIRST_SUBSCRIPTION
 }
 
-/// A selection that is kept until the next one holds, and the step that was open then is ended.
+/// A selection that another one follows.
 pub(crate) struct Earlier {
     pub(crate) variables: VariableSet,
-    /// The next selection holds for every step that begins from now on.
-    pub(crate) over: bool,
+    /// It holds for steps before this one, once that is agreed; until then for every step.
+    pub(crate) before: Option<StepId>,
 }
 
 /// A subscription as this rank knows it.
@@ -68,16 +68,17 @@ impl Subscription {
         !self.removed && first <= step && takes(self.spec.policy, first, step)
     }
 
-    /// The oldest change of selection is agreed: it holds from the next step on that this rank begins.
-    pub(crate) fn selection_agreed(&mut self) {
-        if let Some(earlier) = self.earlier.iter_mut().find(|earlier| !earlier.over) {
-            earlier.over = true;
+    /// The oldest change of selection is agreed: it holds from `first` on.
+    pub(crate) fn selection_agreed(&mut self, first: StepId) {
+        if let Some(earlier) = self.earlier.iter_mut().find(|earlier| earlier.before.is_none()) {
+            earlier.before = Some(first);
         }
     }
 
-    fn wants_variable(&self, variable: &str) -> bool {
+    fn wants_variable(&self, step: StepId, variable: &str) -> bool {
+        let holds = |earlier: &&Earlier| earlier.before.is_none_or(|before| step < before);
         self.spec.variables.contains(variable)
-            || self.earlier.iter().any(|earlier| earlier.variables.contains(variable))
+            || self.earlier.iter().filter(holds).any(|earlier| earlier.variables.contains(variable))
     }
 }
 
@@ -163,7 +164,7 @@ impl Ledger {
     /// Whether a variable of this step is stored for somebody.
     pub(crate) fn keeps(&self, step: StepId, variable: &str) -> bool {
         let wanted = |subscription: &SubscriptionId| {
-            self.subscriptions.get(subscription).is_some_and(|known| known.wants_variable(variable))
+            self.subscriptions.get(subscription).is_some_and(|known| known.wants_variable(step, variable))
         };
         self.steps.get(&step).is_some_and(|local| local.kept.iter().any(wanted))
     }
@@ -178,7 +179,9 @@ impl Ledger {
         let step = self.next;
         self.next = StepId(step.0 + 1);
         self.open = Some(step);
-        self.subscriptions.values_mut().for_each(|known| known.earlier.retain(|earlier| !earlier.over));
+        for known in self.subscriptions.values_mut() {
+            known.earlier.retain(|earlier| earlier.before.is_none_or(|before| step < before));
+        }
         for subscription in &kept {
             if let Some(known) = self.subscriptions.get_mut(subscription) {
                 known.live.insert(step);

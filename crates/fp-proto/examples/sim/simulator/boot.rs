@@ -1,7 +1,7 @@
 //! How the world begins: processes with their machines and applications, and whoever lies in the rendezvous.
 
 use crate::simulator::content::Content;
-use crate::simulator::faults::FaultKind;
+use crate::simulator::faults::{FaultKind, When};
 use crate::simulator::machine::{Impostor, Lie, Machine};
 use crate::simulator::network::Network;
 use crate::simulator::oracle::{Oracle, PublisherTruth, SubscriberTruth};
@@ -22,7 +22,6 @@ use fp_proto::time::Moment;
 use fp_proto::transition::TransitionSet;
 use fp_types::{Epoch, Rank};
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
 
 /// The contact of a rank; each epoch's processes have their own.
 pub(crate) fn contact(cohort: CohortId, rank: Rank) -> ContactText {
@@ -47,6 +46,7 @@ impl World {
             prng,
             transitions: TransitionSet::default(),
             fetches: 0,
+            waiting_faults: (0..scenario.faults.len()).collect(),
             scenario,
         };
         (0..world.scenario.publishers.len()).for_each(|number| world.add_publisher(number));
@@ -57,10 +57,21 @@ impl World {
 
     fn add_faults(&mut self) {
         for (number, fault) in self.scenario.faults.iter().enumerate() {
-            self.queue.push(fault.at, Due::Strike(number));
+            if let When::At(moment) = fault.when {
+                self.queue.push(moment, Due::Strike(number));
+            }
         }
         if self.scenario.kinds.contains(&FaultKind::FalseEntries) {
             self.add_false_entries();
+        }
+    }
+
+    /// A publisher has opened, the first one: now the faults that wait for it are due.
+    pub(crate) fn schedule_faults(&mut self) {
+        for number in std::mem::take(&mut self.waiting_faults) {
+            if let When::AfterOpening(pause) = self.scenario.faults[number].when {
+                self.queue.push(self.now.after(pause), Due::Strike(number));
+            }
         }
     }
 
@@ -125,14 +136,7 @@ impl World {
             CohortId::Stranger(_) => {}
         }
         self.settle(slot);
-        self.wake_at(slot, self.now.after(self.warm_up(slot)));
-    }
-
-    fn warm_up(&self, slot: SlotId) -> Duration {
-        match self.slot(slot).cohort {
-            CohortId::Publisher(number) => self.scenario.publishers[number].warm_up,
-            CohortId::Subscriber(_) | CohortId::Stranger(_) => Duration::ZERO,
-        }
+        self.wake_at(slot, self.now);
     }
 
     fn start_publisher(&mut self, slot: SlotId, number: usize) {
@@ -224,7 +228,7 @@ impl World {
             self.false_entry(&name, ContactText("nobody".to_owned()));
             self.false_entry(&name, live);
             for lie in [Lie::Mute, Lie::OtherEpoch, Lie::Nonsense, Lie::HangsUp, Lie::Stalls] {
-                if self.prng.chance(40) {
+                if self.prng.chance(25) {
                     let liar = self.add_impostor(lie);
                     self.false_entry(&name, liar);
                 }

@@ -106,10 +106,18 @@ pub(crate) enum Strike {
     Intrude { pick: u64 },
 }
 
+/// When a fault strikes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum When {
+    At(Moment),
+    /// So long after the first publisher opened.
+    AfterOpening(Duration),
+}
+
 /// A strike and its moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
-    pub(crate) at: Moment,
+    pub(crate) when: When,
     pub(crate) strike: Strike,
 }
 
@@ -136,14 +144,18 @@ pub(crate) fn plan(kind: FaultKind, scenario: &mut Scenario, prng: &mut Prng) {
         FaultKind::Intruder => strikes(scenario, prng, |pick| Strike::Intrude { pick }),
         FaultKind::BadSubscriptions => bad_subscriptions(scenario, prng),
         FaultKind::OddRank => odd_rank(scenario, prng),
-        // Nothing to plan: the world writes them, as it knows who is where.
-        FaultKind::FalseEntries => {}
+        // The world writes them, as it knows who is where. They take some time to see through.
+        FaultKind::FalseEntries => {
+            let silence = scenario.timing.silence;
+            scenario.publishers.iter_mut().for_each(|plan| plan.warm_up += silence);
+        }
     }
 }
 
 fn strike(scenario: &mut Scenario, prng: &mut Prng, strike: Strike) {
-    let at = scenario.busy_moment(prng);
-    scenario.faults.push(Fault { at, strike });
+    let late = prng.chance(80);
+    let when = if late { When::AfterOpening(scenario.busy_after(prng)) } else { When::At(scenario.busy_moment(prng)) };
+    scenario.faults.push(Fault { when, strike });
 }
 
 fn strikes(scenario: &mut Scenario, prng: &mut Prng, make: impl Fn(u64) -> Strike) {

@@ -12,6 +12,7 @@ use fp_proto::message::ScalarValue;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::time::Moment;
 use fp_types::{Dtype, Rank, StepId};
+use std::time::Duration;
 
 /// What it is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,9 @@ pub(crate) struct PublisherApp {
     steps: u64,
     stops_at: Option<Moment>,
     begun: u64,
+    warm_up: Duration,
+    /// No step is begun before that.
+    not_before: Moment,
     gap: Pace,
     work: Pace,
     abandon_percent: u64,
@@ -50,6 +54,8 @@ impl PublisherApp {
             steps: plan.steps,
             stops_at: plan.stops_at,
             begun: 0,
+            warm_up: plan.warm_up,
+            not_before: Moment::ZERO,
             gap: slower(plan.gap),
             work: slower(plan.work),
             abandon_percent: plan.abandon_percent,
@@ -87,6 +93,10 @@ impl World {
         let Some((_, app)) = self.publisher(slot) else { return };
         match app.act {
             Act::Begin | Act::Wait if app.is_done(now) => self.publisher_closes(slot),
+            Act::Begin | Act::Wait if now < app.not_before => {
+                let at = app.not_before;
+                self.wake_at(slot, at);
+            }
             Act::Begin | Act::Wait => self.begin_step(slot),
             Act::End(step) => self.end_step(slot, step),
             Act::GiveUp => self.publisher_closes(slot),
@@ -269,7 +279,12 @@ impl World {
             self.gives_up(slot);
         }
         if let Event::Opened { epoch } = event {
+            let now = self.now;
+            if let Some((_, app)) = self.publisher(slot) {
+                app.not_before = now.after(app.warm_up);
+            }
             self.slot_mut(slot).epoch = *epoch;
+            self.schedule_faults();
         }
     }
 

@@ -154,7 +154,9 @@ impl Scenario {
         let count = prng.between(2, 4);
         while (scenario.kinds.len() as u64) < count {
             let kind = prng.pick(&FaultKind::ALL);
-            if !scenario.kinds.contains(&kind) {
+            // A cohort that never opens shows little else.
+            let spared = kind == FaultKind::OddRank && prng.chance(70);
+            if !spared && !scenario.kinds.contains(&kind) {
                 faults::plan(kind, &mut scenario, &mut prng);
                 scenario.kinds.push(kind);
             }
@@ -162,12 +164,20 @@ impl Scenario {
         scenario
     }
 
+    /// How long after its opening the first publisher is likely to be publishing.
+    pub(crate) fn busy_after(&self, prng: &mut Prng) -> Duration {
+        let plan = &self.publishers[0];
+        let step_us = (plan.gap.low_us + plan.gap.high_us + plan.work.low_us + plan.work.high_us) / 2;
+        let warm_us = plan.warm_up.as_micros() as u64;
+        prng.micros(warm_us * 3 / 4, warm_us + step_us * plan.steps * 3 / 4)
+    }
+
     /// A moment while the first publisher is likely to be publishing.
     pub(crate) fn busy_moment(&self, prng: &mut Prng) -> Moment {
         let plan = &self.publishers[0];
         let step_us = (plan.gap.low_us + plan.gap.high_us + plan.work.low_us + plan.work.high_us) / 2;
         let warm_us = plan.warm_up.as_micros() as u64;
-        plan.starts_at.after(prng.micros(5_000 + warm_us / 2, 10_000 + warm_us + step_us * plan.steps))
+        plan.starts_at.after(prng.micros(10_000 + warm_us / 2, 20_000 + warm_us + step_us * plan.steps * 3 / 4))
     }
 
     /// The longest that a fault may hold up a healthy cohort's news.
@@ -225,12 +235,12 @@ fn draw_epoch(prng: &mut Prng) -> Epoch {
 /// A publisher cohort in good health.
 pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
     let gap = prng.pick(&[500, 3_000, 8_000]);
-    let warm_up = Duration::from_micros(prng.pick(&[0, 40_000, 120_000]));
+    let warm_up = Duration::from_micros(prng.pick(&[10_000, 40_000, 120_000]));
     PublisherPlan {
         epoch: draw_epoch(prng),
         size: prng.between(1, 8) as u32,
         starts_at: Moment::ZERO.after(prng.micros(0, 20_000)),
-        steps: prng.between(10, 45),
+        steps: prng.between(15, 60),
         warm_up,
         stops_at: None,
         skew_steps: prng.between(1, 5) as u32,
@@ -238,7 +248,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         tight_rank: None,
         reserve_steps: prng.pick(&[0, 0, 1, 2, 4]),
         precious_first: prng.chance(30),
-        limit_subscriptions: prng.pick(&[64, 64, 64, 64, 1]),
+        limit_subscriptions: prng.pick(&[64, 64, 64, 64, 64, 64, 64, 64, 64, 1]),
         gap: Pace { low_us: gap / 4, high_us: gap },
         work: Pace { low_us: 50, high_us: prng.pick(&[300, 2_000, 6_000]) },
         slow_rank: None,

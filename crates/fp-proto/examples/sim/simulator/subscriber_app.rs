@@ -271,22 +271,14 @@ impl World {
 
     fn enter_attachment(&mut self, slot: SlotId) {
         let (cohort, rank) = self.place(slot);
-        let current = self.oracle.subscribers.get(&cohort).and_then(|truth| truth.current(rank.0 as usize));
-        let epoch = self.attached_epoch(cohort, current);
-        let own = self.slot_mut(slot);
-        // A lone rank's own epoch is never asked for; its driver answers with what it was given.
-        let _ = epoch;
-        if let App::Subscriber(app) = &mut own.app {
+        let truth = &self.oracle.subscribers[&cohort];
+        let (current, spec) = (truth.current(rank.0 as usize), truth.spec.clone());
+        if let App::Subscriber(app) = &mut self.slot_mut(slot).app {
             app.attachment = current;
+            app.selections = vec![(StepId(0), spec.variables)];
             app.placed.clear();
             app.told.clear();
         }
-    }
-
-    fn attached_epoch(&self, cohort: CohortId, attachment: Option<usize>) -> Option<fp_types::Epoch> {
-        let truth = self.oracle.subscribers.get(&cohort)?;
-        let publisher = truth.attachments.get(attachment?)?.publisher;
-        self.oracle.publishers.get(&publisher).map(|truth| truth.plan.epoch)
     }
 
     fn awaits_restart(&mut self, slot: SlotId, cohort: CohortId, rank: Rank) {

@@ -151,6 +151,8 @@ pub(crate) struct World {
     pub(crate) transitions: TransitionSet,
     /// Fetches made so far, to name the next.
     pub(crate) fetches: u64,
+    /// Faults that strike some time after the first opening.
+    pub(crate) waiting_faults: Vec<usize>,
 }
 
 impl World {

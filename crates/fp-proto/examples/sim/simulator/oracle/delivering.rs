@@ -17,7 +17,7 @@ impl Oracle {
         size: u32,
     ) {
         let named = self.subscribers.values().find(|truth| truth.plan.name == label);
-        let spec = named.map(|truth| truth.plan.spec.clone());
+        let spec = named.map(|truth| truth.spec.clone());
         let right = named.is_some_and(|truth| truth.plan.size == size);
         self.demand(right, "who is attached is known", || {
             format!("{publisher}: {label} of {size} ranks joined")
@@ -172,6 +172,9 @@ impl Oracle {
 
     /// A subscriber cohort asked for another selection.
     pub(crate) fn reselecting(&mut self, reader: CohortId, spec: &SubscriptionSpec) {
+        if let Some(truth) = self.subscribers.get_mut(&reader) {
+            truth.spec = spec.clone();
+        }
         let Some(subscription) = self.subscription_of(reader) else { return };
         subscription.selections.push((None, spec.variables.clone()));
     }

@@ -253,12 +253,14 @@ pub(crate) struct SubscriberTruth {
     /// Those that it entered, as indices into `attachments`.
     pub(crate) entered: Vec<usize>,
     pub(crate) started_at: Moment,
+    /// What it asks a publisher for, by now.
+    pub(crate) spec: SubscriptionSpec,
 }
 
 impl SubscriberTruth {
     pub(crate) fn new(plan: SubscriberPlan, now: Moment) -> Self {
         let ranks = vec![SubscriberRank::default(); plan.size as usize];
-        Self { plan, ranks, attachments: Vec::new(), entered: Vec::new(), started_at: now }
+        Self { spec: plan.spec.clone(), plan, ranks, attachments: Vec::new(), entered: Vec::new(), started_at: now }
     }
 
     /// When the last rank released a step of an attachment; `None` if one has not.
