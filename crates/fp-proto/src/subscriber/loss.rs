@@ -78,7 +78,6 @@ impl SubscriberMachine {
 
     /// The publisher's lead is gone without a farewell.
     fn lost_publisher(&mut self, reason: LossReason) {
-        self.drop_answerer();
         match self.phase {
             Phase::Attaching => self.search_on(),
             Phase::Streaming => {
@@ -89,6 +88,8 @@ impl SubscriberMachine {
             Phase::Ended | Phase::Closing => self.attachment.publisher = None,
             Phase::Assembling | Phase::Closed => {}
         }
+        // Only now: the application hears first what became of the stream, then that its questions are lost.
+        self.drop_answerer();
     }
 
     /// The publisher says, or its silence does, that the stream is over.

@@ -169,7 +169,7 @@ impl Scenario {
         let plan = &self.publishers[0];
         let step_us = (plan.gap.low_us + plan.gap.high_us + plan.work.low_us + plan.work.high_us) / 2;
         let warm_us = plan.warm_up.as_micros() as u64;
-        prng.micros(warm_us * 3 / 4, warm_us + step_us * plan.steps * 3 / 4)
+        prng.micros(warm_us * 19 / 20, warm_us + step_us * plan.steps * 3 / 4)
     }
 
     /// A moment while the first publisher is likely to be publishing.
@@ -177,7 +177,8 @@ impl Scenario {
         let plan = &self.publishers[0];
         let step_us = (plan.gap.low_us + plan.gap.high_us + plan.work.low_us + plan.work.high_us) / 2;
         let warm_us = plan.warm_up.as_micros() as u64;
-        plan.starts_at.after(prng.micros(10_000 + warm_us / 2, 20_000 + warm_us + step_us * plan.steps * 3 / 4))
+        let open_us = 12 * self.delays.high_us;
+        plan.starts_at.after(prng.micros(open_us + warm_us / 2, open_us + 20_000 + warm_us + step_us * plan.steps * 3 / 4))
     }
 
     /// The longest that a fault may hold up a healthy cohort's news.
