@@ -3,7 +3,7 @@
 use crate::shared::Shared;
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// No wait of a bench is longer: past it the other process is dead.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,6 +32,15 @@ impl<'a> Bell<'a> {
     /// What it has been raised to.
     pub(crate) fn value(&self) -> u32 {
         self.value.load(Ordering::Acquire)
+    }
+
+    /// Keeps the core busy until the counter is at least `wanted`: nobody else's work gets into its caches.
+    pub(crate) fn spin_for(&self, wanted: u32) {
+        let until = Instant::now() + PATIENCE;
+        while self.value() < wanted {
+            assert!(Instant::now() < until, "nobody rang: {} of {wanted}", self.value());
+            std::hint::spin_loop();
+        }
     }
 
     /// Sleeps until the counter is at least `wanted`.

@@ -1,6 +1,6 @@
 //! Four publishers and two subscribers of one 3-d array, in blocks that fit neither side's cut: 64 MiB a step.
 
-use super::copies::{WARM_STEPS, ring_gigabytes};
+use super::copies::{WARM_STEPS, pattern, ring_gigabytes, write_afresh};
 use crate::bench::Bench;
 use crate::machine::now_ns;
 use crate::ours;
@@ -82,7 +82,7 @@ pub(crate) fn publisher(words: &Words) {
         let mut writer = publisher.begin_step().expect("a step");
         for (index, region) in blocks(rank).iter().enumerate() {
             let mut loan = writer.loan::<f64>(&variable, region).expect("a loan");
-            loan.fill(value(step, rank, index));
+            write_afresh(&mut loan, value(step, rank, index));
             writer.put_loan(loan).expect("a put");
         }
         writer.end().expect("the end of a step");
@@ -92,8 +92,9 @@ pub(crate) fn publisher(words: &Words) {
     println!("segments={segments}");
 }
 
-fn value(step: usize, rank: u64, block: usize) -> f64 {
-    (step * 100) as f64 + (rank * 10) as f64 + block as f64
+/// Stands for a step in what a block is filled with: different from the steps before it, and from other blocks.
+fn value(step: usize, rank: u64, block: usize) -> usize {
+    step * 8 + rank as usize * 2 + block
 }
 
 /// Role: takes its half of every step.
@@ -101,10 +102,10 @@ pub(crate) fn subscriber(words: &Words) {
     ours::take_core(words);
     let rank: u64 = words.number("rank");
     let (start, count) = half(rank);
+    let mut destination = vec![f64::NAN; count.iter().product::<u64>() as usize];
     let selection = Selection::Region(ours::region(&start, &count));
     let options = ours::subscriber_options(words).with_selection("x", selection.clone());
     let mut subscriber = ours::subscriber(options);
-    let mut destination = vec![0f64; count.iter().product::<u64>() as usize];
     let mut started = now_ns();
     for number in 0..WARM_STEPS + words.number::<usize>("steps") {
         if number == WARM_STEPS {
@@ -128,7 +129,8 @@ fn check(elements: &[f64], step: usize, rank: u64) {
             let first = |axis: usize| common.start()[axis];
             for at in [[first(0), first(1), first(2)], [last(0), last(1), last(2)]] {
                 let offset = ((at[0] - start[0]) * count[1] + at[1] - start[1]) * count[2] + at[2] - start[2];
-                assert_eq!(elements[offset as usize], value(step, publisher, index), "at {at:?}");
+                let wanted = [pattern(value(step, publisher, index)); 8];
+                assert_eq!(elements[offset as usize].to_ne_bytes(), wanted, "at {at:?}");
             }
         }
     }

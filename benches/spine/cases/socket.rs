@@ -1,7 +1,8 @@
 //! The baselines over tcp: a socket with what the system gives it, but for the delay of small messages, which is off.
 
-use super::copies::{Filling, WARM_STEPS, timed};
+use super::copies::{Filling, WARM_STEPS, destination, timed};
 use super::latency::{half_trips, repetitions};
+use crate::machine::now_ns;
 use crate::ours;
 use crate::process::Words;
 use std::io::{Read, Write};
@@ -40,11 +41,14 @@ pub(crate) fn sender(words: &Words) {
 /// Role: reads steps into an array.
 pub(crate) fn receiver(words: &Words) {
     ours::take_core(words);
+    let destination = destination(words);
     let mut stream = accept();
     let take = |destination: &mut [u64]| {
+        let started = now_ns();
         stream.read_exact(bytemuck::cast_slice_mut(destination)).expect("a read");
+        now_ns() - started
     };
-    timed(words, take, String::new);
+    timed(words, destination, take, String::new);
 }
 
 /// Role: sends 8 bytes and waits for the answer.
