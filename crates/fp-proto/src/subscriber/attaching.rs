@@ -153,6 +153,11 @@ impl SubscriberMachine {
             }
             Message::Assign(assignment) => self.assigned(from, assignment),
             Message::Reselected { first } => self.reselected(first),
+            // It is over before it began for us: another epoch may come within our patience.
+            Message::StreamEnd { .. } if self.attachment.search.is_some() => {
+                self.wire.disconnect(from, DisconnectReason::Done);
+                self.search_on();
+            }
             Message::StreamEnd { reason, skipped } => self.publisher_ended(reason, skipped),
             Message::Resolved { request, encoded, owners } => self.resolved(request, encoded, owners),
             other => self.unexpected(from, &other),

@@ -154,7 +154,11 @@ pub(crate) fn plan(kind: FaultKind, scenario: &mut Scenario, prng: &mut Prng) {
 
 fn strike(scenario: &mut Scenario, prng: &mut Prng, strike: Strike) {
     let late = prng.chance(80);
-    let when = if late { When::AfterOpening(scenario.busy_after(prng)) } else { When::At(scenario.busy_moment(prng)) };
+    let when = if late {
+        When::AfterOpening(scenario.busy_after(prng))
+    } else {
+        When::At(scenario.busy_moment(prng))
+    };
     scenario.faults.push(Fault { when, strike });
 }
 

@@ -40,7 +40,9 @@ fn play(seed: u64, mutation: Option<Mutation>, record: Record) -> Outcome {
             break;
         }
         let Some((at, due)) = world.queue.pop() else { break };
-        world.oracle.demand(happened < LIMIT_HAPPENINGS, "no storm of messages", || format!("{happened} so far"));
+        world
+            .oracle
+            .demand(happened < LIMIT_HAPPENINGS, "no storm of messages", || format!("{happened} so far"));
         if at > bound {
             break;
         }

@@ -178,7 +178,9 @@ impl Scenario {
         let step_us = (plan.gap.low_us + plan.gap.high_us + plan.work.low_us + plan.work.high_us) / 2;
         let warm_us = plan.warm_up.as_micros() as u64;
         let open_us = 12 * self.delays.high_us;
-        plan.starts_at.after(prng.micros(open_us + warm_us / 2, open_us + 20_000 + warm_us + step_us * plan.steps * 3 / 4))
+        plan.starts_at.after(
+            prng.micros(open_us + warm_us / 2, open_us + 20_000 + warm_us + step_us * plan.steps * 3 / 4),
+        )
     }
 
     /// The longest that a fault may hold up a healthy cohort's news.

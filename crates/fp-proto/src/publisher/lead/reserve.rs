@@ -23,7 +23,9 @@ impl PublisherMachine {
     /// What a newcomer gets of the decided steps, and from where on the reserve's undecided steps are its too.
     pub(crate) fn reserve_for(&self, subscription: SubscriptionId, first: StepId) -> (Vec<StepId>, StepId) {
         let Some(lead) = &self.lead else { return (Vec::new(), first) };
-        let Some(served) = lead.served.get(&subscription) else { return (Vec::new(), first) };
+        let Some(served) = lead.served.get(&subscription).filter(|_| !self.is_lost()) else {
+            return (Vec::new(), first);
+        };
         let mut steps = Vec::new();
         let mut from = first;
         if self.config.reserve_steps > 0 && served.spec.start_at == StartAt::OldestReserved {
@@ -45,8 +47,11 @@ impl PublisherMachine {
         from: StepId,
         reserved: &[StepId],
     ) {
+        // Of a stream that is lost its members were told the end already: nothing begins for them.
+        let lost = self.is_lost();
         let Some(lead) = &mut self.lead else { return };
-        let Some(served) = lead.served.get_mut(&subscription).filter(|served| !served.removed) else {
+        let Some(served) = lead.served.get_mut(&subscription).filter(|served| !served.removed && !lost)
+        else {
             return;
         };
         served.first = Some(first);

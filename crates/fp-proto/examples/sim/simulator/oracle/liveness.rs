@@ -75,6 +75,8 @@ impl Oracle {
         let kept = truth.kept_by_all(step, subscription);
         let Some(wanted) = truth.subscriptions.get_mut(&subscription) else { return };
         wanted.dropped.insert(step, now);
+        // Given to a member that is gone, back in the queue, and given up there.
+        wanted.lost += u64::from(wanted.assignments.iter().any(|(given, _)| *given == step));
         let over = wanted.ended;
         let lossless = wanted.is_lossless();
         self.demand(!lossless || rejected || over || !kept, "a lossless subscription drops nothing", || {
@@ -117,7 +119,8 @@ impl Oracle {
         let reader = known.cohort;
         match reason {
             MemberEnd::Lost(how) => {
-                let excused = self.is_pair_tainted(cohort, reader) || self.has_failed_rank(reader);
+                let over = self.publishers[&cohort].over_at.is_some();
+                let excused = over || self.is_pair_tainted(cohort, reader) || self.has_failed_rank(reader);
                 self.demand(excused, "nobody is lost without a fault", || {
                     format!("{cohort} lost {reader} ({how}) though nothing hit them")
                 });

@@ -260,7 +260,14 @@ pub(crate) struct SubscriberTruth {
 impl SubscriberTruth {
     pub(crate) fn new(plan: SubscriberPlan, now: Moment) -> Self {
         let ranks = vec![SubscriberRank::default(); plan.size as usize];
-        Self { spec: plan.spec.clone(), plan, ranks, attachments: Vec::new(), entered: Vec::new(), started_at: now }
+        Self {
+            spec: plan.spec.clone(),
+            plan,
+            ranks,
+            attachments: Vec::new(),
+            entered: Vec::new(),
+            started_at: now,
+        }
     }
 
     /// When the last rank released a step of an attachment; `None` if one has not.
