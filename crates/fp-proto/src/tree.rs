@@ -36,7 +36,8 @@ mod tests {
                 let mut seen = 1;
                 assert_eq!(height(Rank(size - 1), size, fan_out), 0);
                 for rank in 0..size {
-                    let below = children(Rank(rank), size, fan_out).map(|child| height(child, size, fan_out) + 1);
+                    let below =
+                        children(Rank(rank), size, fan_out).map(|child| height(child, size, fan_out) + 1);
                     assert_eq!(height(Rank(rank), size, fan_out), below.max().unwrap_or(0));
                     for child in children(Rank(rank), size, fan_out) {
                         assert_eq!(parent(child, fan_out), Some(Rank(rank)));

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use flexpath_demo::pipeline::supervisor::{Interrupt, Options, Screen, demonstrate};
 use flexpath_demo::pipeline::{Part, Settings};
+use tracing_subscriber::EnvFilter;
 
 /// A live LAMMPS run on four ranks, and the analytics of the Flexpath paper (section II) that attach to it while it runs:
 /// Helper, Bonds, CSym and, once CSym sees the material tear, CNA. Results are held against LAMMPS's own, atom by atom.
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
 }
 
 fn be(part: Part, settings: &Settings) -> ExitCode {
+    log();
     match part.run(settings) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -50,6 +52,12 @@ fn be(part: Part, settings: &Settings) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What the library says of itself goes to the part's log, as much as `RUST_LOG` asks for.
+fn log() {
+    let wanted = EnvFilter::from_default_env();
+    tracing_subscriber::fmt().with_env_filter(wanted).with_writer(std::io::stderr).with_ansi(false).init();
 }
 
 fn supervise(options: &Options) -> ExitCode {

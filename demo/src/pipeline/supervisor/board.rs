@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::part::Part;
-use super::super::report::{Closed, Compared, Left, Line, Owned, Report};
+use super::super::report::{Closed, Compared, Left, Line, Owned, Published, Report, Taken};
 use super::super::streams::{ATOMS, BONDS};
 use super::watch::Judged;
 
@@ -49,39 +49,25 @@ pub(super) struct Board {
 impl Board {
     /// Take in what was said; gives what the user should read at once.
     pub(super) fn take(&mut self, line: Line) -> Vec<String> {
+        self.follow_cna(&line);
         let Line { part, rank, at_ms, report } = line;
         let who = (part, rank);
         match report {
             Report::Source { name } => self.source = Some(name),
-            Report::Published(published) => {
-                if published.stream == ATOMS {
-                    self.simulated.push((published.time_step, at_ms));
-                }
-                let is_cna = |(label, _): &(String, usize)| name_of(label) == Part::Cna.name();
-                if published.stream == BONDS && published.attached.iter().any(is_cna) {
-                    self.bonds_to_cna.push(published.time_step);
-                }
-                self.attached.insert(published.stream, published.attached);
+            Report::Published(published) => self.take_published(published, at_ms),
+            Report::Taken(Taken { stream, bytes, .. }) => {
+                self.bytes.insert((who, stream), bytes);
             }
-            Report::Taken(taken) => {
-                if who.0 == Part::Cna.name() {
-                    self.cna_took.push(taken.time_step);
-                }
-                self.bytes.insert((who, taken.stream), taken.bytes);
-            }
-            Report::Attached { .. } if who.0 == Part::Cna.name() => self.cna_came_ms = Some(at_ms),
             Report::Attached { .. } => {}
             Report::Edges(edges) => return self.take_links(&who, &edges.stream, edges.links),
             Report::Owned(owned) => {
                 self.owned.insert(who.1, owned);
             }
-            Report::Closed(closed) => self.closed.push((who, closed)),
-            Report::Left(left) => {
-                if who.0 == Part::Cna.name() {
-                    self.cna_went_ms = Some(at_ms);
-                }
-                self.left.push((who, left));
+            Report::Closed(closed) => {
+                self.attached.remove(&closed.stream);
+                self.closed.push((who, closed));
             }
+            Report::Left(left) => self.left.push((who, left)),
             Report::Compared(compared) => self.compared.push(compared),
             Report::Constants { tried, refused } => self.constants = Some((tried, refused)),
             Report::Picture { path, time_step } => self.picture = Some((path, time_step)),
@@ -92,6 +78,30 @@ impl Board {
             Report::Failed { what } => self.failures.push(format!("{}.{}: {what}", who.0, who.1)),
         }
         Vec::new()
+    }
+
+    /// When CNA comes, what it takes, and when it goes.
+    fn follow_cna(&mut self, line: &Line) {
+        if line.part != Part::Cna.name() {
+            return;
+        }
+        match &line.report {
+            Report::Attached { .. } => self.cna_came_ms = Some(line.at_ms),
+            Report::Taken(taken) => self.cna_took.push(taken.time_step),
+            Report::Left(_) => self.cna_went_ms = Some(line.at_ms),
+            _ => {}
+        }
+    }
+
+    fn take_published(&mut self, published: Published, at_ms: u64) {
+        let Published { stream, time_step, attached } = published;
+        if stream == ATOMS {
+            self.simulated.push((time_step, at_ms));
+        }
+        if stream == BONDS && attached.iter().any(|(label, _)| name_of(label) == Part::Cna.name()) {
+            self.bonds_to_cna.push(time_step);
+        }
+        self.attached.insert(stream, attached);
     }
 
     /// Links that are new, in words: owners that are linked to alike together.
@@ -153,4 +163,52 @@ impl Board {
 /// Subscriptions are named `part.stream`.
 fn name_of(label: &str) -> &str {
     label.split('.').next().unwrap_or(label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::report::Edges;
+    use super::*;
+
+    fn line(part: Part, rank: u32, at_ms: u64, report: Report) -> Line {
+        Line { part: part.name().to_owned(), rank, at_ms, report }
+    }
+
+    fn published(stream: &str, time_step: i64, attached: &[&str]) -> Report {
+        let attached = attached.iter().map(|label| (format!("{label}.{stream}"), 2)).collect();
+        Report::Published(Published { stream: stream.to_owned(), time_step, attached })
+    }
+
+    #[test]
+    fn links_are_told_once_and_alike_together() {
+        let mut board = Board::default();
+        let links = |last: &str| {
+            let links = [(0, "transport=shm; x"), (1, "transport=tcp 127.0.0.1:1; y"), (2, last)];
+            let links = links.map(|(owner, text)| (owner, text.to_owned())).to_vec();
+            line(Part::Helper, 1, 0, Report::Edges(Edges { stream: "atoms".to_owned(), links }))
+        };
+        let told = board.take(links("transport=shm; x"));
+        assert_eq!(told[0], "  edge: atoms of rank 0, 2 -> helper.1: transport=shm; x");
+        assert_eq!(told.len(), 2);
+        assert_eq!(board.take(links("transport=shm; x")), Vec::<String>::new());
+        assert_eq!(board.take(links("transport=tcp 127.0.0.1:2; y")).len(), 1);
+        let counted: Vec<(String, usize)> = board.transports().into_iter().collect();
+        assert_eq!(counted, [("transport=shm (x)".to_owned(), 1), ("transport=tcp (y)".to_owned(), 2)]);
+    }
+
+    #[test]
+    fn everybody_is_who_the_publishers_have_attached() {
+        let mut board = Board::default();
+        board.take(line(Part::Simulation, 0, 5, published(ATOMS, 100, &["check", "helper"])));
+        board.take(line(Part::Bonds, 0, 6, published(BONDS, 100, &["csym", "cna"])));
+        assert_eq!(board.everybody(), ["helper", "csym", "cna", "check"]);
+        assert_eq!((board.depth(ATOMS), board.depth("shares")), (2, 0));
+        assert_eq!(
+            (board.simulated.as_slice(), board.bonds_to_cna.as_slice()),
+            (&[(100, 5)][..], &[100][..])
+        );
+        board.take(line(Part::Bonds, 0, 7, published(BONDS, 200, &["csym"])));
+        assert_eq!(board.everybody(), ["helper", "csym", "check"]);
+        assert_eq!(board.bonds_to_cna, [100]);
+    }
 }

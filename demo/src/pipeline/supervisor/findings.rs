@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn one_wrong_or_missing_step_fails_the_comparison() {
         let what = ["central symmetry is LAMMPS's, atom by atom"];
-        assert_eq!(broken(|board| drop(board.compared.pop())), what);
+        assert_eq!(broken(|board| board.compared.truncate(12)), what);
         assert_eq!(broken(|board| board.compared[2].holds = false), what);
     }
 

@@ -109,21 +109,20 @@ impl<'a> Run<'a> {
     }
 
     fn introduce(&mut self) {
-        let config = self.settings.run_config();
+        let (config, ranks) = (self.settings.run_config(), self.settings.ranks);
         let launcher = match self.settings.source {
             SourceKind::Lammps => "LAMMPS under mpirun",
             SourceKind::BuiltIn => "built-in molecular dynamics (NOT LAMMPS)",
         };
-        self.screen.line("");
-        self.screen.line(&format!(
-            "== {}: {launcher} on {} ranks",
-            self.settings.problem.name(),
-            self.settings.ranks
-        ));
-        self.screen.line(&format!(
-            "  {} time steps; every {} one is published, every {} one is held against the simulation's own analysis",
-            config.steps, config.publish_every, config.compare_every
-        ));
+        let (steps, publish, compare) = (config.steps, config.publish_every, config.compare_every);
+        let folder = self.rendezvous.directory().display();
+        let lines = [
+            String::new(),
+            format!("== {}: {launcher} on {ranks} ranks", self.settings.problem.name()),
+            format!("  {steps} time steps; one in {publish} is published, one in {compare} compared"),
+            format!("  from another shell: FLEXPATH_RENDEZVOUS={folder} flexpath ls"),
+        ];
+        lines.iter().for_each(|line| self.screen.line(line));
     }
 
     fn start_part(&mut self, part: Part) -> Result<(), RunError> {

@@ -101,7 +101,11 @@ impl PublisherMachine {
     fn next_member(&self, subscription: SubscriptionId) -> Option<MemberId> {
         let lead = self.lead.as_ref()?;
         let served = lead.served.get(&subscription)?;
-        if served.queue.is_empty() || served.first.is_none() || self.is_lost() || lead.is_full(served, subscription) {
+        if served.queue.is_empty()
+            || served.first.is_none()
+            || self.is_lost()
+            || lead.is_full(served, subscription)
+        {
             return None;
         }
         #[cfg(feature = "mutations")]
@@ -109,7 +113,9 @@ impl PublisherMachine {
         #[cfg(not(feature = "mutations"))]
         let free = false;
         let has_credit = |id: &MemberId| {
-            lead.members.get(id).is_some_and(|member| !member.ended && (free || member.assigned < member.credit))
+            lead.members
+                .get(id)
+                .is_some_and(|member| !member.ended && (free || member.assigned < member.credit))
         };
         let mode = served.spec.share.as_ref().map_or(ShareMode::RoundRobin, |share| share.mode);
         match mode {

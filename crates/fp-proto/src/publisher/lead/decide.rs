@@ -128,8 +128,10 @@ impl PublisherMachine {
         }
         let id = table.id();
         self.tables.hold(table);
-        lead.steps
-            .insert(step, Decided { table: id, values: report.values, len_bytes: report.len_bytes, holders, retire: false });
+        lead.steps.insert(
+            step,
+            Decided { table: id, values: report.values, len_bytes: report.len_bytes, holders, retire: false },
+        );
     }
 
     fn hand_out(&mut self, step: StepId, shares: &[(SubscriptionId, Share)]) {
