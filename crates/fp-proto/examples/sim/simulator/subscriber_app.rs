@@ -272,10 +272,12 @@ impl World {
     fn enter_attachment(&mut self, slot: SlotId) {
         let (cohort, rank) = self.place(slot);
         let truth = &self.oracle.subscribers[&cohort];
-        let (current, spec) = (truth.current(rank.0 as usize), truth.spec.clone());
+        let current = truth.current(rank.0 as usize);
+        let attached = current.and_then(|current| truth.attachments.get(current));
+        let variables = attached.map_or(VariableSet::All, |attached| attached.spec.variables.clone());
         if let App::Subscriber(app) = &mut self.slot_mut(slot).app {
             app.attachment = current;
-            app.selections = vec![(StepId(0), spec.variables)];
+            app.selections = vec![(StepId(0), variables)];
             app.placed.clear();
             app.told.clear();
         }

@@ -37,7 +37,8 @@ impl Oracle {
     ) {
         let Some(truth) = self.subscribers.get_mut(&reader) else { return };
         let attachment = truth.attachments.len();
-        truth.attachments.push(Attachment { publisher, subscription, member, first, sent: Vec::new() });
+        let spec = truth.spec.clone();
+        truth.attachments.push(Attachment { publisher, subscription, member, first, spec, sent: Vec::new() });
         let credit_steps = u64::from(truth.plan.credit_steps);
         let Some(truth) = self.publishers.get_mut(&publisher) else { return };
         if let Some(wanted) = truth.subscriptions.get_mut(&subscription) {

@@ -223,6 +223,8 @@ pub(crate) struct Attachment {
     pub(crate) subscription: SubscriptionId,
     pub(crate) member: MemberId,
     pub(crate) first: StepId,
+    /// What was asked for at first.
+    pub(crate) spec: SubscriptionSpec,
     /// What the publisher's lead sent, in order.
     pub(crate) sent: Vec<Assignment>,
 }
