@@ -124,6 +124,8 @@ impl PublisherMachine {
         }
         self.append(Decision::Start { change, first, reserved, reserve_from });
         self.change_started(subscription, first, &kind);
+        // Closing may have waited for nothing but this change.
+        self.consider_ending();
     }
 
     /// Second pass: the change holds from `first` on.
