@@ -296,10 +296,6 @@ impl World {
     }
 
     fn selection_holds(&mut self, slot: SlotId, first: StepId) {
-        let (cohort, rank) = self.place(slot);
-        if rank == Rank::LEAD {
-            self.oracle.reselected(cohort, first);
-        }
         if let App::Subscriber(app) = &mut self.slot_mut(slot).app
             && let Some((_, variables)) = &app.plan.reselects
         {

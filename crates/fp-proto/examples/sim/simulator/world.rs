@@ -276,6 +276,7 @@ impl World {
         if due.is_some_and(|due| due <= self.now) {
             self.feed(slot, Input::Timeout);
         }
+        self.set_timer(slot);
         self.wake_at(slot, self.now);
     }
 
