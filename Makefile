@@ -6,8 +6,8 @@ DESTDIR ?=
 # Words for the demo, as in `make demo DEMO=--short`.
 DEMO ?=
 # How many seeds the long simulation draws, and how many cases the long property tests.
-SIM_SEEDS ?= 8000
-PROPERTY_CASES ?= 2000
+SIM_SEEDS ?= 1200
+PROPERTY_CASES ?= 512
 
 # rustup installs here, and a shell that was open before does not know it.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
