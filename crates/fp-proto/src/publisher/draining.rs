@@ -131,10 +131,11 @@ impl PublisherMachine {
         }
     }
 
-    /// The lead has closed the stream.
+    /// The lead has closed the stream: with everything released, or at its deadline.
     pub(crate) fn apply_closed(&mut self) {
         self.finish();
-        self.closed(CloseOutcome::Clean);
+        let held = self.ledger.holders();
+        self.closed(if held.is_empty() { CloseOutcome::Clean } else { CloseOutcome::Held(held) });
     }
 
     /// After a loss this rank is done when the application has closed and nothing is held here any more, or

@@ -104,7 +104,7 @@ impl Oracle {
     }
 
     /// Whether a publisher rank's patience with closing is at its end.
-    fn close_is_overdue(&self, cohort: CohortId) -> bool {
+    pub(crate) fn close_is_overdue(&self, cohort: CohortId) -> bool {
         let patience = self.close_timeout;
         let called = self.publishers[&cohort].ranks.iter().filter_map(|rank| rank.close_called);
         called.into_iter().any(|called| self.now.since(called) >= patience)

@@ -57,7 +57,8 @@ impl Oracle {
             return false;
         }
         let own = &truth.ranks[rank.0 as usize];
-        let over = own.told_lost || own.gone.is_some() || own.close_called.is_some();
+        let closing = own.close_called.is_some() || self.close_is_overdue(cohort);
+        let over = own.told_lost || own.gone.is_some() || closing;
         let Some(known) = truth.members.get(&member).cloned() else { return false };
         self.demand(known.gone.is_some() || over, "a step is freed when it is released", || {
             format!("{cohort} rank {rank} frees step {step} while {} still has it", known.cohort)
