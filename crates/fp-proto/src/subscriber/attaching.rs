@@ -183,14 +183,15 @@ impl SubscriberMachine {
         self.attachment.membership = Some(membership);
         self.tell_children(&Message::Attached { subscription, member, epoch, first, publisher_size, peers });
         self.stream.start(first);
+        if self.phase != Phase::Attaching {
+            return;
+        }
+        self.phase = Phase::Streaming;
         if self.attachment.awaiting.take().is_some() {
             self.wire.mark(Transition::SubscriberRestarted);
             self.wire.event(Event::Restarted { epoch, first });
         } else {
             self.wire.event(Event::Opened { epoch });
-        }
-        if self.phase == Phase::Attaching {
-            self.phase = Phase::Streaming;
         }
     }
 
@@ -233,6 +234,11 @@ impl SubscriberMachine {
         #[cfg(not(feature = "mutations"))]
         let keep = false;
         self.stream.reset(keep);
+        if self.phase == Phase::Closing {
+            // This rank awaits nothing any more; it only waits for the others to leave.
+            self.drop_answerer();
+            return;
+        }
         self.attachment.awaiting = Some(reason.clone());
         self.phase = Phase::Attaching;
         self.wire.event(Event::AwaitingRestart { reason });

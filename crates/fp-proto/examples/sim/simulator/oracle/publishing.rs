@@ -130,15 +130,15 @@ impl Oracle {
         rank: Rank,
         subscription: SubscriptionId,
         known: Moment,
-        given_of_the_past: bool,
+        in_doubt: bool,
     ) -> Vec<StepId> {
         let steps = &truth.ranks[rank.0 as usize].steps;
         let all = steps.iter().enumerate().map(|(step, own)| (StepId(step as u64), own));
         let live = all.filter(|(step, own)| {
-            let past = given_of_the_past && truth.may_be_given_of_the_past(*step, subscription);
+            let past = in_doubt && truth.may_be_given_of_the_past(*step, subscription);
             (own.kept.contains(&subscription) || past)
                 && own.freed.is_none_or(|freed| freed > known)
-                && !self.needed_no_more(truth, *step, subscription, known)
+                && !self.needed_no_more(truth, *step, subscription, known, in_doubt)
         });
         live.map(|(step, _)| step).collect()
     }
@@ -150,15 +150,22 @@ impl Oracle {
         step: StepId,
         subscription: SubscriptionId,
         at: Moment,
+        in_doubt: bool,
     ) -> bool {
         let Some(wanted) = truth.subscriptions.get(&subscription) else { return false };
+        let dropped = wanted.dropped.get(&step).is_some_and(|&dropped| dropped <= at);
         let holders: Vec<_> = wanted.assignments.iter().filter(|(assigned, _)| *assigned == step).collect();
         if let Some((_, member)) = holders.last() {
-            let gone = truth.members.get(member).and_then(|member| member.gone).map(|(gone, _)| gone);
             let released = self.is_released(truth, *member, step);
-            return released.into_iter().chain(gone).any(|over| over <= at);
+            let known = truth.members.get(member);
+            let gone = known.and_then(|known| known.gone).map(|(gone, _)| gone);
+            // Of a redelivering set it may be waiting for another member.
+            let redeliver = wanted.spec.share.as_ref().is_some_and(|share| share.redeliver);
+            if in_doubt && redeliver && gone.is_some() {
+                return dropped || known.is_some_and(|known| known.release_heard.contains(&step));
+            }
+            return dropped || released.into_iter().chain(gone).any(|over| over <= at);
         }
-        let dropped = wanted.dropped.get(&step).is_some_and(|&dropped| dropped <= at);
         let first = truth.first_of(subscription);
         let past = truth.may_be_given_of_the_past(step, subscription);
         dropped || (!past && first.is_some_and(|first| step < first || !wanted.takes(step, first)))
