@@ -1,6 +1,6 @@
 //! What all cases share: the command line, directories for streams, the rows found so far.
 
-use crate::machine::{Ticks, description};
+use crate::machine::{Ticks, description, hop_ns};
 use crate::report::{Row, median, print_head};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -19,6 +19,7 @@ pub(crate) struct Options {
     only: Vec<String>,
     json: Option<PathBuf>,
     patience: Duration,
+    hop_limit_ns: Option<f64>,
 }
 
 impl Options {
@@ -32,6 +33,10 @@ impl Options {
                 "--bench" => {}
                 "--quick" => options.quick = true,
                 "--json" => options.json = Some(value()?.into()),
+                "--hop" => {
+                    let limit = value()?;
+                    options.hop_limit_ns = Some(limit.parse().map_err(|_| format!("{limit} is no number"))?);
+                }
                 "--patience" => options.patience = seconds(value()?)?,
                 "--only" => options.only.push(value()?.clone()),
                 other => return Err(format!("what is {other}?")),
@@ -52,8 +57,35 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub(crate) struct Rounds<T> {
     /// What each found.
     pub(crate) found: Vec<T>,
-    /// The share of all cores, in percent, that others used meanwhile; the middle round's.
+    /// What the machine did meanwhile.
+    pub(crate) around: Around,
+}
+
+/// What a round depends on, and nobody chose; of several rounds, the middle of each.
+#[derive(Clone, Copy)]
+pub(crate) struct Around {
+    /// The share of all cores, in percent, that others used.
     pub(crate) others_percent: f64,
+    /// Nanoseconds from one core to the other.
+    pub(crate) hop_ns: f64,
+}
+
+impl Around {
+    /// Measured for one piece of work.
+    pub(crate) fn during<T>(work: impl FnOnce() -> T) -> (Self, T) {
+        let (hop_before, since) = (hop_ns(), Ticks::now());
+        let found = work();
+        let others_percent = since.others_percent();
+        (Self { others_percent, hop_ns: hop_before.max(hop_ns()) }, found)
+    }
+
+    fn is_calm(&self, options: &Options) -> bool {
+        self.others_percent < QUIET_PERCENT && !self.is_far(options)
+    }
+
+    fn is_far(&self, options: &Options) -> bool {
+        options.hop_limit_ns.is_some_and(|limit| self.hop_ns > limit)
+    }
 }
 
 /// A run of the benches.
@@ -68,7 +100,7 @@ impl Bench {
     /// Starts a run: prints the head of the table.
     pub(crate) fn new(options: Options) -> Self {
         println!("{}", description());
-        println!("load: what other processes used of all cores while the row was measured");
+        println!("load: what others used of all cores meanwhile; hop: a cache line's way from core to core");
         print_head();
         let place = TempDir::with_prefix("flexpath-bench-").expect("a temporary directory");
         Self { options, place, streams: 0, rows: Vec::new() }
@@ -80,21 +112,27 @@ impl Bench {
     }
 
     /// Measures round by round. With patience, rounds wait for the machine to be quiet and are repeated where it was
-    /// not; the quietest count. They are chosen by that alone, whatever they found.
+    /// not, or where its cores were farther apart than `--hop` allows; the nearest and quietest count. They are chosen
+    /// by that alone, whatever they found.
     pub(crate) fn take_turns<T>(&mut self, mut round: impl FnMut(&mut Self) -> T) -> Rounds<T> {
         let (wanted, until) = (self.rounds(), Instant::now() + self.options.patience);
-        let mut found: Vec<(f64, T)> = Vec::new();
-        let quiet = |found: &[(f64, T)]| found.iter().filter(|(load, _)| *load < QUIET_PERCENT).count();
-        while quiet(&found) < wanted && (found.len() < wanted || Instant::now() < until) {
+        let (mut found, mut calm): (Vec<(Around, T)>, usize) = (Vec::new(), 0);
+        while calm < wanted && (found.len() < wanted || Instant::now() < until) {
             await_quiet(until);
-            let since = Ticks::now();
-            let one = round(self);
-            found.push((since.others_percent(), one));
+            let (around, one) = Around::during(|| round(self));
+            calm += usize::from(around.is_calm(&self.options));
+            found.push((around, one));
         }
-        found.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let far = |around: &Around| around.is_far(&self.options);
+        found.sort_by(|(one, _), (other, _)| {
+            far(one).cmp(&far(other)).then(one.others_percent.total_cmp(&other.others_percent))
+        });
         found.truncate(wanted);
-        let (loads, found): (Vec<f64>, Vec<T>) = found.into_iter().unzip();
-        Rounds { found, others_percent: median(&loads) }
+        let (around, found): (Vec<Around>, Vec<T>) = found.into_iter().unzip();
+        let middle = |of: fn(&Around) -> f64| median(&around.iter().map(of).collect::<Vec<_>>());
+        let (others_percent, hop_ns) =
+            (middle(|around| around.others_percent), middle(|around| around.hop_ns));
+        Rounds { found, around: Around { others_percent, hop_ns } }
     }
 
     /// How many times everything is measured, taking turns.

@@ -1,8 +1,10 @@
 //! What the benches ask of the machine: cores, the clock, memory used, and what else was running.
 
+use crate::report::median;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Pins this process, with all threads that it starts from now on, to one core.
 pub(crate) fn pin(core: usize) {
@@ -67,6 +69,42 @@ impl Ticks {
 
 fn numbers(line: &str, skip: usize) -> Vec<u64> {
     line.split_whitespace().skip(skip).map(|word| word.parse().unwrap_or(0)).collect()
+}
+
+/// Trips that show how far apart two cores are.
+const HOPS: usize = 2000;
+
+/// Nanoseconds for a cache line to go from one core to the other: the half of a round trip, both spinning. On a
+/// virtual machine it changes as the host moves its cores about, and with it what small steps can cost at best.
+pub(crate) fn hop_ns() -> f64 {
+    // Sixteen words: neither shares its cache line with the other, nor with its neighbour's.
+    let (there, back) = ([const { AtomicUsize::new(0) }; 16], [const { AtomicUsize::new(0) }; 16]);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            pin(1);
+            for trip in 1..=HOPS {
+                spin_until(&there[8], trip);
+                back[8].store(trip, Ordering::Release);
+            }
+        });
+        let times = scope.spawn(|| {
+            pin(0);
+            let trip = |trip: usize| {
+                let started = now_ns();
+                there[8].store(trip, Ordering::Release);
+                spin_until(&back[8], trip);
+                (now_ns() - started) as f64 / 2.0
+            };
+            (1..=HOPS).map(trip).collect::<Vec<f64>>()
+        });
+        median(&times.join().expect("no panic"))
+    })
+}
+
+fn spin_until(word: &AtomicUsize, wanted: usize) {
+    while word.load(Ordering::Acquire) != wanted {
+        std::hint::spin_loop();
+    }
 }
 
 /// What the machine is, in a line.

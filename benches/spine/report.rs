@@ -1,5 +1,6 @@
 //! What was found: medians, quantiles, rows of the table, and the same as JSON.
 
+use crate::bench::{Around, Rounds};
 use serde_json::{Value, json};
 
 /// The value below which that part of the values lies.
@@ -59,7 +60,7 @@ pub(crate) struct Row {
     baseline: Option<f64>,
     ratio: Option<f64>,
     target: Target,
-    others_percent: f64,
+    around: Option<Around>,
     note: String,
 }
 
@@ -67,22 +68,37 @@ impl Row {
     /// A figure and its target.
     pub(crate) fn new(case: impl Into<String>, unit: &'static str, ours: f64, target: Target) -> Self {
         let (baseline, ratio, note) = (None, None, String::new());
-        Self { case: case.into(), unit, ours, baseline, ratio, target, others_percent: 0.0, note }
+        Self { case: case.into(), unit, ours, baseline, ratio, target, around: None, note }
     }
 
-    /// With the share of all cores, in percent, that other processes used meanwhile.
+    /// With what the machine did meanwhile.
     #[must_use]
-    pub(crate) fn under(mut self, others_percent: f64) -> Self {
-        self.others_percent = others_percent;
+    pub(crate) fn under(mut self, around: Around) -> Self {
+        self.around = Some(around);
         self
     }
 
-    /// With the baseline of the same run. The ratio is ours to the baseline's.
+    /// With what it is measured against. The ratio is ours to that.
     #[must_use]
     pub(crate) fn against(mut self, baseline: f64) -> Self {
         self.baseline = Some(baseline);
         self.ratio = Some(self.ours / baseline);
         self
+    }
+
+    /// The middle of what rounds found, ours and the baseline's; the ratio is the middle one of the rounds', as both
+    /// sides of a round saw the same machine.
+    pub(crate) fn of_rounds(
+        case: impl Into<String>,
+        unit: &'static str,
+        rounds: &Rounds<(f64, f64)>,
+        target: Target,
+    ) -> Self {
+        let (own, base): (Vec<f64>, Vec<f64>) = rounds.found.iter().copied().unzip();
+        let ratios: Vec<f64> = rounds.found.iter().map(|(own, base)| own / base).collect();
+        let mut row = Self::new(case, unit, median(&own), target).against(median(&base)).under(rounds.around);
+        row.ratio = Some(median(&ratios));
+        row
     }
 
     /// With something to know about it.
@@ -96,7 +112,7 @@ impl Row {
     pub(crate) fn print(&self) {
         let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), short);
         println!(
-            "{:<44} {:>9} {:>9} {:<5} {:>6} {:<13} {:<7} {:>3.0} %  {}",
+            "{:<44} {:>9} {:>9} {:<5} {:>6} {:<13} {:<7} {:>4} {:>4}  {}",
             self.case,
             short(self.ours),
             optional(self.baseline),
@@ -104,7 +120,8 @@ impl Row {
             optional(self.ratio),
             self.target.text(),
             self.verdict(),
-            self.others_percent,
+            optional(self.around.map(|around| around.others_percent.round())),
+            optional(self.around.map(|around| around.hop_ns.round())),
             self.note
         );
     }
@@ -123,7 +140,8 @@ impl Row {
             "case": self.case, "unit": self.unit, "ours": self.ours, "baseline": self.baseline,
             "ratio": self.ratio, "target": self.target.text(),
             "met": self.target.is_met(self.ours, self.ratio),
-            "others_percent": self.others_percent, "note": self.note,
+            "others_percent": self.around.map(|around| around.others_percent),
+            "hop_ns": self.around.map(|around| around.hop_ns), "note": self.note,
         })
     }
 }
@@ -131,8 +149,8 @@ impl Row {
 /// The table's head.
 pub(crate) fn print_head() {
     println!(
-        "{:<44} {:>9} {:>9} {:<5} {:>6} {:<13} {:<7} {:>5}",
-        "case", "ours", "baseline", "unit", "ratio", "target", "", "load"
+        "{:<44} {:>9} {:>9} {:<5} {:>6} {:<13} {:<7} {:>4} {:>4}",
+        "case", "ours", "baseline", "unit", "ratio", "target", "", "load", "hop"
     );
 }
 

@@ -1,6 +1,6 @@
 //! Attaching to a running cohort of 64 ranks: from opening to the first step's data, for a slab that two of them own.
 
-use crate::bench::Bench;
+use crate::bench::{Around, Bench};
 use crate::machine::now_ns;
 use crate::ours;
 use crate::process::{Role, Running, Words, listed};
@@ -29,18 +29,18 @@ pub(crate) fn measure(bench: &mut Bench) {
     let rounds = bench.take_turns(cohort);
     let lists = |key: &str| -> Vec<Vec<f64>> { rounds.found.iter().map(|found| found.list(key)).collect() };
     let (opened, times) = (lists("opened"), lists("times"));
-    add(bench, "first", rounds.others_percent, &part(&opened, 0..1), &part(&times, 0..1));
-    add(bench, "later", rounds.others_percent, &part(&opened, 1..ATTACHES), &part(&times, 1..ATTACHES));
+    add(bench, "first", rounds.around, &part(&opened, 0..1), &part(&times, 0..1));
+    add(bench, "later", rounds.around, &part(&opened, 1..ATTACHES), &part(&times, 1..ATTACHES));
     let most = lists("links").concat().into_iter().fold(0.0, f64::max);
     let row = Row::new("attach to 64 ranks, data links", "links", most, Target::Exactly(OWNERS));
-    bench.add(row.under(rounds.others_percent));
+    bench.add(row.under(rounds.around));
 }
 
 fn part(lists: &[Vec<f64>], which: std::ops::Range<usize>) -> Vec<f64> {
     lists.iter().flat_map(|list| list[which.clone()].to_vec()).collect()
 }
 
-fn add(bench: &mut Bench, which: &str, load: f64, opened: &[f64], times: &[f64]) {
+fn add(bench: &mut Bench, which: &str, around: Around, opened: &[f64], times: &[f64]) {
     let ms = |part: f64| quantile(times, part) / 1e6;
     let note = format!(
         "fastest {:.1}, p90 {:.1}, slowest {:.1} ms; of it opening {:.1} ms",
@@ -50,7 +50,7 @@ fn add(bench: &mut Bench, which: &str, load: f64, opened: &[f64], times: &[f64])
         median(opened) / 1e6
     );
     let case = format!("attach to 64 ranks, first data, {which}");
-    bench.add(Row::new(case, "ms", ms(0.5), Target::Below(40.0)).under(load).noting(note));
+    bench.add(Row::new(case, "ms", ms(0.5), Target::Below(40.0)).under(around).noting(note));
 }
 
 /// One cohort, and a subscriber that attaches to it [`ATTACHES`] times.

@@ -98,14 +98,12 @@ fn compare(bench: &mut Bench, way: &Way) {
         );
         (way.gigabytes(&found, steps), way.gigabytes(&base, steps))
     });
-    let (own, base): (Vec<f64>, Vec<f64>) = rounds.found.into_iter().unzip();
     let (target, cores) = match way.core {
         Cores::Pinned => (Target::RatioAtLeast(way.bound), ""),
         Cores::Any => (Target::None, ", unpinned"),
     };
     let case = format!("{} {} MiB{cores}", way.name, way.len / MIB);
-    let row = Row::new(case, "GB/s", median(&own), target).against(median(&base));
-    bench.add(row.under(rounds.others_percent).noting(note));
+    bench.add(Row::of_rounds(case, "GB/s", &rounds, target).noting(note));
 }
 
 fn ours(bench: &mut Bench, way: &Way, steps: usize) -> (Words, u32) {

@@ -5,7 +5,7 @@ use crate::bench::Bench;
 use crate::machine::now_ns;
 use crate::ours;
 use crate::process::{Role, Running, Words};
-use crate::report::{Row, Target, median};
+use crate::report::{Row, Target};
 use flexpath::{Region, Selection, Variable};
 
 const SHAPE: [u64; 3] = [256, 256, 128];
@@ -27,13 +27,11 @@ pub(crate) fn measure(bench: &mut Bench) {
             note = format!("{live} live");
             ((len * steps) as f64 / seconds / 1e9, ring_gigabytes(len, steps, live))
         });
-        let (own, base): (Vec<f64>, Vec<f64>) = rounds.found.into_iter().unzip();
         let (target, name) = match pinned {
             true => (Target::RatioAtLeast(0.6), "shm 4 x 2, 256x256x128 f64"),
             false => (Target::None, "shm 4 x 2, 256x256x128 f64, unpinned"),
         };
-        let row = Row::new(name, "GB/s", median(&own), target).against(median(&base));
-        bench.add(row.under(rounds.others_percent).noting(note));
+        bench.add(Row::of_rounds(name, "GB/s", &rounds, target).noting(note));
     }
 }
 

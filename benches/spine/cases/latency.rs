@@ -49,10 +49,10 @@ fn compare(bench: &mut Bench, transport: &'static str, cores: Cores, pause: Dura
     };
     let row = Row::new(format!("{transport} 8 B one way p50, {how}"), "us", us(0.5), target);
     let row = if base.is_empty() { row } else { row.against(median(&base) / 1e3) };
-    bench.add(row.under(rounds.others_percent).noting(note));
+    bench.add(row.under(rounds.around).noting(note));
     let case = format!("{transport} 8 B one way max, {how}");
     let row = Row::new(case, "us", us(1.0), Target::Below(STALL_US));
-    bench.add(row.under(rounds.others_percent));
+    bench.add(row.under(rounds.around));
 }
 
 fn ours(bench: &mut Bench, transport: &str, cores: Cores, pause: Duration, repetitions: usize) -> Vec<f64> {

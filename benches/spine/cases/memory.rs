@@ -1,7 +1,7 @@
 //! Peak memory of both sides while the publisher has as many live steps as its subscription allows.
 
-use crate::bench::Bench;
-use crate::machine::{Ticks, status_bytes};
+use crate::bench::{Around, Bench};
+use crate::machine::status_bytes;
 use crate::ours;
 use crate::process::{Role, Words};
 use crate::report::{Row, Target};
@@ -15,25 +15,25 @@ const STEPS: u64 = 16;
 /// Over shm, where what the publisher shares counts as resident in the subscriber too, and over tcp.
 pub(crate) fn measure(bench: &mut Bench) {
     for (transport, step_bytes) in [("shm", 64 * MIB), ("tcp", 64 * MIB), ("shm", MIB)] {
-        let since = Ticks::now();
         let directory = bench.directory();
         let role = |name, core: usize| {
             let role = Role::new(name).with("core", core).with("rank", 0).with("size", 1);
             let role = role.with("directory", &directory).with("transport", transport);
             role.with("step_bytes", step_bytes).start()
         };
-        let (publisher, subscriber) = (role("memory-publisher", 0), role("memory-subscriber", 1));
-        let (found, sent) = (subscriber.finish(), publisher.finish());
-        let load = since.others_percent();
+        let (around, (found, sent)) = Around::during(|| {
+            let (publisher, subscriber) = (role("memory-publisher", 0), role("memory-subscriber", 1));
+            (subscriber.finish(), publisher.finish())
+        });
         let case = |what: &str| format!("{transport} {} MiB steps, {what}", step_bytes / MIB);
-        add(bench, case("publisher's peak"), &sent, LIVE_STEPS * step_bytes, load);
+        add(bench, case("publisher's peak"), &sent, LIVE_STEPS * step_bytes, around);
         if step_bytes == MIB {
             // Its heap alone is more than its selection: nothing to learn there.
             continue;
         }
-        add(bench, case("subscriber's own"), &found, selected(step_bytes), load);
+        add(bench, case("subscriber's own"), &found, selected(step_bytes), around);
         let all = found.number::<f64>("all") / MIB as f64;
-        let row = Row::new(case("subscriber's resident"), "MiB", all, Target::None).under(load);
+        let row = Row::new(case("subscriber's resident"), "MiB", all, Target::None).under(around);
         bench.add(row.noting("with the segments that the publisher shares"));
     }
 }
@@ -43,9 +43,9 @@ fn selected(step_bytes: u64) -> u64 {
     step_bytes / 4
 }
 
-fn add(bench: &mut Bench, case: String, found: &Words, allowed_bytes: u64, load: f64) {
+fn add(bench: &mut Bench, case: String, found: &Words, allowed_bytes: u64, around: Around) {
     let mib = |key: &str| found.number::<f64>(key) / MIB as f64;
-    let row = Row::new(case, "MiB", mib("peak") - mib("before"), Target::RatioAtMost(1.1)).under(load);
+    let row = Row::new(case, "MiB", mib("peak") - mib("before"), Target::RatioAtMost(1.1)).under(around);
     let note = format!("besides {:.1} MiB of the process with its stream open", mib("before"));
     bench.add(row.against(allowed_bytes as f64 / MIB as f64).noting(note));
 }

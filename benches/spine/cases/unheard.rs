@@ -1,7 +1,7 @@
 //! Steps that nobody subscribed to: what a put costs then.
 
-use crate::bench::Bench;
-use crate::machine::{Ticks, now_ns};
+use crate::bench::{Around, Bench};
+use crate::machine::now_ns;
 use crate::ours;
 use crate::process::{Role, Words, listed};
 use crate::report::{Row, Target, median, quantile};
@@ -15,11 +15,11 @@ const STEPS: usize = 500;
 
 /// Times of a put of memory that stays with its owner, of a put of a copy, and of the rest of the step.
 pub(crate) fn measure(bench: &mut Bench) {
-    let (directory, since) = (bench.directory(), Ticks::now());
+    let directory = bench.directory();
     let role = Role::new("unheard-publisher").with("core", 0).with("directory", directory);
     let role = role.with("transport", "shm").with("rank", 0).with("size", 1);
-    let found = role.with("steps", bench.scaled(STEPS)).start().finish();
-    let load = since.others_percent();
+    let role = role.with("steps", bench.scaled(STEPS));
+    let (around, found) = Around::during(|| role.start().finish());
     for (key, name, target) in [
         ("external", "unheard put_external 1 MiB", Target::Below(1.0)),
         ("copy", "unheard put_copy 1 MiB", Target::Below(1.0)),
@@ -27,10 +27,10 @@ pub(crate) fn measure(bench: &mut Bench) {
     ] {
         let times = found.list(key);
         let note = format!("p99 {:.2} us", quantile(&times, 0.99) / 1e3);
-        bench.add(Row::new(name, "us", median(&times) / 1e3, target).under(load).noting(note));
+        bench.add(Row::new(name, "us", median(&times) / 1e3, target).under(around).noting(note));
     }
     let copied = found.number("copied");
-    bench.add(Row::new("unheard puts, copied", "B", copied, Target::Exactly(0.0)).under(load));
+    bench.add(Row::new("unheard puts, copied", "B", copied, Target::Exactly(0.0)).under(around));
 }
 
 /// Role: publishes to nobody, and prints nanoseconds for each put.

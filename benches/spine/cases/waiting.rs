@@ -30,14 +30,12 @@ pub(crate) fn get(bench: &mut Bench) {
         let rounds = bench.take_turns(|bench| {
             let (found, segments) = ours(bench, len, steps, "get");
             taking.extend(found.list("step"));
-            (median(&found.list("data")), median(&baseline(len, steps, segments)))
+            let rate = |times: &[f64]| len as f64 / median(times);
+            (rate(&found.list("data")), rate(&baseline(len, steps, segments)))
         });
-        let (own, base): (Vec<f64>, Vec<f64>) = rounds.found.into_iter().unzip();
-        let rate = |times: &[f64]| len as f64 / median(times);
         let note = format!("next_step before it: {:.1} us", median(&taking) / 1e3);
         let case = format!("shm get of a waiting step {} MiB", len / MIB);
-        let row = Row::new(case, "GB/s", rate(&own), Target::RatioAtLeast(0.9)).against(rate(&base));
-        bench.add(row.under(rounds.others_percent).noting(note));
+        bench.add(Row::of_rounds(case, "GB/s", &rounds, Target::RatioAtLeast(0.9)).noting(note));
     }
 }
 
@@ -57,9 +55,9 @@ pub(crate) fn view(bench: &mut Bench) {
         let (p99, again) = (quantile(&own, 0.99) / 1e3, median(&again) / 1e3);
         let note = format!("p99 {p99:.1} us; a second view of the same block {again:.1} us");
         let row = Row::new(format!("shm view {size}"), "us", median(&own) / 1e3, Target::Below(10.0));
-        bench.add(row.under(rounds.others_percent).noting(note));
+        bench.add(row.under(rounds.around).noting(note));
         let row = Row::new(format!("shm view {size}, copied"), "B", copied, Target::Exactly(0.0));
-        bench.add(row.under(rounds.others_percent));
+        bench.add(row.under(rounds.around));
     }
 }
 

@@ -203,24 +203,22 @@ impl DataPeer {
         request: Option<u64>,
         blocks: Vec<fp_proto::data::PlacedBlock>,
     ) -> Result<Heard, PeerError> {
+        // An answer to a question that was settled otherwise is no more than a hint.
+        let answered = request.filter(|&request| self.requested.is_some_and(|(open, _)| open == request));
         for block in blocks {
-            let payload = match self.payload(block.place)? {
-                Some(payload) => payload,
-                // A placement that nobody asked for may be of a step that was dropped meanwhile.
-                None if request.is_none() => continue,
-                None => {
-                    return Err(PeerError::Misbehaved("an in-process block that is not there".to_owned()));
+            match self.payload(block.place)? {
+                Some(payload) => {
+                    self.placed.entry(step).or_default().insert((block.variable, block.block), payload);
                 }
-            };
-            self.placed.entry(step).or_default().insert((block.variable, block.block), payload);
-        }
-        match request {
-            Some(request) if self.requested.is_some_and(|(open, _)| open == request) => {
-                self.requested = None;
-                Ok(Heard::Answered(request))
+                // What nobody waits for may be of a step that was released or dropped meanwhile.
+                None if answered.is_none() => {}
+                None => return Err(PeerError::Gone(GoneReason::Step)),
             }
-            _ => Ok(Heard::Placed),
         }
+        Ok(answered.map_or(Heard::Placed, |request| {
+            self.requested = None;
+            Heard::Answered(request)
+        }))
     }
 
     /// The bytes of a place; `None` if the key of an in-process block was withdrawn.
@@ -315,5 +313,57 @@ impl DataPeer {
         self.staged.retain(|&step, _| !gone(step));
         self.pushed.retain(|&step, ()| !gone(step));
         self.requested = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_proto::data::PlacedBlock;
+    use fp_transport::{DialOptions, ListenOptions, Listener, dial};
+    use fp_types::Region;
+    use std::time::Duration;
+
+    const EPOCH: u128 = 77;
+
+    /// A data link to an owner in this process, and the owner's end, which must stay open.
+    fn peer() -> (DataPeer, Link) {
+        let mut listener = Listener::bind(ListenOptions::new(EPOCH)).expect("a listener");
+        let (contact, deadline) = (listener.contact().clone(), Instant::now() + Duration::from_secs(30));
+        let options = DialOptions::new(deadline).with_epoch(Some(EPOCH));
+        let dialling = std::thread::spawn(move || dial(&contact, &options));
+        let accepted = loop {
+            if let Some(accepted) = listener.accept(Instant::now()).expect("the listener is sound") {
+                break accepted;
+            }
+            assert!(Instant::now() < deadline, "nobody dials");
+            std::thread::yield_now();
+        };
+        (DataPeer::new(dialling.join().expect("no panic").expect("dialled")), accepted.link)
+    }
+
+    /// A block under a key that was withdrawn, as its step was released.
+    fn withdrawn() -> Vec<PlacedBlock> {
+        let key = inproc::export(Payload::from_owner(vec![1u8; 8]));
+        inproc::withdraw(key);
+        let dims = |at| fp_types::Dims::from_slice(&[at]).expect("one dimension");
+        let region = Region::new(dims(0), dims(8)).expect("a region");
+        vec![PlacedBlock { variable: "x".to_owned(), block: 0, region, place: Place::Inproc { key: key.0 } }]
+    }
+
+    #[test]
+    fn a_late_answer_about_a_released_step_is_no_misbehaviour() {
+        let (mut peer, _owner) = peer();
+        assert!(matches!(peer.place(StepId(0), Some(7), withdrawn()), Ok(Heard::Placed)));
+        assert!(matches!(peer.place(StepId(0), None, withdrawn()), Ok(Heard::Placed)));
+        assert!(peer.placed(StepId(0), "x", 0).is_none());
+    }
+
+    #[test]
+    fn an_awaited_answer_without_its_block_says_that_the_step_is_gone() {
+        let (mut peer, _owner) = peer();
+        peer.requested = Some((7, 1));
+        let gone = peer.place(StepId(0), Some(7), withdrawn());
+        assert!(matches!(gone, Err(PeerError::Gone(GoneReason::Step))));
     }
 }

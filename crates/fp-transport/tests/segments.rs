@@ -106,7 +106,31 @@ fn segments_are_recycled_only_when_nobody_holds_a_block() {
     assert_eq!(again.location().expect("shareable").segment, one.segment);
     let stats = pool.stats();
     assert_eq!((stats.segments_made, stats.recycled), (2, 1));
-    assert_eq!((stats.live_bytes, stats.kept_bytes), (8 << 20, 0));
+    assert_eq!((stats.live_bytes, stats.kept_bytes), (128 << 10, 0), "two of the shortest");
+}
+
+#[test]
+fn segments_for_small_blocks_are_as_long_as_steps_were_lately() {
+    let pool = Pool::new(PoolOptions::default());
+    let step = |blocks: usize, len: usize| {
+        let arena = pool.arena();
+        let held: Vec<_> = (0..blocks).map(|_| arena.loan(len, 64).expect("room").freeze()).collect();
+        (held, pool.stats().live_bytes)
+    };
+    // The first step does not know what comes: each of its segments is as long as all before it.
+    let (first, bytes) = step(100, 10_000);
+    assert_eq!((pool.stats().segments_made, bytes), (5, 16 * (64 << 10)));
+    drop(first);
+    pool.trim();
+    let made = pool.stats().segments_made;
+    let (second, bytes) = step(100, 10_000);
+    assert_eq!(pool.stats().segments_made, made + 1, "one segment for all");
+    assert!(bytes <= 1_000_000 + 1_000_000 / 8, "{bytes}");
+    drop(second);
+    // One block of a step, and nothing beside it.
+    let pool = Pool::new(PoolOptions::default());
+    let _block = pool.arena().loan(1 << 20, 64).expect("room").freeze();
+    assert_eq!(pool.stats().live_bytes, 1 << 20);
 }
 
 #[test]

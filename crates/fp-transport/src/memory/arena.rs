@@ -33,8 +33,22 @@ struct State {
     segments: Vec<Segment>,
     /// The shared segment that small loans are cut from, and how much of it is lent.
     current: Option<(usize, usize)>,
+    /// Bytes of all shared segments but the current one.
+    earlier_bytes: usize,
     watch: Vec<ProcessWatch>,
     retired: bool,
+}
+
+impl State {
+    /// Bytes of all shared segments.
+    fn shared_bytes(&self) -> usize {
+        self.earlier_bytes + self.current.map_or(0, |(segment, _)| self.segments[segment].len())
+    }
+
+    /// Bytes of small loans, with what was left over at the ends of segments.
+    fn small_bytes(&self) -> usize {
+        self.earlier_bytes + self.current.map_or(0, |(_, used)| used)
+    }
 }
 
 /// A place found for a loan.
@@ -49,7 +63,7 @@ impl Arena {
     }
 
     /// Lends `len_bytes` bytes whose first is aligned to `align` (at least 64). Their content is undefined but
-    /// initialised: zeros, or an older step's bytes. A loan of more than half a pool segment gets its own.
+    /// initialised: zeros, or an older step's bytes. A loan of more than half the longest shared segment gets its own.
     ///
     /// # Errors
     /// [`MemoryError::Alignment`], [`MemoryError::NoRoom`], [`MemoryError::NoDescriptor`].
@@ -76,15 +90,16 @@ impl Arena {
     }
 
     fn shared_place(&self, state: &mut State, len: usize, align: usize) -> Result<Place, MemoryError> {
-        let full = self.shared.pool.options.segment_len_bytes;
         if let Some((segment, used)) = state.current {
             let offset = used.next_multiple_of(align);
-            if offset + len <= full {
+            if offset + len <= state.segments[segment].len() {
                 state.current = Some((segment, offset + len));
                 return Ok(Place { segment, offset });
             }
         }
-        let place = self.own_place(state, full)?;
+        let fresh = self.shared.pool.shared_len_bytes(state.shared_bytes()).max(len);
+        let place = self.own_place(state, fresh)?;
+        state.earlier_bytes = state.shared_bytes();
         state.current = Some((place.segment, len));
         Ok(place)
     }
@@ -121,6 +136,7 @@ fn check_align(align: usize) -> Result<usize, MemoryError> {
 impl Drop for ArenaShared {
     fn drop(&mut self) {
         let state = std::mem::take(&mut *lock(&self.state));
+        self.pool.learn_small_bytes(state.small_bytes());
         if state.retired {
             self.pool.park(state.segments, state.watch);
         } else {

@@ -13,8 +13,11 @@ use super::watch::ProcessWatch;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+/// Shortest segment that small loans share.
+const SHORTEST_SHARED_BYTES: usize = 64 << 10;
 /// How many names of segments let go are remembered for [`Pool::drain_let_go`].
 const LET_GO_LIMIT: usize = 4096;
 
@@ -22,7 +25,8 @@ const LET_GO_LIMIT: usize = 4096;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PoolOptions {
-    /// Length of the segments that small loans share; a multiple of the page. Default 4 MiB.
+    /// Longest segment that small loans share; a multiple of the page. Default 4 MiB. They begin shorter, with what
+    /// the small loans of a step took lately.
     pub segment_len_bytes: usize,
     /// Bytes of all segments together, lent, kept and retired. Default 1 GiB.
     pub limit_bytes: u64,
@@ -88,6 +92,8 @@ pub struct Pool {
 pub(super) struct PoolShared {
     pub(super) options: PoolOptions,
     state: Mutex<State>,
+    /// What the small loans of an arena took lately, in bytes: follows a larger one at once, a smaller one slowly.
+    small_bytes: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -112,7 +118,13 @@ impl Pool {
     /// A pool without any segment yet.
     pub fn new(options: PoolOptions) -> Pool {
         let options = options.clone().with_segment_len_bytes(options.segment_len_bytes);
-        Pool { shared: Arc::new(PoolShared { options, state: Mutex::default() }) }
+        Pool {
+            shared: Arc::new(PoolShared {
+                options,
+                state: Mutex::default(),
+                small_bytes: AtomicUsize::new(0),
+            }),
+        }
     }
 
     /// An arena, for the blocks of one step.
@@ -203,6 +215,21 @@ impl PoolShared {
         };
         drop(outgoing); // unmapping takes milliseconds: not under the lock
         self.make(needed)
+    }
+
+    /// How long the next segment for small loans should be in an arena that has `earlier` bytes of such already: the
+    /// first as long as those of an arena were lately, each later one as long as all before it.
+    pub(super) fn shared_len_bytes(&self, earlier: usize) -> usize {
+        let wanted = if earlier == 0 { self.small_bytes.load(Ordering::Relaxed) } else { earlier };
+        wanted.max(SHORTEST_SHARED_BYTES).min(self.options.segment_len_bytes)
+    }
+
+    pub(super) fn learn_small_bytes(&self, bytes: usize) {
+        if bytes == 0 {
+            return;
+        }
+        let known = self.small_bytes.load(Ordering::Relaxed);
+        self.small_bytes.store(bytes.max(known - known / 8), Ordering::Relaxed);
     }
 
     fn make(&self, len: usize) -> Result<Segment, MemoryError> {
