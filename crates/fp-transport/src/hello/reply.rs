@@ -88,6 +88,8 @@ impl Reply {
             6 => Refusal::Malformed,
             7 => Refusal::Busy,
             8 => Refusal::Probe,
+            9 => Refusal::TlsNeeded,
+            10 => Refusal::TlsAbsent,
             code => Refusal::Unknown { code },
         }
     }
