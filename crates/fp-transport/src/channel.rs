@@ -3,7 +3,7 @@
 //! A plain one costs one branch for each system call and nothing for each byte.
 
 use crate::socket::{ReceiveError, end_sending, receive_vectored, send_vectored, wait_for};
-use crate::tls::Session;
+use crate::tls::Cipher;
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use std::time::Instant;
 /// The socket, and what enciphers its bytes if anything does.
 pub(crate) struct Channel {
     socket: OwnedFd,
-    tls: Option<Box<Session>>,
+    tls: Option<Box<Cipher>>,
 }
 
 impl Channel {
@@ -23,8 +23,8 @@ impl Channel {
         Channel { socket, tls: None }
     }
 
-    pub(crate) fn secured(socket: OwnedFd, session: Session) -> Channel {
-        Channel { socket, tls: Some(Box::new(session)) }
+    pub(crate) fn secured(socket: OwnedFd, cipher: Cipher) -> Channel {
+        Channel { socket, tls: Some(Box::new(cipher)) }
     }
 
     pub(crate) fn is_encrypted(&self) -> bool {
@@ -33,24 +33,24 @@ impl Channel {
 
     /// Ends the part of the handshakes, in which it reads no byte too many.
     pub(crate) fn settle(&mut self) {
-        if let Some(session) = &mut self.tls {
-            session.settle();
+        if let Some(cipher) = &mut self.tls {
+            cipher.settle();
         }
     }
 
     /// Gives TLS up, as the peer does not speak it; gives the bytes that it said instead.
     pub(crate) fn without_tls(&mut self) -> Vec<u8> {
-        self.tls.take().map_or_else(Vec::new, |session| session.untouched().to_vec())
+        self.tls.take().map_or_else(Vec::new, |cipher| cipher.untouched().to_vec())
     }
 
     /// Whether bytes that were taken wait for the socket: then it is to be flushed when that is writable.
     pub(crate) fn wants_write(&self) -> bool {
-        self.tls.as_ref().is_some_and(|session| session.wants_write())
+        self.tls.as_ref().is_some_and(|cipher| cipher.wants_write())
     }
 
     /// Whether bytes are here that the kernel will not tell of.
     pub(crate) fn has_buffered(&self) -> bool {
-        self.tls.as_ref().is_some_and(|session| session.has_buffered())
+        self.tls.as_ref().is_some_and(|cipher| cipher.has_buffered())
     }
 
     /// Takes what it can of the bytes (at most `limit`) and sends what the socket takes now, the descriptors with the
@@ -63,7 +63,7 @@ impl Channel {
     ) -> io::Result<usize> {
         match &mut self.tls {
             None => send_vectored(self.socket.as_fd(), slices, descriptors),
-            Some(session) => session.send(self.socket.as_fd(), slices, limit),
+            Some(cipher) => cipher.send(self.socket.as_fd(), slices, limit),
         }
     }
 
@@ -75,7 +75,7 @@ impl Channel {
     ) -> Result<usize, ReceiveError> {
         match &mut self.tls {
             None => receive_vectored(self.socket.as_fd(), slices, descriptors),
-            Some(session) => Ok(session.receive(self.socket.as_fd(), slices)?),
+            Some(cipher) => Ok(cipher.receive(self.socket.as_fd(), slices)?),
         }
     }
 
@@ -87,18 +87,18 @@ impl Channel {
 
     /// Over TLS: tells the peer that the end is meant, and no cut.
     pub(crate) fn farewell(&mut self) {
-        if let Some(session) = &mut self.tls {
-            session.end(self.socket.as_fd());
+        if let Some(cipher) = &mut self.tls {
+            cipher.end(self.socket.as_fd());
         }
     }
 
     /// Agrees on keys, waiting until the deadline.
     pub(crate) fn shake_hands(&mut self, deadline: Instant) -> io::Result<()> {
-        let Some(session) = &mut self.tls else { return Ok(()) };
+        let Some(cipher) = &mut self.tls else { return Ok(()) };
         loop {
-            match session.shake_hands(self.socket.as_fd()) {
+            match cipher.shake_hands(self.socket.as_fd()) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    let events = if session.wants_write() { PollFlags::OUT } else { PollFlags::IN };
+                    let events = if cipher.wants_write() { PollFlags::OUT } else { PollFlags::IN };
                     in_time(wait_for(self.socket.as_fd(), events, deadline)?)?;
                 }
                 other => return other,
@@ -146,8 +146,8 @@ impl Channel {
     /// Most enciphered bytes that one call receives, for the conformance suite.
     #[cfg(feature = "testing")]
     pub(crate) fn set_receive_bytes(&mut self, receive_bytes: Option<usize>) {
-        if let Some(session) = &mut self.tls {
-            session.receive_bytes = receive_bytes.unwrap_or(usize::MAX).max(1);
+        if let Some(cipher) = &mut self.tls {
+            cipher.receive_bytes = receive_bytes.unwrap_or(usize::MAX).max(1);
         }
     }
 }

@@ -13,13 +13,14 @@
 //!   copies as often, and leaves alerts and changes of keys to the caller. Keys in the kernel (kTLS) would save the
 //!   copies, but not every kernel has it: for later.
 
+mod cipher;
 mod failure;
 mod identity;
 mod options;
-mod session;
+
 mod verify;
 
+pub(crate) use cipher::Cipher;
 pub use failure::TlsFailure;
 pub use identity::TlsIdentity;
 pub use options::{TlsError, TlsOptions};
-pub(crate) use session::Session;

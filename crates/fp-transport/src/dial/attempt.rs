@@ -4,7 +4,9 @@ use super::DialOptions;
 use crate::channel::Channel;
 use crate::contact::Contact;
 use crate::credentials::{Credentials, peer_credentials};
-use crate::hello::{Hello, REPLY_LEN, Refusal, Reply, VERSION_HIGHEST, VERSION_LOWEST, choose_version};
+use crate::hello::{
+    Hello, REPLY_LEN, REPLY_MAGIC, Refusal, Reply, VERSION_HIGHEST, VERSION_LOWEST, choose_version,
+};
 use crate::identity::{HostId, PeerIdentity, own_pid};
 use crate::link::{Handshaken, Link};
 use crate::listener::{OVERFLOW_UID, PROBE_LEN_BYTES, inproc_answer};
@@ -169,6 +171,9 @@ fn secure(socket: OwnedFd, options: &DialOptions) -> Result<Channel, Failure> {
 fn plain_answer(channel: &mut Channel, deadline: Instant) -> Reason {
     let mut bytes = [0; REPLY_LEN];
     let begun = channel.without_tls();
+    if begun.iter().zip(REPLY_MAGIC).any(|(byte, magic)| *byte != magic) {
+        return Reason::Tls(TlsFailure::NotTls); // nothing of ours: no more of it is waited for
+    }
     let (first, rest) = bytes.split_at_mut(begun.len().min(REPLY_LEN));
     first.copy_from_slice(begun.get(..first.len()).unwrap_or_default());
     let heard = channel.receive_exact(rest, &mut VecDeque::new(), deadline);

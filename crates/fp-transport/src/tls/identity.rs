@@ -1,7 +1,7 @@
 //! Certificate, key and authority as read from their files, ready for any number of links.
 
+use super::cipher::Cipher;
 use super::options::{TlsError, TlsOptions};
-use super::session::Session;
 use super::verify::NamedClients;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ClientConnection, Resumption, WebPkiServerVerifier};
@@ -66,15 +66,15 @@ impl TlsIdentity {
     }
 
     /// The dialler's end of a new connection.
-    pub(crate) fn dial(&self) -> Result<Session, Error> {
+    pub(crate) fn dial(&self) -> Result<Cipher, Error> {
         let connection = ClientConnection::new(self.dialling.clone(), self.name.clone())?;
-        Ok(Session::new(connection.into(), self.files.clone()))
+        Ok(Cipher::new(connection.into(), self.files.clone()))
     }
 
     /// The listener's end of a new connection.
-    pub(crate) fn listen(&self) -> Result<Session, Error> {
+    pub(crate) fn listen(&self) -> Result<Cipher, Error> {
         let connection = ServerConnection::new(self.listening.clone())?;
-        Ok(Session::new(connection.into(), self.files.clone()))
+        Ok(Cipher::new(connection.into(), self.files.clone()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! An authority of a test's own and the certificates that it signs, as files, removed at the end.
 #![allow(dead_code, unreachable_pub)] // each test binary uses its part
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,9 +23,10 @@ impl Authority {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("flexpath-authority-{}-{number}", std::process::id());
-        let directory = std::env::temp_dir().join(name);
+        let directory = std::env::temp_dir().join(&name);
         fs::create_dir_all(&directory).expect("a directory");
         let mut params = CertificateParams::new(Vec::new()).expect("no names");
+        params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer =
             CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("signed");

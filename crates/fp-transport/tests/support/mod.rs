@@ -3,6 +3,7 @@
 
 pub mod certificates;
 pub mod raw;
+pub mod strange_tls;
 
 use certificates::Authority;
 use fp_transport::{

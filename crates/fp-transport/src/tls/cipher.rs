@@ -27,7 +27,7 @@ const RECORD_KINDS: std::ops::RangeInclusive<u8> = 20..=24;
 const IDLE_READS: usize = 16;
 
 /// One end of a connection.
-pub(crate) struct Session {
+pub(crate) struct Cipher {
     connection: Connection,
     files: Arc<Files>,
     /// Enciphered bytes from the socket, made with the first read.
@@ -47,10 +47,10 @@ pub(crate) struct Session {
     pub(crate) receive_bytes: usize,
 }
 
-impl Session {
-    pub(super) fn new(mut connection: Connection, files: Arc<Files>) -> Session {
+impl Cipher {
+    pub(super) fn new(mut connection: Connection, files: Arc<Files>) -> Cipher {
         connection.set_buffer_limit(Some(PENDING_LIMIT_BYTES));
-        Session {
+        Cipher {
             connection,
             files,
             buffer: Vec::new(),
