@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Bytes that are read ahead.
 const BUFFER_BYTES: usize = 64 << 10;
 /// Most bytes that are enciphered before the socket took those of before.
-const PENDING_LIMIT_BYTES: usize = 256 << 10;
+const PENDING_LIMIT_BYTES: usize = 128 << 10;
 /// Most bytes that a peer may send before its hello has come: several times the longest chain of certificates.
 const HANDSHAKE_LIMIT_BYTES: usize = 64 << 10;
 /// Bytes of a record's header: kind, version, length.
