@@ -228,7 +228,7 @@ fn a_listener_that_is_silent_is_given_up_at_the_deadline() {
     assert!(matches!(error, DialError::Deadline { waiting_for: "the TLS handshake", .. }), "{error}");
 }
 
-/// A long chain needs more than one write; one without end is not read to its end.
+/// A long chain is many records; one without end is not read to its end.
 #[test]
 fn certificates_may_be_many_but_not_without_end() {
     let authority = Authority::new();

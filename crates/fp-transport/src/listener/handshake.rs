@@ -388,3 +388,72 @@ impl AsFd for Handshake {
         self.channel.as_fd()
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/support/certificates.rs"]
+mod certificates;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::socket::stream_socket;
+    use crate::tls::TlsOptions;
+    use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
+    use rustix::net::{AddressFamily, connect};
+    use rustix::time::Timespec;
+    use std::mem::MaybeUninit;
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    /// An identity with more certificates than the sockets below take at once.
+    fn identity() -> TlsIdentity {
+        let authority = super::certificates::Authority::new();
+        let own = authority.issue("flexpath");
+        let chain = std::fs::read_to_string(&own.certificate).expect("a file").repeat(100);
+        std::fs::write(&own.certificate, chain).expect("written");
+        TlsOptions::new(&own.certificate, &own.key, authority.path()).load().expect("sound files")
+    }
+
+    /// Shakes hands as a dialler does, over a socket that takes little; gives the first reply, and itself to be kept.
+    fn dial_slowly(socket: OwnedFd, tls: &TlsIdentity, deadline: Instant) -> ([u8; 96], Channel) {
+        let mut channel = Channel::secured(socket, tls.dial().expect("a connection"));
+        channel.shake_hands(deadline).expect("keys");
+        let hello = [&HELLO_MAGIC[..], &[1, 0, 1, 0], &[0; 84], &[1, 3], &[0; 34]].concat();
+        channel.send_exact(&hello, deadline).expect("sent");
+        let mut reply = [0; 96];
+        channel.receive_exact(&mut reply, &mut VecDeque::new(), deadline).expect("a reply");
+        (reply, channel)
+    }
+
+    /// The rest goes when there is room, of which epoll tells.
+    #[test]
+    fn a_long_chain_is_written_as_there_is_room() {
+        let (tls, deadline) = (identity(), Instant::now() + Duration::from_secs(30));
+        let listening = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let near = stream_socket(AddressFamily::INET).expect("a socket");
+        set_socket_recv_buffer_size(&near, 1).expect("a socket");
+        let _ = connect(&near, &listening.local_addr().expect("bound"));
+        let (far, address) = listening.accept().expect("a dialler");
+        set_socket_send_buffer_size(&far, 1).expect("a socket");
+        far.set_nonblocking(true).expect("a socket");
+        let (there, house) = (tls.clone(), House::new(&ListenOptions::new(1).with_tls(Some(tls))));
+        let dialling = std::thread::spawn(move || dial_slowly(near, &there, deadline));
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a set");
+        epoll::add(&epoll, &far, epoll::EventData::new_u64(1), epoll::EventFlags::IN).expect("watched");
+        let mut handshake =
+            Handshake::new(far.into(), Via::Tcp { address }, deadline, &house).expect("begun");
+        let mut waited = false;
+        while !matches!(handshake.stage, Stage::Proof { .. }) {
+            let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
+            let mut events = [MaybeUninit::uninit(); 1];
+            let (ready, _) = epoll::wait(&epoll, &mut events, Some(&patience)).expect("a set");
+            assert!(!ready.is_empty(), "nothing happens any more");
+            assert!(matches!(handshake.advance(&house), Step::Waiting), "it goes on");
+            handshake.watch(&epoll, 1);
+            waited |= handshake.writing;
+        }
+        let (reply, _channel) = dialling.join().expect("no panic");
+        assert!(Reply::decode(&reply).is_some_and(|reply| reply.outcome == Ok(1)));
+        assert!(waited, "the sockets took it all at once: this test shows nothing");
+    }
+}
