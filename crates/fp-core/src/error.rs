@@ -178,6 +178,9 @@ pub enum OpenError {
     /// A setting of the transports is wrong.
     #[error(transparent)]
     Policy(#[from] fp_transport::PolicyError),
+    /// TLS is configured and cannot be set up.
+    #[error(transparent)]
+    Tls(#[from] fp_transport::TlsError),
     /// Refused, timed out, or a rank was lost.
     #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, directory, dials))]
     Failed {

@@ -484,12 +484,12 @@ impl Destination<'_, '_> {
         match straight {
             Some((runs, offset)) => {
                 receive_runs(link, &runs, offset, size, get.destination, patience)?;
-                Counters::add(&self.counters.received_bytes, len);
+                self.counters.count_received(link, len);
             }
             None => {
                 let mut aside = vec![0; len];
                 patience.receive(link, &mut [IoSliceMut::new(&mut aside)])?;
-                Counters::add(&self.counters.staged_bytes, len);
+                self.counters.count_staged(link, len);
                 Counters::add(&self.counters.get_copied_bytes, len);
                 let malformed = |_| LinkError::Malformed { what: "piece", value: 0, limit: 0 };
                 unpack(get, which.piece, &aside).map_err(malformed)?;

@@ -33,7 +33,9 @@ pub use error::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError};
 pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
 pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
 pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
-pub use fp_transport::{Contact, PoolStats, Refusal, Token, TransportKind, TransportPolicy};
+pub use fp_transport::{
+    Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy,
+};
 pub use fp_types::{
     ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, Rank, Region, Selection,
     SelectionExpression, Shape, StepId, StridedRegion, SubscriptionId, VariableDef,

@@ -3,7 +3,7 @@
 use crate::cohort::Cohort;
 use crate::rendezvous::Rendezvous;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, VariableSet};
-use fp_transport::{Contact, Token, TransportPolicy};
+use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use fp_types::Selection;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -25,8 +25,11 @@ pub struct LinkOptions {
     pub tcp: Option<SocketAddr>,
     /// The address that others dial, where `tcp` is the unspecified address.
     pub advertised: Option<IpAddr>,
-    /// Shown to, and demanded of, every peer. Needed to listen off loopback.
+    /// Shown to, and demanded of, every peer. Needed to listen off loopback without TLS.
     pub token: Option<Token>,
+    /// TLS on every tcp link: control, data, and the own cohort's. Default: by `FLEXPATH_TLS_CERTIFICATE`,
+    /// `FLEXPATH_TLS_KEY` and `FLEXPATH_TLS_AUTHORITY`, else none.
+    pub tls: Option<TlsOptions>,
     /// The longest that opening may take. Default 60 s.
     pub open_timeout: Duration,
     /// The longest that closing may take. Default 30 s.
@@ -45,6 +48,7 @@ impl Default for LinkOptions {
             tcp: Some((std::net::Ipv4Addr::LOCALHOST, 0).into()),
             advertised: None,
             token: None,
+            tls: None,
             open_timeout: Duration::from_secs(60),
             close_timeout: Duration::from_secs(30),
             silence: Duration::from_secs(10),
@@ -101,6 +105,13 @@ macro_rules! link_setters {
         #[must_use]
         pub fn with_token(mut self, token: Token) -> Self {
             self.link.token = Some(token);
+            self
+        }
+
+        /// Sets TLS for every tcp link: then no peer without it is spoken to over tcp.
+        #[must_use]
+        pub fn with_tls(mut self, tls: TlsOptions) -> Self {
+            self.link.tls = Some(tls);
             self
         }
 

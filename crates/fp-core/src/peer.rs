@@ -302,7 +302,7 @@ impl DataPeer {
         }
         let mut bytes = vec![0; len];
         patience.receive(&mut self.link, &mut [IoSliceMut::new(&mut bytes)])?;
-        Counters::add(&counters.staged_bytes, len);
+        counters.count_staged(&self.link, len);
         self.staged.entry(step).or_default().push((piece, bytes));
         Ok(())
     }

@@ -13,7 +13,7 @@ use fp_proto::config::{CohortConfig, ContactText, PublisherConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
 use fp_proto::publisher::PublisherMachine;
-use fp_transport::{Link, ListenOptions, Listener, Pool, PoolOptions, TransportPolicy};
+use fp_transport::{Link, ListenOptions, Listener, Pool, PoolOptions, TlsOptions, TransportPolicy};
 use fp_types::{Epoch, validate_name};
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
@@ -123,10 +123,15 @@ pub(crate) fn prepare(
         Some(given) => given.clone(),
         None => TransportPolicy::from_environment()?,
     };
+    let tls = match &link.tls {
+        Some(given) => Some(given.clone()),
+        None => TlsOptions::from_environment()?,
+    };
     let options = ListenOptions::new(epoch.0)
         .with_tcp(link.tcp)
         .with_advertised(link.advertised)
-        .with_token(link.token.clone());
+        .with_token(link.token.clone())
+        .with_tls(tls.map(|tls| tls.load()).transpose()?);
     let rank = link.cohort.rank();
     let listener = Listener::bind(options);
     let listener =

@@ -312,7 +312,7 @@ impl Server {
         }
         // Sent even without a piece: the subscriber waits for it before it asks.
         let frame = OutFrame::new(DataMessage::Pushed { step, pieces }.encode()).with_body(body);
-        Counters::add(&self.counters.sent_bytes, frame.body_len() as usize);
+        self.counters.count_sent(&served.link, &frame);
         served.link.send(frame)?;
         served.pushed(step);
         Ok(())
@@ -456,7 +456,7 @@ impl Server {
         };
         let message = DataMessage::Pieces { request, step };
         let frame = OutFrame::new(message.encode()).with_body(body.into_iter().flatten().collect());
-        Counters::add(&self.counters.sent_bytes, frame.body_len() as usize);
+        self.counters.count_sent(&served.link, &frame);
         served.link.send(frame)
     }
 }

@@ -1,5 +1,6 @@
 //! Counters of a handle. Copies are counted where they are made: "zero-copy" is a number.
 
+use fp_transport::{Link, OutFrame};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
@@ -41,6 +42,10 @@ counters! {
     staged_bytes,
     /// Bytes sent over a connection.
     sent_bytes,
+    /// Bytes of blocks copied as TLS enciphered them, on their way to a subscriber.
+    enciphered_bytes,
+    /// Bytes of blocks copied from where TLS deciphered them, instead of being received straight.
+    deciphered_bytes,
     /// Views that cost no copy.
     views,
     /// Requests that a fetch had to send: none in the steady state.
@@ -54,5 +59,29 @@ counters! {
 impl Counters {
     pub(crate) fn add(counter: &AtomicU64, amount: usize) {
         counter.fetch_add(amount as u64, Ordering::Relaxed);
+    }
+
+    /// A frame goes over a connection; TLS copies what it enciphers.
+    pub(crate) fn count_sent(&self, link: &Link, frame: &OutFrame) {
+        let len = frame.body_len() as usize;
+        Self::add(&self.sent_bytes, len);
+        if link.is_encrypted() {
+            Self::add(&self.enciphered_bytes, len);
+        }
+    }
+
+    /// The bytes of a piece came to where they were wanted of the connection: straight, or from where TLS deciphered
+    /// them.
+    pub(crate) fn count_received(&self, link: &Link, len: usize) {
+        let counter = if link.is_encrypted() { &self.deciphered_bytes } else { &self.received_bytes };
+        Self::add(counter, len);
+    }
+
+    /// The bytes of a piece came into memory of ours first.
+    pub(crate) fn count_staged(&self, link: &Link, len: usize) {
+        Self::add(&self.staged_bytes, len);
+        if link.is_encrypted() {
+            Self::add(&self.deciphered_bytes, len);
+        }
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Instant;
-use support::{deadline, linked, median, pin, quantile};
+use support::{deadline, linked, linked_with_tls, median, pin, quantile};
 
 const ROUNDS: usize = 5;
 const TRIPS: usize = 4000;
@@ -141,8 +141,7 @@ fn tcp_sockets() -> Vec<f64> {
     trips(Raw(here), Raw(there))
 }
 
-fn links(kind: TransportKind) -> Vec<f64> {
-    let (here, there) = linked(kind);
+fn links((here, there): (Link, Link)) -> Vec<f64> {
     trips(Framed(here), Framed(there))
 }
 
@@ -150,14 +149,15 @@ fn links(kind: TransportKind) -> Vec<f64> {
 type Way<'a> = (&'a str, usize, &'a dyn Fn() -> Vec<f64>);
 
 fn main() {
-    let ways: [Way<'_>; 7] = [
+    let ways: [Way<'_>; 8] = [
         ("futex", 0, &futexes),
         ("ring, asleep", 0, &|| rings(false)),
         ("ring, busy poll", 0, &|| rings(true)),
         ("unix socket", 3, &unix_sockets),
-        ("shm link", 3, &|| links(TransportKind::Shm)),
+        ("shm link", 3, &|| links(linked(TransportKind::Shm))),
         ("tcp socket", 5, &tcp_sockets),
-        ("tcp link", 5, &|| links(TransportKind::Tcp)),
+        ("tcp link", 5, &|| links(linked(TransportKind::Tcp))),
+        ("tcp link, TLS", 5, &|| links(linked_with_tls())),
     ];
     let mut times = vec![Vec::new(); ways.len()];
     for _ in 0..ROUNDS {

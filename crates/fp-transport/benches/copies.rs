@@ -1,6 +1,6 @@
 //! Steps through memory between two threads pinned to one core each: copied into the pool and out of a mapped segment
 //! against copied into and out of a hand-written ring of plain buffers. As many live buffers on both sides, every byte
-//! of every step written afresh. Also bodies over tcp against a raw socket. Printed as ratios from interleaved rounds.
+//! of every step written afresh. Also bodies over tcp, without and with TLS, against a raw socket. Printed as ratios from interleaved rounds.
 
 #[path = "support/mod.rs"]
 mod support;
@@ -13,7 +13,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Instant;
-use support::{deadline, linked, median, pin};
+use support::{deadline, linked, linked_with_tls, median, pin};
 
 const ROUNDS: usize = 7;
 const LIVE: usize = 4;
@@ -125,7 +125,14 @@ fn by_tcp_socket(len: usize) -> f64 {
 }
 
 fn by_tcp_link(len: usize) -> f64 {
-    let (mut here, mut there): (Link, Link) = linked(TransportKind::Tcp);
+    by_link(len, linked(TransportKind::Tcp))
+}
+
+fn by_tls_link(len: usize) -> f64 {
+    by_link(len, linked_with_tls())
+}
+
+fn by_link(len: usize, (mut here, mut there): (Link, Link)) -> f64 {
     let receiving = thread::spawn(move || {
         pin(1);
         let mut destination = vec![0; len];
@@ -164,5 +171,6 @@ fn main() {
     }
     for len in [1 << 20, 16 << 20] {
         compare("tcp link against a socket", len, by_tcp_socket, by_tcp_link);
+        compare("TLS link against a socket", len, by_tcp_socket, by_tls_link);
     }
 }

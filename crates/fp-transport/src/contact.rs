@@ -1,7 +1,8 @@
 //! The printable address of a rank.
 //!
 //! One line, for files, environments and messages:
-//! `flexpath:1,process=<32 hex>,host=<32 hex>,pid=<number>,token=<no|needed>,unix=<name>,tcp=<address:port>`.
+//! `flexpath:1,process=<32 hex>,host=<32 hex>,pid=<number>,token=<no|needed>,unix=<name>,tcp=<address:port>`; `tls=` in
+//! place of `tcp=` where TLS is spoken.
 //! A contact never holds the token itself: contacts are printed, tokens must not be.
 
 use crate::identity::{HostId, ProcessId};
@@ -25,6 +26,8 @@ pub enum Endpoint {
     Unix(String),
     /// A tcp address.
     Tcp(SocketAddr),
+    /// A tcp address at which TLS is spoken and nothing else.
+    Tls(SocketAddr),
 }
 
 /// Where a rank is reached, and what is known of it before it is dialled. Only a hello proves any of it.
@@ -99,14 +102,19 @@ impl Contact {
     pub fn unix_name(&self) -> Option<&str> {
         self.endpoints.iter().find_map(|endpoint| match endpoint {
             Endpoint::Unix(name) => Some(name.as_str()),
-            Endpoint::Tcp(_) => None,
+            Endpoint::Tcp(_) | Endpoint::Tls(_) => None,
         })
     }
 
-    /// The tcp addresses.
+    /// Whether it says that it speaks TLS. One that says nothing may still do so: an address that a user typed.
+    pub fn speaks_tls(&self) -> bool {
+        self.endpoints.iter().any(|endpoint| matches!(endpoint, Endpoint::Tls(_)))
+    }
+
+    /// The tcp addresses, with and without TLS.
     pub fn tcp_addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.endpoints.iter().filter_map(|endpoint| match endpoint {
-            Endpoint::Tcp(address) => Some(*address),
+            Endpoint::Tcp(address) | Endpoint::Tls(address) => Some(*address),
             Endpoint::Unix(_) => None,
         })
     }
@@ -120,6 +128,7 @@ impl fmt::Display for Contact {
             match endpoint {
                 Endpoint::Unix(name) => write!(f, ",unix={name}")?,
                 Endpoint::Tcp(address) => write!(f, ",tcp={address}")?,
+                Endpoint::Tls(address) => write!(f, ",tls={address}")?,
             }
         }
         Ok(())
@@ -166,6 +175,7 @@ impl Draft {
                 self.push("unix", value, name_is_sound(value).then(|| Endpoint::Unix(value.to_string())))
             }
             "tcp" => self.push("tcp", value, value.parse().ok().map(Endpoint::Tcp)),
+            "tls" => self.push("tls", value, value.parse().ok().map(Endpoint::Tls)),
             _ => Err(unknown()),
         }
     }
@@ -244,6 +254,8 @@ mod tests {
                 .prop_map(|(ip, port)| Endpoint::Tcp((ip, port).into())),
             (any::<std::net::Ipv6Addr>(), any::<u16>())
                 .prop_map(|(ip, port)| Endpoint::Tcp((ip, port).into())),
+            (any::<std::net::Ipv4Addr>(), any::<u16>())
+                .prop_map(|(ip, port)| Endpoint::Tls((ip, port).into())),
         ]
     }
 

@@ -7,6 +7,7 @@ use crate::hello::{Purpose, Refusal, Token};
 use crate::identity::ProcessId;
 use crate::link::Link;
 use crate::negotiate::{Reason, TransportKind, TransportPolicy};
+use crate::tls::TlsIdentity;
 use attempt::{Failure, attempt};
 use std::fmt;
 use std::time::Instant;
@@ -25,6 +26,8 @@ pub struct DialOptions {
     pub policy: TransportPolicy,
     /// When to give up.
     pub deadline: Instant,
+    /// TLS, over tcp. Default none.
+    pub tls: Option<TlsIdentity>,
     /// Who this process says it is. Only tests change it.
     pub process: ProcessId,
 }
@@ -38,6 +41,7 @@ impl DialOptions {
             purpose: Purpose::Control,
             policy: TransportPolicy::default(),
             deadline,
+            tls: None,
             process: ProcessId::own(),
         }
     }
@@ -67,6 +71,13 @@ impl DialOptions {
     #[must_use]
     pub fn with_policy(mut self, policy: TransportPolicy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// Sets TLS for tcp.
+    #[must_use]
+    pub fn with_tls(mut self, tls: Option<TlsIdentity>) -> Self {
+        self.tls = tls;
         self
     }
 

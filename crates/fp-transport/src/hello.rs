@@ -39,6 +39,7 @@ mod reply;
 mod token;
 
 pub use refusal::{Refusal, TransportRefusal};
+pub(crate) use reply::REPLY_MAGIC;
 pub use reply::{REPLY_LEN, Reply};
 pub use token::{Token, TokenError};
 

@@ -12,10 +12,13 @@
 //!   driven by events, because one bad peer must not hold up the others.
 //! * **The link does not know what a payload is for.** Bulk and control use the same [`Link`] type over different
 //!   connections, so that bulk never delays a heartbeat.
+//! * **TLS** lies under the frames of tcp links, in `tls`, with its reasons there; a link without it pays a branch for
+//!   each system call.
 //! * **Unsafe code** lives in `credentials` (one call) and in files of `memory`, each with its reason; everything else
 //!   denies it.
 #![deny(unsafe_code)]
 
+mod channel;
 pub mod contact;
 mod credentials;
 pub mod dial;
@@ -27,6 +30,7 @@ pub mod listener;
 pub mod memory;
 pub mod negotiate;
 mod socket;
+pub mod tls;
 
 pub use contact::{Contact, ContactError, Endpoint};
 pub use dial::{DialError, DialOptions, dial};
@@ -40,6 +44,7 @@ pub use memory::{
     PoolStats, ProcessWatch, SegmentDescriptor, SegmentId, inproc, ring,
 };
 pub use negotiate::{Negotiated, PolicyError, Reason, TransportKind, TransportPolicy};
+pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};
 
 /// Handles are moved between threads and shared under a lock.
 const _: () = {

@@ -13,16 +13,16 @@ mod waiting;
 #[cfg(feature = "testing")]
 pub use faults::Faults;
 
+use crate::channel::Channel;
 use crate::frame::{BadHeader, FrameLimits, InFrame, OutFrame};
 use crate::identity::PeerIdentity;
 use crate::memory::ProcessWatch;
 use crate::negotiate::{Negotiated, TransportKind};
-use crate::socket::end_sending;
 use inbox::Inbox;
 use outbox::Outbox;
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Most bytes that one call of `flush` or `recv_body` moves, so that a fast peer cannot keep the caller for ever.
 pub const CALL_LIMIT_BYTES: usize = 8 << 20;
@@ -105,7 +105,7 @@ pub enum Flushed {
 
 /// A live connection to a peer. Dropping it closes it without waiting; what the kernel has taken is still delivered.
 pub struct Link {
-    socket: OwnedFd,
+    channel: Channel,
     negotiated: Negotiated,
     peer: PeerIdentity,
     peer_state: u8,
@@ -120,7 +120,7 @@ pub struct Link {
 
 /// What a handshake found out.
 pub(crate) struct Handshaken {
-    pub(crate) socket: OwnedFd,
+    pub(crate) channel: Channel,
     pub(crate) negotiated: Negotiated,
     pub(crate) peer: PeerIdentity,
     pub(crate) peer_state: u8,
@@ -129,9 +129,10 @@ pub(crate) struct Handshaken {
 }
 
 impl Link {
-    pub(crate) fn new(done: Handshaken) -> Link {
+    pub(crate) fn new(mut done: Handshaken) -> Link {
+        done.channel.settle();
         Link {
-            socket: done.socket,
+            channel: done.channel,
             negotiated: done.negotiated,
             peer: done.peer,
             peer_state: done.peer_state,
@@ -148,6 +149,11 @@ impl Link {
     /// The transport that was agreed.
     pub fn transport(&self) -> TransportKind {
         self.negotiated.transport
+    }
+
+    /// Whether its bytes are enciphered (TLS), which costs copies: see `docs/transports.md`.
+    pub fn is_encrypted(&self) -> bool {
+        self.channel.is_encrypted()
     }
 
     /// What was agreed, and why nothing better.
@@ -210,14 +216,14 @@ impl Link {
 
     /// Whether something waits to be written: wait for the descriptor to be writable, then flush.
     pub fn wants_write(&self) -> bool {
-        !self.outbox.is_empty()
+        !self.outbox.is_empty() || (self.channel.wants_write() && !self.outbox.has_ended())
     }
 
     /// Says that nothing more will be sent: the peer reads [`LinkError::Closed`] after what was written. Flush first;
     /// what still waits is discarded.
     pub fn end_sending(&mut self) {
         self.outbox.discard();
-        end_sending(self.socket.as_fd());
+        self.channel.end_sending();
     }
 
     /// The bytes of the last frame's body that are still to be received.
@@ -227,7 +233,7 @@ impl Link {
 
     /// Whether a frame may be returned without asking the kernel.
     pub fn has_buffered(&self) -> bool {
-        self.inbox.has_buffered()
+        self.inbox.has_buffered() || self.channel.has_buffered()
     }
 
     /// The next frame, or `None` if it is not here yet. The last frame's body must have been taken.
@@ -243,7 +249,16 @@ impl Link {
 impl AsFd for Link {
     /// Readable when `recv` may say something new, writable when `flush` may get on.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.channel.as_fd()
+    }
+}
+
+impl Drop for Link {
+    /// Over TLS the peer is told that the end is meant: to be cut off is an error there.
+    fn drop(&mut self) {
+        if !self.outbox.has_ended() {
+            self.channel.farewell();
+        }
     }
 }
 

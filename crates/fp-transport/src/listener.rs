@@ -19,6 +19,7 @@ use crate::hello::{Hello, Refusal};
 use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid, random_u128};
 use crate::link::Link;
 use crate::socket::{stream_socket, timespec};
+use crate::tls::TlsIdentity;
 use handshake::{Handshake, House, Step, Via};
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -83,7 +84,8 @@ impl Listener {
         let tcp = options.tcp.map(bind_tcp).transpose()?;
         let mut endpoints = Vec::new();
         endpoints.extend(unix.as_ref().map(|(_, name)| Endpoint::Unix(name.clone())));
-        endpoints.extend(tcp.as_ref().map(|(_, bound)| Endpoint::Tcp(options.advertised(*bound))));
+        let tcp_endpoint = if options.tls.is_some() { Endpoint::Tls } else { Endpoint::Tcp };
+        endpoints.extend(tcp.as_ref().map(|(_, bound)| tcp_endpoint(options.advertised(*bound))));
         let contact = Contact {
             process: ProcessId::own(),
             host: HostId::own(),
@@ -126,6 +128,11 @@ impl Listener {
     /// How others reach this listener.
     pub fn contact(&self) -> &Contact {
         &self.contact
+    }
+
+    /// TLS as it is configured for tcp, to dial others in the same way.
+    pub fn tls(&self) -> Option<&TlsIdentity> {
+        self.options.tls.as_ref()
     }
 
     /// Sets the state byte of replies from now on.
@@ -192,7 +199,8 @@ impl Listener {
             return;
         }
         let deadline = now + Duration::from_millis(self.options.handshake_timeout_ms);
-        self.handshakes.insert(key, Handshake::new(socket, via, deadline));
+        let Some(handshake) = Handshake::new(socket, via, deadline, &self.house) else { return };
+        self.handshakes.insert(key, handshake);
         self.advance(key); // the hello is often here already
     }
 
@@ -210,11 +218,11 @@ impl Listener {
     fn advance(&mut self, key: u64) {
         let Some(handshake) = self.handshakes.get_mut(&key) else { return };
         match handshake.advance(&self.house) {
-            Step::Waiting => {}
+            Step::Waiting => handshake.watch(&self.epoll, key),
             Step::Over => self.forget(key),
             Step::Done => {
                 if let Some(handshake) = self.forget_into(key) {
-                    self.ready.extend(handshake.into_accepted());
+                    self.ready.extend(handshake.into_accepted(&self.house));
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::hello::Refusal;
 use crate::identity::ProcessId;
+use crate::tls::TlsFailure;
 use std::fmt;
 use std::io;
 use std::str::FromStr;
@@ -28,6 +29,15 @@ impl TransportKind {
             TransportKind::Inproc => "inproc",
             TransportKind::Shm => "shm",
             TransportKind::Tcp => "tcp",
+        }
+    }
+
+    /// Why this transport is not enciphered where TLS is configured.
+    pub(crate) fn without_tls(self) -> &'static str {
+        match self {
+            TransportKind::Inproc => "without TLS: same process",
+            TransportKind::Shm => "without TLS: same host and user",
+            TransportKind::Tcp => "",
         }
     }
 
@@ -114,6 +124,9 @@ pub enum Reason {
         /// What did not.
         what: String,
     },
+    /// TLS is configured here, and did not come about with this peer.
+    #[error("{0}")]
+    Tls(TlsFailure),
     /// The peer refused this candidate.
     #[error("{0}")]
     Refused(Refusal),
@@ -138,12 +151,15 @@ impl Reason {
     }
 }
 
-/// What was agreed for a link. Printed as `transport=tcp 127.0.0.1:4000; shm refused: other host`.
+/// What was agreed for a link. Printed as `transport=tcp 127.0.0.1:4000; shm refused: other host`, and as
+/// `transport=tcp+tls 127.0.0.1:4000` where TLS lies under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Negotiated {
     /// The transport that is used.
     pub transport: TransportKind,
-    /// Its address or name.
+    /// Whether TLS lies under it.
+    pub encrypted: bool,
+    /// Its address or name; where TLS is configured and not needed, why not.
     pub detail: String,
     /// The better candidates that were not taken, in the order they were tried. Empty on the accepting side, which
     /// sees only what was taken.
@@ -152,7 +168,7 @@ pub struct Negotiated {
 
 impl fmt::Display for Negotiated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "transport={}", self.transport)?;
+        write!(f, "transport={}{}", self.transport, if self.encrypted { "+tls" } else { "" })?;
         if !self.detail.is_empty() {
             write!(f, " {}", self.detail)?;
         }
@@ -234,10 +250,13 @@ mod tests {
     fn what_was_agreed_is_printed_with_the_reasons() {
         let negotiated = Negotiated {
             transport: TransportKind::Tcp,
+            encrypted: false,
             detail: "127.0.0.1:4000".into(),
             refused: vec![(TransportKind::Shm, Reason::OtherHost)],
         };
         assert_eq!(negotiated.to_string(), "transport=tcp 127.0.0.1:4000; shm refused: other host");
+        let encrypted = Negotiated { encrypted: true, refused: vec![], ..negotiated };
+        assert_eq!(encrypted.to_string(), "transport=tcp+tls 127.0.0.1:4000");
     }
 
     #[test]

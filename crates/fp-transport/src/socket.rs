@@ -102,46 +102,6 @@ pub(crate) fn timespec(duration: Duration) -> Timespec {
     Timespec::try_from(duration).unwrap_or(Timespec { tv_sec: 3_155_760_000, tv_nsec: 0 })
 }
 
-/// Sends all bytes, waiting until the deadline.
-pub(crate) fn send_exact(fd: BorrowedFd<'_>, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match send_vectored(fd, &[IoSlice::new(bytes)], &[]) {
-            Ok(sent) => bytes = bytes.get(sent..).unwrap_or_default(),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                in_time(wait_for(fd, PollFlags::OUT, deadline)?)?;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Fills `bytes`, waiting until the deadline. The end before that is an error.
-pub(crate) fn receive_exact(
-    fd: BorrowedFd<'_>,
-    bytes: &mut [u8],
-    descriptors: &mut VecDeque<OwnedFd>,
-    deadline: Instant,
-) -> io::Result<()> {
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match receive_vectored(fd, &mut [IoSliceMut::new(&mut bytes[filled..])], descriptors) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(received) => filled += received,
-            Err(ReceiveError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
-                in_time(wait_for(fd, PollFlags::IN, deadline)?)?;
-            }
-            Err(ReceiveError::Io(error)) => return Err(error),
-            Err(ReceiveError::DescriptorsLost) => return Err(Errno::MFILE.into()),
-        }
-    }
-    Ok(())
-}
-
-fn in_time(ready: bool) -> io::Result<()> {
-    if ready { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
-}
-
 /// Tells the peer that nothing more will be sent; an error means it knows already.
 pub(crate) fn end_sending(fd: BorrowedFd<'_>) {
     let _ = shutdown(fd, Shutdown::Write);

@@ -1,5 +1,5 @@
-//! One suite for all transports: every test runs over inproc, shm and tcp, plain, throttled (a few bytes a call) and
-//! flaky (calls that would block, odd lengths).
+//! One suite for all transports: every test runs over inproc, shm, tcp and tcp with TLS, plain, throttled (a few bytes a
+//! call) and flaky (calls that would block, odd lengths).
 
 #[path = "conformance/suite.rs"]
 mod suite;
@@ -12,12 +12,13 @@ use fp_transport::{Link, TransportKind};
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
     kind: TransportKind,
+    tls: bool,
     faults: Faults,
 }
 
 impl Case {
     fn pair(self) -> (Link, Link) {
-        let (mut one, mut other) = support::pair(self.kind);
+        let (mut one, mut other) = if self.tls { support::tls_pair() } else { support::pair(self.kind) };
         one.set_faults(self.faults);
         other.set_faults(self.faults);
         (one, other)
@@ -52,18 +53,19 @@ fn flaky() -> Faults {
 
 macro_rules! conformance {
     ($($test:ident),* $(,)?) => {
-        conformance!(@kind inproc, TransportKind::Inproc, $($test),*);
-        conformance!(@kind shm, TransportKind::Shm, $($test),*);
-        conformance!(@kind tcp, TransportKind::Tcp, $($test),*);
+        conformance!(@kind inproc, TransportKind::Inproc, false, $($test),*);
+        conformance!(@kind shm, TransportKind::Shm, false, $($test),*);
+        conformance!(@kind tcp, TransportKind::Tcp, false, $($test),*);
+        conformance!(@kind tls, TransportKind::Tcp, true, $($test),*);
     };
-    (@kind $module:ident, $kind:expr, $($test:ident),*) => {
+    (@kind $module:ident, $kind:expr, $tls:expr, $($test:ident),*) => {
         mod $module {
             use super::*;
             $(mod $test {
                 use super::*;
-                #[test] fn plain_link() { suite::$test(Case { kind: $kind, faults: plain() }); }
-                #[test] fn throttled_link() { suite::$test(Case { kind: $kind, faults: throttled() }); }
-                #[test] fn flaky_link() { suite::$test(Case { kind: $kind, faults: flaky() }); }
+                #[test] fn plain_link() { suite::$test(Case { kind: $kind, tls: $tls, faults: plain() }); }
+                #[test] fn throttled_link() { suite::$test(Case { kind: $kind, tls: $tls, faults: throttled() }); }
+                #[test] fn flaky_link() { suite::$test(Case { kind: $kind, tls: $tls, faults: flaky() }); }
             })*
         }
     };

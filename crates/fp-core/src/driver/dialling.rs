@@ -3,7 +3,7 @@
 
 use fp_proto::config::ContactText;
 use fp_proto::effect::DialTicket;
-use fp_transport::{Contact, DialError, DialOptions, Link, Purpose, Token, TransportPolicy};
+use fp_transport::{Contact, DialError, DialOptions, Link, Purpose, TlsIdentity, Token, TransportPolicy};
 use fp_types::Epoch;
 use rustix::event::{EventfdFlags, eventfd};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -51,6 +51,7 @@ impl Mailbox {
 pub(crate) struct Dial {
     pub(crate) policy: TransportPolicy,
     pub(crate) token: Option<Token>,
+    pub(crate) tls: Option<TlsIdentity>,
     pub(crate) timeout: Duration,
 }
 
@@ -95,6 +96,7 @@ impl Dial {
             .with_purpose(purpose)
             .with_epoch(epoch.map(|epoch| epoch.0))
             .with_token(self.token.clone())
+            .with_tls(self.tls.clone())
             .with_policy(self.policy.clone());
         fp_transport::dial(contact, &options)
     }

@@ -107,7 +107,9 @@ impl<R: Role> Endpoint<R> {
         let read = epoll::EventFlags::IN;
         epoll::add(&epoll, setup.listener.as_fd(), epoll::EventData::new_u64(TOKEN_LISTENER), read)?;
         epoll::add(&epoll, mailbox.descriptor(), epoll::EventData::new_u64(TOKEN_WAKE), read)?;
-        let dial = dialling::Dial { policy: setup.policy, token: setup.token, timeout: setup.dial_timeout };
+        let tls = setup.listener.tls().cloned();
+        let dial =
+            dialling::Dial { policy: setup.policy, token: setup.token, tls, timeout: setup.dial_timeout };
         let state = State {
             machine,
             role,

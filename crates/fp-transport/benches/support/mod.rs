@@ -1,7 +1,12 @@
 //! What the benches share: pinning, medians, a connected pair.
 #![allow(dead_code, unreachable_pub)] // each bench uses its part
 
-use fp_transport::{DialOptions, Link, ListenOptions, Listener, TransportKind, TransportPolicy, dial};
+#[path = "../../tests/support/certificates.rs"]
+mod certificates;
+
+use fp_transport::{
+    DialOptions, Link, ListenOptions, Listener, TlsIdentity, TlsOptions, TransportKind, TransportPolicy, dial,
+};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::sync::OnceLock;
 use std::thread;
@@ -32,9 +37,21 @@ pub fn median(values: &[f64]) -> f64 {
 
 /// Both ends of a link within this process.
 pub fn linked(kind: TransportKind) -> (Link, Link) {
-    let mut listener = Listener::bind(ListenOptions::new(1)).expect("a listener");
+    linked_with(kind, None)
+}
+
+/// Both ends of a tcp link with TLS.
+pub fn linked_with_tls() -> (Link, Link) {
+    let authority = certificates::Authority::new();
+    let own = authority.issue("flexpath");
+    let tls = TlsOptions::new(own.certificate, own.key, authority.path()).load().expect("sound files");
+    linked_with(TransportKind::Tcp, Some(tls))
+}
+
+fn linked_with(kind: TransportKind, tls: Option<TlsIdentity>) -> (Link, Link) {
+    let mut listener = Listener::bind(ListenOptions::new(1).with_tls(tls.clone())).expect("a listener");
     let contact = listener.contact().clone();
-    let options = DialOptions::new(deadline()).with_policy(TransportPolicy::only(kind));
+    let options = DialOptions::new(deadline()).with_policy(TransportPolicy::only(kind)).with_tls(tls);
     let dialling = thread::spawn(move || dial(&contact, &options).expect("the dial succeeds"));
     let accepted = loop {
         if let Some(accepted) = listener.accept(Instant::now()).expect("the listener is sound") {

@@ -1,15 +1,19 @@
 //! One candidate: is it possible, connect, hello, proof.
 
 use super::DialOptions;
+use crate::channel::Channel;
 use crate::contact::Contact;
 use crate::credentials::{Credentials, peer_credentials};
-use crate::hello::{Hello, REPLY_LEN, Refusal, Reply, VERSION_HIGHEST, VERSION_LOWEST, choose_version};
+use crate::hello::{
+    Hello, REPLY_LEN, REPLY_MAGIC, Refusal, Reply, VERSION_HIGHEST, VERSION_LOWEST, choose_version,
+};
 use crate::identity::{HostId, PeerIdentity, own_pid};
 use crate::link::{Handshaken, Link};
 use crate::listener::{OVERFLOW_UID, PROBE_LEN_BYTES, inproc_answer};
 use crate::memory::{MapOptions, MappedSegment, ProcessWatch, seals_supported};
 use crate::negotiate::{Negotiated, Reason, TransportKind};
-use crate::socket::{receive_exact, send_exact, stream_socket, wait_for};
+use crate::socket::{stream_socket, wait_for};
+use crate::tls::TlsFailure;
 use rustix::event::PollFlags;
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::sockopt::{Timeout, set_socket_timeout, set_tcp_nodelay, socket_error};
@@ -49,7 +53,7 @@ impl Done {
 
 /// A connected socket and what the kernel says of the other end.
 struct Connected {
-    socket: OwnedFd,
+    channel: Channel,
     detail: String,
     /// Over unix sockets.
     credentials: Option<Credentials>,
@@ -63,7 +67,7 @@ pub(super) fn attempt(
     check_possible(contact, options, kind)?;
     let connected = match kind {
         TransportKind::Inproc | TransportKind::Shm => connect_unix(contact, options.deadline)?,
-        TransportKind::Tcp => connect_tcp(contact, options.deadline)?,
+        TransportKind::Tcp => connect_tcp(contact, options)?,
     };
     shake_hands(contact, options, kind, connected)
 }
@@ -78,15 +82,20 @@ fn check_possible(contact: &Contact, options: &DialOptions, kind: TransportKind)
             Err(Reason::NoEndpoint)
         }
         TransportKind::Tcp if contact.tcp_addresses().next().is_none() => Err(Reason::NoEndpoint),
+        // Known before a word was said: the token must not go there in clear.
+        TransportKind::Tcp if contact.speaks_tls() && options.tls.is_none() => {
+            Err(Reason::Refused(Refusal::TlsNeeded))
+        }
         TransportKind::Inproc | TransportKind::Shm | TransportKind::Tcp => Ok(()),
     }
 }
 
 /// A step that the system refused: out of time, or a reason against this candidate.
 fn failed(doing: &'static str) -> impl Fn(io::Error) -> Failure {
-    move |error| match error.kind() {
-        io::ErrorKind::TimedOut => Failure::Deadline(doing),
-        _ => Failure::Candidate(Reason::io(doing, error)),
+    move |error| match (TlsFailure::of(&error), error.kind()) {
+        (Some(failure), _) => Failure::Candidate(Reason::Tls(failure.clone())),
+        (None, io::ErrorKind::TimedOut) => Failure::Deadline(doing),
+        (None, _) => Failure::Candidate(Reason::io(doing, error)),
     }
 }
 
@@ -104,7 +113,7 @@ fn connect_unix(contact: &Contact, deadline: Instant) -> Result<Connected, Failu
     if uid != ours {
         return Err(Reason::Uid { ours, theirs: uid }.into());
     }
-    Ok(Connected { socket, detail: String::new(), credentials: Some(credentials) })
+    Ok(Connected { channel: Channel::plain(socket), detail: String::new(), credentials: Some(credentials) })
 }
 
 /// Connects while blocking, with the kernel's own time-out: a non-blocking connect to a full backlog fails at once and
@@ -128,16 +137,50 @@ fn open_unix(name: &str, deadline: Instant) -> io::Result<OwnedFd> {
 }
 
 /// The first of the contact's addresses that answers.
-fn connect_tcp(contact: &Contact, deadline: Instant) -> Result<Connected, Failure> {
+fn connect_tcp(contact: &Contact, options: &DialOptions) -> Result<Connected, Failure> {
     let doing = failed("a tcp connection");
     let mut last = Failure::Candidate(Reason::NoEndpoint);
     for address in contact.tcp_addresses() {
-        match open_tcp(address, deadline) {
-            Ok(socket) => return Ok(Connected { socket, detail: address.to_string(), credentials: None }),
+        match open_tcp(address, options.deadline) {
+            Ok(socket) => {
+                let channel = secure(socket, options)?;
+                return Ok(Connected { channel, detail: address.to_string(), credentials: None });
+            }
             Err(error) => last = doing(error),
         }
     }
     Err(last)
+}
+
+/// TLS, where it is configured, before anything is said that a listener on the wire must not know.
+fn secure(socket: OwnedFd, options: &DialOptions) -> Result<Channel, Failure> {
+    let Some(identity) = &options.tls else { return Ok(Channel::plain(socket)) };
+    let broken = |error: rustls::Error| Reason::Tls(TlsFailure::Broken { error: error.to_string() });
+    let mut channel = Channel::secured(socket, identity.dial().map_err(broken)?);
+    match channel.shake_hands(options.deadline) {
+        Ok(()) => Ok(channel),
+        Err(error) if TlsFailure::of(&error) == Some(&TlsFailure::NotTls) => {
+            Err(plain_answer(&mut channel, options.deadline).into())
+        }
+        Err(error) => Err(failed("the TLS handshake")(error)),
+    }
+}
+
+/// What a listener says that does not speak TLS, or has no room. Anybody on the way could have said it, so it is told
+/// and nothing follows from it.
+fn plain_answer(channel: &mut Channel, deadline: Instant) -> Reason {
+    let mut bytes = [0; REPLY_LEN];
+    let begun = channel.without_tls();
+    if begun.iter().zip(REPLY_MAGIC).any(|(byte, magic)| *byte != magic) {
+        return Reason::Tls(TlsFailure::NotTls); // nothing of ours: no more of it is waited for
+    }
+    let (first, rest) = bytes.split_at_mut(begun.len().min(REPLY_LEN));
+    first.copy_from_slice(begun.get(..first.len()).unwrap_or_default());
+    let heard = channel.receive_exact(rest, &mut VecDeque::new(), deadline);
+    match heard.ok().and_then(|()| Reply::decode(&bytes)?.outcome.err()) {
+        Some(refusal @ (Refusal::TlsAbsent | Refusal::Busy)) => Reason::Refused(refusal),
+        _ => Reason::Tls(TlsFailure::NotTls),
+    }
 }
 
 fn open_tcp(address: SocketAddr, deadline: Instant) -> io::Result<OwnedFd> {
@@ -161,20 +204,22 @@ fn shake_hands(
     contact: &Contact,
     options: &DialOptions,
     kind: TransportKind,
-    connected: Connected,
+    mut connected: Connected,
 ) -> Result<Done, Failure> {
     let deadline = options.deadline;
     let watch = watch_peer(kind, &connected)?;
     let hello = hello_of(options, kind).encode();
-    send_exact(connected.socket.as_fd(), &hello, deadline).map_err(failed("room for the hello"))?;
+    connected.channel.send_exact(&hello, deadline).map_err(failed("room for the hello"))?;
     let mut descriptors = VecDeque::new();
-    let reply = hear_reply(&connected.socket, &mut descriptors, deadline)?;
+    let reply = hear_reply(&mut connected.channel, &mut descriptors, deadline)?;
     let version = check_reply(contact, options, &reply)?;
     let proof = prove(kind, &reply, descriptors.pop_front())?;
-    send_exact(connected.socket.as_fd(), &proof.to_le_bytes(), deadline)
-        .map_err(failed("room for the proof"))?;
-    let last = hear_reply(&connected.socket, &mut descriptors, deadline)?;
+    connected.channel.send_exact(&proof.to_le_bytes(), deadline).map_err(failed("room for the proof"))?;
+    let last = hear_reply(&mut connected.channel, &mut descriptors, deadline)?;
     last.outcome.map_err(refused)?;
+    if options.tls.is_some() && !connected.channel.is_encrypted() {
+        connected.detail = kind.without_tls().to_owned();
+    }
     Ok(finish(kind, connected, &reply, version, watch))
 }
 
@@ -193,12 +238,12 @@ fn hello_of(options: &DialOptions, kind: TransportKind) -> Hello {
 }
 
 fn hear_reply(
-    socket: &OwnedFd,
+    channel: &mut Channel,
     descriptors: &mut VecDeque<OwnedFd>,
     deadline: Instant,
 ) -> Result<Reply, Failure> {
     let mut bytes = [0; REPLY_LEN];
-    receive_exact(socket.as_fd(), &mut bytes, descriptors, deadline).map_err(failed("the reply"))?;
+    channel.receive_exact(&mut bytes, descriptors, deadline).map_err(failed("the reply"))?;
     Ok(Reply::decode(&bytes).ok_or(Reason::BadAnswer)?)
 }
 
@@ -260,9 +305,10 @@ fn finish(
 ) -> Done {
     let pid = connected.credentials.map_or(reply.pid, |credentials| credentials.pid);
     let uid = connected.credentials.map(|credentials| credentials.uid);
+    let encrypted = connected.channel.is_encrypted();
     Done(Handshaken {
-        socket: connected.socket,
-        negotiated: Negotiated { transport: kind, detail: connected.detail, refused: Vec::new() },
+        channel: connected.channel,
+        negotiated: Negotiated { transport: kind, encrypted, detail: connected.detail, refused: Vec::new() },
         peer: PeerIdentity { process: reply.process, pid, host: reply.host, uid },
         peer_state: reply.state,
         version,

@@ -43,6 +43,18 @@ pub enum Refusal {
     /// The proof was wrong.
     #[error("the probe failed")]
     Probe,
+    /// It speaks TLS only; this side has none configured.
+    #[error(
+        "it speaks TLS only, and this side has none configured (with_tls, or FLEXPATH_TLS_CERTIFICATE, \
+         FLEXPATH_TLS_KEY and FLEXPATH_TLS_AUTHORITY)"
+    )]
+    TlsNeeded,
+    /// It has no TLS configured; this side has.
+    #[error(
+        "it has no TLS configured, and this side has (with_tls, or FLEXPATH_TLS_CERTIFICATE, FLEXPATH_TLS_KEY and \
+         FLEXPATH_TLS_AUTHORITY)"
+    )]
+    TlsAbsent,
     /// A refusal of a later version.
     #[error("refused with code {code}, which this version does not know")]
     Unknown {
@@ -67,6 +79,8 @@ impl Refusal {
             Refusal::Malformed => 6,
             Refusal::Busy => 7,
             Refusal::Probe => 8,
+            Refusal::TlsNeeded => 9,
+            Refusal::TlsAbsent => 10,
             Refusal::Unknown { code } => *code,
         }
     }

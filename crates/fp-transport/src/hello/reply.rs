@@ -6,7 +6,7 @@ use crate::identity::{HostId, ProcessId};
 
 /// Bytes of a reply.
 pub const REPLY_LEN: usize = 96;
-const REPLY_MAGIC: [u8; 4] = *b"FLXR";
+pub(crate) const REPLY_MAGIC: [u8; 4] = *b"FLXR";
 
 /// What a listener answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,8 @@ impl Reply {
             6 => Refusal::Malformed,
             7 => Refusal::Busy,
             8 => Refusal::Probe,
+            9 => Refusal::TlsNeeded,
+            10 => Refusal::TlsAbsent,
             code => Refusal::Unknown { code },
         }
     }

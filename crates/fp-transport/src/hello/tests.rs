@@ -71,6 +71,8 @@ fn every_refusal_survives_the_wire() {
         Refusal::Malformed,
         Refusal::Busy,
         Refusal::Probe,
+        Refusal::TlsNeeded,
+        Refusal::TlsAbsent,
         Refusal::Unknown { code: 200 },
     ];
     for refusal in refusals {

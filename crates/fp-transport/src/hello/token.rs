@@ -5,7 +5,7 @@ use std::io;
 use std::str::FromStr;
 
 /// 32 secret bytes that every rank and subscriber of a run knows; written as 64 hexadecimal digits. Never printed.
-/// Over tcp it travels in clear: it keeps strangers out, not listeners on the wire.
+/// Over tcp without TLS it travels in clear: it keeps strangers out, not listeners on the wire.
 #[derive(Clone)]
 pub struct Token([u8; 32]);
 

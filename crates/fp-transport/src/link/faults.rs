@@ -52,6 +52,16 @@ impl FaultState {
 impl Link {
     /// Makes things go wrong from now on.
     pub fn set_faults(&mut self, faults: Faults) {
+        self.channel.set_receive_bytes(faults.receive_bytes);
         self.faults = FaultState { faults, ..FaultState::default() };
+    }
+
+    /// Sends bytes that are no frame, as a hostile peer would that has come so far.
+    ///
+    /// # Errors
+    /// What the system said; a fresh link has room for a few.
+    pub fn send_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let sent = self.channel.send(&[io::IoSlice::new(bytes)], &[], usize::MAX)?;
+        if sent == bytes.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
     }
 }

@@ -1,13 +1,16 @@
 //! The receiving half: heads through a buffer, large bodies straight into their destination.
 
 use super::{CALL_LIMIT_BYTES, Link, LinkError, broken};
+use crate::channel::Channel;
 use crate::frame::{DESCRIPTORS_LIMIT, FrameLimits, HEADER_LEN, Header, InFrame};
 use crate::negotiate::TransportKind;
-use crate::socket::{ReceiveError, receive_vectored};
+use crate::socket::ReceiveError;
 use rustix::process::{Resource, getrlimit};
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+#[cfg(feature = "testing")]
+use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 
 /// Bytes that are read ahead.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -105,24 +108,24 @@ impl Inbox {
     }
 
     /// Reads once, into the large head or the buffer.
-    fn fill(&mut self, fd: BorrowedFd<'_>, limit: usize) -> Result<usize, ReceiveError> {
+    fn fill(&mut self, channel: &mut Channel, limit: usize) -> Result<usize, ReceiveError> {
         match self.large.take() {
             Some((header, mut head)) => {
-                let received = fill_large(fd, &header, &mut head, &mut self.descriptors, limit);
+                let received = fill_large(channel, &header, &mut head, &mut self.descriptors, limit);
                 self.large = Some((header, head));
                 received
             }
-            None => self.fill_buffer(fd, limit),
+            None => self.fill_buffer(channel, limit),
         }
     }
 
-    fn fill_buffer(&mut self, fd: BorrowedFd<'_>, limit: usize) -> Result<usize, ReceiveError> {
+    fn fill_buffer(&mut self, channel: &mut Channel, limit: usize) -> Result<usize, ReceiveError> {
         self.buffer.resize(BUFFER_BYTES, 0);
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         let space = &mut self.buffer[self.end..];
         let space = IoSliceMut::new(&mut space[..limit.min(BUFFER_BYTES - self.end)]);
-        let received = receive_vectored(fd, &mut [space], &mut self.descriptors)?;
+        let received = channel.receive(&mut [space], &mut self.descriptors)?;
         self.end += received;
         Ok(received)
     }
@@ -133,7 +136,7 @@ impl Inbox {
 }
 
 fn fill_large(
-    fd: BorrowedFd<'_>,
+    channel: &mut Channel,
     header: &Header,
     head: &mut Vec<u8>,
     descriptors: &mut VecDeque<OwnedFd>,
@@ -142,7 +145,7 @@ fn fill_large(
     let filled = head.len();
     let step = (header.head_len as usize - filled).min(HEAD_STEP_BYTES).min(limit);
     head.resize(filled + step, 0);
-    let received = receive_vectored(fd, &mut [IoSliceMut::new(&mut head[filled..])], descriptors);
+    let received = channel.receive(&mut [IoSliceMut::new(&mut head[filled..])], descriptors);
     head.truncate(filled + received.as_ref().unwrap_or(&0));
     received
 }
@@ -170,7 +173,7 @@ impl Link {
 
     fn read_once(&mut self) -> Result<Read, LinkError> {
         let result = match self.read_limit(BUFFER_BYTES.max(HEAD_STEP_BYTES)) {
-            Ok(limit) => self.inbox.fill(self.socket.as_fd(), limit),
+            Ok(limit) => self.inbox.fill(&mut self.channel, limit),
             Err(error) => Err(error.into()),
         };
         self.judge(result)
@@ -256,7 +259,7 @@ impl Link {
                 if used == 0 {
                     return Ok(None);
                 }
-                receive_vectored(self.socket.as_fd(), &mut slices[..used], &mut self.inbox.descriptors)
+                self.channel.receive(&mut slices[..used], &mut self.inbox.descriptors)
             }
             Err(error) => Err(error.into()),
         };
@@ -280,7 +283,7 @@ impl Link {
 
     fn read_limit(&mut self, limit: usize) -> io::Result<usize> {
         #[cfg(feature = "testing")]
-        let limit = self.faults.before_receive(limit, self.socket.as_fd())?;
+        let limit = self.faults.before_receive(limit, self.channel.as_fd())?;
         Ok(limit)
     }
 }

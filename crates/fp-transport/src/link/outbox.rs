@@ -2,10 +2,11 @@
 
 use super::{CALL_LIMIT_BYTES, Flushed, Link, LinkError, broken};
 use crate::frame::{DESCRIPTORS_LIMIT, HEAD_LIMIT_BYTES, HEADER_LEN, Header, OutFrame};
-use crate::socket::send_vectored;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
-use std::os::fd::{AsFd, OwnedFd};
+#[cfg(feature = "testing")]
+use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Most pieces that one call gathers.
@@ -84,6 +85,11 @@ impl Outbox {
         self.frames.is_empty()
     }
 
+    /// Nothing more is sent: said so, or the link is broken.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
     pub(super) fn has_room(&self, wire_len: u64) -> bool {
         self.is_empty() || self.queued_bytes + wire_len <= self.limit_bytes
     }
@@ -153,7 +159,7 @@ impl Link {
     /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what waited is discarded.
     pub fn flush(&mut self) -> Result<Flushed, LinkError> {
         let mut moved = 0;
-        while !self.outbox.is_empty() && moved < CALL_LIMIT_BYTES {
+        while self.wants_write() && moved < CALL_LIMIT_BYTES {
             match self.write_once(CALL_LIMIT_BYTES - moved) {
                 Ok(written) => moved += written,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -163,15 +169,15 @@ impl Link {
                 }
             }
         }
-        Ok(if self.outbox.is_empty() { Flushed::All } else { Flushed::Pending })
+        Ok(if self.wants_write() { Flushed::Pending } else { Flushed::All })
     }
 
     fn write_once(&mut self, limit: usize) -> io::Result<usize> {
         #[cfg(feature = "testing")]
-        let limit = self.faults.before_send(limit, self.socket.as_fd())?;
+        let limit = self.faults.before_send(limit, self.channel.as_fd())?;
         let mut slices = [IoSlice::new(&[]); SLICES];
         let (used, descriptors) = self.outbox.gather(&mut slices, limit);
-        let written = send_vectored(self.socket.as_fd(), &slices[..used], descriptors)?;
+        let written = self.channel.send(&slices[..used], descriptors, limit)?;
         self.outbox.advance(written);
         Ok(written)
     }

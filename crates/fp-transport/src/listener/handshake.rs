@@ -2,6 +2,7 @@
 
 use super::probe::Probe;
 use super::{Accepted, ListenOptions};
+use crate::channel::Channel;
 use crate::hello::{
     HELLO_LEN, HELLO_MAGIC, Hello, PROOF_LEN, Refusal, Reply, Token, TransportRefusal, VERSION_HIGHEST,
     VERSION_LOWEST, choose_version,
@@ -11,11 +12,15 @@ use crate::link::{Handshaken, Link};
 use crate::memory::{ProcessWatch, seals_supported};
 use crate::negotiate::{Negotiated, TransportKind};
 use crate::socket::{ReceiveError, end_sending, receive_vectored, send_vectored};
+use crate::tls::{TlsFailure, TlsIdentity};
+use rustix::event::epoll;
 use rustix::process::geteuid;
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The id that the kernel shows for users that a user namespace does not know.
@@ -24,10 +29,14 @@ pub(crate) const OVERFLOW_UID: u32 = 65534;
 /// destroy what was sent to it).
 const DRAIN_LIMIT_BYTES: usize = 64 << 10;
 
+/// The first byte of whoever speaks TLS.
+const TLS_HANDSHAKE: u8 = 22;
+
 /// What all handshakes of a listener share.
 pub(super) struct House {
     epoch: u128,
     token: Option<Token>,
+    tls: Option<TlsIdentity>,
     shm: bool,
     inproc: bool,
     pub(super) state: u8,
@@ -37,6 +46,15 @@ pub(super) struct House {
 pub(super) enum Via {
     Unix { uid: u32, pid: u32 },
     Tcp { address: SocketAddr },
+}
+
+impl fmt::Display for Via {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Via::Unix { uid, pid } => write!(f, "process {pid} of user {uid}"),
+            Via::Tcp { address } => write!(f, "{address}"),
+        }
+    }
 }
 
 /// What an advance came to.
@@ -50,11 +68,13 @@ pub(super) enum Step {
 }
 
 pub(super) struct Handshake {
-    socket: OwnedFd,
+    channel: Channel,
     via: Via,
     pub(super) deadline: Instant,
     stage: Stage,
     input: Vec<u8>,
+    /// Whether the epoll set asks for room to write.
+    writing: bool,
 }
 
 enum Stage {
@@ -76,6 +96,7 @@ impl House {
         House {
             epoch: options.epoch,
             token: options.token.clone(),
+            tls: options.tls.clone(),
             shm: options.shm,
             inproc: options.inproc,
             state: options.state,
@@ -91,7 +112,14 @@ impl House {
 
     fn reply(&self, outcome: Result<u16, Refusal>, challenge: u128) -> Reply {
         // A stranger without the token is told nothing that it could use.
-        let hidden = matches!(outcome, Err(Refusal::Token | Refusal::Malformed | Refusal::Busy));
+        let hidden = matches!(
+            outcome,
+            Err(Refusal::Token
+                | Refusal::Malformed
+                | Refusal::Busy
+                | Refusal::TlsNeeded
+                | Refusal::TlsAbsent)
+        );
         Reply {
             outcome,
             state: self.state,
@@ -149,8 +177,25 @@ fn check_user(via: &Via) -> Result<(), Refusal> {
 }
 
 impl Handshake {
-    pub(super) fn new(socket: OwnedFd, via: Via, deadline: Instant) -> Handshake {
-        Handshake { socket, via, deadline, stage: Stage::Hello, input: Vec::with_capacity(HELLO_LEN) }
+    /// `None`: TLS has no random bytes, or no memory.
+    pub(super) fn new(socket: OwnedFd, via: Via, deadline: Instant, house: &House) -> Option<Handshake> {
+        let channel = match (&house.tls, &via) {
+            (Some(identity), Via::Tcp { .. }) => Channel::secured(socket, identity.listen().ok()?),
+            _ => Channel::plain(socket),
+        };
+        let input = Vec::with_capacity(HELLO_LEN);
+        Some(Handshake { channel, via, deadline, stage: Stage::Hello, input, writing: false })
+    }
+
+    /// Asks for room to write as long as something waits for it (a long chain of certificates).
+    pub(super) fn watch(&mut self, epoll: &OwnedFd, key: u64) {
+        let writing = self.channel.wants_write();
+        if writing != self.writing {
+            let mut flags = epoll::EventFlags::IN;
+            flags.set(epoll::EventFlags::OUT, writing);
+            let data = epoll::EventData::new_u64(key);
+            self.writing = epoll::modify(epoll, &self.channel, data, flags).is_ok() && writing;
+        }
     }
 
     /// Goes on as far as the bytes that are here allow.
@@ -158,7 +203,7 @@ impl Handshake {
         loop {
             let step = match &self.stage {
                 Stage::Hello => self.hear_hello(house),
-                Stage::Proof { .. } => return self.hear_proof(house),
+                Stage::Proof { .. } => self.hear_proof(house),
                 Stage::Draining { .. } => return self.drain(),
             };
             if let Some(step) = step {
@@ -168,43 +213,77 @@ impl Handshake {
     }
 
     /// Reads until `input` has `wanted` bytes and not one more: what follows belongs to the link.
-    fn read_up_to(&mut self, wanted: usize) -> Option<Step> {
+    fn read_up_to(&mut self, wanted: usize, house: &House) -> Result<(), Option<Step>> {
         while self.input.len() < wanted {
             let mut bytes = [0; HELLO_LEN];
             let missing = wanted - self.input.len();
-            match self.receive(&mut bytes[..missing]) {
-                Ok(0) => return Some(Step::Over),
-                Ok(received) => self.input.extend_from_slice(&bytes[..received]),
-                Err(step) => return Some(step),
+            match self.receive(house, &mut bytes[..missing])? {
+                0 => return Err(Some(Step::Over)),
+                received => self.input.extend_from_slice(&bytes[..received]),
             }
             if self.input.iter().zip(HELLO_MAGIC).any(|(byte, magic)| *byte != magic) && wanted == HELLO_LEN {
-                return None; // no hello: refused now, rather than when all its bytes have come
+                return Ok(()); // no hello: refused now, rather than when all its bytes have come
             }
         }
-        None
+        Ok(())
     }
 
-    fn receive(&self, bytes: &mut [u8]) -> Result<usize, Step> {
+    fn receive(&mut self, house: &House, bytes: &mut [u8]) -> Result<usize, Option<Step>> {
         // Descriptors that a peer sends with its hello are closed here.
-        match receive_vectored(self.socket.as_fd(), &mut [IoSliceMut::new(bytes)], &mut VecDeque::new()) {
+        match self.channel.receive(&mut [IoSliceMut::new(bytes)], &mut VecDeque::new()) {
             Ok(received) => Ok(received),
-            Err(ReceiveError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => Err(Step::Waiting),
-            Err(_) => Err(Step::Over),
+            Err(ReceiveError::Io(error)) => Err(self.judge_error(house, &error)),
+            Err(ReceiveError::DescriptorsLost) => Err(Some(Step::Over)),
         }
+    }
+
+    /// What an error means: wait, the end, or (without a step) another stage.
+    fn judge_error(&mut self, house: &House, error: &io::Error) -> Option<Step> {
+        match TlsFailure::of(error) {
+            None if error.kind() == io::ErrorKind::WouldBlock => Some(Step::Waiting),
+            None => Some(Step::Over),
+            Some(TlsFailure::NotTls) => {
+                tracing::warn!(peer = %self.via, "a peer without TLS was refused: this side has it configured");
+                self.channel.without_tls();
+                self.refuse(house, Refusal::TlsNeeded)
+            }
+            Some(failure) => {
+                tracing::warn!(peer = %self.via, %failure, "a peer was refused");
+                // The alert is on its way; closing before the peer has read it could destroy it.
+                end_sending(self.channel.as_fd());
+                self.stage = Stage::Draining { read_bytes: 0 };
+                None
+            }
+        }
+    }
+
+    /// Why bytes are no hello: those of TLS are known by the first.
+    fn no_hello(&self) -> Refusal {
+        let is_tls = self.input.first() == Some(&TLS_HANDSHAKE) && !self.channel.is_encrypted();
+        if is_tls && matches!(self.via, Via::Tcp { .. }) {
+            tracing::warn!(peer = %self.via, "a peer that speaks TLS was refused: this side has none configured");
+            return Refusal::TlsAbsent;
+        }
+        Refusal::Malformed
     }
 
     fn hear_hello(&mut self, house: &House) -> Option<Step> {
-        if let Some(step) = self.read_up_to(HELLO_LEN) {
-            return Some(step);
+        match self.read_up_to(HELLO_LEN, house) {
+            Ok(()) => {}
+            Err(step) => return step,
         }
         let hello = self.input.first_chunk().ok_or(Refusal::Malformed).and_then(Hello::decode);
+        let hello = hello.map_err(|refusal| match refusal {
+            Refusal::Malformed => self.no_hello(),
+            refusal => refusal,
+        });
         let judged = hello.and_then(|hello| house.judge(&hello, &self.via).map(|version| (hello, version)));
         let prepared = judged.and_then(|(hello, version)| self.prepare(hello, version));
         match prepared {
             Ok((hello, version, probe, watch)) => {
                 let reply = house.reply(Ok(version), probe.challenge);
                 self.input.clear();
-                let sent = self.say(&reply, &probe);
+                let sent = self.say(&reply, probe.descriptor.as_slice());
                 self.stage = Stage::Proof { hello: Box::new(hello), version, probe, watch };
                 (!sent).then_some(Step::Over)
             }
@@ -237,41 +316,44 @@ impl Handshake {
     }
 
     /// Sends a reply; a fresh socket has room for it, so a short write is a broken peer.
-    fn say(&self, reply: &Reply, probe: &Probe) -> bool {
+    fn say(&mut self, reply: &Reply, descriptors: &[Arc<OwnedFd>]) -> bool {
         let bytes = reply.encode();
-        let sent = send_vectored(self.socket.as_fd(), &[IoSlice::new(&bytes)], probe.descriptor.as_slice());
+        let sent = self.channel.send(&[IoSlice::new(&bytes)], descriptors, usize::MAX);
         matches!(sent, Ok(sent) if sent == bytes.len())
     }
 
     fn refuse(&mut self, house: &House, refusal: Refusal) -> Option<Step> {
         tracing::debug!(%refusal, "a peer was refused");
-        house.turn_away(&self.socket, refusal);
+        self.say(&house.reply(Err(refusal), 0), &[]);
+        self.channel.end_sending();
         self.stage = Stage::Draining { read_bytes: 0 };
         None
     }
 
-    fn hear_proof(&mut self, house: &House) -> Step {
-        if let Some(step) = self.read_up_to(PROOF_LEN) {
-            return step;
+    fn hear_proof(&mut self, house: &House) -> Option<Step> {
+        match self.read_up_to(PROOF_LEN, house) {
+            Ok(()) => {}
+            Err(step) => return step,
         }
         let proof = self.input.first_chunk().map(|bytes| u128::from_le_bytes(*bytes));
-        let Stage::Proof { version, probe, .. } = &self.stage else { return Step::Over };
+        let Stage::Proof { version, probe, .. } = &self.stage else { return Some(Step::Over) };
         if proof != Some(probe.answer) {
-            self.refuse(house, Refusal::Probe);
-            return self.drain();
+            return self.refuse(house, Refusal::Probe);
         }
-        let bytes = house.reply(Ok(*version), 0).encode();
-        match send_vectored(self.socket.as_fd(), &[IoSlice::new(&bytes)], &[]) {
-            Ok(sent) if sent == bytes.len() => Step::Done,
-            _ => Step::Over,
-        }
+        let reply = house.reply(Ok(*version), 0);
+        Some(if self.say(&reply, &[]) { Step::Done } else { Step::Over })
     }
 
+    /// Reads what a refused peer still sends, as it comes from the socket.
     fn drain(&mut self) -> Step {
         let mut bytes = [0; 4096];
         loop {
-            match self.receive(&mut bytes) {
-                Ok(0) => return Step::Over,
+            let slices = &mut [IoSliceMut::new(&mut bytes)];
+            match receive_vectored(self.channel.as_fd(), slices, &mut VecDeque::new()) {
+                Err(ReceiveError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Step::Waiting;
+                }
+                Ok(0) | Err(_) => return Step::Over,
                 Ok(received) => {
                     let Stage::Draining { read_bytes } = &mut self.stage else { return Step::Over };
                     *read_bytes += received;
@@ -279,27 +361,99 @@ impl Handshake {
                         return Step::Over;
                     }
                 }
-                Err(step) => return step,
             }
         }
     }
 
     /// The link of a finished handshake.
-    pub(super) fn into_accepted(self) -> Option<Accepted> {
+    pub(super) fn into_accepted(self, house: &House) -> Option<Accepted> {
         let Stage::Proof { hello, version, watch, .. } = self.stage else { return None };
         let (uid, pid, detail) = match self.via {
+            Via::Unix { uid, pid } if house.tls.is_some() => {
+                (Some(uid), pid, hello.transport.without_tls().to_owned())
+            }
             Via::Unix { uid, pid } => (Some(uid), pid, String::new()),
             Via::Tcp { address } => (None, hello.pid, address.to_string()),
         };
         let peer = PeerIdentity { process: hello.process, pid, host: hello.host, uid };
-        let negotiated = Negotiated { transport: hello.transport, detail, refused: Vec::new() };
-        let done = Handshaken { socket: self.socket, negotiated, peer, peer_state: 0, version, watch };
+        let encrypted = self.channel.is_encrypted();
+        let negotiated = Negotiated { transport: hello.transport, encrypted, detail, refused: Vec::new() };
+        let done = Handshaken { channel: self.channel, negotiated, peer, peer_state: 0, version, watch };
         Some(Accepted { link: Link::new(done), hello: *hello, peer })
     }
 }
 
 impl AsFd for Handshake {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.channel.as_fd()
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/support/certificates.rs"]
+mod certificates;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::socket::stream_socket;
+    use crate::tls::TlsOptions;
+    use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
+    use rustix::net::{AddressFamily, connect};
+    use rustix::time::Timespec;
+    use std::mem::MaybeUninit;
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    /// An identity with more certificates than the sockets below take at once.
+    fn identity() -> TlsIdentity {
+        let authority = super::certificates::Authority::new();
+        let own = authority.issue("flexpath");
+        let chain = std::fs::read_to_string(&own.certificate).expect("a file").repeat(100);
+        std::fs::write(&own.certificate, chain).expect("written");
+        TlsOptions::new(&own.certificate, &own.key, authority.path()).load().expect("sound files")
+    }
+
+    /// Shakes hands as a dialler does, over a socket that takes little; gives the first reply, and itself to be kept.
+    fn dial_slowly(socket: OwnedFd, tls: &TlsIdentity, deadline: Instant) -> ([u8; 96], Channel) {
+        let mut channel = Channel::secured(socket, tls.dial().expect("a connection"));
+        channel.shake_hands(deadline).expect("keys");
+        let hello = [&HELLO_MAGIC[..], &[1, 0, 1, 0], &[0; 84], &[1, 3], &[0; 34]].concat();
+        channel.send_exact(&hello, deadline).expect("sent");
+        let mut reply = [0; 96];
+        channel.receive_exact(&mut reply, &mut VecDeque::new(), deadline).expect("a reply");
+        (reply, channel)
+    }
+
+    /// The rest goes when there is room, of which epoll tells.
+    #[test]
+    fn a_long_chain_is_written_as_there_is_room() {
+        let (tls, deadline) = (identity(), Instant::now() + Duration::from_secs(30));
+        let listening = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let near = stream_socket(AddressFamily::INET).expect("a socket");
+        set_socket_recv_buffer_size(&near, 1).expect("a socket");
+        let _ = connect(&near, &listening.local_addr().expect("bound"));
+        let (far, address) = listening.accept().expect("a dialler");
+        set_socket_send_buffer_size(&far, 1).expect("a socket");
+        far.set_nonblocking(true).expect("a socket");
+        let (there, house) = (tls.clone(), House::new(&ListenOptions::new(1).with_tls(Some(tls))));
+        let dialling = std::thread::spawn(move || dial_slowly(near, &there, deadline));
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a set");
+        epoll::add(&epoll, &far, epoll::EventData::new_u64(1), epoll::EventFlags::IN).expect("watched");
+        let mut handshake =
+            Handshake::new(far.into(), Via::Tcp { address }, deadline, &house).expect("begun");
+        let mut waited = false;
+        while !matches!(handshake.stage, Stage::Proof { .. }) {
+            let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
+            let mut events = [MaybeUninit::uninit(); 1];
+            let (ready, _) = epoll::wait(&epoll, &mut events, Some(&patience)).expect("a set");
+            assert!(!ready.is_empty(), "nothing happens any more");
+            assert!(matches!(handshake.advance(&house), Step::Waiting), "it goes on");
+            handshake.watch(&epoll, 1);
+            waited |= handshake.writing;
+        }
+        let (reply, _channel) = dialling.join().expect("no panic");
+        assert!(Reply::decode(&reply).is_some_and(|reply| reply.outcome == Ok(1)));
+        assert!(waited, "the sockets took it all at once: this test shows nothing");
     }
 }

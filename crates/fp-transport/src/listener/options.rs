@@ -1,6 +1,7 @@
 //! How a listener listens, and why it cannot.
 
 use crate::hello::Token;
+use crate::tls::TlsIdentity;
 use rustix::io::Errno;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -11,8 +12,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 pub struct ListenOptions {
     /// The epoch of this opening of a stream.
     pub epoch: u128,
-    /// The token that diallers must show. Needed when `tcp` is not on loopback.
+    /// The token that diallers must show. Needed when `tcp` is not on loopback and without TLS.
     pub token: Option<Token>,
+    /// TLS, on the tcp socket: then nothing else is spoken there. Default none.
+    pub tls: Option<TlsIdentity>,
     /// Where to listen for tcp; port 0: the system chooses. Default: loopback. `None`: not at all.
     pub tcp: Option<SocketAddr>,
     /// The address that others dial, where `tcp` is the unspecified address.
@@ -35,6 +38,7 @@ impl ListenOptions {
         ListenOptions {
             epoch,
             token: None,
+            tls: None,
             tcp: Some((Ipv4Addr::LOCALHOST, 0).into()),
             advertised: None,
             shm: true,
@@ -49,6 +53,13 @@ impl ListenOptions {
     #[must_use]
     pub fn with_token(mut self, token: Option<Token>) -> Self {
         self.token = token;
+        self
+    }
+
+    /// Sets TLS for tcp.
+    #[must_use]
+    pub fn with_tls(mut self, tls: Option<TlsIdentity>) -> Self {
+        self.tls = tls;
         self
     }
 
@@ -106,7 +117,7 @@ impl ListenOptions {
             return Err(ListenError::NoTransport);
         }
         let Some(address) = self.tcp else { return Ok(()) };
-        if !address.ip().is_loopback() && self.token.is_none() {
+        if !address.ip().is_loopback() && self.token.is_none() && self.tls.is_none() {
             return Err(ListenError::TokenNeeded { address });
         }
         if address.ip().is_unspecified() && self.advertised.is_none() {
@@ -130,8 +141,8 @@ pub enum ListenError {
     /// The options allow no transport.
     #[error("the options allow no transport to listen on")]
     NoTransport,
-    /// Off loopback anybody can dial: that needs a token.
-    #[error("listening on {address}, which is not loopback, needs a token")]
+    /// Off loopback anybody can dial: that needs a token, or TLS, with which peers show certificates.
+    #[error("listening on {address}, which is not loopback, needs a token or TLS")]
     TokenNeeded {
         /// The address.
         address: SocketAddr,

@@ -257,13 +257,9 @@ pub(crate) fn too_large_frames_are_not_taken(case: Case) {
     assert_eq!(pump(&mut one, &mut other, 1)[0].0.head, b"sound");
 }
 
-fn raw(link: &Link) -> File {
-    File::from(link.as_fd().try_clone_to_owned().expect("a descriptor"))
-}
-
 fn malformed_by(case: Case, wire: &[u8]) -> (&'static str, u64, u64) {
-    let (one, mut other) = case.pair();
-    raw(&one).write_all(wire).expect("a fresh socket has room");
+    let (mut one, mut other) = case.pair();
+    one.send_raw(wire).expect("a fresh socket has room");
     let error = other.recv_deadline(soon()).expect_err("not a frame");
     assert!(matches!(other.recv(), Err(LinkError::Closed)), "the link is of no more use");
     match error {
@@ -291,8 +287,8 @@ pub(crate) fn corrupt_headers_end_the_link(case: Case) {
 pub(crate) fn a_peer_that_goes_in_a_frame_is_lost(case: Case) {
     let header = Header { head_len: 10, descriptors: 0, body_len: 100 }.encode();
     let cut = |extra: &[u8]| {
-        let (one, other) = case.pair();
-        raw(&one).write_all(&[&header, extra].concat()).expect("room");
+        let (mut one, other) = case.pair();
+        one.send_raw(&[&header, extra].concat()).expect("room");
         drop(one);
         other
     };
@@ -381,9 +377,9 @@ pub(crate) fn hostile_bytes_are_survived(case: Case) {
     let hostile = (prop::collection::vec(any::<u8>(), 0..300), 0u32..400, 0u16..3, 0u64..400);
     runner
         .run(&hostile, |(noise, head_len, descriptors, body_len)| {
-            let (one, mut other) = case.pair();
+            let (mut one, mut other) = case.pair();
             let sound = Header { head_len, descriptors, body_len }.encode();
-            raw(&one).write_all(&[&sound[..], &noise].concat()).expect("room");
+            one.send_raw(&[&sound[..], &noise].concat()).expect("room");
             drop(one);
             let deadline = soon();
             loop {

@@ -1,16 +1,20 @@
 //! What the tests of this crate share: connected pairs, waiting with a deadline, child processes.
 #![allow(dead_code, unreachable_pub)] // each test binary uses its part
 
+pub mod certificates;
 pub mod raw;
+pub mod strange_tls;
 
+use certificates::Authority;
 use fp_transport::{
-    Accepted, Contact, DialError, DialOptions, Link, ListenOptions, Listener, TransportKind, TransportPolicy,
-    dial,
+    Accepted, Contact, DialError, DialOptions, Link, ListenOptions, Listener, TlsIdentity, TlsOptions,
+    TransportKind, TransportPolicy, dial,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -95,6 +99,33 @@ pub fn listener() -> Listener {
 pub fn pair(kind: TransportKind) -> (Link, Link) {
     let (dialled, accepted) = connected(&mut listener(), options(kind));
     assert_eq!((dialled.transport(), accepted.link.transport()), (kind, kind));
+    (dialled, accepted.link)
+}
+
+/// Certificate and key of a new authority, which they trust, for the expected name.
+pub fn identity() -> TlsIdentity {
+    let authority = Authority::new();
+    identity_of(&authority, &authority)
+}
+
+/// A certificate of one authority, and trust in another.
+pub fn identity_of(signer: &Authority, trusted: &Authority) -> TlsIdentity {
+    let own = signer.issue("flexpath");
+    TlsOptions::new(own.certificate, own.key, trusted.path()).load().expect("sound files")
+}
+
+pub fn tls_listener(identity: &TlsIdentity) -> Listener {
+    let options = ListenOptions::new(EPOCH).with_tls(Some(identity.clone()));
+    Listener::bind(options).expect("a listener")
+}
+
+/// Both ends of a tcp link with TLS.
+pub fn tls_pair() -> (Link, Link) {
+    static IDENTITY: OnceLock<TlsIdentity> = OnceLock::new();
+    let identity = IDENTITY.get_or_init(identity);
+    let options = options(TransportKind::Tcp).with_tls(Some(identity.clone()));
+    let (dialled, accepted) = connected(&mut tls_listener(identity), options);
+    assert!(dialled.is_encrypted() && accepted.link.is_encrypted());
     (dialled, accepted.link)
 }
 

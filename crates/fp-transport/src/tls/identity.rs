@@ -1,0 +1,193 @@
+//! Certificate, key and authority as read from their files, ready for any number of links.
+
+use super::cipher::Cipher;
+use super::options::{TlsError, TlsOptions};
+use super::verify::NamedClients;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::client::{ClientConnection, Resumption, WebPkiServerVerifier};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, DnsName, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::{ServerConnection, WebPkiClientVerifier};
+use rustls::version::TLS13;
+use rustls::{CertificateError, ClientConfig, Error, RootCertStore, ServerConfig};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Who this side is and whom it trusts, for [`crate::ListenOptions`] and [`crate::DialOptions`].
+#[derive(Clone)]
+pub struct TlsIdentity {
+    dialling: Arc<ClientConfig>,
+    listening: Arc<ServerConfig>,
+    name: ServerName<'static>,
+    files: Arc<Files>,
+}
+
+/// Where it all came from, for messages.
+#[derive(Debug)]
+pub(super) struct Files {
+    pub(super) certificate: PathBuf,
+    pub(super) authority: PathBuf,
+    pub(super) name: String,
+}
+
+impl TlsIdentity {
+    pub(super) fn load(options: &TlsOptions) -> Result<TlsIdentity, TlsError> {
+        let name = server_name(&options.name)?;
+        let chain = certificates("certificate", &options.certificate)?;
+        let roots = authorities(&options.authority)?;
+        // Named, never the process's default: a program may use another provider for its own ends.
+        let provider = Arc::new(ring::default_provider());
+        let unusable = |error: &dyn fmt::Display| TlsError::File {
+            what: "authority",
+            path: options.authority.clone(),
+            error: error.to_string(),
+        };
+        let listeners = WebPkiServerVerifier::builder_with_provider(roots.clone(), provider.clone())
+            .build()
+            .map_err(|error| unusable(&error))?;
+        let diallers = WebPkiClientVerifier::builder_with_provider(roots, provider.clone())
+            .build()
+            .map_err(|error| unusable(&error))?;
+        check_own(options, &chain, listeners.as_ref(), &name)?;
+        let diallers = Arc::new(NamedClients { chain: diallers, name: name.clone() });
+        let key = || private_key(&options.key);
+        Ok(TlsIdentity {
+            dialling: Arc::new(dialling(options, &provider, listeners, chain.clone(), key()?)?),
+            listening: Arc::new(listening(options, &provider, diallers, chain, key()?)?),
+            name,
+            files: Arc::new(Files {
+                certificate: options.certificate.clone(),
+                authority: options.authority.clone(),
+                name: options.name.clone(),
+            }),
+        })
+    }
+
+    /// The dialler's end of a new connection.
+    pub(crate) fn dial(&self) -> Result<Cipher, Error> {
+        let connection = ClientConnection::new(self.dialling.clone(), self.name.clone())?;
+        Ok(Cipher::new(connection.into(), self.files.clone()))
+    }
+
+    /// The listener's end of a new connection.
+    pub(crate) fn listen(&self) -> Result<Cipher, Error> {
+        let connection = ServerConnection::new(self.listening.clone())?;
+        Ok(Cipher::new(connection.into(), self.files.clone()))
+    }
+}
+
+impl fmt::Debug for TlsIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TlsIdentity").field(&self.files).finish()
+    }
+}
+
+fn server_name(name: &str) -> Result<ServerName<'static>, TlsError> {
+    let wrong = |_| TlsError::Name { name: name.to_owned() };
+    Ok(ServerName::DnsName(DnsName::try_from(name.to_owned()).map_err(wrong)?))
+}
+
+fn certificates(what: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let wrong =
+        |error: &dyn fmt::Display| TlsError::File { what, path: path.to_owned(), error: error.to_string() };
+    let found = CertificateDer::pem_file_iter(path).map_err(|error| wrong(&error))?;
+    let found: Result<Vec<_>, _> = found.collect();
+    let found = found.map_err(|error| wrong(&error))?;
+    if found.is_empty() {
+        return Err(wrong(&"it holds none"));
+    }
+    Ok(found)
+}
+
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    let wrong = |error: rustls::pki_types::pem::Error| TlsError::File {
+        what: "private key",
+        path: path.to_owned(),
+        error: error.to_string(),
+    };
+    PrivateKeyDer::from_pem_file(path).map_err(wrong)
+}
+
+fn authorities(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates("authority", path)? {
+        roots.add(certificate).map_err(|error| TlsError::File {
+            what: "authority",
+            path: path.to_owned(),
+            error: error.to_string(),
+        })?;
+    }
+    Ok(Arc::new(roots))
+}
+
+/// Looks at the own certificate as a peer with the same authority would. One that is out of date is of use to nobody;
+/// that a peer trusts another authority than this side, or expects another name, may be meant.
+fn check_own(
+    options: &TlsOptions,
+    chain: &[CertificateDer<'static>],
+    peers: &dyn ServerCertVerifier,
+    name: &ServerName<'static>,
+) -> Result<(), TlsError> {
+    let Some((own, others)) = chain.split_first() else { return Ok(()) };
+    let Err(error) = peers.verify_server_cert(own, others, name, &[], UnixTime::now()) else { return Ok(()) };
+    let dated = matches!(
+        &error,
+        Error::InvalidCertificate(
+            CertificateError::Expired
+                | CertificateError::ExpiredContext { .. }
+                | CertificateError::NotValidYet
+                | CertificateError::NotValidYetContext { .. }
+        )
+    );
+    let path = options.certificate.clone();
+    if dated {
+        return Err(TlsError::OutOfDate { path, error: error.to_string() });
+    }
+    tracing::warn!(certificate = %path.display(), %error, "a peer configured like this side would refuse its certificate");
+    Ok(())
+}
+
+fn unusable(options: &TlsOptions) -> impl Fn(Error) -> TlsError {
+    |error| TlsError::Unusable {
+        certificate: options.certificate.clone(),
+        key: options.key.clone(),
+        error: error.to_string(),
+    }
+}
+
+fn dialling(
+    options: &TlsOptions,
+    provider: &Arc<CryptoProvider>,
+    verifier: Arc<WebPkiServerVerifier>,
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<ClientConfig, TlsError> {
+    let mut config = ClientConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(&[&TLS13])
+        .map_err(unusable(options))?
+        .with_webpki_verifier(verifier)
+        .with_client_auth_cert(chain, key)
+        .map_err(unusable(options))?;
+    config.resumption = Resumption::disabled();
+    config.enable_sni = false;
+    Ok(config)
+}
+
+fn listening(
+    options: &TlsOptions,
+    provider: &Arc<CryptoProvider>,
+    verifier: Arc<NamedClients>,
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<ServerConfig, TlsError> {
+    let mut config = ServerConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(&[&TLS13])
+        .map_err(unusable(options))?
+        .with_client_cert_verifier(verifier)
+        .with_single_cert(chain, key)
+        .map_err(unusable(options))?;
+    config.send_tls13_tickets = 0;
+    Ok(config)
+}
