@@ -25,6 +25,7 @@ mod step;
 mod subscriber;
 mod variable;
 mod view;
+mod workers;
 mod writer;
 
 pub use cohort::{Cohort, CohortError};

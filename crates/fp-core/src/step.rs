@@ -3,6 +3,7 @@
 use crate::element::Element;
 use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
+use crate::patience::Limit;
 use crate::planned::{NoPlan, PlanKey, Planned};
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
@@ -259,13 +260,13 @@ impl StepReader {
         destination: &mut [u8],
         deadline: Instant,
     ) -> Result<(), ReadError> {
-        self.fill_all(vec![Get { planned: planned.clone(), destination }], deadline)
+        self.fill_all(vec![Get { planned: planned.clone(), destination }], deadline.into())
     }
 
     /// Global scalars came with the announcement; everything else is fetched.
-    fn fill_all(&self, mut gets: Vec<Get<'_>>, deadline: Instant) -> Result<(), ReadError> {
+    pub(crate) fn fill_all(&self, mut gets: Vec<Get<'_>>, limit: Limit<'_>) -> Result<(), ReadError> {
         gets.retain_mut(|get| !self.fill_scalar(get));
-        fetch::fetch(self.shared(), self.identity(), &mut gets, deadline)
+        fetch::fetch(self.shared(), self.identity(), &mut gets, limit)
     }
 
     fn fill_scalar(&self, get: &mut Get<'_>) -> bool {
@@ -383,6 +384,6 @@ impl<'a> Fetch<'a> {
             return Err(error);
         }
         let get = |(planned, destination): (Arc<Planned>, &'a mut [u8])| Get { planned, destination };
-        self.reader.fill_all(self.gets.into_iter().map(get).collect(), Instant::now() + timeout)
+        self.reader.fill_all(self.gets.into_iter().map(get).collect(), (Instant::now() + timeout).into())
     }
 }
