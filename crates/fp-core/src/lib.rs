@@ -9,6 +9,7 @@ mod driver;
 mod element;
 mod error;
 mod fetch;
+mod futures;
 mod opening;
 mod options;
 mod owners;
@@ -39,6 +40,7 @@ pub use fp_types::{
     ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, Rank, Region, Selection,
     SelectionExpression, Shape, StepId, StridedRegion, SubscriptionId, VariableDef,
 };
+pub use futures::{Append, Arrays, AsyncFetch};
 pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
 pub use rendezvous::Rendezvous;

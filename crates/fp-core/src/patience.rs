@@ -13,6 +13,11 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Bytes that are passed over at a time.
 const LIMIT_DISCARD_BYTES: usize = 64 << 10;
 
+/// That much later; for times too long to be counted a few decades.
+pub(crate) fn after(start: Instant, timeout: Duration) -> Instant {
+    start.checked_add(timeout).unwrap_or_else(|| start + Duration::from_secs(1 << 30))
+}
+
 /// How long a fetch may take.
 #[derive(Clone, Copy)]
 pub(crate) struct Limit<'s> {

@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
-use crate::patience::Limit;
+use crate::patience::{Limit, after};
 use crate::planned::{NoPlan, PlanKey, Planned};
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
@@ -52,6 +52,11 @@ impl StepReader {
         Self { held: Arc::new(HeldStep { shared, assignment, epoch }) }
     }
 
+    /// Another handle on the step, which holds it as well.
+    pub(crate) fn clone_handle(&self) -> Self {
+        Self { held: self.held.clone() }
+    }
+
     /// The stream's name.
     pub fn stream(&self) -> &str {
         &self.shared().stream
@@ -96,7 +101,7 @@ impl StepReader {
         self.shared().misuse(source)
     }
 
-    fn shared(&self) -> &Arc<SubscriberShared> {
+    pub(crate) fn shared(&self) -> &Arc<SubscriberShared> {
         &self.held.shared
     }
 
@@ -283,7 +288,13 @@ impl StepReader {
         }
     }
 
-    fn planned(
+    /// As [`Self::fill_all`], but only if nobody need be waited for: otherwise `false`.
+    pub(crate) fn fill_inline(&self, mut gets: Vec<Get<'_>>) -> bool {
+        gets.retain_mut(|get| !self.fill_scalar(get));
+        fetch::fetch_inline(self.shared(), self.identity(), &mut gets)
+    }
+
+    pub(crate) fn planned(
         &self,
         variable: &str,
         selection: &Selection,
@@ -291,26 +302,48 @@ impl StepReader {
         dtype: Option<Dtype>,
         deadline: Instant,
     ) -> Result<Arc<Planned>, ReadError> {
-        self.shared().check_fork().map_err(|source| self.misuse(source))?;
-        let table = self.held.assignment.table;
-        let (step, epoch) = self.identity();
-        if !self.shared().selected.contains(step, variable) {
-            return Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() }));
-        }
-        let key = PlanKey { epoch, table, variable: variable.to_owned(), selection: selection.clone(), fill };
+        let key = self.key(variable, selection, fill)?;
         let planned = match self.shared().plans.find(&key) {
             Some(planned) => planned,
             None => self.plan(key, deadline)?,
         };
-        match dtype {
-            Some(found) if planned.def.dtype != found => {
-                let expected = planned.def.dtype;
-                {
-                    let (step, variable) = (self.step(), variable.to_owned());
-                    Err(self.misuse(Misuse::WrongDtype { step, variable, expected, found }))
-                }
+        self.check_dtype(&planned, dtype)?;
+        Ok(planned)
+    }
+
+    /// The plan, if it was made before.
+    pub(crate) fn known_plan(
+        &self,
+        variable: &str,
+        selection: &Selection,
+        dtype: Dtype,
+    ) -> Result<Option<Arc<Planned>>, ReadError> {
+        let key = self.key(variable, selection, false)?;
+        let Some(planned) = self.shared().plans.find(&key) else { return Ok(None) };
+        self.check_dtype(&planned, Some(dtype))?;
+        Ok(Some(planned))
+    }
+
+    /// What a plan is known by, if the variable may be read.
+    fn key(&self, variable: &str, selection: &Selection, fill: bool) -> Result<PlanKey, ReadError> {
+        self.shared().check_fork().map_err(|source| self.misuse(source))?;
+        let (step, epoch) = self.identity();
+        if !self.shared().selected.contains(step, variable) {
+            return Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() }));
+        }
+        let (table, variable, selection) =
+            (self.held.assignment.table, variable.to_owned(), selection.clone());
+        Ok(PlanKey { epoch, table, variable, selection, fill })
+    }
+
+    fn check_dtype(&self, planned: &Planned, dtype: Option<Dtype>) -> Result<(), ReadError> {
+        let (step, expected) = (self.step(), planned.def.dtype);
+        match dtype.filter(|&found| found != expected) {
+            None => Ok(()),
+            Some(found) => {
+                let variable = planned.def.name.clone();
+                Err(self.misuse(Misuse::WrongDtype { step, variable, expected, found }))
             }
-            _ => Ok(planned),
         }
     }
 
@@ -339,7 +372,7 @@ impl StepReader {
     }
 }
 
-fn element_count(planned: &Planned) -> usize {
+pub(crate) fn element_count(planned: &Planned) -> usize {
     usize::try_from(planned.plan.element_count()).unwrap_or(usize::MAX)
 }
 
@@ -384,6 +417,6 @@ impl<'a> Fetch<'a> {
             return Err(error);
         }
         let get = |(planned, destination): (Arc<Planned>, &'a mut [u8])| Get { planned, destination };
-        self.reader.fill_all(self.gets.into_iter().map(get).collect(), (Instant::now() + timeout).into())
+        self.reader.fill_all(self.gets.into_iter().map(get).collect(), after(Instant::now(), timeout).into())
     }
 }

@@ -5,6 +5,7 @@ use crate::error::{CloseError, Misuse, OpenError, ReadError};
 use crate::opening::Opening;
 use crate::options::SubscriberOptions;
 use crate::owners::Owners;
+use crate::patience::after;
 use crate::planned::Plans;
 use crate::publisher::{Events, cohort_config, prepare, random_epoch};
 use crate::selected::Selected;
@@ -165,7 +166,7 @@ impl Subscriber {
     /// The handle was forked, or the driver failed. The end of the stream is no error.
     pub fn next_step(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
         self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
-        let next = self.shared.endpoint.wait(Instant::now() + timeout, look_for_step);
+        let next = self.shared.endpoint.wait(after(Instant::now(), timeout), look_for_step);
         self.shared.taken(next)
     }
 

@@ -116,7 +116,11 @@ impl Workers {
         }
     }
 
-    fn work(&'static self, mut inner: MutexGuard<'_, Inner>, task: Arc<dyn Task>) -> MutexGuard<'_, Inner> {
+    fn work(
+        &'static self,
+        mut inner: MutexGuard<'_, Inner>,
+        task: Arc<dyn Task>,
+    ) -> MutexGuard<'static, Inner> {
         // If no thread can be started those that are there get to it.
         let _ = self.enlist(&mut inner);
         drop(inner);

@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 pub(crate) use troubles::Troubles;
+pub(crate) use wakers::Seat;
 use wakers::Wakers;
-pub(crate) use wakers::{Replaced, Seat};
 
 /// Tokens of an endpoint's epoll set: these, then control links from `FIRST_LINK`, data links with the top bit.
 const TOKEN_LISTENER: u64 = 0;

@@ -1,0 +1,306 @@
+//! Taking elements without a thread of one's own: the poll copies what is small and here; everything else a thread of
+//! the process fetches, into memory that it owns meanwhile.
+
+use super::arrays::{Append, Arrays};
+use crate::driver::Seat;
+use crate::element::Element;
+use crate::error::ReadError;
+use crate::fetch::{Get, INLINE_BYTES};
+use crate::patience::{Limit, after};
+use crate::planned::Planned;
+use crate::step::{StepReader, element_count};
+use crate::subscriber::SubscriberShared;
+use crate::workers::{self, Task};
+use fp_types::{Dtype, Selection, StepId};
+use std::future::{Future, poll_fn};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// What became of a fetch, and its arrays, whatever became of it.
+type Fetched<A> = (Result<(), ReadError>, A);
+
+impl StepReader {
+    /// As [`StepReader::get`], for a task; at most `fetch_timeout`, from the first poll.
+    ///
+    /// Cancel safe, as [`AsyncFetch::wait`] is.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`].
+    pub fn get_async<T: Element>(
+        &self,
+        variable: &str,
+        selection: &Selection,
+    ) -> impl Future<Output = Result<Vec<T>, ReadError>> + Send + use<T> {
+        let got = self.get_into_async(variable, selection, Vec::new());
+        async move {
+            let (outcome, elements) = got.await;
+            outcome.map(|()| elements)
+        }
+    }
+
+    /// The selected elements into memory that the call owns and gives back with the outcome, densely in row-major
+    /// order. It is made as long as the selection, and its memory is used again where that is enough. After an error
+    /// its elements are as they happen to be.
+    ///
+    /// Takes at most `fetch_timeout`, from the first poll. Cancel safe, as [`AsyncFetch::wait`] is: but what is dropped
+    /// gives nothing back.
+    ///
+    /// # Errors
+    /// In the outcome, as [`StepReader::get`].
+    pub fn get_into_async<T: Element>(
+        &self,
+        variable: &str,
+        selection: &Selection,
+        elements: Vec<T>,
+    ) -> impl Future<Output = (Result<(), ReadError>, Vec<T>)> + Send + use<T> {
+        let timeout = self.shared().options.fetch_timeout;
+        let fetched = self.fetch_async().get(variable, selection, elements).wait(timeout);
+        async move {
+            let (outcome, (elements,)) = fetched.await;
+            (outcome, elements)
+        }
+    }
+
+    /// Several gets that are fetched together, for a task: one message to each owner.
+    pub fn fetch_async(&self) -> AsyncFetch<()> {
+        AsyncFetch { reader: self.clone_handle(), asked: Vec::new(), arrays: () }
+    }
+}
+
+/// What one get takes.
+struct Asked {
+    variable: String,
+    selection: Selection,
+    dtype: Dtype,
+}
+
+/// Gets that are fetched together into owned memory; nothing happens before what [`AsyncFetch::wait`] returns is
+/// polled. The step is held until then and while it lasts.
+#[must_use = "nothing is fetched before `wait` is awaited"]
+pub struct AsyncFetch<A: Arrays> {
+    reader: StepReader,
+    asked: Vec<Asked>,
+    arrays: A,
+}
+
+impl<A: Arrays> AsyncFetch<A> {
+    /// Adds a get, at most eight in all. The array is made as long as the selection; its memory is used again where
+    /// that is enough. An error waits for [`AsyncFetch::wait`].
+    pub fn get<T: Element>(
+        mut self,
+        variable: &str,
+        selection: &Selection,
+        array: Vec<T>,
+    ) -> AsyncFetch<A::Longer>
+    where
+        A: Append<T>,
+    {
+        let (variable, selection, dtype) = (variable.to_owned(), selection.clone(), T::DTYPE);
+        self.asked.push(Asked { variable, selection, dtype });
+        AsyncFetch { reader: self.reader, asked: self.asked, arrays: self.arrays.append(array) }
+    }
+
+    /// Fetches everything within `timeout`, from the first poll. Gives the outcome, and the arrays in the order of the
+    /// gets, which are given back after an error too.
+    ///
+    /// What the owners have placed in memory that this rank shares, up to 64 KiB in all, the first poll copies. All
+    /// else is fetched by a thread of the process: of those there are at most eight, two for each stream, and none
+    /// when nothing was fetched for a few seconds.
+    ///
+    /// Cancel safe. Dropped before a thread has begun, nothing is fetched. Dropped later, the thread takes what bytes
+    /// come, until all are here or none come for 100 ms: then it closes the data link, which the next fetch dials
+    /// anew. The arrays, and the step, are released when nothing can write there any more.
+    ///
+    /// # Errors
+    /// In the outcome: the first of the gets that is wrong; as [`StepReader::get`].
+    pub fn wait(self, timeout: Duration) -> impl Future<Output = (Result<(), ReadError>, A)> + Send + use<A> {
+        async move {
+            let mut fetch = self;
+            let deadline = after(Instant::now(), timeout);
+            match fetch.fill_inline() {
+                Some(outcome) => (outcome, fetch.arrays),
+                None => on_a_thread(fetch, deadline).await,
+            }
+        }
+    }
+
+    /// The gets of these plans.
+    fn gets(&mut self, plans: Vec<Arc<Planned>>) -> Vec<Get<'_>> {
+        let lens: Vec<usize> = plans.iter().map(|planned| element_count(planned)).collect();
+        let destinations = self.arrays.fit(&lens);
+        let get = |(planned, destination)| Get { planned, destination };
+        plans.into_iter().zip(destinations).map(get).collect()
+    }
+
+    /// Copies what is here, if it is little; `None` where a thread must see to it.
+    fn fill_inline(&mut self) -> Option<Result<(), ReadError>> {
+        let known = |asked: &Asked| {
+            self.reader.known_plan(&asked.variable, &asked.selection, asked.dtype).transpose()
+        };
+        let plans: Option<Result<Vec<_>, ReadError>> = self.asked.iter().map(known).collect();
+        let plans = match plans? {
+            Ok(plans) => plans,
+            Err(error) => return Some(Err(error)),
+        };
+        let lens = plans.iter().map(|planned| planned.len_bytes().unwrap_or(usize::MAX));
+        if lens.fold(0, usize::saturating_add) > INLINE_BYTES {
+            return None;
+        }
+        let reader = self.reader.clone_handle();
+        reader.fill_inline(self.gets(plans)).then_some(Ok(()))
+    }
+
+    /// Fetches everything, on a thread that may wait.
+    fn fill(&mut self, limit: Limit<'_>) -> Result<(), ReadError> {
+        let plan = |asked: &Asked| {
+            let dtype = Some(asked.dtype);
+            self.reader.planned(&asked.variable, &asked.selection, false, dtype, limit.deadline)
+        };
+        let plans = self.asked.iter().map(plan).collect::<Result<_, _>>()?;
+        let reader = self.reader.clone_handle();
+        reader.fill_all(self.gets(plans), limit)
+    }
+}
+
+enum Stage<A: Arrays> {
+    Queued(AsyncFetch<A>),
+    Running,
+    Done(Fetched<A>),
+    /// Nobody wants it any more; or the thread panicked.
+    Gone,
+}
+
+struct Progress<A: Arrays> {
+    stage: Stage<A>,
+    waker: Option<Waker>,
+}
+
+/// A fetch for a thread of the process.
+struct FetchTask<A: Arrays> {
+    shared: Arc<SubscriberShared>,
+    step: StepId,
+    deadline: Instant,
+    started: Instant,
+    given_up: AtomicBool,
+    progress: Mutex<Progress<A>>,
+}
+
+async fn on_a_thread<A: Arrays>(fetch: AsyncFetch<A>, deadline: Instant) -> Fetched<A> {
+    let (shared, step) = (fetch.reader.shared().clone(), fetch.reader.step());
+    let progress = Mutex::new(Progress { stage: Stage::Queued(fetch), waker: None });
+    let (started, given_up) = (Instant::now(), AtomicBool::new(false));
+    let task = Arc::new(FetchTask { shared: shared.clone(), step, deadline, started, given_up, progress });
+    if let Err(error) = workers::submit(task.clone()) {
+        return task.failed(format!("no thread to fetch on: {error}"));
+    }
+    let wanted = Wanted(task);
+    let seat = shared.endpoint.seat();
+    poll_fn(|ctx| wanted.0.poll(&seat, ctx)).await
+}
+
+/// A task that somebody waits for.
+struct Wanted<A: Arrays>(Arc<FetchTask<A>>);
+
+impl<A: Arrays> Drop for Wanted<A> {
+    fn drop(&mut self) {
+        self.0.given_up.store(true, Ordering::Relaxed);
+        // Dropped outside the lock: it may release a step.
+        let _unfetched = self.0.take_queued(&mut self.0.lock());
+    }
+}
+
+impl<A: Arrays> FetchTask<A> {
+    fn lock(&self) -> MutexGuard<'_, Progress<A>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the fetch away, if no thread has begun it.
+    fn take_queued(&self, progress: &mut Progress<A>) -> Option<AsyncFetch<A>> {
+        match std::mem::replace(&mut progress.stage, Stage::Gone) {
+            Stage::Queued(fetch) => Some(fetch),
+            other => {
+                progress.stage = other;
+                None
+            }
+        }
+    }
+
+    fn poll(&self, seat: &Seat<'_>, ctx: &Context<'_>) -> Poll<Fetched<A>> {
+        let waker = ctx.waker().clone();
+        let mut progress = self.lock();
+        let late = Instant::now() >= self.deadline;
+        match std::mem::replace(&mut progress.stage, Stage::Gone) {
+            Stage::Done(fetched) => return Poll::Ready(fetched),
+            Stage::Gone => {
+                drop(progress);
+                return Poll::Ready(self.failed("the thread that fetched panicked".to_owned()));
+            }
+            Stage::Queued(fetch) if late => {
+                drop(progress);
+                return Poll::Ready((Err(self.timed_out()), fetch.arrays));
+            }
+            stage => progress.stage = stage,
+        }
+        let queued = matches!(progress.stage, Stage::Queued(_));
+        let replaced = progress.waker.replace(waker);
+        drop(progress);
+        drop(replaced);
+        if queued {
+            // A fetch under way ends at its deadline by itself; for one that waits for a thread somebody must look.
+            drop(self.shared.endpoint.alarm(seat, ctx, self.deadline));
+        }
+        Poll::Pending
+    }
+
+    fn timed_out(&self) -> ReadError {
+        let stream = self.shared.stream.clone();
+        let (waited, waits_for) = (self.started.elapsed(), "a thread to fetch on".to_owned());
+        ReadError::TimedOut { stream, step: self.step, waited, waits_for }
+    }
+
+    /// The driver's failure, with the arrays if they are still here.
+    fn failed(&self, what: String) -> Fetched<A> {
+        let fetch = self.take_queued(&mut self.lock());
+        let error = ReadError::Driver { stream: self.shared.stream.clone(), what };
+        (Err(error), fetch.map(|fetch| fetch.arrays).unwrap_or_default())
+    }
+}
+
+impl<A: Arrays> Task for FetchTask<A> {
+    fn stream(&self) -> usize {
+        Arc::as_ptr(&self.shared) as usize
+    }
+
+    fn run(&self) {
+        let mut progress = self.lock();
+        let Some(mut fetch) = self.take_queued(&mut progress) else { return };
+        progress.stage = Stage::Running;
+        drop(progress);
+        let ended = Ended(self);
+        let outcome = fetch.fill(Limit { deadline: self.deadline, given_up: Some(&self.given_up) });
+        let fetched = (outcome, fetch.arrays);
+        self.lock().stage = Stage::Done(fetched);
+        drop(ended);
+    }
+
+    fn is_withdrawn(&self) -> bool {
+        !matches!(self.lock().stage, Stage::Queued(_))
+    }
+}
+
+/// Wakes who waits when the thread has ended, be it in a panic.
+struct Ended<'t, A: Arrays>(&'t FetchTask<A>);
+
+impl<A: Arrays> Drop for Ended<'_, A> {
+    fn drop(&mut self) {
+        let mut progress = self.0.lock();
+        if matches!(progress.stage, Stage::Running) {
+            progress.stage = Stage::Gone;
+        }
+        let waker = progress.waker.take();
+        drop(progress);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
