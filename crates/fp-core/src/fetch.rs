@@ -20,7 +20,7 @@ pub(crate) use inline::{INLINE_BYTES, fetch_inline};
 use std::collections::BTreeMap;
 use std::io::IoSliceMut;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a placement may be late before it is asked for.
@@ -107,6 +107,9 @@ fn errands(gets: &[Get<'_>]) -> Vec<Errand> {
 impl Job<'_, '_, '_> {
     fn run(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
         self.link_up(errands)?;
+        if self.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) {
+            return Err(self.timed_out("nobody, as it was given up".to_owned()));
+        }
         for errand in errands.iter_mut() {
             self.guard(errand, |job, errand| job.first_look(errand))?;
         }

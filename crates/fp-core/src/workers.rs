@@ -210,6 +210,12 @@ mod tests {
         (Arc::new(Held { stream, number, started, end }), tell)
     }
 
+    fn await_starts(starts: &Receiver<usize>, count: usize) {
+        for _ in 0..count {
+            starts.recv_timeout(PATIENCE).unwrap();
+        }
+    }
+
     fn workers(idle: Duration) -> &'static Workers {
         Box::leak(Box::new(Workers::new(idle)))
     }
@@ -229,7 +235,9 @@ mod tests {
         assert!(starts.try_recv().is_err());
         tasks[1].1.send(()).unwrap();
         assert_eq!(starts.recv_timeout(PATIENCE), Ok(2), "the next when one has ended, be it in a panic");
-        tasks.iter().chain([&other]).for_each(|(_, end)| drop(end.send(())));
+        for (_, end) in tasks.iter().chain([&other]) {
+            let _ = end.send(());
+        }
         assert_eq!(starts.recv_timeout(PATIENCE), Ok(3));
     }
 
@@ -240,11 +248,13 @@ mod tests {
         for (task, _) in &tasks {
             workers.submit(task.clone()).unwrap();
         }
-        (0..LIMIT_THREADS).for_each(|_| drop(starts.recv_timeout(PATIENCE).unwrap()));
+        await_starts(&starts, LIMIT_THREADS);
         assert_eq!(workers.lock().threads, LIMIT_THREADS);
         assert!(starts.try_recv().is_err(), "no more than there are threads");
-        tasks.iter().for_each(|(_, end)| drop(end.send(())));
-        (LIMIT_THREADS..40).for_each(|_| drop(starts.recv_timeout(PATIENCE).unwrap()));
+        for (_, end) in &tasks {
+            let _ = end.send(());
+        }
+        await_starts(&starts, 40 - LIMIT_THREADS);
         let deadline = Instant::now() + PATIENCE;
         while workers.lock().threads > 0 {
             assert!(Instant::now() < deadline, "threads that do not end");

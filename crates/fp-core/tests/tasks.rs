@@ -1,6 +1,5 @@
 //! The asynchronous calls under an executor of the test's own: several streams on one thread, dropped calls, deadlines,
 //! and that tasks are woken by events and by nothing else.
-#[allow(dead_code)]
 mod support;
 
 use fp_core::{

@@ -115,14 +115,11 @@ impl<A: Arrays> AsyncFetch<A> {
     ///
     /// # Errors
     /// In the outcome: the first of the gets that is wrong; as [`StepReader::get`].
-    pub fn wait(self, timeout: Duration) -> impl Future<Output = (Result<(), ReadError>, A)> + Send + use<A> {
-        async move {
-            let mut fetch = self;
-            let deadline = after(Instant::now(), timeout);
-            match fetch.fill_inline() {
-                Some(outcome) => (outcome, fetch.arrays),
-                None => on_a_thread(fetch, deadline).await,
-            }
+    pub async fn wait(mut self, timeout: Duration) -> (Result<(), ReadError>, A) {
+        let deadline = after(Instant::now(), timeout);
+        match self.fill_inline() {
+            Some(outcome) => (outcome, self.arrays),
+            None => on_a_thread(self, deadline).await,
         }
     }
 
