@@ -18,6 +18,7 @@ mod peer;
 mod planned;
 mod publisher;
 pub mod rendezvous;
+mod select;
 mod selected;
 mod served;
 mod server;
@@ -37,13 +38,15 @@ pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejec
 pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 pub use fp_transport::{Contact, PoolStats, Refusal, Token, TransportKind, TransportPolicy};
 pub use fp_types::{
-    ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, Rank, Region, Selection,
-    SelectionExpression, Shape, StepId, StridedRegion, SubscriptionId, VariableDef,
+    ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, ParseSelectionError, Position, Rank,
+    Region, Selection, SelectionError, SelectionExpression, Shape, Slice, StepId, StridedRegion,
+    SubscriptionId, VariableDef,
 };
-pub use futures::{Append, Arrays, AsyncFetch};
+pub use futures::{Append, Arrays, AsyncFetch, Fetched};
 pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
 pub use rendezvous::Rendezvous;
+pub use select::Select;
 pub use statistics::Statistics;
 pub use step::{Fetch, StepReader, VariableInfo};
 pub use subscriber::{NextStep, Subscriber};

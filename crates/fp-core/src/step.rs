@@ -5,11 +5,12 @@ use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
 use crate::patience::{Limit, after};
 use crate::planned::{NoPlan, PlanKey, Planned};
+use crate::select::{NoSelection, Select};
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
 use crate::view::View;
 use fp_proto::message::{Assignment, ResolveQuery};
-use fp_types::{ArrayKind, Dtype, Epoch, Selection, Shape, StepId, VariableDef};
+use fp_types::{ArrayKind, Dtype, Epoch, Shape, StepId, StepTable, VariableDef};
 use ndarray::{ArrayD, IxDyn};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -155,7 +156,7 @@ impl StepReader {
     ///
     /// # Errors
     /// Unknown variable, wrong type, a selection that does not fit, a gap, a lost publisher, time.
-    pub fn get<T: Element>(&self, variable: &str, selection: &Selection) -> Result<Vec<T>, ReadError> {
+    pub fn get<T: Element>(&self, variable: &str, selection: impl Into<Select>) -> Result<Vec<T>, ReadError> {
         let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
         let mut elements = vec![T::zeroed(); element_count(&planned)];
         self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), self.deadline())?;
@@ -169,7 +170,7 @@ impl StepReader {
     pub fn get_or_fill<T: Element>(
         &self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
         fill: T,
     ) -> Result<Vec<T>, ReadError> {
         let planned = self.planned(variable, selection, true, Some(T::DTYPE), self.deadline())?;
@@ -186,7 +187,7 @@ impl StepReader {
     pub fn get_into<T: Element>(
         &self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
         destination: &mut [T],
     ) -> Result<(), ReadError> {
         let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
@@ -201,7 +202,7 @@ impl StepReader {
     pub fn get_array<T: Element>(
         &self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
     ) -> Result<ArrayD<T>, ReadError> {
         let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
         let shape: Vec<usize> =
@@ -223,7 +224,7 @@ impl StepReader {
     pub fn get_bytes(
         &self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
     ) -> Result<(Dtype, Shape, Vec<u8>), ReadError> {
         let planned = self.planned(variable, selection, false, None, self.deadline())?;
         let mut bytes = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
@@ -236,7 +237,11 @@ impl StepReader {
     ///
     /// # Errors
     /// As [`StepReader::get`].
-    pub fn view<T: Element>(&self, variable: &str, selection: &Selection) -> Result<View<T>, ReadError> {
+    pub fn view<T: Element>(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+    ) -> Result<View<T>, ReadError> {
         let deadline = self.deadline();
         let planned = self.planned(variable, selection, false, Some(T::DTYPE), deadline)?;
         if planned.def.kind != ArrayKind::Scalar
@@ -297,12 +302,18 @@ impl StepReader {
     pub(crate) fn planned(
         &self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
         fill: bool,
         dtype: Option<Dtype>,
         deadline: Instant,
     ) -> Result<Arc<Planned>, ReadError> {
-        let key = self.key(variable, selection, fill)?;
+        let select = selection.into();
+        self.admit(variable)?;
+        let shape = match select.needs_shape() {
+            true => self.shape(variable, deadline)?,
+            false => None,
+        };
+        let key = self.key(variable, &select, shape.as_ref(), fill)?;
         let planned = match self.shared().plans.find(&key) {
             Some(planned) => planned,
             None => self.plan(key, deadline)?,
@@ -315,25 +326,72 @@ impl StepReader {
     pub(crate) fn known_plan(
         &self,
         variable: &str,
-        selection: &Selection,
+        select: &Select,
         dtype: Dtype,
     ) -> Result<Option<Arc<Planned>>, ReadError> {
-        let key = self.key(variable, selection, false)?;
+        self.admit(variable)?;
+        let shape = match select.needs_shape() {
+            true => {
+                let known = self.shared().known_definitions(self.held.epoch, self.held.assignment.table);
+                let Some(table) = known else { return Ok(None) };
+                self.shape_in(&table, variable)?
+            }
+            false => None,
+        };
+        let key = self.key(variable, select, shape.as_ref(), false)?;
         let Some(planned) = self.shared().plans.find(&key) else { return Ok(None) };
         self.check_dtype(&planned, Some(dtype))?;
         Ok(Some(planned))
     }
 
-    /// What a plan is known by, if the variable may be read.
-    fn key(&self, variable: &str, selection: &Selection, fill: bool) -> Result<PlanKey, ReadError> {
+    /// Whether the variable may be read.
+    fn admit(&self, variable: &str) -> Result<(), ReadError> {
         self.shared().check_fork().map_err(|source| self.misuse(source))?;
-        let (step, epoch) = self.identity();
-        if !self.shared().selected.contains(step, variable) {
-            return Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() }));
+        let step = self.step();
+        match self.shared().selected.contains(step, variable) {
+            true => Ok(()),
+            false => Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() })),
         }
-        let (table, variable, selection) =
-            (self.held.assignment.table, variable.to_owned(), selection.clone());
-        Ok(PlanKey { epoch, table, variable, selection, fill })
+    }
+
+    /// The variable's shape in this step; none of a local array.
+    fn shape(&self, variable: &str, deadline: Instant) -> Result<Option<Shape>, ReadError> {
+        let table = self.shared().definitions(self.identity(), self.held.assignment.table, deadline)?;
+        self.shape_in(&table, variable)
+    }
+
+    fn shape_in(&self, table: &StepTable, variable: &str) -> Result<Option<Shape>, ReadError> {
+        match table.entry(variable) {
+            Some(entry) => Ok(entry.layout.shape().copied()),
+            None => {
+                let known = table.entries().iter().map(|entry| entry.def.name.clone()).collect();
+                let (step, variable) = (self.step(), variable.to_owned());
+                Err(self.misuse(Misuse::UnknownVariable { step, variable, known }))
+            }
+        }
+    }
+
+    /// What a plan is known by.
+    fn key(
+        &self,
+        variable: &str,
+        select: &Select,
+        shape: Option<&Shape>,
+        fill: bool,
+    ) -> Result<PlanKey, ReadError> {
+        let (step, epoch) = self.identity();
+        let variable = variable.to_owned();
+        match select.resolve(shape) {
+            Ok(selection) => {
+                Ok(PlanKey { epoch, table: self.held.assignment.table, variable, selection, fill })
+            }
+            Err(NoSelection::Shape(source)) => {
+                Err(self.misuse(Misuse::Selection { step, variable, source: Box::new(source) }))
+            }
+            Err(NoSelection::Text(source)) => {
+                Err(self.misuse(Misuse::SelectionText { variable, source: Box::new(source) }))
+            }
+        }
     }
 
     fn check_dtype(&self, planned: &Planned, dtype: Option<Dtype>) -> Result<(), ReadError> {
@@ -389,7 +447,7 @@ impl<'a> Fetch<'a> {
     pub fn get<T: Element>(
         mut self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
         destination: &'a mut [T],
     ) -> Self {
         if self.failed.is_some() {

@@ -378,8 +378,7 @@ impl SubscriberShared {
         id: TableId,
         deadline: Instant,
     ) -> Result<Arc<StepTable>, ReadError> {
-        let known = self.tables.lock().unwrap_or_else(PoisonError::into_inner).get(&(epoch, id)).cloned();
-        if let Some(table) = known {
+        if let Some(table) = self.known_definitions(epoch, id) {
             return Ok(table);
         }
         let table = Arc::new(self.resolve((step, epoch), id, Vec::new(), deadline)?);
@@ -389,6 +388,11 @@ impl SubscriberShared {
         }
         tables.insert((epoch, id), table.clone());
         Ok(table)
+    }
+
+    /// The same, if they were asked for before.
+    pub(crate) fn known_definitions(&self, epoch: Option<Epoch>, id: TableId) -> Option<Arc<StepTable>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner).get(&(epoch, id)).cloned()
     }
 
     /// Asks the publisher which blocks the selections touch.

@@ -242,6 +242,29 @@ fn small_gets_over_shared_memory_end_in_the_first_poll() {
 }
 
 #[test]
+fn a_selection_may_be_a_text() {
+    let place = Place::new();
+    let (mut publisher, mut subscriber) = (place.publisher(), place.subscriber());
+    for step in 0..4 {
+        publish(&mut publisher, SMALL);
+        let reader = take(&mut subscriber);
+        let all = values(step, SMALL);
+        let last: Vec<u64> = reader.get("array", "[-3:]").expect("fetched");
+        assert_eq!(last, &all[SMALL as usize - 3..]);
+        let (got, polls) = counted(reader.get_async::<u64>("array", "[2:9:3]"));
+        assert_eq!(got.expect("fetched"), [all[2], all[5], all[8]]);
+        assert!(step == 0 || polls == 1, "its shape is known, and its block is here: {polls} polls");
+        let some = Region::new([4], [2]).expect("inside");
+        assert_eq!(reader.get::<u64>("array", some).expect("fetched"), &all[4..6]);
+        let wrong = reader.get::<u64>("array", "[2:").expect_err("no bracket");
+        assert!(matches!(wrong, ReadError::Misuse { source: Misuse::SelectionText { .. }, .. }), "{wrong}");
+        let wrong = block_on(reader.get_async::<u64>("array", "[0:101]")).expect_err("outside");
+        assert!(matches!(wrong, ReadError::Misuse { source: Misuse::Selection { .. }, .. }), "{wrong}");
+    }
+    assert_eq!(subscriber.statistics().resolves, 4, "three plans and the shape, once each");
+}
+
+#[test]
 fn what_is_wrong_is_told_and_the_arrays_come_back() {
     let place = Place::new();
     let mut publisher = place.publisher();

@@ -8,18 +8,20 @@ use crate::error::ReadError;
 use crate::fetch::{Get, INLINE_BYTES};
 use crate::patience::{Limit, after};
 use crate::planned::Planned;
+use crate::select::Select;
 use crate::step::{StepReader, element_count};
 use crate::subscriber::SubscriberShared;
 use crate::workers::{self, Task};
-use fp_types::{Dtype, Selection, StepId};
+use fp_types::{Dtype, StepId};
 use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// What became of a fetch, and its arrays, whatever became of it.
-type Fetched<A> = (Result<(), ReadError>, A);
+/// What became of a fetch, and its arrays, which are given back whatever became of it.
+pub type Fetched<A> = (Result<(), ReadError>, A);
 
 impl StepReader {
     /// As [`StepReader::get`], for a task; at most `fetch_timeout`, from the first poll.
@@ -31,13 +33,14 @@ impl StepReader {
     pub fn get_async<T: Element>(
         &self,
         variable: &str,
-        selection: &Selection,
-    ) -> impl Future<Output = Result<Vec<T>, ReadError>> + Send + use<T> {
-        let got = self.get_into_async(variable, selection, Vec::new());
-        async move {
-            let (outcome, elements) = got.await;
+        selection: impl Into<Select>,
+    ) -> Pin<Box<dyn Future<Output = Result<Vec<T>, ReadError>> + Send>> {
+        let timeout = self.shared().options.fetch_timeout;
+        let fetched = self.fetch_async().get(variable, selection, Vec::new()).wait(timeout);
+        Box::pin(async move {
+            let (outcome, (elements,)) = fetched.await;
             outcome.map(|()| elements)
-        }
+        })
     }
 
     /// The selected elements into memory that the call owns and gives back with the outcome, densely in row-major
@@ -52,15 +55,15 @@ impl StepReader {
     pub fn get_into_async<T: Element>(
         &self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
         elements: Vec<T>,
-    ) -> impl Future<Output = (Result<(), ReadError>, Vec<T>)> + Send + use<T> {
+    ) -> Pin<Box<dyn Future<Output = Fetched<Vec<T>>> + Send>> {
         let timeout = self.shared().options.fetch_timeout;
         let fetched = self.fetch_async().get(variable, selection, elements).wait(timeout);
-        async move {
+        Box::pin(async move {
             let (outcome, (elements,)) = fetched.await;
             (outcome, elements)
-        }
+        })
     }
 
     /// Several gets that are fetched together, for a task: one message to each owner.
@@ -72,7 +75,7 @@ impl StepReader {
 /// What one get takes.
 struct Asked {
     variable: String,
-    selection: Selection,
+    selection: Select,
     dtype: Dtype,
 }
 
@@ -91,13 +94,13 @@ impl<A: Arrays> AsyncFetch<A> {
     pub fn get<T: Element>(
         mut self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
         array: Vec<T>,
     ) -> AsyncFetch<A::Longer>
     where
         A: Append<T>,
     {
-        let (variable, selection, dtype) = (variable.to_owned(), selection.clone(), T::DTYPE);
+        let (variable, selection, dtype) = (variable.to_owned(), selection.into(), T::DTYPE);
         self.asked.push(Asked { variable, selection, dtype });
         AsyncFetch { reader: self.reader, asked: self.asked, arrays: self.arrays.append(array) }
     }
@@ -115,7 +118,7 @@ impl<A: Arrays> AsyncFetch<A> {
     ///
     /// # Errors
     /// In the outcome: the first of the gets that is wrong; as [`StepReader::get`].
-    pub async fn wait(mut self, timeout: Duration) -> (Result<(), ReadError>, A) {
+    pub async fn wait(mut self, timeout: Duration) -> Fetched<A> {
         let deadline = after(Instant::now(), timeout);
         match self.fill_inline() {
             Some(outcome) => (outcome, self.arrays),

@@ -12,4 +12,4 @@ mod publishing;
 mod subscribing;
 
 pub use arrays::{Append, Arrays};
-pub use fetching::AsyncFetch;
+pub use fetching::{AsyncFetch, Fetched};
