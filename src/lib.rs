@@ -14,12 +14,12 @@
 //! | [`Publisher::begin_step`] | [`Publisher::begin_step_async`] | no step is begun |
 //! | [`Subscriber::next_step`] | [`Subscriber::next_step_async`] | no step is lost: the next call gives it |
 //! | [`StepReader::get`], [`StepReader::get_into`] | [`StepReader::get_async`], [`StepReader::get_into_async`] | the stream goes on; the memory is freed when nothing can write there any more |
-//! | [`StepReader::fetch`] | [`StepReader::fetch_async`] | as above |
+//! | [`StepReader::fetch`], [`StepReader::view`] | [`StepReader::fetch_async`], [`StepReader::view_async`] | as above |
+//! | [`StepReader::variables`] | [`StepReader::variables_async`] | nothing is lost |
 //! | [`Publisher::close`], [`Subscriber::close`] | `close_async` | it goes on closing |
 //!
-//! No poll waits, and none is called but for an event or a deadline. [`StepReader::variables`] and
-//! [`StepReader::view`] have no counterpart yet: they may ask the publisher and wait for its answer. The waiting calls
-//! are not refused inside a task, as nothing tells them that they are; nor is dropping a [`Publisher`] or a
-//! [`Subscriber`] that was not closed, which waits as `close` does.
+//! No poll waits, and none is called but for an event or a deadline. The waiting calls are not refused inside a task, as
+//! nothing tells them that they are; nor is dropping a [`Publisher`] or a [`Subscriber`] that was not closed, which
+//! waits as `close` does.
 #![forbid(unsafe_code)]
 pub use fp_core::*;

@@ -16,7 +16,7 @@ use crate::subscriber::SubscriberShared;
 use fp_proto::data::{GoneReason, Piece};
 use fp_transport::{Contact, Link, LinkError, Purpose};
 use fp_types::{Epoch, MemoryOrder, Packing, Part, Rank, Runs, StepId};
-pub(crate) use inline::{INLINE_BYTES, fetch_inline};
+pub(crate) use inline::{INLINE_BYTES, fetch_inline, locate_inline};
 use std::collections::BTreeMap;
 use std::io::IoSliceMut;
 use std::sync::Arc;
@@ -556,11 +556,11 @@ pub(crate) fn locate(
     shared: &SubscriberShared,
     (step, epoch): (StepId, Option<Epoch>),
     planned: &Arc<Planned>,
-    deadline: Instant,
+    Limit { deadline, given_up }: Limit<'_>,
 ) -> Result<Option<fp_transport::Payload>, ReadError> {
     let mut gets = [Get { planned: planned.clone(), destination: &mut [] }];
     let mut errands = errands(&gets);
-    let (started, given_up) = (Instant::now(), None);
+    let started = Instant::now();
     let mut job = Job { shared, step, epoch, gets: &mut gets, started, deadline, given_up };
     let outcome = job.locate(&mut errands);
     job.give_back(errands);

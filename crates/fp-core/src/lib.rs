@@ -16,6 +16,7 @@ mod owners;
 mod patience;
 mod peer;
 mod planned;
+mod planning;
 mod publisher;
 pub mod rendezvous;
 mod select;

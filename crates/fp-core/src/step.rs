@@ -4,12 +4,12 @@ use crate::element::Element;
 use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
 use crate::patience::{Limit, after};
-use crate::planned::{NoPlan, PlanKey, Planned};
-use crate::select::{NoSelection, Select};
+use crate::planned::Planned;
+use crate::select::Select;
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
 use crate::view::View;
-use fp_proto::message::{Assignment, ResolveQuery};
+use fp_proto::message::Assignment;
 use fp_types::{ArrayKind, Dtype, Epoch, Shape, StepId, StepTable, VariableDef};
 use ndarray::{ArrayD, IxDyn};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// A step that is held: its last handle releases it.
 pub(crate) struct HeldStep {
     pub(crate) shared: Arc<SubscriberShared>,
-    assignment: Assignment,
+    pub(crate) assignment: Assignment,
     epoch: Option<Epoch>,
 }
 
@@ -30,7 +30,7 @@ impl Drop for HeldStep {
 
 /// A step assigned to this cohort.
 pub struct StepReader {
-    held: Arc<HeldStep>,
+    pub(crate) held: Arc<HeldStep>,
 }
 
 impl std::fmt::Debug for StepReader {
@@ -94,11 +94,11 @@ impl StepReader {
     }
 
     /// Steps of different epochs have the same numbers.
-    fn identity(&self) -> (StepId, Option<Epoch>) {
+    pub(crate) fn identity(&self) -> (StepId, Option<Epoch>) {
         (self.step(), self.held.epoch)
     }
 
-    fn misuse(&self, source: Misuse) -> ReadError {
+    pub(crate) fn misuse(&self, source: Misuse) -> ReadError {
         self.shared().misuse(source)
     }
 
@@ -115,13 +115,17 @@ impl StepReader {
     /// # Errors
     /// The publisher does not answer in time.
     pub fn variables(&self) -> Result<Vec<VariableInfo>, ReadError> {
-        let table =
-            self.shared().definitions(self.identity(), self.held.assignment.table, self.deadline())?;
-        let info = |entry: &fp_types::TableEntry| VariableInfo {
-            def: (*entry.def).clone(),
-            shape: entry.layout.shape().copied(),
-        };
-        Ok(table.entries().iter().map(info).collect())
+        self.table(self.deadline()).map(|table| infos(&table))
+    }
+
+    /// The definitions of the step's variables.
+    pub(crate) fn table(&self, deadline: Instant) -> Result<Arc<StepTable>, ReadError> {
+        self.shared().definitions(self.identity(), self.held.assignment.table, deadline)
+    }
+
+    /// The same, if they were asked for before.
+    pub(crate) fn known_table(&self) -> Option<Arc<StepTable>> {
+        self.shared().known_definitions(self.held.epoch, self.held.assignment.table)
     }
 
     /// The value of a global scalar; it came with the announcement, nothing is fetched.
@@ -242,12 +246,20 @@ impl StepReader {
         variable: &str,
         selection: impl Into<Select>,
     ) -> Result<View<T>, ReadError> {
-        let deadline = self.deadline();
-        let planned = self.planned(variable, selection, false, Some(T::DTYPE), deadline)?;
+        self.view_within(variable, selection.into(), self.deadline().into())
+    }
+
+    pub(crate) fn view_within<T: Element>(
+        &self,
+        variable: &str,
+        select: Select,
+        limit: Limit<'_>,
+    ) -> Result<View<T>, ReadError> {
+        let planned = self.planned(variable, select, false, Some(T::DTYPE), limit.deadline)?;
         if planned.def.kind != ArrayKind::Scalar
             && let Some((_, range)) = planned.contiguous()
         {
-            let placed = fetch::locate(self.shared(), self.identity(), &planned, deadline)?;
+            let placed = fetch::locate(self.shared(), self.identity(), &planned, limit)?;
             let part = placed.and_then(|block| block.slice(range));
             if let Some(view) = part.and_then(|part| View::of_payload(part, self.held.clone())) {
                 Counters::add(&self.shared().counters.views, 1);
@@ -255,7 +267,8 @@ impl StepReader {
             }
         }
         let mut elements = vec![T::zeroed(); element_count(&planned)];
-        self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), deadline)?;
+        let destination = bytemuck::cast_slice_mut(&mut elements);
+        self.fill_all(vec![Get { planned, destination }], limit)?;
         Ok(View::of_vec(elements, self.held.clone()))
     }
 
@@ -298,136 +311,15 @@ impl StepReader {
         gets.retain_mut(|get| !self.fill_scalar(get));
         fetch::fetch_inline(self.shared(), self.identity(), &mut gets)
     }
+}
 
-    pub(crate) fn planned(
-        &self,
-        variable: &str,
-        selection: impl Into<Select>,
-        fill: bool,
-        dtype: Option<Dtype>,
-        deadline: Instant,
-    ) -> Result<Arc<Planned>, ReadError> {
-        let select = selection.into();
-        self.admit(variable)?;
-        let shape = match select.needs_shape() {
-            true => self.shape(variable, deadline)?,
-            false => None,
-        };
-        let key = self.key(variable, &select, shape.as_ref(), fill)?;
-        let planned = match self.shared().plans.find(&key) {
-            Some(planned) => planned,
-            None => self.plan(key, deadline)?,
-        };
-        self.check_dtype(&planned, dtype)?;
-        Ok(planned)
-    }
-
-    /// The plan, if it was made before.
-    pub(crate) fn known_plan(
-        &self,
-        variable: &str,
-        select: &Select,
-        dtype: Dtype,
-    ) -> Result<Option<Arc<Planned>>, ReadError> {
-        self.admit(variable)?;
-        let shape = match select.needs_shape() {
-            true => {
-                let known = self.shared().known_definitions(self.held.epoch, self.held.assignment.table);
-                let Some(table) = known else { return Ok(None) };
-                self.shape_in(&table, variable)?
-            }
-            false => None,
-        };
-        let key = self.key(variable, select, shape.as_ref(), false)?;
-        let Some(planned) = self.shared().plans.find(&key) else { return Ok(None) };
-        self.check_dtype(&planned, Some(dtype))?;
-        Ok(Some(planned))
-    }
-
-    /// Whether the variable may be read.
-    fn admit(&self, variable: &str) -> Result<(), ReadError> {
-        self.shared().check_fork().map_err(|source| self.misuse(source))?;
-        let step = self.step();
-        match self.shared().selected.contains(step, variable) {
-            true => Ok(()),
-            false => Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() })),
-        }
-    }
-
-    /// The variable's shape in this step; none of a local array.
-    fn shape(&self, variable: &str, deadline: Instant) -> Result<Option<Shape>, ReadError> {
-        let table = self.shared().definitions(self.identity(), self.held.assignment.table, deadline)?;
-        self.shape_in(&table, variable)
-    }
-
-    fn shape_in(&self, table: &StepTable, variable: &str) -> Result<Option<Shape>, ReadError> {
-        match table.entry(variable) {
-            Some(entry) => Ok(entry.layout.shape().copied()),
-            None => {
-                let known = table.entries().iter().map(|entry| entry.def.name.clone()).collect();
-                let (step, variable) = (self.step(), variable.to_owned());
-                Err(self.misuse(Misuse::UnknownVariable { step, variable, known }))
-            }
-        }
-    }
-
-    /// What a plan is known by.
-    fn key(
-        &self,
-        variable: &str,
-        select: &Select,
-        shape: Option<&Shape>,
-        fill: bool,
-    ) -> Result<PlanKey, ReadError> {
-        let (step, epoch) = self.identity();
-        let variable = variable.to_owned();
-        match select.resolve(shape) {
-            Ok(selection) => {
-                Ok(PlanKey { epoch, table: self.held.assignment.table, variable, selection, fill })
-            }
-            Err(NoSelection::Shape(source)) => {
-                Err(self.misuse(Misuse::Selection { step, variable, source: Box::new(source) }))
-            }
-            Err(NoSelection::Text(source)) => {
-                Err(self.misuse(Misuse::SelectionText { variable, source: Box::new(source) }))
-            }
-        }
-    }
-
-    fn check_dtype(&self, planned: &Planned, dtype: Option<Dtype>) -> Result<(), ReadError> {
-        let (step, expected) = (self.step(), planned.def.dtype);
-        match dtype.filter(|&found| found != expected) {
-            None => Ok(()),
-            Some(found) => {
-                let variable = planned.def.name.clone();
-                Err(self.misuse(Misuse::WrongDtype { step, variable, expected, found }))
-            }
-        }
-    }
-
-    fn plan(&self, key: PlanKey, deadline: Instant) -> Result<Arc<Planned>, ReadError> {
-        let step = self.step();
-        let query = ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };
-        let table = self.shared().resolve(self.identity(), key.table, vec![query], deadline)?;
-        let planned = Planned::new(&table, &key).map_err(|no_plan| {
-            let variable = key.variable.clone();
-            match no_plan {
-                NoPlan::UnknownVariable(known) => {
-                    self.misuse(Misuse::UnknownVariable { step, variable, known })
-                }
-                NoPlan::Plan(fp_types::PlanError::Selection(source)) => {
-                    self.misuse(Misuse::Selection { step, variable, source: Box::new(source) })
-                }
-                NoPlan::Plan(source) => {
-                    let stream = self.shared().stream.clone();
-                    ReadError::Plan { stream, step, variable, source }
-                }
-            }
-        })?;
-        let planned = Arc::new(planned);
-        self.shared().plans.keep(key, planned.clone());
-        Ok(planned)
-    }
+/// What a table says of its variables.
+pub(crate) fn infos(table: &StepTable) -> Vec<VariableInfo> {
+    let info = |entry: &fp_types::TableEntry| VariableInfo {
+        def: (*entry.def).clone(),
+        shape: entry.layout.shape().copied(),
+    };
+    table.entries().iter().map(info).collect()
 }
 
 pub(crate) fn element_count(planned: &Planned) -> usize {

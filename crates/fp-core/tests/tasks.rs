@@ -222,6 +222,32 @@ fn small_gets_over_shared_memory_end_in_the_first_poll() {
 }
 
 #[test]
+fn views_and_variables_come_without_a_copy_and_without_a_wait() {
+    for kind in KINDS {
+        let place = Place::new();
+        let (mut publisher, mut subscriber) = (place.publisher(), place.subscriber_over(kind));
+        let mut at_once = 0;
+        for step in 0..10 {
+            publish(&mut publisher, LARGE);
+            let reader = take(&mut subscriber);
+            let (variables, polls) = counted(reader.variables_async());
+            assert_eq!(variables.expect("known").len(), 1);
+            assert!(step == 0 || polls == 1, "asked for once");
+            let part = Region::new([LARGE / 2], [LARGE / 2]).expect("inside");
+            let (view, polls) = counted(reader.view_async::<u64>("array", part));
+            let view = view.expect("viewed");
+            drop(reader);
+            assert_eq!(&view[..], &values(step, LARGE)[LARGE as usize / 2..]);
+            assert_eq!(view.is_zero_copy(), kind != TransportKind::Tcp);
+            at_once += u32::from(polls == 1);
+        }
+        assert!(at_once >= 5 || kind == TransportKind::Tcp, "{at_once} of 10 over {kind:?}");
+        let views = if kind == TransportKind::Tcp { 0 } else { 10 };
+        assert_eq!(subscriber.statistics().views, views);
+    }
+}
+
+#[test]
 fn a_selection_may_be_a_text() {
     let place = Place::new();
     let (mut publisher, mut subscriber) = (place.publisher(), place.subscriber());

@@ -3,8 +3,11 @@
 use super::{Errand, Get, Job, errands};
 use crate::owners::Checkout;
 use crate::peer::PeerError;
+use crate::planned::Planned;
 use crate::subscriber::SubscriberShared;
+use fp_transport::Payload;
 use fp_types::{Epoch, StepId};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Bytes that a poll copies at most.
@@ -25,6 +28,22 @@ pub(crate) fn fetch_inline(
         && errands.iter_mut().all(|errand| job.copy_placed(errand).is_ok() && errand.missing.is_empty());
     job.give_back(errands);
     done
+}
+
+/// Where the block of a plan's only piece lies, if its owner shares memory with this rank and has said so.
+pub(crate) fn locate_inline(
+    shared: &SubscriberShared,
+    (step, epoch): (StepId, Option<Epoch>),
+    planned: &Arc<Planned>,
+) -> Option<Payload> {
+    let mut gets = [Get { planned: planned.clone(), destination: &mut [] }];
+    let mut errands = errands(&gets);
+    let now = Instant::now();
+    let mut job = Job { shared, step, epoch, gets: &mut gets, started: now, deadline: now, given_up: None };
+    let here = job.link_up_inline(&mut errands) && errands.iter_mut().all(|errand| job.is_here(errand));
+    let placed = errands.first_mut().filter(|_| here).and_then(|errand| job.placed(errand));
+    job.give_back(errands);
+    placed
 }
 
 impl Job<'_, '_, '_> {

@@ -2,7 +2,7 @@
 //! the process fetches, into memory that it owns meanwhile.
 
 use super::arrays::{Append, Arrays};
-use crate::driver::Seat;
+use super::errand::{Errand, on_a_thread};
 use crate::element::Element;
 use crate::error::ReadError;
 use crate::fetch::{Get, INLINE_BYTES};
@@ -10,14 +10,10 @@ use crate::patience::{Limit, after};
 use crate::planned::Planned;
 use crate::select::Select;
 use crate::step::{StepReader, element_count};
-use crate::subscriber::SubscriberShared;
-use crate::workers::{self, Task};
-use fp_types::{Dtype, StepId};
-use std::future::{Future, poll_fn};
+use fp_types::Dtype;
+use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What became of a fetch, and its arrays, which are given back whatever became of it.
@@ -122,7 +118,7 @@ impl<A: Arrays> AsyncFetch<A> {
         let deadline = after(Instant::now(), timeout);
         match self.fill_inline() {
             Some(outcome) => (outcome, self.arrays),
-            None => on_a_thread(self, deadline).await,
+            None => on_a_thread(self.reader.clone_handle(), self, deadline).await,
         }
     }
 
@@ -164,143 +160,18 @@ impl<A: Arrays> AsyncFetch<A> {
     }
 }
 
-enum Stage<A: Arrays> {
-    Queued(AsyncFetch<A>),
-    Running,
-    Done(Fetched<A>),
-    /// Nobody wants it any more; or the thread panicked.
-    Gone,
-}
+impl<A: Arrays> Errand for AsyncFetch<A> {
+    type Outcome = Fetched<A>;
 
-struct Progress<A: Arrays> {
-    stage: Stage<A>,
-    waker: Option<Waker>,
-}
-
-/// A fetch for a thread of the process.
-struct FetchTask<A: Arrays> {
-    shared: Arc<SubscriberShared>,
-    step: StepId,
-    deadline: Instant,
-    started: Instant,
-    given_up: AtomicBool,
-    progress: Mutex<Progress<A>>,
-}
-
-async fn on_a_thread<A: Arrays>(fetch: AsyncFetch<A>, deadline: Instant) -> Fetched<A> {
-    let (shared, step) = (fetch.reader.shared().clone(), fetch.reader.step());
-    let progress = Mutex::new(Progress { stage: Stage::Queued(fetch), waker: None });
-    let (started, given_up) = (Instant::now(), AtomicBool::new(false));
-    let task = Arc::new(FetchTask { shared: shared.clone(), step, deadline, started, given_up, progress });
-    if let Err(error) = workers::submit(task.clone()) {
-        return task.failed(format!("no thread to fetch on: {error}"));
-    }
-    let wanted = Wanted(task);
-    let seat = shared.endpoint.seat();
-    poll_fn(|ctx| wanted.0.poll(&seat, ctx)).await
-}
-
-/// A task that somebody waits for.
-struct Wanted<A: Arrays>(Arc<FetchTask<A>>);
-
-impl<A: Arrays> Drop for Wanted<A> {
-    fn drop(&mut self) {
-        self.0.given_up.store(true, Ordering::Relaxed);
-        // Dropped outside the lock: it may release a step.
-        let _unfetched = self.0.take_queued(&mut self.0.lock());
-    }
-}
-
-impl<A: Arrays> FetchTask<A> {
-    fn lock(&self) -> MutexGuard<'_, Progress<A>> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    fn run(mut self, limit: Limit<'_>) -> Fetched<A> {
+        (self.fill(limit), self.arrays)
     }
 
-    /// Takes the fetch away, if no thread has begun it.
-    fn take_queued(&self, progress: &mut Progress<A>) -> Option<AsyncFetch<A>> {
-        match std::mem::replace(&mut progress.stage, Stage::Gone) {
-            Stage::Queued(fetch) => Some(fetch),
-            other => {
-                progress.stage = other;
-                None
-            }
-        }
+    fn refuse(self, error: ReadError) -> Fetched<A> {
+        (Err(error), self.arrays)
     }
 
-    fn poll(&self, seat: &Seat<'_>, ctx: &Context<'_>) -> Poll<Fetched<A>> {
-        let waker = ctx.waker().clone();
-        let mut progress = self.lock();
-        let late = Instant::now() >= self.deadline;
-        match std::mem::replace(&mut progress.stage, Stage::Gone) {
-            Stage::Done(fetched) => return Poll::Ready(fetched),
-            Stage::Gone => {
-                drop(progress);
-                return Poll::Ready(self.failed("the thread that fetched panicked".to_owned()));
-            }
-            Stage::Queued(fetch) if late => {
-                drop(progress);
-                return Poll::Ready((Err(self.timed_out()), fetch.arrays));
-            }
-            stage => progress.stage = stage,
-        }
-        let queued = matches!(progress.stage, Stage::Queued(_));
-        let replaced = progress.waker.replace(waker);
-        drop(progress);
-        drop(replaced);
-        if queued {
-            // A fetch under way ends at its deadline by itself; for one that waits for a thread somebody must look.
-            drop(self.shared.endpoint.alarm(seat, ctx, self.deadline));
-        }
-        Poll::Pending
-    }
-
-    fn timed_out(&self) -> ReadError {
-        let stream = self.shared.stream.clone();
-        let (waited, waits_for) = (self.started.elapsed(), "a thread to fetch on".to_owned());
-        ReadError::TimedOut { stream, step: self.step, waited, waits_for }
-    }
-
-    /// The driver's failure, with the arrays if they are still here.
-    fn failed(&self, what: String) -> Fetched<A> {
-        let fetch = self.take_queued(&mut self.lock());
-        let error = ReadError::Driver { stream: self.shared.stream.clone(), what };
-        (Err(error), fetch.map(|fetch| fetch.arrays).unwrap_or_default())
-    }
-}
-
-impl<A: Arrays> Task for FetchTask<A> {
-    fn stream(&self) -> usize {
-        Arc::as_ptr(&self.shared) as usize
-    }
-
-    fn run(&self) {
-        let mut progress = self.lock();
-        let Some(mut fetch) = self.take_queued(&mut progress) else { return };
-        progress.stage = Stage::Running;
-        drop(progress);
-        let ended = Ended(self);
-        let outcome = fetch.fill(Limit { deadline: self.deadline, given_up: Some(&self.given_up) });
-        let fetched = (outcome, fetch.arrays);
-        self.lock().stage = Stage::Done(fetched);
-        drop(ended);
-    }
-
-    fn is_withdrawn(&self) -> bool {
-        !matches!(self.lock().stage, Stage::Queued(_))
-    }
-}
-
-/// Wakes who waits when the thread has ended, be it in a panic.
-struct Ended<'t, A: Arrays>(&'t FetchTask<A>);
-
-impl<A: Arrays> Drop for Ended<'_, A> {
-    fn drop(&mut self) {
-        let mut progress = self.0.lock();
-        if matches!(progress.stage, Stage::Running) {
-            progress.stage = Stage::Gone;
-        }
-        let waker = progress.waker.take();
-        drop(progress);
-        waker.into_iter().for_each(Waker::wake);
+    fn lost(error: ReadError) -> Fetched<A> {
+        (Err(error), A::default())
     }
 }

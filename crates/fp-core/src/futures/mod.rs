@@ -6,10 +6,12 @@
 //! A poll never waits, and nothing is polled for: each is called for an event.
 
 mod arrays;
+mod errand;
 mod fetching;
 mod leaving;
 mod publishing;
 mod subscribing;
+mod viewing;
 
 pub use arrays::{Append, Arrays};
 pub use fetching::{AsyncFetch, Fetched};
