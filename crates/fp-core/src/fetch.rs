@@ -123,8 +123,10 @@ impl Job<'_, '_, '_> {
 
     fn give_back(&self, errands: Vec<Errand>) {
         for errand in errands.into_iter().filter(|errand| errand.checked_out) {
-            // A link on which something is still under way cannot be used again.
-            let idle = |peer: &DataPeer| errand.request.is_none() && peer.link.body_remaining() == 0;
+            // A link on which something is still under way cannot be used again, but for the answer to a request
+            // that was settled by what came unasked: that is passed over when it comes.
+            let settled = errand.request.is_none() || errand.missing.is_empty();
+            let idle = |peer: &DataPeer| settled && peer.link.body_remaining() == 0;
             let peer = errand.peer.filter(|peer| idle(peer));
             self.shared.owners.give_back(errand.rank, self.epoch, peer);
         }
