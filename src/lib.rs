@@ -1,3 +1,25 @@
 //! Flexpath: typed publish/subscribe for parallel science.
+//!
+//! A [`Publisher`] opens a stream and writes steps; a [`Subscriber`] attaches while it runs, takes the slices that it
+//! asks for straight from the ranks that own them, and leaves when it likes. The README has both as programs.
+//!
+//! # For tasks
+//!
+//! Every call that may wait has a counterpart that returns a plain future. It needs no particular executor: tokio,
+//! smol, or the loop of ten lines in `examples/async_subscriber.rs`.
+//!
+//! | waits | its future | dropped before it is ready |
+//! |---|---|---|
+//! | [`Publisher::open`], [`Subscriber::open`] | `open_async` | what was opened is closed again |
+//! | [`Publisher::begin_step`] | [`Publisher::begin_step_async`] | no step is begun |
+//! | [`Subscriber::next_step`] | [`Subscriber::next_step_async`] | no step is lost: the next call gives it |
+//! | [`StepReader::get`], [`StepReader::get_into`] | [`StepReader::get_async`], [`StepReader::get_into_async`] | the stream goes on; the memory is freed when nothing can write there any more |
+//! | [`StepReader::fetch`], [`StepReader::view`] | [`StepReader::fetch_async`], [`StepReader::view_async`] | as above |
+//! | [`StepReader::variables`] | [`StepReader::variables_async`] | nothing is lost |
+//! | [`Publisher::close`], [`Subscriber::close`] | `close_async` | it goes on closing |
+//!
+//! No poll waits, and none is called but for an event or a deadline. The waiting calls are not refused inside a task, as
+//! nothing tells them that they are; nor is dropping a [`Publisher`] or a [`Subscriber`] that was not closed, which
+//! waits as `close` does.
 #![forbid(unsafe_code)]
 pub use fp_core::*;

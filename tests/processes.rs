@@ -13,6 +13,8 @@ mod grid;
 mod kill;
 #[path = "processes/matrix.rs"]
 mod matrix;
+#[path = "processes/tasks.rs"]
+mod tasks;
 
 /// Runs the role that the environment names; in the parent, nothing.
 #[test]
@@ -21,6 +23,7 @@ fn child_entry() {
     match role.as_str() {
         "grid-publisher" => matrix::publish(),
         "grid-subscriber" => matrix::subscribe(),
+        "awaited-publisher" => tasks::publish(),
         "killed-publisher" => kill::publish(),
         "killed-subscriber" => kill::subscribe(),
         other => panic!("no role {other:?}"),

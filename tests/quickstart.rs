@@ -59,12 +59,12 @@ fn finish(name: &str, child: Child) -> String {
     String::from_utf8(stdout).expect("it prints text")
 }
 
-/// Runs the publisher as a cohort of that size, and the subscriber.
-fn run(size: u32) -> String {
+/// Runs the publisher as a cohort of that size, and a subscriber.
+fn run(size: u32, subscriber: &str) -> String {
     let rendezvous = tempfile::tempdir().expect("a directory can be made");
     let ranks = (0..size).map(|rank| start("quickstart_publisher", rendezvous.path(), rank, size));
     let ranks: Vec<Child> = ranks.collect();
-    let subscriber = start("quickstart_subscriber", rendezvous.path(), 0, 1);
+    let subscriber = start(subscriber, rendezvous.path(), 0, 1);
     let printed = finish("the subscriber", subscriber);
     ranks.into_iter().for_each(|rank| drop(finish("the publisher", rank)));
     let left = fs::read_dir(rendezvous.path()).expect("it can be listed").count();
@@ -91,10 +91,16 @@ fn readme_shows_the_examples_word_for_word() {
 
 #[test]
 fn one_publisher_and_one_subscriber_do_what_readme_says() {
-    assert_expected(&run(1));
+    assert_expected(&run(1, "quickstart_subscriber"));
 }
 
 #[test]
 fn the_same_publisher_works_as_a_cohort() {
-    assert_expected(&run(3));
+    assert_expected(&run(3, "quickstart_subscriber"));
+}
+
+#[test]
+fn the_asynchronous_subscriber_does_the_same() {
+    assert_expected(&run(2, "async_subscriber"));
+    assert!(source("examples/async_subscriber.rs").lines().count() < 60);
 }

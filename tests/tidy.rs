@@ -114,6 +114,7 @@ const ALLOWED_WORDS: &[Allowed] = &[
     Allowed { word: "reader", below: "crates/fp-core/src/", name: "StepReader" },
     // What one does with a variable of a step: no property is got.
     Allowed { word: "get", below: "crates/fp-core/src/step.rs", name: "" },
+    Allowed { word: "get", below: "crates/fp-core/src/futures/fetching.rs", name: "" },
     // Links carry frames: the word is the transport's own, and steps are unknown there.
     Allowed { word: "frame", below: "crates/fp-transport/src/", name: "" },
 ];

@@ -119,7 +119,7 @@ pub(crate) fn subscribe() {
 fn read(step: &StepReader) -> Result<(), ReadError> {
     let half: Vec<u64> = {
         let region = Region::new([LEN / 2], [LEN / 2]).expect("inside");
-        step.get("array", &Selection::Region(region))?
+        step.get("array", Selection::Region(region))?
     };
     assert!(half.into_iter().eq((LEN / 2..LEN).map(|index| value(step.step().0, index))));
     let all: Vec<u64> = match step.get("array", &Selection::All) {

@@ -199,7 +199,7 @@ fn check_blocks(step: &StepReader, number_of_step: u64, ranks: u32) {
     let mut part = vec![0.0; slab.element_count() as usize];
     step.fetch()
         .get("field", &Selection::All, &mut whole)
-        .get("field", &Selection::Region(slab), &mut part)
+        .get("field", Selection::Region(slab), &mut part)
         .wait(Duration::from_secs(15))
         .expect("fetched");
     let everything = Region::new([0; 3], FIELD).expect("inside");

@@ -6,7 +6,9 @@ use fp_proto::commands::CommandError;
 use fp_proto::event::{OpenFailure, OpenWait, Seen};
 use fp_proto::outcome::LossReason;
 use fp_transport::{Contact, ListenError, MemoryError, Refusal};
-use fp_types::{Dtype, NameError, PlanError, Rank, Region, SelectionError, Shape, StepId};
+use fp_types::{
+    Dtype, NameError, ParseSelectionError, PlanError, Rank, Region, SelectionError, Shape, StepId,
+};
 use std::time::Duration;
 
 /// What the caller did wrong.
@@ -114,6 +116,14 @@ pub enum Misuse {
         variable: String,
         /// Why.
         source: Box<SelectionError>,
+    },
+    /// A text that is no selection.
+    #[error("variable {variable:?}: {source}")]
+    SelectionText {
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: Box<ParseSelectionError>,
     },
     /// Scalars of one step are too large, or the like.
     #[error(transparent)]

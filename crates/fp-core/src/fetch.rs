@@ -4,9 +4,11 @@
 //! awaited for a moment; then it is asked for. Everything happens on the caller's thread, on links that it has
 //! checked out, and the call returns only when nothing can write into the caller's memory any more.
 
+mod inline;
+
 use crate::error::{Misuse, ReadError};
 use crate::owners::{Checkout, Owners};
-use crate::patience::Patience;
+use crate::patience::{Limit, Patience};
 use crate::peer::{DataPeer, Heard, PeerError, Sink};
 use crate::planned::Planned;
 use crate::statistics::Counters;
@@ -14,9 +16,11 @@ use crate::subscriber::SubscriberShared;
 use fp_proto::data::{GoneReason, Piece};
 use fp_transport::{Contact, Link, LinkError, Purpose};
 use fp_types::{Epoch, MemoryOrder, Packing, Part, Rank, Runs, StepId};
+pub(crate) use inline::{INLINE_BYTES, fetch_inline, locate_inline};
 use std::collections::BTreeMap;
 use std::io::IoSliceMut;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a placement may be late before it is asked for.
@@ -62,6 +66,7 @@ struct Job<'s, 'g, 'd> {
     gets: &'g mut [Get<'d>],
     started: Instant,
     deadline: Instant,
+    given_up: Option<&'s AtomicBool>,
 }
 
 /// Fills every get of one step.
@@ -69,10 +74,10 @@ pub(crate) fn fetch(
     shared: &SubscriberShared,
     (step, epoch): (StepId, Option<Epoch>),
     gets: &mut [Get<'_>],
-    deadline: Instant,
+    Limit { deadline, given_up }: Limit<'_>,
 ) -> Result<(), ReadError> {
     let mut errands = errands(gets);
-    let mut job = Job { shared, step, epoch, gets, started: Instant::now(), deadline };
+    let mut job = Job { shared, step, epoch, gets, started: Instant::now(), deadline, given_up };
     let outcome = job.run(&mut errands);
     job.give_back(errands);
     outcome
@@ -102,6 +107,9 @@ fn errands(gets: &[Get<'_>]) -> Vec<Errand> {
 impl Job<'_, '_, '_> {
     fn run(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
         self.link_up(errands)?;
+        if self.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) {
+            return Err(self.timed_out("nobody, as it was given up".to_owned()));
+        }
         for errand in errands.iter_mut() {
             self.guard(errand, |job, errand| job.first_look(errand))?;
         }
@@ -115,8 +123,10 @@ impl Job<'_, '_, '_> {
 
     fn give_back(&self, errands: Vec<Errand>) {
         for errand in errands.into_iter().filter(|errand| errand.checked_out) {
-            // A link on which something is still under way cannot be used again.
-            let idle = |peer: &DataPeer| errand.request.is_none() && peer.link.body_remaining() == 0;
+            // A link on which something is still under way cannot be used again, but for the answer to a request
+            // that was settled by what came unasked: that is passed over when it comes.
+            let settled = errand.request.is_none() || errand.missing.is_empty();
+            let idle = |peer: &DataPeer| settled && peer.link.body_remaining() == 0;
             let peer = errand.peer.filter(|peer| idle(peer));
             self.shared.owners.give_back(errand.rank, self.epoch, peer);
         }
@@ -214,7 +224,8 @@ impl Job<'_, '_, '_> {
 
     fn patience_for(&self, rank: Rank) -> Patience<'_> {
         let owners: &Owners = &self.shared.owners;
-        Patience { owners, rank, epoch: self.epoch, deadline: self.deadline }
+        let limit = Limit { deadline: self.deadline, given_up: self.given_up };
+        Patience { owners, rank, epoch: self.epoch, limit }
     }
 
     /// Copies what is here, and tells the owner what will be wanted again.
@@ -323,7 +334,8 @@ impl Job<'_, '_, '_> {
         let Some(peer) = &mut errand.peer else { return Ok(None) };
         let (missing, asked) = (&mut errand.missing, &errand.asked);
         let (shared, rank) = (self.shared, errand.rank);
-        let patience = Patience { owners: &shared.owners, rank, epoch: self.epoch, deadline: self.deadline };
+        let limit = Limit { deadline: self.deadline, given_up: self.given_up };
+        let patience = Patience { owners: &shared.owners, rank, epoch: self.epoch, limit };
         let mut sink = Destination { gets: &mut *self.gets, missing, asked, counters: &shared.counters };
         peer.hear(&mut sink, self.step, &patience, &shared.counters)
     }
@@ -546,11 +558,12 @@ pub(crate) fn locate(
     shared: &SubscriberShared,
     (step, epoch): (StepId, Option<Epoch>),
     planned: &Arc<Planned>,
-    deadline: Instant,
+    Limit { deadline, given_up }: Limit<'_>,
 ) -> Result<Option<fp_transport::Payload>, ReadError> {
     let mut gets = [Get { planned: planned.clone(), destination: &mut [] }];
     let mut errands = errands(&gets);
-    let mut job = Job { shared, step, epoch, gets: &mut gets, started: Instant::now(), deadline };
+    let started = Instant::now();
+    let mut job = Job { shared, step, epoch, gets: &mut gets, started, deadline, given_up };
     let outcome = job.locate(&mut errands);
     job.give_back(errands);
     outcome

@@ -9,14 +9,17 @@ mod driver;
 mod element;
 mod error;
 mod fetch;
+mod futures;
 mod opening;
 mod options;
 mod owners;
 mod patience;
 mod peer;
 mod planned;
+mod planning;
 mod publisher;
 pub mod rendezvous;
+mod select;
 mod selected;
 mod served;
 mod server;
@@ -25,6 +28,7 @@ mod step;
 mod subscriber;
 mod variable;
 mod view;
+mod workers;
 mod writer;
 
 pub use cohort::{Cohort, CohortError};
@@ -37,12 +41,15 @@ pub use fp_transport::{
     Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy,
 };
 pub use fp_types::{
-    ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, Rank, Region, Selection,
-    SelectionExpression, Shape, StepId, StridedRegion, SubscriptionId, VariableDef,
+    ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, ParseSelectionError, Position, Rank,
+    Region, Selection, SelectionError, SelectionExpression, Shape, Slice, StepId, StridedRegion,
+    SubscriptionId, VariableDef,
 };
+pub use futures::{Append, Arrays, AsyncFetch, Fetched};
 pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
 pub use rendezvous::Rendezvous;
+pub use select::Select;
 pub use statistics::Statistics;
 pub use step::{Fetch, StepReader, VariableInfo};
 pub use subscriber::{NextStep, Subscriber};

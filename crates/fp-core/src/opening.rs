@@ -1,7 +1,9 @@
 //! Waiting until a handle is open, and saying why it is not.
 
-use crate::driver::Troubles;
+use crate::driver::{Look, State, Troubles};
 use crate::error::OpenError;
+use crate::publisher::PublisherRole;
+use crate::subscriber::SubscriberRole;
 use fp_proto::event::{OpenFailure, OpenWait};
 use fp_types::{Epoch, Rank};
 
@@ -16,8 +18,29 @@ pub(crate) struct Opening<'a> {
 pub(crate) type Outcome = Option<Result<Epoch, OpenError>>;
 
 impl Opening<'_> {
+    /// Whether the publisher is open.
+    pub(crate) fn look_at_publisher(
+        &self,
+        state: &mut State<PublisherRole>,
+    ) -> Look<Result<Epoch, OpenError>> {
+        self.look(&state.role.opened, &state.role.failure, &mut state.troubles).ok_or(None)
+    }
+
+    /// Whether the subscriber is attached.
+    pub(crate) fn look_at_subscriber(
+        &self,
+        state: &mut State<SubscriberRole>,
+    ) -> Look<Result<Epoch, OpenError>> {
+        self.look(&state.role.opened, &state.role.failure, &mut state.troubles).ok_or(None)
+    }
+
+    /// What became of it.
+    pub(crate) fn outcome(&self, opened: Outcome) -> Result<Epoch, OpenError> {
+        opened.unwrap_or_else(|| Err(self.driver("the driver made no progress".to_owned())))
+    }
+
     /// What the machine, the driver and the dials say of the opening.
-    pub(crate) fn look(
+    fn look(
         &self,
         opened: &Option<Result<Epoch, OpenFailure>>,
         failure: &Option<String>,
@@ -32,7 +55,7 @@ impl Opening<'_> {
     }
 
     /// The driver failed.
-    pub(crate) fn driver(&self, what: String) -> OpenError {
+    fn driver(&self, what: String) -> OpenError {
         OpenError::Driver { stream: self.stream.to_owned(), what }
     }
 

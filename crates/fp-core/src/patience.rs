@@ -5,6 +5,7 @@ use fp_transport::{Link, LinkError};
 use fp_types::{Epoch, Rank};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, IoSliceMut};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often whoever waits for an owner looks whether it is lost.
@@ -12,28 +13,51 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Bytes that are passed over at a time.
 const LIMIT_DISCARD_BYTES: usize = 64 << 10;
 
+/// That much later; for times too long to be counted a few decades.
+pub(crate) fn after(start: Instant, timeout: Duration) -> Instant {
+    start.checked_add(timeout).unwrap_or_else(|| start + Duration::from_secs(1 << 30))
+}
+
+/// How long a fetch may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit<'s> {
+    pub(crate) deadline: Instant,
+    /// Set when nobody wants the outcome any more: bytes that keep coming are still taken, so that the link can be
+    /// used again, but none are waited for.
+    pub(crate) given_up: Option<&'s AtomicBool>,
+}
+
+impl From<Instant> for Limit<'_> {
+    fn from(deadline: Instant) -> Self {
+        Self { deadline, given_up: None }
+    }
+}
+
 /// How long the bytes of one owner are waited for: until the deadline, or until it is known to be lost.
 #[derive(Clone, Copy)]
 pub(crate) struct Patience<'s> {
     pub(crate) owners: &'s Owners,
     pub(crate) rank: Rank,
     pub(crate) epoch: Option<Epoch>,
-    pub(crate) deadline: Instant,
+    pub(crate) limit: Limit<'s>,
 }
 
 impl Patience<'_> {
     /// Waits until the link has something, or `until` is past.
     pub(crate) fn await_bytes(&self, link: &Link, until: Instant) -> Result<(), LinkError> {
         let now = Instant::now();
-        if now >= self.deadline {
+        if now >= self.limit.deadline {
             return Err(LinkError::Deadline { waiting_for: "the bytes of a piece" });
         }
-        let left = until.min(self.deadline).saturating_duration_since(now).min(LOOK);
+        let left = until.min(self.limit.deadline).saturating_duration_since(now).min(LOOK);
         let timeout = rustix::time::Timespec::try_from(left).ok();
         let mut fds = [PollFd::new(link, PollFlags::IN)];
         match poll(&mut fds, timeout.as_ref()) {
             Ok(0) if self.owners.is_lost(self.rank, self.epoch) => {
                 Err(LinkError::Lost(io::Error::other("the stream has ended without it")))
+            }
+            Ok(0) if self.limit.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) => {
+                Err(LinkError::Deadline { waiting_for: "bytes that nobody waits for any more" })
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(errno) => Err(LinkError::Lost(errno.into())),
@@ -65,7 +89,7 @@ impl Patience<'_> {
                     let what = "body shorter than its pieces";
                     return Err(LinkError::Malformed { what, value: 0, limit: missing as u64 });
                 }
-                self.await_bytes(link, self.deadline)?;
+                self.await_bytes(link, self.limit.deadline)?;
             }
         }
         Ok(())

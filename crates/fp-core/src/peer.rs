@@ -10,7 +10,7 @@ use fp_transport::{
     InFrame, InprocKey, Link, LinkError, MappedSegment, OutFrame, Payload, TransportKind, inproc,
 };
 use fp_types::{Selection, StepId, SubscriptionId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::IoSliceMut;
 use std::time::Instant;
 
@@ -64,6 +64,8 @@ pub(crate) struct DataPeer {
     next_request: u64,
     /// The request under way and how many pieces it has.
     requested: Option<(u64, usize)>,
+    /// Requests that were settled otherwise, whose answers are still to come and to be passed over.
+    settled: BTreeSet<u64>,
 }
 
 impl DataPeer {
@@ -78,6 +80,7 @@ impl DataPeer {
             sizes: Vec::new(),
             next_request: 0,
             requested: None,
+            settled: BTreeSet::new(),
         }
     }
 
@@ -174,7 +177,10 @@ impl DataPeer {
                 // An answer to a question that was settled otherwise says nothing of what is wanted now.
                 match self.requested.take_if(|(open, _)| *open == request) {
                     Some(_) => return Err(PeerError::Gone(reason)),
-                    None => Heard::News,
+                    None => {
+                        self.settled.remove(&request);
+                        Heard::News
+                    }
                 }
             }
             DataMessage::Want { .. } | DataMessage::Fetch { .. } => {
@@ -215,6 +221,9 @@ impl DataPeer {
                 None => return Err(PeerError::Gone(GoneReason::Step)),
             }
         }
+        if let Some(request) = request {
+            self.settled.remove(&request);
+        }
         Ok(answered.map_or(Heard::Placed, |request| {
             self.requested = None;
             Heard::Answered(request)
@@ -244,6 +253,11 @@ impl DataPeer {
         patience: &Patience<'_>,
     ) -> Result<Heard, PeerError> {
         let Some((_, pieces)) = self.requested.take_if(|(open, _)| *open == request) else {
+            if self.settled.remove(&request) {
+                let len = usize::try_from(self.link.body_remaining()).unwrap_or(usize::MAX);
+                patience.discard(&mut self.link, len)?;
+                return Ok(Heard::News);
+            }
             return Err(PeerError::Misbehaved(format!("an answer to request {request}, which is not open")));
         };
         for at in 0..pieces {
@@ -312,7 +326,7 @@ impl DataPeer {
         self.placed.retain(|&step, _| !gone(step));
         self.staged.retain(|&step, _| !gone(step));
         self.pushed.retain(|&step, ()| !gone(step));
-        self.requested = None;
+        self.settled.extend(self.requested.take().map(|(request, _)| request));
     }
 }
 

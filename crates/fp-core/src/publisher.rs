@@ -1,6 +1,6 @@
 //! A rank's handle on the sending side.
 
-use crate::driver::{Clock, Endpoint, Role, Setup};
+use crate::driver::{Clock, Endpoint, Look, Role, Setup, State};
 use crate::error::{BeginError, CloseError, Misuse, OpenError};
 use crate::opening::Opening;
 use crate::options::{LinkOptions, PublisherOptions};
@@ -13,6 +13,7 @@ use fp_proto::config::{CohortConfig, ContactText, PublisherConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
 use fp_proto::publisher::PublisherMachine;
+use fp_proto::time::Moment;
 use fp_transport::{Link, ListenOptions, Listener, Pool, PoolOptions, TlsOptions, TransportPolicy};
 use fp_types::{Epoch, validate_name};
 use std::collections::VecDeque;
@@ -23,7 +24,7 @@ use std::time::{Duration, Instant};
 /// Events that wait to be read; older ones give way, counted.
 const LIMIT_EVENTS: usize = 1024;
 /// A wait that the machine itself bounds (`max_wait`, silence) is not bounded a second time below this.
-const BACKSTOP: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const BACKSTOP: Duration = Duration::from_secs(24 * 3600);
 
 /// Events of a stream's life in order.
 #[derive(Default)]
@@ -47,10 +48,10 @@ impl Events {
 pub(crate) struct PublisherRole {
     server: Arc<Server>,
     events: Events,
-    opened: Option<Result<Epoch, OpenFailure>>,
+    pub(crate) opened: Option<Result<Epoch, OpenFailure>>,
     started: u32,
     closed: Option<CloseOutcome>,
-    failure: Option<String>,
+    pub(crate) failure: Option<String>,
 }
 
 impl Role for PublisherRole {
@@ -104,9 +105,9 @@ pub(crate) struct PublisherShared {
 /// A publisher rank of a stream. Dropped without [`Publisher::close`], it closes with what time `close_timeout`
 /// leaves, and says nothing of how that went.
 pub struct Publisher {
-    shared: Arc<PublisherShared>,
-    epoch: Epoch,
-    closed: bool,
+    pub(crate) shared: Arc<PublisherShared>,
+    pub(crate) epoch: Epoch,
+    pub(crate) closed: bool,
 }
 
 /// The pieces that both kinds of handle need to start.
@@ -163,42 +164,7 @@ impl Publisher {
     /// # Errors
     /// A bad name, a name that is taken, a rendezvous that cannot be used, ranks or subscribers that do not come.
     pub fn open(stream: &str, options: PublisherOptions) -> Result<Self, OpenError> {
-        validate_name(stream)?;
-        let epoch = random_epoch(stream)?;
-        let (listener, rendezvous, policy) = prepare(&options.link, stream, epoch)?;
-        let contact = listener.contact().clone();
-        let mut config =
-            PublisherConfig::new(cohort_config(&options.link, stream, contact.to_string()), epoch);
-        config.skew_steps = options.skew_steps;
-        config.limit_bytes = options.limit_bytes;
-        config.reserve_steps = options.reserve_steps;
-        config.precious_first = options.precious_first;
-        let counters = Arc::new(Counters::default());
-        let pool = Pool::new(PoolOptions::default().with_segment_len_bytes(options.segment_len_bytes));
-        let server = Arc::new(Server::new(pool, counters.clone()));
-        let role = PublisherRole {
-            server: server.clone(),
-            events: Events::default(),
-            opened: None,
-            started: 0,
-            closed: None,
-            failure: None,
-        };
-        let directory = rendezvous.directory().display().to_string();
-        let setup = Setup {
-            listener,
-            contact,
-            rendezvous,
-            policy,
-            token: options.link.token.clone(),
-            dial_timeout: options.link.silence,
-        };
-        let clock = Clock::start();
-        let machine = PublisherMachine::new(config, clock.now());
-        let endpoint = Endpoint::start(clock, setup, machine, role);
-        let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
-        let shared =
-            Arc::new(PublisherShared { stream: stream.to_owned(), endpoint, server, counters, options });
+        let (shared, directory) = PublisherShared::start(stream, options)?;
         shared.finish_opening(&directory)
     }
 
@@ -283,98 +249,115 @@ impl Drop for Publisher {
 }
 
 impl PublisherShared {
+    /// Listens, and has the machine begin to open; the second is where it looks for others.
+    pub(crate) fn start(stream: &str, options: PublisherOptions) -> Result<(Arc<Self>, String), OpenError> {
+        validate_name(stream)?;
+        let epoch = random_epoch(stream)?;
+        let (listener, rendezvous, policy) = prepare(&options.link, stream, epoch)?;
+        let contact = listener.contact().clone();
+        let mut config =
+            PublisherConfig::new(cohort_config(&options.link, stream, contact.to_string()), epoch);
+        config.skew_steps = options.skew_steps;
+        config.limit_bytes = options.limit_bytes;
+        config.reserve_steps = options.reserve_steps;
+        config.precious_first = options.precious_first;
+        let counters = Arc::new(Counters::default());
+        let pool = Pool::new(PoolOptions::default().with_segment_len_bytes(options.segment_len_bytes));
+        let server = Arc::new(Server::new(pool, counters.clone()));
+        let role = PublisherRole {
+            server: server.clone(),
+            events: Events::default(),
+            opened: None,
+            started: 0,
+            closed: None,
+            failure: None,
+        };
+        let directory = rendezvous.directory().display().to_string();
+        let setup = Setup {
+            listener,
+            contact,
+            rendezvous,
+            policy,
+            token: options.link.token.clone(),
+            dial_timeout: options.link.silence,
+        };
+        let clock = Clock::start();
+        let machine = PublisherMachine::new(config, clock.now());
+        let endpoint = Endpoint::start(clock, setup, machine, role);
+        let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
+        let shared =
+            Arc::new(PublisherShared { stream: stream.to_owned(), endpoint, server, counters, options });
+        Ok((shared, directory))
+    }
+
     fn finish_opening(self: Arc<Self>, directory: &str) -> Result<Publisher, OpenError> {
         let started = Instant::now();
-        let patience = self.options.link.open_timeout;
-        let deadline = started + patience + Duration::from_secs(5);
-        let rank = self.options.link.cohort.rank();
-        let opening = Opening { stream: &self.stream, rank, directory };
-        let opened = self.endpoint.wait(deadline, |state, _| {
-            opening.look(&state.role.opened, &state.role.failure, &mut state.troubles).ok_or(None)
-        });
-        let no_progress = || Err(opening.driver("the driver made no progress".to_owned()));
-        let epoch = opened.unwrap_or_else(no_progress)?;
+        let (deadline, opening) = self.opening(started, directory);
+        let opened = self.endpoint.wait(deadline, |state, _| opening.look_at_publisher(state));
+        let epoch = opening.outcome(opened)?;
         let publisher = Publisher { shared: self, epoch, closed: false };
-        publisher.shared.wait_for_subscribers(started + patience, started)?;
+        publisher.shared.wait_for_subscribers(started)?;
         Ok(publisher)
     }
 
-    fn wait_for_subscribers(&self, deadline: Instant, started: Instant) -> Result<(), OpenError> {
-        let wanted = self.options.min_subscribers;
-        let mut present = 0;
-        let came = self.endpoint.wait(deadline, |state, _| {
-            present = state.role.started;
-            if present >= wanted { Ok(()) } else { Err(None) }
-        });
-        let stream = self.stream.clone();
-        came.ok_or(OpenError::TooFewSubscribers { stream, present, wanted, waited: started.elapsed() })
+    /// Until when opening may take, and who opens.
+    pub(crate) fn opening<'a>(&'a self, started: Instant, directory: &'a str) -> (Instant, Opening<'a>) {
+        let deadline = started + self.options.link.open_timeout + Duration::from_secs(5);
+        (deadline, Opening { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
+    }
+
+    fn wait_for_subscribers(&self, started: Instant) -> Result<(), OpenError> {
+        let deadline = started + self.options.link.open_timeout;
+        let came = self.endpoint.wait(deadline, |state, _| self.look_for_subscribers(state));
+        came.ok_or_else(|| self.too_few_subscribers(started))
+    }
+
+    pub(crate) fn look_for_subscribers(&self, state: &mut State<PublisherRole>) -> Look<()> {
+        if state.role.started >= self.options.min_subscribers { Ok(()) } else { Err(None) }
+    }
+
+    pub(crate) fn too_few_subscribers(&self, started: Instant) -> OpenError {
+        let (stream, wanted) = (self.stream.clone(), self.options.min_subscribers);
+        let present = self.endpoint.inspect(|state| state.role.started);
+        OpenError::TooFewSubscribers { stream, present, wanted, waited: started.elapsed() }
     }
 
     fn begin(&self) -> Result<BegunStep, BeginError> {
-        let stream = || self.stream.clone();
-        if self.endpoint.is_forked() {
-            return Err(BeginError::Misuse { stream: stream(), source: Misuse::Forked });
-        }
+        let mut beginning = self.beginning()?;
         self.endpoint.catch_up();
-        let started = Instant::now();
-        let mut waits_for = None;
-        let begun = self.endpoint.wait(started + BACKSTOP, |state, now| {
-            if let Some(what) = &state.role.failure {
-                return Ok(Err(BeginError::Driver { stream: stream(), what: what.clone() }));
-            }
-            match state.machine.begin_step(now) {
-                Ok(Begin::Started(begun)) => Ok(Ok(begun)),
-                Ok(Begin::Wait { reason, until }) => {
-                    self.still_waiting(reason, until, started, &mut waits_for)
-                }
-                Err(error) => Ok(Err(begin_error(stream(), error))),
-            }
-        });
-        let timed_out = || BeginError::TimedOut {
-            stream: stream(),
-            waited: started.elapsed(),
-            waits_for: waits_for.as_ref().map(describe_wait).unwrap_or_default(),
-        };
-        begun.unwrap_or_else(|| Err(timed_out()))
+        let begun = self.endpoint.wait(beginning.started + BACKSTOP, |state, now| beginning.look(state, now));
+        beginning.outcome(begun)
     }
 
-    #[allow(clippy::type_complexity)]
-    fn still_waiting(
-        &self,
-        reason: BeginWait,
-        until: Option<fp_proto::time::Moment>,
-        started: Instant,
-        waits_for: &mut Option<BeginWait>,
-    ) -> Result<Result<BegunStep, BeginError>, Option<fp_proto::time::Moment>> {
-        let patience = self.options.skew_timeout;
-        let skew = matches!(reason, BeginWait::Skew { .. });
-        let text = describe_wait(&reason);
-        *waits_for = Some(reason);
-        if skew && started.elapsed() >= patience {
-            let stream = self.stream.clone();
-            return Ok(Err(BeginError::TimedOut { stream, waited: started.elapsed(), waits_for: text }));
+    pub(crate) fn beginning(&self) -> Result<Beginning<'_>, BeginError> {
+        if self.endpoint.is_forked() {
+            return Err(BeginError::Misuse { stream: self.stream.clone(), source: Misuse::Forked });
         }
-        let skew_end = self.endpoint.clock.now().after(patience.saturating_sub(started.elapsed()));
-        Err(if skew { Some(skew_end) } else { until })
+        Ok(Beginning { shared: self, started: Instant::now(), waits_for: None })
     }
 
-    fn close(&self) -> Result<(), CloseError> {
+    pub(crate) fn close(&self) -> Result<(), CloseError> {
+        let started = Instant::now();
+        let deadline = self.start_closing()?;
+        let closed = self.endpoint.wait(deadline, |state, _| look_closed(state));
+        self.close_outcome(closed, started)
+    }
+
+    /// Has the machine begin to close; until when that may take.
+    pub(crate) fn start_closing(&self) -> Result<Instant, CloseError> {
         if self.endpoint.is_forked() {
             return Err(Misuse::Forked.into());
         }
-        let started = Instant::now();
-        let deadline = started + self.options.link.close_timeout + Duration::from_secs(5);
         self.endpoint.drive(|state, now| state.machine.close(now));
+        Ok(Instant::now() + self.options.link.close_timeout + Duration::from_secs(5))
+    }
+
+    pub(crate) fn close_outcome(
+        &self,
+        closed: Option<Result<CloseOutcome, String>>,
+        started: Instant,
+    ) -> Result<(), CloseError> {
         let stream = self.stream.clone();
-        let closed =
-            self.endpoint.wait(deadline, |state, _| match (&state.role.closed, &state.role.failure) {
-                (Some(closed), _) => Ok(Ok(closed.clone())),
-                (None, _) if state.role.opened.as_ref().is_some_and(Result::is_err) => {
-                    Ok(Ok(CloseOutcome::Clean))
-                }
-                (None, Some(what)) => Ok(Err(what.clone())),
-                (None, None) => Err(None),
-            });
         match closed {
             Some(Ok(CloseOutcome::Clean)) => Ok(()),
             Some(Ok(CloseOutcome::Held(held))) => {
@@ -386,6 +369,70 @@ impl PublisherShared {
             Some(Err(what)) => Err(CloseError::Driver { stream, what }),
             None => Err(CloseError::Driver { stream, what: "the driver made no progress".to_owned() }),
         }
+    }
+}
+
+/// Whether the machine has closed, and how.
+pub(crate) fn look_closed(state: &mut State<PublisherRole>) -> Look<Result<CloseOutcome, String>> {
+    match (&state.role.closed, &state.role.failure) {
+        (Some(closed), _) => Ok(Ok(closed.clone())),
+        (None, _) if state.role.opened.as_ref().is_some_and(Result::is_err) => Ok(Ok(CloseOutcome::Clean)),
+        (None, Some(what)) => Ok(Err(what.clone())),
+        (None, None) => Err(None),
+    }
+}
+
+/// A step that is to begin.
+pub(crate) struct Beginning<'a> {
+    shared: &'a PublisherShared,
+    pub(crate) started: Instant,
+    waits_for: Option<BeginWait>,
+}
+
+impl Beginning<'_> {
+    /// Begins the step, or says when to look again.
+    pub(crate) fn look(
+        &mut self,
+        state: &mut State<PublisherRole>,
+        now: Moment,
+    ) -> Look<Result<BegunStep, BeginError>> {
+        let stream = || self.shared.stream.clone();
+        if let Some(what) = &state.role.failure {
+            return Ok(Err(BeginError::Driver { stream: stream(), what: what.clone() }));
+        }
+        match state.machine.begin_step(now) {
+            Ok(Begin::Started(begun)) => Ok(Ok(begun)),
+            Ok(Begin::Wait { reason, until }) => self.still_waiting(reason, until),
+            Err(error) => Ok(Err(begin_error(stream(), error))),
+        }
+    }
+
+    fn still_waiting(
+        &mut self,
+        reason: BeginWait,
+        until: Option<Moment>,
+    ) -> Look<Result<BegunStep, BeginError>> {
+        let (patience, waited) = (self.shared.options.skew_timeout, self.started.elapsed());
+        let skew = matches!(reason, BeginWait::Skew { .. });
+        self.waits_for = Some(reason);
+        if skew && waited >= patience {
+            return Ok(Err(self.timed_out()));
+        }
+        let skew_end = self.shared.endpoint.clock.now().after(patience.saturating_sub(waited));
+        Err(if skew { Some(skew_end) } else { until })
+    }
+
+    fn timed_out(&self) -> BeginError {
+        let waits_for = self.waits_for.as_ref().map(describe_wait).unwrap_or_default();
+        BeginError::TimedOut { stream: self.shared.stream.clone(), waited: self.started.elapsed(), waits_for }
+    }
+
+    /// What became of it.
+    pub(crate) fn outcome(
+        &self,
+        begun: Option<Result<BegunStep, BeginError>>,
+    ) -> Result<BegunStep, BeginError> {
+        begun.unwrap_or_else(|| Err(self.timed_out()))
     }
 }
 

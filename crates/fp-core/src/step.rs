@@ -3,12 +3,14 @@
 use crate::element::Element;
 use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
-use crate::planned::{NoPlan, PlanKey, Planned};
+use crate::patience::{Limit, after};
+use crate::planned::Planned;
+use crate::select::Select;
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
 use crate::view::View;
-use fp_proto::message::{Assignment, ResolveQuery};
-use fp_types::{ArrayKind, Dtype, Epoch, Selection, Shape, StepId, VariableDef};
+use fp_proto::message::Assignment;
+use fp_types::{ArrayKind, Dtype, Epoch, Shape, StepId, StepTable, VariableDef};
 use ndarray::{ArrayD, IxDyn};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +18,7 @@ use std::time::{Duration, Instant};
 /// A step that is held: its last handle releases it.
 pub(crate) struct HeldStep {
     pub(crate) shared: Arc<SubscriberShared>,
-    assignment: Assignment,
+    pub(crate) assignment: Assignment,
     epoch: Option<Epoch>,
 }
 
@@ -28,7 +30,7 @@ impl Drop for HeldStep {
 
 /// A step assigned to this cohort.
 pub struct StepReader {
-    held: Arc<HeldStep>,
+    pub(crate) held: Arc<HeldStep>,
 }
 
 impl std::fmt::Debug for StepReader {
@@ -49,6 +51,11 @@ pub struct VariableInfo {
 impl StepReader {
     pub(crate) fn new(shared: Arc<SubscriberShared>, assignment: Assignment, epoch: Option<Epoch>) -> Self {
         Self { held: Arc::new(HeldStep { shared, assignment, epoch }) }
+    }
+
+    /// Another handle on the step, which holds it as well.
+    pub(crate) fn clone_handle(&self) -> Self {
+        Self { held: self.held.clone() }
     }
 
     /// The stream's name.
@@ -87,15 +94,15 @@ impl StepReader {
     }
 
     /// Steps of different epochs have the same numbers.
-    fn identity(&self) -> (StepId, Option<Epoch>) {
+    pub(crate) fn identity(&self) -> (StepId, Option<Epoch>) {
         (self.step(), self.held.epoch)
     }
 
-    fn misuse(&self, source: Misuse) -> ReadError {
+    pub(crate) fn misuse(&self, source: Misuse) -> ReadError {
         self.shared().misuse(source)
     }
 
-    fn shared(&self) -> &Arc<SubscriberShared> {
+    pub(crate) fn shared(&self) -> &Arc<SubscriberShared> {
         &self.held.shared
     }
 
@@ -108,13 +115,17 @@ impl StepReader {
     /// # Errors
     /// The publisher does not answer in time.
     pub fn variables(&self) -> Result<Vec<VariableInfo>, ReadError> {
-        let table =
-            self.shared().definitions(self.identity(), self.held.assignment.table, self.deadline())?;
-        let info = |entry: &fp_types::TableEntry| VariableInfo {
-            def: (*entry.def).clone(),
-            shape: entry.layout.shape().copied(),
-        };
-        Ok(table.entries().iter().map(info).collect())
+        self.table(self.deadline()).map(|table| infos(&table))
+    }
+
+    /// The definitions of the step's variables.
+    pub(crate) fn table(&self, deadline: Instant) -> Result<Arc<StepTable>, ReadError> {
+        self.shared().definitions(self.identity(), self.held.assignment.table, deadline)
+    }
+
+    /// The same, if they were asked for before.
+    pub(crate) fn known_table(&self) -> Option<Arc<StepTable>> {
+        self.shared().known_definitions(self.held.epoch, self.held.assignment.table)
     }
 
     /// The value of a global scalar; it came with the announcement, nothing is fetched.
@@ -149,7 +160,7 @@ impl StepReader {
     ///
     /// # Errors
     /// Unknown variable, wrong type, a selection that does not fit, a gap, a lost publisher, time.
-    pub fn get<T: Element>(&self, variable: &str, selection: &Selection) -> Result<Vec<T>, ReadError> {
+    pub fn get<T: Element>(&self, variable: &str, selection: impl Into<Select>) -> Result<Vec<T>, ReadError> {
         let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
         let mut elements = vec![T::zeroed(); element_count(&planned)];
         self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), self.deadline())?;
@@ -163,7 +174,7 @@ impl StepReader {
     pub fn get_or_fill<T: Element>(
         &self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
         fill: T,
     ) -> Result<Vec<T>, ReadError> {
         let planned = self.planned(variable, selection, true, Some(T::DTYPE), self.deadline())?;
@@ -180,7 +191,7 @@ impl StepReader {
     pub fn get_into<T: Element>(
         &self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
         destination: &mut [T],
     ) -> Result<(), ReadError> {
         let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
@@ -195,7 +206,7 @@ impl StepReader {
     pub fn get_array<T: Element>(
         &self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
     ) -> Result<ArrayD<T>, ReadError> {
         let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
         let shape: Vec<usize> =
@@ -217,7 +228,7 @@ impl StepReader {
     pub fn get_bytes(
         &self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
     ) -> Result<(Dtype, Shape, Vec<u8>), ReadError> {
         let planned = self.planned(variable, selection, false, None, self.deadline())?;
         let mut bytes = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
@@ -230,13 +241,25 @@ impl StepReader {
     ///
     /// # Errors
     /// As [`StepReader::get`].
-    pub fn view<T: Element>(&self, variable: &str, selection: &Selection) -> Result<View<T>, ReadError> {
-        let deadline = self.deadline();
-        let planned = self.planned(variable, selection, false, Some(T::DTYPE), deadline)?;
+    pub fn view<T: Element>(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+    ) -> Result<View<T>, ReadError> {
+        self.view_within(variable, selection.into(), self.deadline().into())
+    }
+
+    pub(crate) fn view_within<T: Element>(
+        &self,
+        variable: &str,
+        select: Select,
+        limit: Limit<'_>,
+    ) -> Result<View<T>, ReadError> {
+        let planned = self.planned(variable, select, false, Some(T::DTYPE), limit.deadline)?;
         if planned.def.kind != ArrayKind::Scalar
             && let Some((_, range)) = planned.contiguous()
         {
-            let placed = fetch::locate(self.shared(), self.identity(), &planned, deadline)?;
+            let placed = fetch::locate(self.shared(), self.identity(), &planned, limit)?;
             let part = placed.and_then(|block| block.slice(range));
             if let Some(view) = part.and_then(|part| View::of_payload(part, self.held.clone())) {
                 Counters::add(&self.shared().counters.views, 1);
@@ -244,7 +267,8 @@ impl StepReader {
             }
         }
         let mut elements = vec![T::zeroed(); element_count(&planned)];
-        self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), deadline)?;
+        let destination = bytemuck::cast_slice_mut(&mut elements);
+        self.fill_all(vec![Get { planned, destination }], limit)?;
         Ok(View::of_vec(elements, self.held.clone()))
     }
 
@@ -259,13 +283,13 @@ impl StepReader {
         destination: &mut [u8],
         deadline: Instant,
     ) -> Result<(), ReadError> {
-        self.fill_all(vec![Get { planned: planned.clone(), destination }], deadline)
+        self.fill_all(vec![Get { planned: planned.clone(), destination }], deadline.into())
     }
 
     /// Global scalars came with the announcement; everything else is fetched.
-    fn fill_all(&self, mut gets: Vec<Get<'_>>, deadline: Instant) -> Result<(), ReadError> {
+    pub(crate) fn fill_all(&self, mut gets: Vec<Get<'_>>, limit: Limit<'_>) -> Result<(), ReadError> {
         gets.retain_mut(|get| !self.fill_scalar(get));
-        fetch::fetch(self.shared(), self.identity(), &mut gets, deadline)
+        fetch::fetch(self.shared(), self.identity(), &mut gets, limit)
     }
 
     fn fill_scalar(&self, get: &mut Get<'_>) -> bool {
@@ -282,63 +306,23 @@ impl StepReader {
         }
     }
 
-    fn planned(
-        &self,
-        variable: &str,
-        selection: &Selection,
-        fill: bool,
-        dtype: Option<Dtype>,
-        deadline: Instant,
-    ) -> Result<Arc<Planned>, ReadError> {
-        self.shared().check_fork().map_err(|source| self.misuse(source))?;
-        let table = self.held.assignment.table;
-        let (step, epoch) = self.identity();
-        if !self.shared().selected.contains(step, variable) {
-            return Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() }));
-        }
-        let key = PlanKey { epoch, table, variable: variable.to_owned(), selection: selection.clone(), fill };
-        let planned = match self.shared().plans.find(&key) {
-            Some(planned) => planned,
-            None => self.plan(key, deadline)?,
-        };
-        match dtype {
-            Some(found) if planned.def.dtype != found => {
-                let expected = planned.def.dtype;
-                {
-                    let (step, variable) = (self.step(), variable.to_owned());
-                    Err(self.misuse(Misuse::WrongDtype { step, variable, expected, found }))
-                }
-            }
-            _ => Ok(planned),
-        }
-    }
-
-    fn plan(&self, key: PlanKey, deadline: Instant) -> Result<Arc<Planned>, ReadError> {
-        let step = self.step();
-        let query = ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };
-        let table = self.shared().resolve(self.identity(), key.table, vec![query], deadline)?;
-        let planned = Planned::new(&table, &key).map_err(|no_plan| {
-            let variable = key.variable.clone();
-            match no_plan {
-                NoPlan::UnknownVariable(known) => {
-                    self.misuse(Misuse::UnknownVariable { step, variable, known })
-                }
-                NoPlan::Plan(fp_types::PlanError::Selection(source)) => {
-                    self.misuse(Misuse::Selection { step, variable, source: Box::new(source) })
-                }
-                NoPlan::Plan(source) => {
-                    let stream = self.shared().stream.clone();
-                    ReadError::Plan { stream, step, variable, source }
-                }
-            }
-        })?;
-        let planned = Arc::new(planned);
-        self.shared().plans.keep(key, planned.clone());
-        Ok(planned)
+    /// As [`Self::fill_all`], but only if nobody need be waited for: otherwise `false`.
+    pub(crate) fn fill_inline(&self, mut gets: Vec<Get<'_>>) -> bool {
+        gets.retain_mut(|get| !self.fill_scalar(get));
+        fetch::fetch_inline(self.shared(), self.identity(), &mut gets)
     }
 }
 
-fn element_count(planned: &Planned) -> usize {
+/// What a table says of its variables.
+pub(crate) fn infos(table: &StepTable) -> Vec<VariableInfo> {
+    let info = |entry: &fp_types::TableEntry| VariableInfo {
+        def: (*entry.def).clone(),
+        shape: entry.layout.shape().copied(),
+    };
+    table.entries().iter().map(info).collect()
+}
+
+pub(crate) fn element_count(planned: &Planned) -> usize {
     usize::try_from(planned.plan.element_count()).unwrap_or(usize::MAX)
 }
 
@@ -355,7 +339,7 @@ impl<'a> Fetch<'a> {
     pub fn get<T: Element>(
         mut self,
         variable: &str,
-        selection: &Selection,
+        selection: impl Into<Select>,
         destination: &'a mut [T],
     ) -> Self {
         if self.failed.is_some() {
@@ -383,6 +367,6 @@ impl<'a> Fetch<'a> {
             return Err(error);
         }
         let get = |(planned, destination): (Arc<Planned>, &'a mut [u8])| Get { planned, destination };
-        self.reader.fill_all(self.gets.into_iter().map(get).collect(), Instant::now() + timeout)
+        self.reader.fill_all(self.gets.into_iter().map(get).collect(), after(Instant::now(), timeout).into())
     }
 }

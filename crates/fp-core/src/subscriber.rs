@@ -1,10 +1,11 @@
 //! A rank's handle on the receiving side.
 
-use crate::driver::{Clock, DataServer, Endpoint, Role, Setup};
+use crate::driver::{Clock, DataServer, Endpoint, Look, Role, Setup, State};
 use crate::error::{CloseError, Misuse, OpenError, ReadError};
 use crate::opening::Opening;
 use crate::options::SubscriberOptions;
 use crate::owners::Owners;
+use crate::patience::after;
 use crate::planned::Plans;
 use crate::publisher::{Events, cohort_config, prepare, random_epoch};
 use crate::selected::Selected;
@@ -14,10 +15,11 @@ use fp_proto::commands::Next;
 use fp_proto::config::{ContactText, SubscriberConfig, SubscriptionSpec, VariableSet};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure, ResolveOutcome};
-use fp_proto::message::{MemberId, ResolveQuery};
+use fp_proto::message::{Assignment, MemberId, ResolveQuery};
 use fp_proto::outcome::{EndReason, StreamEnding};
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::table;
+use fp_proto::time::Moment;
 use fp_transport::Link;
 use fp_types::{Epoch, Selection, StepId, StepTable, SubscriptionId, TableId, validate_name};
 use std::collections::HashMap;
@@ -38,15 +40,31 @@ pub enum NextStep {
 
 pub(crate) struct SubscriberRole {
     events: Events,
-    opened: Option<Result<Epoch, OpenFailure>>,
+    pub(crate) opened: Option<Result<Epoch, OpenFailure>>,
     closed: Option<CloseOutcome>,
-    failure: Option<String>,
+    pub(crate) failure: Option<String>,
     answers: HashMap<u64, ResolveOutcome>,
     owners: Arc<Owners>,
     selected: Arc<Selected>,
     /// Steps of the present epoch that readers and views hold.
     held: usize,
     ended: bool,
+}
+
+impl SubscriberRole {
+    fn new(owners: Arc<Owners>, selected: Arc<Selected>) -> Self {
+        Self {
+            events: Events::default(),
+            opened: None,
+            closed: None,
+            failure: None,
+            answers: HashMap::new(),
+            owners,
+            selected,
+            held: 0,
+            ended: false,
+        }
+    }
 }
 
 impl Role for SubscriberRole {
@@ -114,8 +132,8 @@ pub(crate) struct SubscriberShared {
 
 /// A subscriber rank of a stream. Dropped without [`Subscriber::close`], it leaves just the same.
 pub struct Subscriber {
-    shared: Arc<SubscriberShared>,
-    closed: bool,
+    pub(crate) shared: Arc<SubscriberShared>,
+    pub(crate) closed: bool,
 }
 
 /// Tables (definitions alone) that are kept.
@@ -127,55 +145,7 @@ impl Subscriber {
     /// # Errors
     /// A bad name, a stream that does not come (with what was seen instead), a refusal, ranks that do not come.
     pub fn open(stream: &str, options: SubscriberOptions) -> Result<Self, OpenError> {
-        validate_name(stream)?;
-        let epoch = random_epoch(stream)?;
-        let (listener, rendezvous, policy) = prepare(&options.link, stream, epoch)?;
-        let contact = listener.contact().clone();
-        let name = options.name.clone().unwrap_or_else(default_name);
-        validate_name(&name)?;
-        let mut config =
-            SubscriberConfig::new(cohort_config(&options.link, &name, contact.to_string()), epoch, stream);
-        config.publisher_contact =
-            options.publisher_contact.as_ref().map(|contact| ContactText(contact.to_string()));
-        config.spec = spec(&options);
-        config.credit_steps = options.credit_steps;
-        config.on_loss = options.on_loss;
-        let owners = Arc::new(Owners::default());
-        let selected = Arc::new(Selected::new(options.variables.clone()));
-        let role = SubscriberRole {
-            events: Events::default(),
-            opened: None,
-            closed: None,
-            failure: None,
-            answers: HashMap::new(),
-            owners: owners.clone(),
-            selected: selected.clone(),
-            held: 0,
-            ended: false,
-        };
-        let directory = rendezvous.directory().display().to_string();
-        let setup = Setup {
-            listener,
-            contact,
-            rendezvous,
-            policy,
-            token: options.link.token.clone(),
-            dial_timeout: options.link.silence,
-        };
-        let clock = Clock::start();
-        let machine = SubscriberMachine::new(config, clock.now());
-        let endpoint = Endpoint::start(clock, setup, machine, role);
-        let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
-        let shared = Arc::new(SubscriberShared {
-            stream: stream.to_owned(),
-            endpoint,
-            owners,
-            plans: Plans::default(),
-            counters: Arc::new(Counters::default()),
-            options,
-            selected,
-            tables: Mutex::new(HashMap::new()),
-        });
+        let (shared, directory) = SubscriberShared::start(stream, options)?;
         shared.finish_opening(&directory)?;
         Ok(Self { shared, closed: false })
     }
@@ -196,30 +166,8 @@ impl Subscriber {
     /// The handle was forked, or the driver failed. The end of the stream is no error.
     pub fn next_step(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
         self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
-        let next = self.shared.endpoint.wait(Instant::now() + timeout, |state, now| {
-            if let Some(what) = &state.role.failure {
-                return Ok(Err(what.clone()));
-            }
-            match state.machine.next_step(now) {
-                Next::NotYet => Err(None),
-                next => {
-                    state.role.held += usize::from(matches!(next, Next::Step(_)));
-                    Ok(Ok((next, state.machine.epoch())))
-                }
-            }
-        });
-        match next {
-            None => Ok(NextStep::NotYet),
-            Some(Ok((Next::Step(assignment), epoch))) => {
-                Counters::add(&self.shared.counters.steps, 1);
-                Counters::add(&self.shared.counters.skipped_steps, assignment.skipped as usize);
-                self.shared.owners.took(assignment.step);
-                Ok(NextStep::Step(StepReader::new(self.shared.clone(), assignment, epoch)))
-            }
-            Some(Ok((Next::Ended(ending), _))) => Ok(NextStep::Ended(ending)),
-            Some(Ok((Next::NotYet, _))) => Ok(NextStep::NotYet),
-            Some(Err(what)) => Err(ReadError::Driver { stream: self.shared.stream.clone(), what }),
-        }
+        let next = self.shared.endpoint.wait(after(Instant::now(), timeout), look_for_step);
+        self.shared.taken(next)
     }
 
     /// Asks for other variables, for the whole cohort; only the lead's call is sent. From which step on they come is
@@ -284,6 +232,22 @@ fn default_name() -> String {
     format!("{clean}-{}", std::process::id())
 }
 
+fn config(
+    options: &SubscriberOptions,
+    stream: &str,
+    name: &str,
+    contact: String,
+    epoch: Epoch,
+) -> SubscriberConfig {
+    let mut config = SubscriberConfig::new(cohort_config(&options.link, name, contact), epoch, stream);
+    config.publisher_contact =
+        options.publisher_contact.as_ref().map(|contact| ContactText(contact.to_string()));
+    config.spec = spec(options);
+    config.credit_steps = options.credit_steps;
+    config.on_loss = options.on_loss;
+    config
+}
+
 fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
     SubscriptionSpec {
         variables: options.variables.clone(),
@@ -294,7 +258,89 @@ fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
     }
 }
 
+/// What came, and of which epoch; or how the driver failed.
+pub(crate) type Came = Result<(Next, Option<Epoch>), String>;
+
+/// Takes the next step, if it is here.
+pub(crate) fn look_for_step(state: &mut State<SubscriberRole>, now: Moment) -> Look<Came> {
+    if let Some(what) = &state.role.failure {
+        return Ok(Err(what.clone()));
+    }
+    match state.machine.next_step(now) {
+        Next::NotYet => Err(None),
+        next => {
+            state.role.held += usize::from(matches!(next, Next::Step(_)));
+            Ok(Ok((next, state.machine.epoch())))
+        }
+    }
+}
+
+/// Whether the machine has closed.
+pub(crate) fn look_closed(state: &mut State<SubscriberRole>) -> Look<Result<(), String>> {
+    match (&state.role.closed, &state.role.failure) {
+        (Some(_), _) => Ok(Ok(())),
+        (None, _) if state.role.opened.as_ref().is_some_and(Result::is_err) => Ok(Ok(())),
+        (None, Some(what)) => Ok(Err(what.clone())),
+        (None, None) => Err(None),
+    }
+}
+
 impl SubscriberShared {
+    /// Listens, and has the machine begin to attach; the second is where it looks for the publisher.
+    pub(crate) fn start(stream: &str, options: SubscriberOptions) -> Result<(Arc<Self>, String), OpenError> {
+        validate_name(stream)?;
+        let epoch = random_epoch(stream)?;
+        let (listener, rendezvous, policy) = prepare(&options.link, stream, epoch)?;
+        let contact = listener.contact().clone();
+        let name = options.name.clone().unwrap_or_else(default_name);
+        validate_name(&name)?;
+        let config = config(&options, stream, &name, contact.to_string(), epoch);
+        let owners = Arc::new(Owners::default());
+        let selected = Arc::new(Selected::new(options.variables.clone()));
+        let role = SubscriberRole::new(owners.clone(), selected.clone());
+        let directory = rendezvous.directory().display().to_string();
+        let setup = Setup {
+            listener,
+            contact,
+            rendezvous,
+            policy,
+            token: options.link.token.clone(),
+            dial_timeout: options.link.silence,
+        };
+        let clock = Clock::start();
+        let machine = SubscriberMachine::new(config, clock.now());
+        let endpoint = Endpoint::start(clock, setup, machine, role);
+        let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
+        let shared = Arc::new(SubscriberShared {
+            stream: stream.to_owned(),
+            endpoint,
+            owners,
+            plans: Plans::default(),
+            counters: Arc::new(Counters::default()),
+            options,
+            selected,
+            tables: Mutex::new(HashMap::new()),
+        });
+        Ok((shared, directory))
+    }
+
+    /// What was waited for is the caller's from now on.
+    pub(crate) fn taken(self: &Arc<Self>, came: Option<Came>) -> Result<NextStep, ReadError> {
+        match came {
+            None | Some(Ok((Next::NotYet, _))) => Ok(NextStep::NotYet),
+            Some(Ok((Next::Step(assignment), epoch))) => Ok(NextStep::Step(self.step(assignment, epoch))),
+            Some(Ok((Next::Ended(ending), _))) => Ok(NextStep::Ended(ending)),
+            Some(Err(what)) => Err(ReadError::Driver { stream: self.stream.clone(), what }),
+        }
+    }
+
+    fn step(self: &Arc<Self>, assignment: Assignment, epoch: Option<Epoch>) -> StepReader {
+        Counters::add(&self.counters.steps, 1);
+        Counters::add(&self.counters.skipped_steps, assignment.skipped as usize);
+        self.owners.took(assignment.step);
+        StepReader::new(self.clone(), assignment, epoch)
+    }
+
     pub(crate) fn misuse(&self, source: Misuse) -> ReadError {
         ReadError::Misuse { stream: self.stream.clone(), source }
     }
@@ -304,14 +350,15 @@ impl SubscriberShared {
     }
 
     fn finish_opening(&self, directory: &str) -> Result<(), OpenError> {
+        let (deadline, opening) = self.opening(directory);
+        let opened = self.endpoint.wait(deadline, |state, _| opening.look_at_subscriber(state));
+        opening.outcome(opened).map(drop)
+    }
+
+    /// Until when opening may take, and who opens.
+    pub(crate) fn opening<'a>(&'a self, directory: &'a str) -> (Instant, Opening<'a>) {
         let deadline = Instant::now() + self.options.link.open_timeout * 2 + Duration::from_secs(5);
-        let rank = self.options.link.cohort.rank();
-        let opening = Opening { stream: &self.stream, rank, directory };
-        let opened = self.endpoint.wait(deadline, |state, _| {
-            opening.look(&state.role.opened, &state.role.failure, &mut state.troubles).ok_or(None)
-        });
-        let no_progress = || Err(opening.driver("the driver made no progress".to_owned()));
-        opened.unwrap_or_else(no_progress).map(drop)
+        (deadline, Opening { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
     }
 
     pub(crate) fn membership(&self) -> Option<(SubscriptionId, MemberId)> {
@@ -331,8 +378,7 @@ impl SubscriberShared {
         id: TableId,
         deadline: Instant,
     ) -> Result<Arc<StepTable>, ReadError> {
-        let known = self.tables.lock().unwrap_or_else(PoisonError::into_inner).get(&(epoch, id)).cloned();
-        if let Some(table) = known {
+        if let Some(table) = self.known_definitions(epoch, id) {
             return Ok(table);
         }
         let table = Arc::new(self.resolve((step, epoch), id, Vec::new(), deadline)?);
@@ -342,6 +388,11 @@ impl SubscriberShared {
         }
         tables.insert((epoch, id), table.clone());
         Ok(table)
+    }
+
+    /// The same, if they were asked for before.
+    pub(crate) fn known_definitions(&self, epoch: Option<Epoch>, id: TableId) -> Option<Arc<StepTable>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner).get(&(epoch, id)).cloned()
     }
 
     /// Asks the publisher which blocks the selections touch.
@@ -394,23 +445,26 @@ impl SubscriberShared {
         });
     }
 
-    fn close(&self) -> Result<(), CloseError> {
+    pub(crate) fn close(&self) -> Result<(), CloseError> {
+        let deadline = self.start_closing()?;
+        let closed = self.endpoint.wait(deadline, |state, _| look_closed(state));
+        self.close_outcome(closed)
+    }
+
+    /// Has the machine begin to leave; until when that may take.
+    pub(crate) fn start_closing(&self) -> Result<Instant, CloseError> {
         if self.endpoint.is_forked() {
             return Err(Misuse::Forked.into());
         }
-        let deadline = Instant::now() + self.options.link.close_timeout + Duration::from_secs(5);
         // To close is to release what is held, which the publisher would then write to while somebody looks at it.
         if self.endpoint.inspect(|state| state.role.held > 0 && !state.role.ended) {
             self.endpoint.cut();
         }
         self.endpoint.drive(|state, now| state.machine.close(now));
-        let closed =
-            self.endpoint.wait(deadline, |state, _| match (&state.role.closed, &state.role.failure) {
-                (Some(_), _) => Ok(Ok(())),
-                (None, _) if state.role.opened.as_ref().is_some_and(Result::is_err) => Ok(Ok(())),
-                (None, Some(what)) => Ok(Err(what.clone())),
-                (None, None) => Err(None),
-            });
+        Ok(Instant::now() + self.options.link.close_timeout + Duration::from_secs(5))
+    }
+
+    pub(crate) fn close_outcome(&self, closed: Option<Result<(), String>>) -> Result<(), CloseError> {
         let stream = self.stream.clone();
         match closed {
             Some(Ok(())) => Ok(()),

@@ -261,7 +261,7 @@ fn gets_that_are_fetched_together_ask_once() {
     reader
         .fetch()
         .get("array", &Selection::All, &mut all)
-        .get("array", &Selection::Region(region), &mut part)
+        .get("array", Selection::Region(region), &mut part)
         .wait(PATIENCE)
         .expect("fetched");
     assert_eq!((all, part), (values(0, LEN), values(0, LEN)[7..107].to_vec()));

@@ -37,7 +37,7 @@ fn run(kind: Option<TransportKind>) {
                 assert_eq!(step.scalar::<u64>("n").unwrap(), seen);
                 assert_eq!(step.get::<u64>("n", &Selection::All).unwrap(), [seen]);
                 let got: Vec<f64> =
-                    step.get("t", &Selection::Region(Region::new([1, 2], [3, 4]).unwrap())).unwrap();
+                    step.get("t", Selection::Region(Region::new([1, 2], [3, 4]).unwrap())).unwrap();
                 assert_eq!(got[0], (64 + 2 + seen * 10000) as f64);
                 let all: Vec<f64> = step.get("t", &Selection::All).unwrap();
                 assert_eq!(all[4095], (4095 + seen * 10000) as f64);

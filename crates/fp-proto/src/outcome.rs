@@ -162,3 +162,25 @@ pub struct StreamEnding {
     /// The last step that was assigned to this cohort.
     pub last: Option<StepId>,
 }
+
+impl fmt::Display for StreamEnding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.last {
+            Some(last) => write!(f, "{} (the last step was {last})", self.reason),
+            None => write!(f, "{} (before any step)", self.reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ending_says_why_and_after_which_step() {
+        let ending = StreamEnding { reason: EndReason::Closed, last: Some(StepId(9)) };
+        assert_eq!(ending.to_string(), "the publisher closed the stream (the last step was 9)");
+        let at_once = StreamEnding { reason: EndReason::Left, last: None };
+        assert_eq!(at_once.to_string(), "the subscriber left (before any step)");
+    }
+}

@@ -5,18 +5,20 @@
 //! may wake this thread once; it leaves the endpoint to the caller and arms it again when the caller has been gone
 //! for a moment. A hop through this thread costs the wake of an idle core, so nobody who waits ever needs it.
 
-use rustix::event::epoll;
+use rustix::event::{EventfdFlags, epoll, eventfd};
 use std::collections::HashMap;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// The longest sleep while every endpoint is armed: deadlines of machines are looked at this often.
 const SLEEP: Duration = Duration::from_millis(100);
 /// The sleep while an endpoint waits to be armed again.
 const REARM: Duration = Duration::from_millis(2);
+/// The token of the bell.
+const BELL: u64 = u64::MAX;
 
 /// Something that the background thread drives.
 pub(crate) trait Driven: Send + Sync {
@@ -39,26 +41,65 @@ struct Entry {
 
 pub(crate) struct Background {
     epoll: OwnedFd,
+    /// Rung for a deadline that is nearer than the end of the present sleep; edge-triggered, so never read.
+    bell: OwnedFd,
+    /// When the present sleep ends at the latest.
+    awake: Mutex<Instant>,
     entries: Mutex<HashMap<u64, Entry>>,
     next: AtomicU64,
 }
 
-static BACKGROUND: OnceLock<Result<Arc<Background>, rustix::io::Errno>> = OnceLock::new();
+/// With the process that it belongs to: a forked child has the memory of the thread, but not the thread.
+static BACKGROUND: Mutex<Option<(u32, Arc<Background>)>> = Mutex::new(None);
 
 /// The process's background thread, started on first use.
 pub(crate) fn background() -> Result<Arc<Background>, std::io::Error> {
-    let started = BACKGROUND.get_or_init(|| {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let background =
-            Arc::new(Background { epoll, entries: Mutex::new(HashMap::new()), next: AtomicU64::new(0) });
-        let thread = background.clone();
-        let spawned = std::thread::Builder::new().name("flexpath".to_owned()).spawn(move || thread.run());
-        spawned.map(|_| background).map_err(|_| rustix::io::Errno::AGAIN)
-    });
-    started.clone().map_err(Into::into)
+    let mut started = BACKGROUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = std::process::id();
+    if let Some((_, background)) = started.as_ref().filter(|(process, _)| *process == own) {
+        return Ok(background.clone());
+    }
+    let background = Arc::new(Background::new()?);
+    let thread = background.clone();
+    std::thread::Builder::new().name("flexpath".to_owned()).spawn(move || thread.run())?;
+    *started = Some((own, background.clone()));
+    Ok(background)
 }
 
 impl Background {
+    fn new() -> Result<Self, std::io::Error> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&epoll, bell.as_fd(), epoll::EventData::new_u64(BELL), flags)?;
+        let (awake, entries) = (Mutex::new(Instant::now()), Mutex::new(HashMap::new()));
+        Ok(Self { epoll, bell, awake, entries, next: AtomicU64::new(0) })
+    }
+
+    /// Watches this again at once, as somebody waits on it who cannot watch it himself.
+    pub(crate) fn arm(&self, token: u64) {
+        let mut entries = self.lock();
+        let Some(entry) = entries.get_mut(&token).filter(|entry| !entry.armed) else { return };
+        let Some(driven) = entry.driven.upgrade() else { return };
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
+        let data = epoll::EventData::new_u64(token);
+        entry.armed = epoll::modify(&self.epoll, driven.descriptor(), data, flags).is_ok();
+        // Dropped last of all it calls `remove`, which takes the lock.
+        drop(entries);
+    }
+
+    /// Looks at deadlines again by then, at the latest.
+    pub(crate) fn be_awake_by(&self, due: Instant) {
+        if due < *self.awake.lock().unwrap_or_else(PoisonError::into_inner) {
+            // The counter can only be full if it was rung without end.
+            let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+        }
+    }
+
+    fn sleeps_until(&self, end: Instant) {
+        *self.awake.lock().unwrap_or_else(PoisonError::into_inner) = end;
+    }
+
     /// Drives this from now on, as long as somebody else holds it.
     pub(crate) fn add(&self, driven: &Arc<dyn Driven>) -> Result<u64, std::io::Error> {
         let token = self.next.fetch_add(1, Ordering::Relaxed);
@@ -88,7 +129,8 @@ impl Background {
             if epoll::wait(&self.epoll, spare, timeout.as_ref()).is_err() {
                 continue;
             }
-            let ready: Vec<u64> = events.iter().map(|event| event.data.u64()).collect();
+            let ready = events.iter().map(|event| event.data.u64()).filter(|&token| token != BELL);
+            let ready: Vec<u64> = ready.collect();
             for token in ready {
                 self.disarmed(token);
                 self.turn(token);
@@ -110,11 +152,15 @@ impl Background {
 
     fn sleep(&self) -> Duration {
         let now = Instant::now();
+        // Who has a nearer deadline while the others' are looked at rings from here on.
+        self.sleeps_until(now + SLEEP);
         let one = |(_, armed, driven): (u64, bool, Arc<dyn Driven>)| {
             let due = driven.due().map_or(SLEEP, |due| due.saturating_duration_since(now));
             if armed { due } else { due.min(REARM) }
         };
-        self.live().into_iter().map(one).min().unwrap_or(SLEEP).min(SLEEP)
+        let sleep = self.live().into_iter().map(one).min().unwrap_or(SLEEP).min(SLEEP);
+        self.sleeps_until(now + sleep);
+        sleep
     }
 
     fn disarmed(&self, token: u64) {

@@ -8,6 +8,8 @@ mod dialling;
 mod links;
 mod machine;
 mod troubles;
+mod waiting;
+mod wakers;
 
 use crate::rendezvous::Rendezvous;
 use background::{Background, Driven};
@@ -24,6 +26,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 pub(crate) use troubles::Troubles;
+pub(crate) use wakers::Seat;
+use wakers::Wakers;
 
 /// Tokens of an endpoint's epoll set: these, then control links from `FIRST_LINK`, data links with the top bit.
 const TOKEN_LISTENER: u64 = 0;
@@ -67,6 +71,9 @@ pub(crate) struct State<R: Role> {
     pub(crate) troubles: Troubles,
 }
 
+/// What a look at the state found; `Err`: nothing yet, and when to look again at the latest.
+pub(crate) type Look<T> = Result<T, Option<Moment>>;
+
 /// What an endpoint needs besides its machine.
 pub(crate) struct Setup {
     pub(crate) listener: Listener,
@@ -81,6 +88,7 @@ pub(crate) struct Setup {
 pub(crate) struct Endpoint<R: Role> {
     state: Mutex<State<R>>,
     progress: Condvar,
+    wakers: Wakers,
     epoll: OwnedFd,
     mailbox: Arc<Mailbox>,
     pub(crate) clock: Clock,
@@ -124,6 +132,7 @@ impl<R: Role> Endpoint<R> {
         let endpoint = Arc::new(Self {
             state: Mutex::new(state),
             progress: Condvar::new(),
+            wakers: Wakers::default(),
             epoll,
             mailbox,
             clock,
@@ -156,6 +165,8 @@ impl<R: Role> Endpoint<R> {
         let answer = command(&mut state, self.clock.now());
         self.drain(&mut state);
         self.tell_waiting(&state);
+        drop(state);
+        self.wakers.wake_all();
         answer
     }
 
@@ -173,6 +184,8 @@ impl<R: Role> Endpoint<R> {
         }
         self.drain(&mut state);
         self.tell_waiting(&state);
+        drop(state);
+        self.wakers.wake_all();
     }
 
     /// Looks, without driving.
@@ -185,7 +198,7 @@ impl<R: Role> Endpoint<R> {
     pub(crate) fn wait<T>(
         &self,
         deadline: Instant,
-        mut check: impl FnMut(&mut State<R>, Moment) -> Result<T, Option<Moment>>,
+        mut check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
     ) -> Option<T> {
         let mut state = self.lock();
         loop {
@@ -258,6 +271,7 @@ impl<R: Role> Endpoint<R> {
     fn turn_control(&self, ready: &[u64], by_caller: bool) -> Vec<u64> {
         let mut state = self.lock();
         let (data, control): (Vec<u64>, Vec<u64>) = ready.iter().partition(|&&token| token & DATA_BIT != 0);
+        let mut news = !control.is_empty();
         for token in control {
             match token {
                 TOKEN_LISTENER => self.accept(&mut state),
@@ -269,6 +283,7 @@ impl<R: Role> Endpoint<R> {
         let now = self.clock.now();
         if state.machine.deadline().is_some_and(|due| due <= now) {
             state.machine.handle_timeout(now);
+            news = true;
         }
         state.polling = false;
         if by_caller {
@@ -276,6 +291,10 @@ impl<R: Role> Endpoint<R> {
         }
         self.drain(&mut state);
         self.tell_waiting(&state);
+        drop(state);
+        if news {
+            self.wakers.wake_all();
+        }
         data
     }
 
@@ -385,6 +404,7 @@ impl<R: Role> Driven for Endpoint<R> {
         if self.is_forked() {
             return false;
         }
+        self.wakers.wake_due(Instant::now());
         // A caller that came now and waited on the descriptors itself would sleep on a message taken from under it.
         if std::mem::replace(&mut self.lock().polling, true) {
             return false;
@@ -397,14 +417,15 @@ impl<R: Role> Driven for Endpoint<R> {
 
     fn is_left_alone(&self) -> bool {
         let state = self.lock();
-        !state.polling && state.left_alone_since.elapsed() >= Duration::from_millis(1)
+        !state.polling && (self.wakers.any() || state.left_alone_since.elapsed() >= Duration::from_millis(1))
     }
 
     fn due(&self) -> Option<Instant> {
-        match self.due.load(Ordering::Acquire) {
+        let of_machine = match self.due.load(Ordering::Acquire) {
             u64::MAX => None,
             micros => Some(self.clock.instant(Moment::from_micros(micros))),
-        }
+        };
+        of_machine.into_iter().chain(self.wakers.due()).min()
     }
 
     fn panicked(&self, what: String) {
@@ -414,6 +435,7 @@ impl<R: Role> Driven for Endpoint<R> {
         state.role.failed(what);
         drop(state);
         self.progress.notify_all();
+        self.wakers.wake_all();
     }
 }
 

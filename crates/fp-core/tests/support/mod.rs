@@ -1,6 +1,8 @@
 //! What the tests of this crate share: a stream in one process, contents that tell where they belong, waiting.
 #![allow(dead_code, unreachable_pub)] // each test binary uses its part
 
+pub mod executor;
+
 use fp_core::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, StepReader, StreamEnding, Subscriber,
     SubscriberOptions, TransportKind, TransportPolicy, Variable,

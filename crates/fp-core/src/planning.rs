@@ -1,0 +1,141 @@
+//! From what is asked of a variable in a step to the plan that gets it.
+
+use crate::error::{Misuse, ReadError};
+use crate::planned::{NoPlan, PlanKey, Planned};
+use crate::select::{NoSelection, Select};
+use crate::step::StepReader;
+use fp_proto::message::ResolveQuery;
+use fp_types::{Dtype, Shape, StepTable};
+use std::sync::Arc;
+use std::time::Instant;
+
+impl StepReader {
+    /// The plan, asking the publisher for what is not known of the layout.
+    pub(crate) fn planned(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+        fill: bool,
+        dtype: Option<Dtype>,
+        deadline: Instant,
+    ) -> Result<Arc<Planned>, ReadError> {
+        let select = selection.into();
+        self.admit(variable)?;
+        let shape = match select.needs_shape() {
+            true => self.shape(variable, deadline)?,
+            false => None,
+        };
+        let key = self.key(variable, &select, shape.as_ref(), fill)?;
+        let planned = match self.shared().plans.find(&key) {
+            Some(planned) => planned,
+            None => self.plan(key, deadline)?,
+        };
+        self.check_dtype(&planned, dtype)?;
+        Ok(planned)
+    }
+
+    /// The plan, if it was made before.
+    pub(crate) fn known_plan(
+        &self,
+        variable: &str,
+        select: &Select,
+        dtype: Dtype,
+    ) -> Result<Option<Arc<Planned>>, ReadError> {
+        self.admit(variable)?;
+        let shape = match select.needs_shape() {
+            true => {
+                let Some(table) = self.known_table() else { return Ok(None) };
+                self.shape_in(&table, variable)?
+            }
+            false => None,
+        };
+        let key = self.key(variable, select, shape.as_ref(), false)?;
+        let Some(planned) = self.shared().plans.find(&key) else { return Ok(None) };
+        self.check_dtype(&planned, Some(dtype))?;
+        Ok(Some(planned))
+    }
+
+    /// Whether the variable may be read.
+    fn admit(&self, variable: &str) -> Result<(), ReadError> {
+        self.shared().check_fork().map_err(|source| self.misuse(source))?;
+        let step = self.step();
+        match self.shared().selected.contains(step, variable) {
+            true => Ok(()),
+            false => Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() })),
+        }
+    }
+
+    /// The variable's shape in this step; none of a local array.
+    fn shape(&self, variable: &str, deadline: Instant) -> Result<Option<Shape>, ReadError> {
+        self.shape_in(&*self.table(deadline)?, variable)
+    }
+
+    fn shape_in(&self, table: &StepTable, variable: &str) -> Result<Option<Shape>, ReadError> {
+        match table.entry(variable) {
+            Some(entry) => Ok(entry.layout.shape().copied()),
+            None => {
+                let known = table.entries().iter().map(|entry| entry.def.name.clone()).collect();
+                let (step, variable) = (self.step(), variable.to_owned());
+                Err(self.misuse(Misuse::UnknownVariable { step, variable, known }))
+            }
+        }
+    }
+
+    /// What a plan is known by.
+    fn key(
+        &self,
+        variable: &str,
+        select: &Select,
+        shape: Option<&Shape>,
+        fill: bool,
+    ) -> Result<PlanKey, ReadError> {
+        let (step, epoch) = self.identity();
+        let variable = variable.to_owned();
+        match select.resolve(shape) {
+            Ok(selection) => {
+                Ok(PlanKey { epoch, table: self.held.assignment.table, variable, selection, fill })
+            }
+            Err(NoSelection::Shape(source)) => {
+                Err(self.misuse(Misuse::Selection { step, variable, source: Box::new(source) }))
+            }
+            Err(NoSelection::Text(source)) => {
+                Err(self.misuse(Misuse::SelectionText { variable, source: Box::new(source) }))
+            }
+        }
+    }
+
+    fn check_dtype(&self, planned: &Planned, dtype: Option<Dtype>) -> Result<(), ReadError> {
+        let (step, expected) = (self.step(), planned.def.dtype);
+        match dtype.filter(|&found| found != expected) {
+            None => Ok(()),
+            Some(found) => {
+                let variable = planned.def.name.clone();
+                Err(self.misuse(Misuse::WrongDtype { step, variable, expected, found }))
+            }
+        }
+    }
+
+    fn plan(&self, key: PlanKey, deadline: Instant) -> Result<Arc<Planned>, ReadError> {
+        let step = self.step();
+        let query = ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };
+        let table = self.shared().resolve(self.identity(), key.table, vec![query], deadline)?;
+        let planned = Planned::new(&table, &key).map_err(|no_plan| {
+            let variable = key.variable.clone();
+            match no_plan {
+                NoPlan::UnknownVariable(known) => {
+                    self.misuse(Misuse::UnknownVariable { step, variable, known })
+                }
+                NoPlan::Plan(fp_types::PlanError::Selection(source)) => {
+                    self.misuse(Misuse::Selection { step, variable, source: Box::new(source) })
+                }
+                NoPlan::Plan(source) => {
+                    let stream = self.shared().stream.clone();
+                    ReadError::Plan { stream, step, variable, source }
+                }
+            }
+        })?;
+        let planned = Arc::new(planned);
+        self.shared().plans.keep(key, planned.clone());
+        Ok(planned)
+    }
+}

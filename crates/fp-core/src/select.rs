@@ -1,0 +1,151 @@
+//! What a get takes: a selection, or anything that means one, be it a text.
+
+use fp_types::{
+    BlockId, ParseSelectionError, Rank, Region, Selection, SelectionError, SelectionExpression, Shape,
+    StridedRegion,
+};
+
+/// What to take of a variable: made of a [`Selection`], a [`Region`], a [`StridedRegion`], a [`BlockId`], a [`Rank`],
+/// a [`SelectionExpression`], or of the text of one, such as `"[0:10, ::2]"`.
+///
+/// Slices of an expression, and so of a text, are resolved against the variable's shape in the step: where that is not
+/// known yet it is asked for, once for every change of the layout. A selection by coordinates needs no such question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Select(Wanted);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wanted {
+    Exact(Selection),
+    Slices(SelectionExpression),
+    Misspelt(ParseSelectionError),
+}
+
+/// Why this selects nothing of an array.
+pub(crate) enum NoSelection {
+    Text(ParseSelectionError),
+    Shape(SelectionError),
+}
+
+impl Select {
+    /// The selection in an array of that shape. A local array has none: slices do not go with it.
+    pub(crate) fn resolve(&self, shape: Option<&Shape>) -> Result<Selection, NoSelection> {
+        match &self.0 {
+            Wanted::Exact(selection) => Ok(selection.clone()),
+            Wanted::Slices(expression) => {
+                let shape = shape.copied().unwrap_or_else(Shape::scalar);
+                expression.resolve(&shape).map_err(NoSelection::Shape)
+            }
+            Wanted::Misspelt(error) => Err(NoSelection::Text(error.clone())),
+        }
+    }
+
+    /// Whether it has to be resolved against a shape.
+    pub(crate) fn needs_shape(&self) -> bool {
+        matches!(self.0, Wanted::Slices(_))
+    }
+}
+
+impl From<Selection> for Select {
+    fn from(selection: Selection) -> Self {
+        Self(Wanted::Exact(selection))
+    }
+}
+
+impl From<SelectionExpression> for Select {
+    fn from(expression: SelectionExpression) -> Self {
+        let exact = match expression {
+            SelectionExpression::All => Selection::All,
+            SelectionExpression::Points(points) => Selection::Points(points),
+            SelectionExpression::Block(block) => Selection::Block(block),
+            SelectionExpression::Rank(rank) => Selection::Rank(rank),
+            slices @ SelectionExpression::Slices(_) => return Self(Wanted::Slices(slices)),
+        };
+        exact.into()
+    }
+}
+
+impl From<&str> for Select {
+    fn from(text: &str) -> Self {
+        match text.parse::<SelectionExpression>() {
+            Ok(expression) => expression.into(),
+            Err(error) => Self(Wanted::Misspelt(error)),
+        }
+    }
+}
+
+impl From<&String> for Select {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<BlockId> for Select {
+    fn from(block: BlockId) -> Self {
+        Selection::Block(block).into()
+    }
+}
+
+impl From<Rank> for Select {
+    fn from(rank: Rank) -> Self {
+        Selection::Rank(rank).into()
+    }
+}
+
+impl From<Region> for Select {
+    fn from(region: Region) -> Self {
+        Selection::Region(region).into()
+    }
+}
+
+impl From<StridedRegion> for Select {
+    fn from(strided: StridedRegion) -> Self {
+        Selection::Strided(strided).into()
+    }
+}
+
+macro_rules! from_borrowed {
+    ($($owned:ty),*) => {
+        $(
+            impl From<&$owned> for Select {
+                fn from(borrowed: &$owned) -> Self {
+                    borrowed.clone().into()
+                }
+            }
+        )*
+    };
+}
+
+from_borrowed!(Selection, SelectionExpression, Region, StridedRegion, Select);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(select: impl Into<Select>) -> Option<String> {
+        let shape = Shape::new([10, 4]).unwrap();
+        select.into().resolve(Some(&shape)).ok().map(|selection| selection.to_string())
+    }
+
+    #[test]
+    fn whatever_means_a_selection_is_one() {
+        let region = Region::new([2, 0], [3, 4]).unwrap();
+        let by_region = resolved(region).unwrap();
+        assert_eq!(resolved("[2:5, :]").unwrap(), by_region);
+        assert_eq!(resolved(Selection::Region(region)).unwrap(), by_region);
+        assert_eq!(resolved("[-8:5, 0:4]".parse::<SelectionExpression>().unwrap()).unwrap(), by_region);
+        assert_eq!(resolved("[...]"), resolved(Selection::All));
+        assert_eq!(resolved("[rank 3]"), resolved(Rank(3)));
+        assert_eq!(resolved("[block 3.1]"), resolved(BlockId::new(Rank(3), 1)));
+        assert_eq!(resolved("[2:"), None);
+        assert_eq!(resolved("[0:11, :]"), None);
+    }
+
+    #[test]
+    fn only_slices_need_a_shape() {
+        assert!(Select::from("[2:5]").needs_shape());
+        assert!(
+            ["[...]", "[rank 1]", "[points (1, 2)]"].iter().all(|&text| !Select::from(text).needs_shape())
+        );
+        assert!(Select::from("[2:5]").resolve(None).is_err(), "a local array has no shape");
+    }
+}
