@@ -154,11 +154,6 @@ pub(crate) fn print_head() {
     );
 }
 
-/// A row for what cannot be measured.
-pub(crate) fn print_not_measured(case: &str, why: &str) {
-    println!("{case:<44} not measured: {why}");
-}
-
 fn short(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),

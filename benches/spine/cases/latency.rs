@@ -1,15 +1,15 @@
 //! A step of 8 bytes, one way: its only element is the time at which the publisher began it. Against half a round trip
-//! of a futex, or of a socket, between two processes.
+//! of a futex, or of a socket, between two processes. With busy polling neither side ever sleeps.
 
 use super::copies::Cores;
 use crate::bench::Bench;
 use crate::machine::now_ns;
 use crate::ours;
 use crate::process::{Role, Words, listed};
-use crate::report::{Row, Target, median, print_not_measured, quantile};
+use crate::report::{Row, Target, median, quantile};
 use crate::ring::Bell;
 use crate::shared::{Memory, Shared};
-use flexpath::{Selection, Variable};
+use flexpath::{Publisher, Selection, Variable};
 use std::time::Duration;
 
 /// Repetitions before any is counted.
@@ -29,13 +29,34 @@ pub(crate) fn measure(bench: &mut Bench) {
         compare(bench, transport, Cores::Any, Duration::ZERO);
         compare(bench, transport, Cores::Pinned, Duration::from_millis(1));
     }
-    print_not_measured("shm 8 B one way, busy poll", "no busy-poll yet");
+    busy(bench);
+}
+
+/// Both sides look again and again: no wake of a core is in it.
+fn busy(bench: &mut Bench) {
+    let repetitions = bench.scaled(REPETITIONS);
+    let way = Way { transport: "shm", cores: Cores::Pinned, pause: Duration::ZERO, busy: true };
+    let rounds = bench.take_turns(|bench| ours(bench, &way, repetitions));
+    let own = rounds.found.concat();
+    let us = |part: f64| quantile(&own, part) / 1e3;
+    let note = format!("p99 {:.0}, p99.9 {:.0}, max {:.0} us", us(0.99), us(0.999), us(1.0));
+    let row = Row::new("shm 8 B one way p50, busy poll", "us", us(0.5), Target::Below(3.0));
+    bench.add(row.under(rounds.around).noting(note));
+}
+
+/// How a step travels, and when.
+struct Way {
+    transport: &'static str,
+    cores: Cores,
+    pause: Duration,
+    busy: bool,
 }
 
 fn compare(bench: &mut Bench, transport: &'static str, cores: Cores, pause: Duration) {
     let repetitions = bench.scaled(REPETITIONS);
+    let way = Way { transport, cores, pause, busy: false };
     let rounds = bench.take_turns(|bench| {
-        let own = ours(bench, transport, cores, pause, repetitions);
+        let own = ours(bench, &way, repetitions);
         (own, if pause.is_zero() { baseline(transport, cores, repetitions) } else { Vec::new() })
     });
     let (own, base): (Vec<Vec<f64>>, Vec<Vec<f64>>) = rounds.found.into_iter().unzip();
@@ -55,12 +76,13 @@ fn compare(bench: &mut Bench, transport: &'static str, cores: Cores, pause: Dura
     bench.add(row.under(rounds.around));
 }
 
-fn ours(bench: &mut Bench, transport: &str, cores: Cores, pause: Duration, repetitions: usize) -> Vec<f64> {
+fn ours(bench: &mut Bench, way: &Way, repetitions: usize) -> Vec<f64> {
     let (memory, directory) = (Memory::new(0), bench.directory());
     let role = |name, core| {
-        let role = Role::new(name).with("core", cores.word(core)).with("memory", memory.path());
-        let role = role.with("directory", &directory).with("transport", transport).with("rank", 0);
-        role.with("size", 1).with("repetitions", repetitions).with("pause_us", pause.as_micros()).start()
+        let role = Role::new(name).with("core", way.cores.word(core)).with("memory", memory.path());
+        let role = role.with("directory", &directory).with("transport", way.transport).with("rank", 0);
+        let role = role.with("size", 1).with("repetitions", repetitions);
+        role.with("pause_us", way.pause.as_micros()).with("busy", way.busy).start()
     };
     let (publisher, subscriber) = (role("stamp-publisher", 0), role("stamp-subscriber", 1));
     let found = subscriber.finish();
@@ -126,15 +148,27 @@ pub(crate) fn futex_pong(words: &Words) {
     println!("done=1");
 }
 
+/// How long both sides look before they sleep.
+fn busy_poll(words: &Words) -> Duration {
+    if words.number("busy") { ours::PATIENCE } else { Duration::ZERO }
+}
+
 /// Role: publishes the time, whenever the last step was taken.
 pub(crate) fn publisher(words: &Words) {
-    let mut publisher = ours::publisher(words);
+    ours::take_core(words);
+    let options = ours::publisher_options(words).with_min_subscribers(1).with_busy_poll(busy_poll(words));
+    let mut publisher = Publisher::open(ours::STREAM, options).expect("the stream opens");
     let shared = Shared::open(words.text("memory"));
     let pause = Duration::from_micros(words.number("pause_us"));
     let variable = Variable::global::<u64>("x", &[1]).expect("a variable");
     let region = ours::region(&[0], &[1]);
     for step in 0..repetitions(words) {
-        Bell::of(shared.words(), ANSWER).wait_for(step as u32 + 1);
+        let answer = Bell::of(shared.words(), ANSWER);
+        if words.number("busy") {
+            answer.spin_for(step as u32 + 1)
+        } else {
+            answer.wait_for(step as u32 + 1)
+        }
         if !pause.is_zero() {
             std::thread::sleep(pause);
         }
@@ -152,6 +186,7 @@ pub(crate) fn subscriber(words: &Words) {
     ours::take_core(words);
     let shared = Shared::open(words.text("memory"));
     let options = ours::subscriber_options(words).with_selection("x", Selection::All);
+    let options = options.with_busy_poll(busy_poll(words));
     let mut subscriber = ours::subscriber(options);
     let answer = Bell::of(shared.words(), ANSWER);
     let mut times = Vec::new();

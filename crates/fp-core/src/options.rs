@@ -36,6 +36,8 @@ pub struct LinkOptions {
     pub close_timeout: Duration,
     /// A peer that is silent for this long is lost. Default 10 s.
     pub silence: Duration,
+    /// How long a waiting call looks again and again before it sleeps. Default zero: it sleeps at once.
+    pub busy_poll: Duration,
 }
 
 impl Default for LinkOptions {
@@ -52,6 +54,7 @@ impl Default for LinkOptions {
             open_timeout: Duration::from_secs(60),
             close_timeout: Duration::from_secs(30),
             silence: Duration::from_secs(10),
+            busy_poll: Duration::ZERO,
         }
     }
 }
@@ -133,6 +136,14 @@ macro_rules! link_setters {
         #[must_use]
         pub fn with_silence(mut self, silence: Duration) -> Self {
             self.link.silence = silence;
+            self
+        }
+
+        /// Sets how long a waiting call looks again and again before it sleeps. What comes meanwhile is had without
+        /// the wake of a sleeping core, tens of microseconds; the price is a core that is busy while it waits.
+        #[must_use]
+        pub fn with_busy_poll(mut self, at_most: Duration) -> Self {
+            self.link.busy_poll = at_most;
             self
         }
     };

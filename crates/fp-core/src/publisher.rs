@@ -280,6 +280,7 @@ impl PublisherShared {
             policy,
             token: options.link.token.clone(),
             dial_timeout: options.link.silence,
+            busy_poll: options.link.busy_poll,
         };
         let clock = Clock::start();
         let machine = PublisherMachine::new(config, clock.now());

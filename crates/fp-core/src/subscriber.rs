@@ -306,6 +306,7 @@ impl SubscriberShared {
             policy,
             token: options.link.token.clone(),
             dial_timeout: options.link.silence,
+            busy_poll: options.link.busy_poll,
         };
         let clock = Clock::start();
         let machine = SubscriberMachine::new(config, clock.now());

@@ -388,3 +388,21 @@ fn a_step_that_is_open_or_too_large_is_an_error_at_once() {
     subscriber.close().expect("left");
     publisher.close().expect("closed");
 }
+
+#[test]
+fn who_polls_busily_sleeps_when_nothing_comes_and_wakes_when_something_does() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let busy = Duration::from_millis(20);
+    let mut subscriber = open(place.subscriber_options().with_busy_poll(busy));
+    let started = Instant::now();
+    assert!(matches!(subscriber.next_step(busy * 4), Ok(NextStep::NotYet)));
+    assert!(started.elapsed() >= busy * 4, "it came back after {:?}", started.elapsed());
+    let publishing = std::thread::spawn(move || {
+        publish_steps(&mut publisher, 3);
+        publisher.close().expect("closed");
+    });
+    assert_eq!([(); 3].map(|()| read(&mut subscriber)), [(0, 0), (1, 0), (2, 0)]);
+    subscriber.close().expect("left");
+    publishing.join().expect("no panic");
+}

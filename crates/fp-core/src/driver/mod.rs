@@ -82,6 +82,7 @@ pub(crate) struct Setup {
     pub(crate) policy: TransportPolicy,
     pub(crate) token: Option<fp_transport::Token>,
     pub(crate) dial_timeout: Duration,
+    pub(crate) busy_poll: Duration,
 }
 
 /// One handle's listener, links and machine.
@@ -94,6 +95,7 @@ pub(crate) struct Endpoint<R: Role> {
     pub(crate) clock: Clock,
     pub(crate) contact: Contact,
     pub(crate) dial: dialling::Dial,
+    busy_poll: Duration,
     /// The machine's deadline in microseconds of the clock; `u64::MAX` for none or while a caller waits.
     due: AtomicU64,
     registered: OnceLock<(Arc<Background>, u64)>,
@@ -138,6 +140,7 @@ impl<R: Role> Endpoint<R> {
             clock,
             contact: setup.contact,
             dial,
+            busy_poll: setup.busy_poll,
             due: AtomicU64::new(u64::MAX),
             registered: OnceLock::new(),
             pid: std::process::id(),
@@ -170,10 +173,23 @@ impl<R: Role> Endpoint<R> {
         answer
     }
 
-    /// Handles what is here already. A caller that waited a moment ago has the endpoint to itself for a while, as the
-    /// background thread does not come back at once: what came since must not wait for it.
+    /// Handles what is here already. A caller that came a moment ago has the endpoint to itself for a while, as the
+    /// background thread does not come back at once: what came since must not wait for it, and the thread need not
+    /// be woken, on the caller's own core perhaps, for what the caller handles at its next step.
     pub(crate) fn catch_up(&self) {
-        self.turn();
+        self.turn_now(true);
+    }
+
+    /// One turn without waiting; `false` if somebody else is at the descriptors.
+    fn turn_now(&self, by_caller: bool) -> bool {
+        // A caller that came now and waited on the descriptors itself would sleep on a message taken from under it.
+        if self.is_forked() || std::mem::replace(&mut self.lock().polling, true) {
+            return false;
+        }
+        let ready = self.ready(Duration::ZERO);
+        let data = self.turn_control(&ready, by_caller);
+        self.turn_data(&data);
+        true
     }
 
     /// Closes every control link without a word, as if this process were gone.
@@ -250,10 +266,23 @@ impl<R: Role> Endpoint<R> {
         let due = state.machine.deadline().map_or(until, |due| self.clock.instant(due).min(until));
         self.due.store(u64::MAX, Ordering::Release);
         drop(state);
-        let ready = self.ready(due.saturating_duration_since(Instant::now()));
+        let ready = self.await_ready(due);
         let data = self.turn_control(&ready, true);
         self.turn_data(&data);
         self.lock()
+    }
+
+    /// The tokens that are ready, at the latest at `due`: looks for as long as `busy_poll` allows, then sleeps.
+    fn await_ready(&self, due: Instant) -> Vec<u64> {
+        let awake_until = due.min(Instant::now() + self.busy_poll);
+        while Instant::now() < awake_until {
+            let ready = self.ready(Duration::ZERO);
+            if !ready.is_empty() {
+                return ready;
+            }
+            std::hint::spin_loop();
+        }
+        self.ready(due.saturating_duration_since(Instant::now()))
     }
 
     /// The tokens that are ready, at the latest after `timeout`.
@@ -405,14 +434,7 @@ impl<R: Role> Driven for Endpoint<R> {
             return false;
         }
         self.wakers.wake_due(Instant::now());
-        // A caller that came now and waited on the descriptors itself would sleep on a message taken from under it.
-        if std::mem::replace(&mut self.lock().polling, true) {
-            return false;
-        }
-        let ready = self.ready(Duration::ZERO);
-        let data = self.turn_control(&ready, false);
-        self.turn_data(&data);
-        true
+        self.turn_now(false)
     }
 
     fn is_left_alone(&self) -> bool {
