@@ -4,13 +4,17 @@ use fp_core::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, Selection, Subscriber, SubscriberOptions,
     Variable,
 };
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::time::Duration;
 
 const FOLDER: &str = env!("CARGO_MANIFEST_DIR");
-const FLAGS: [&str; 6] = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-pthread"];
+const FLAGS: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-O1", "-pthread"];
+
+/// Elements of each rank that are more than the system holds of a connection that nobody reads: 16 MiB.
+const WIDE: &str = "2097152";
 
 /// The library installed, once for all tests of this process.
 static STAGED: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -30,20 +34,26 @@ fn compile(source: &str) -> PathBuf {
     let name = format!("{}-{}", folder.display(), source.file_stem().expect("a name").display());
     let program = tempfile::Builder::new().prefix(&name).tempdir_in(env!("CARGO_TARGET_TMPDIR"));
     let program = program.expect("a directory").keep().join(name);
-    let mut cc = Command::new("cc");
-    cc.args(FLAGS).arg(format!("-I{}", prefix.join("include").display())).arg(&source);
+    let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
+    let (compiler, standard) = if is_cpp { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
+    let mut cc = Command::new(compiler);
+    cc.arg(standard).args(FLAGS).arg(format!("-I{}", prefix.join("include").display())).arg(&source);
     cc.arg(format!("-L{}", prefix.join("lib").display())).arg("-lflexpath");
     cc.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display())).arg("-o").arg(&program);
     assert!(cc.status().expect("the compiler runs").success(), "{} does not compile", source.display());
     program
 }
 
-fn start(program: &Path, place: &Path, (rank, size): (u32, u32), transports: &str) -> Child {
+fn prepared(program: &Path, place: &Path, (rank, size): (u32, u32), transports: &str) -> Command {
     let mut command = Command::new(program);
     command.env("FLEXPATH_RENDEZVOUS", place).env("FLEXPATH_TRANSPORTS", transports);
     command.env("FLEXPATH_RANK", rank.to_string()).env("FLEXPATH_SIZE", size.to_string());
     command.env("PUBLISHERS", "2").stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().expect("the program starts")
+    command
+}
+
+fn start(program: &Path, place: &Path, rank: (u32, u32), transports: &str) -> Child {
+    prepared(program, place, rank, transports).spawn().expect("the program starts")
 }
 
 /// Every wait inside the programs has its own deadline: they end by themselves.
@@ -142,4 +152,87 @@ fn rust_publishes_to_c() {
     publisher.close().expect("closed");
     let printed = finish(subscriber);
     assert!(printed.contains("step 2: [2048.00, 2049.00, 2050.00, 2051.00]"), "{printed}");
+}
+
+fn signal(ranks: &[Child], name: &str) {
+    for rank in ranks {
+        let sent = Command::new("kill").args([name, &rank.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+}
+
+#[test]
+fn a_get_times_out_and_nothing_is_written_late() {
+    let place = place();
+    let publish = compile("tests/c/publish.c");
+    let wide = |rank| prepared(&publish, place.path(), (rank, 2), "tcp").env("WIDE", WIDE).spawn();
+    let ranks: Vec<Child> = (0..2).map(|rank| wide(rank).expect("the program starts")).collect();
+    let late = compile("tests/c/late.c");
+    let mut late = Command::new(late)
+        .env("FLEXPATH_RENDEZVOUS", place.path())
+        .env("WIDE", WIDE)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let (mut input, output) = (late.stdin.take().expect("piped"), late.stdout.take().expect("piped"));
+    let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+    assert_eq!(lines.next().as_deref(), Some("holds a step"));
+    signal(&ranks, "-STOP");
+    writeln!(input).expect("told");
+    let said = lines.next();
+    signal(&ranks, "-CONT");
+    assert_eq!(said.as_deref(), Some("timed out"), "{}", finish(late));
+    writeln!(input).expect("told");
+    assert_eq!(lines.next().as_deref(), Some("done"));
+    finish(late);
+    ranks.into_iter().for_each(|rank| drop(finish(rank)));
+}
+
+#[test]
+fn the_cpp_layer_publishes_and_subscribes() {
+    let place = place();
+    let heat = compile("../../examples/cpp/heat.cpp");
+    let run = |role: &str| {
+        let mut command = Command::new(&heat);
+        command.arg(role).env("FLEXPATH_RENDEZVOUS", place.path());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+    };
+    let (publisher, subscriber) = (run("publish"), run("subscribe"));
+    let printed = finish(subscriber);
+    finish(publisher);
+    assert!(printed.starts_with("step 0: 348 of 100\n"), "{printed}");
+    assert_eq!(printed.lines().count(), 10);
+}
+
+#[test]
+fn cpp_mistakes_are_exceptions() {
+    let place = place();
+    let printed = finish(start(&compile("tests/c/mistakes.cpp"), place.path(), (0, 1), "shm,tcp"));
+    assert_eq!(printed, "all thrown\n");
+}
+
+#[test]
+fn pkg_config_and_cmake_find_the_installation() {
+    let (prefix, place) = (&*STAGED, place());
+    let mut pkg_config = Command::new("pkg-config");
+    pkg_config.args(["--cflags", "--libs", "flexpath"]);
+    pkg_config.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+    let flags = String::from_utf8(pkg_config.output().expect("pkg-config runs").stdout).expect("a text");
+    let expected = format!("-I{0}/include -L{0}/lib -lflexpath", prefix.display());
+    assert_eq!(flags.trim(), expected);
+    let project = "cmake_minimum_required(VERSION 3.13)\nproject(heat C)\nfind_package(Flexpath 0.1 REQUIRED)\n\
+        add_executable(heat publisher.c)\ntarget_link_libraries(heat PRIVATE Flexpath::flexpath)\n";
+    std::fs::write(place.path().join("CMakeLists.txt"), project).expect("written");
+    let example = Path::new(FOLDER).join("../../examples/c/publisher.c");
+    std::fs::copy(example, place.path().join("publisher.c")).expect("copied");
+    let cmake = |arguments: &[&str]| {
+        let output = Command::new("cmake").args(arguments).current_dir(place.path()).output();
+        let output = output.expect("cmake runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    cmake(&[".", &format!("-DCMAKE_PREFIX_PATH={}", prefix.display())]);
+    cmake(&["--build", "."]);
+    assert!(place.path().join("heat").exists());
 }

@@ -45,10 +45,13 @@ int main(void)
 {
     const uint64_t rank = number("FLEXPATH_RANK", 0), size = number("FLEXPATH_SIZE", 1);
     const uint64_t shape[2] = {ROWS, COLUMNS}, row[1] = {3}, rows = ROWS / size;
+    const uint64_t of_each = number("WIDE", 16), all = of_each * size, first = of_each * rank;
+    double *elements = malloc(of_each * sizeof *elements);
     flexpath_options *options;
-    flexpath_variable *grid, *turned, *joined, *local, *time, *of_rank;
+    flexpath_variable *grid, *turned, *joined, *local, *time, *of_rank, *wide;
     flexpath_publisher *publisher;
 
+    CHECK(elements != NULL);
     MUST(flexpath_options_create(&options));
     MUST(flexpath_options_set_cohort_from_environment(options));
     MUST(flexpath_options_set(options, "RendezvousReaderCount", "1"));
@@ -62,6 +65,7 @@ int main(void)
     MUST(flexpath_variable_local("local", FLEXPATH_DTYPE_U8, 1, &local));
     MUST(flexpath_variable_scalar("time", FLEXPATH_DTYPE_F64, &time));
     MUST(flexpath_variable_local_scalar("rank", FLEXPATH_DTYPE_U32, &of_rank));
+    MUST(flexpath_variable_global("wide", FLEXPATH_DTYPE_F64, 1, &all, &wide));
     MUST(flexpath_publisher_open("c", options, &publisher));
     for (uint64_t step = 0; step < STEPS; step++) {
         const uint64_t joined_rows = rank + 1 + step, local_count = rank + 2;
@@ -80,12 +84,16 @@ int main(void)
         MUST(flexpath_publisher_put(publisher, local, NULL, &local_count, bytes));
         MUST(flexpath_publisher_put(publisher, time, NULL, NULL, &now));
         MUST(flexpath_publisher_put(publisher, of_rank, NULL, NULL, &own));
+        for (uint64_t i = 0; i < of_each; i++)
+            elements[i] = (double)value(number_of_step, 0, first + i);
+        MUST(flexpath_publisher_put(publisher, wide, &first, &of_each, elements));
         MUST(flexpath_publisher_end_step(publisher));
     }
     MUST(flexpath_publisher_close(publisher));
     CHECK(atomic_load(&released) == STEPS);
     FAILS(FLEXPATH_STATUS_BAD_HANDLE, "closed", flexpath_publisher_end_step(publisher));
     MUST(flexpath_options_free(options));
+    free(elements);
     printf("published %d steps\n", STEPS);
     return 0;
 }

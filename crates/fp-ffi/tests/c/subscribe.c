@@ -102,7 +102,7 @@ int main(void)
         uint64_t variables;
         MUST(flexpath_step_describe(step, &about));
         MUST(flexpath_step_variable_count(step, &variables));
-        CHECK(variables == 6);
+        CHECK(variables == 7);
         MUST(flexpath_step_variable_at(step, 0, &info));
         CHECK(strcmp(info.name, "grid") == 0 && strcmp(info.unit, "K") == 0);
         CHECK(info.dtype == FLEXPATH_DTYPE_F64 && info.ndims == 2 && info.shape[0] == ROWS);
