@@ -166,7 +166,6 @@ pub extern "C" fn flexpath_version() -> *const c_char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::CStr;
 
     #[test]
     fn a_panic_becomes_a_status_with_its_text() {
@@ -174,7 +173,5 @@ mod tests {
         let text = LAST.with(|last| last.borrow().clone());
         assert_eq!(text.as_c_str(), c"a fault of Flexpath itself: of 7");
         assert_eq!(guard(|| Ok(Status::NotYet)), Status::NotYet);
-        assert_ne!(flexpath_version(), std::ptr::null());
-        assert!(CStr::from_bytes_with_nul(b"0.1.0\0").is_ok());
     }
 }
