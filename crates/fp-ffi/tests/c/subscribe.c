@@ -1,6 +1,7 @@
 /* Takes every step of the stream `c` and checks all that it can take, in every way of taking. Content is checked from
  * the step that it gets first. Prints how many steps it took. */
 #include "check.h"
+#include <pthread.h>
 
 static void check_grid(flexpath_step *step, uint64_t at)
 {
@@ -65,6 +66,30 @@ static void check_particles(flexpath_step *step, uint64_t at, uint64_t size)
         CHECK(ranks[rank] == rank);
 }
 
+/* Any number of threads may use a step at one time. */
+static void *take_turned(void *step)
+{
+    int32_t turned[ROWS * COLUMNS];
+    flexpath_step_info about;
+    MUST(flexpath_step_describe(step, &about));
+    for (int turn = 0; turn < 20; turn++) {
+        memset(turned, 0xff, sizeof turned);
+        MUST(flexpath_step_get(step, "turned", NULL, FLEXPATH_DTYPE_I32, turned, ROWS * COLUMNS, -1));
+        for (uint64_t i = 0; i < ROWS * COLUMNS; i++)
+            CHECK(turned[i] == (int32_t)value(about.step, i / COLUMNS, i % COLUMNS));
+    }
+    return NULL;
+}
+
+static void check_threads(flexpath_step *step)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&threads[i], NULL, take_turned, step) == 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
 static void check_mistakes(flexpath_step *step)
 {
     double room[ROWS * COLUMNS];
@@ -109,6 +134,7 @@ int main(void)
         check_grid(step, about.step);
         check_view(step, about.step);
         check_particles(step, about.step, size);
+        check_threads(step);
         check_mistakes(step);
         MUST(flexpath_step_release(step));
         FAILS(FLEXPATH_STATUS_BAD_HANDLE, "released", flexpath_step_release(step));
