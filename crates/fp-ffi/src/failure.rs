@@ -1,0 +1,177 @@
+//! Status codes, the text of the last failure, and the guard around every function.
+#![allow(unsafe_code, unreachable_pub)] // exported names
+
+use fp_core::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError, VariableError};
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What a function returns: 0 done, above 0 a value that is no failure, below 0 a failure, of which
+/// `flexpath_last_error` has the text.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Done.
+    Ok = 0,
+    /// Nothing came within the time given.
+    NotYet = 1,
+    /// The stream is over; `flexpath_subscriber_end` says why.
+    EndOfStream = 2,
+    /// The call goes against the rules; the text says which.
+    Misuse = -1,
+    /// The handle is none, of another kind, or closed.
+    BadHandle = -2,
+    /// A pointer is null or not aligned, or a text is no UTF-8.
+    BadPointer = -3,
+    /// There is no such option, or its value makes no sense.
+    BadOption = -4,
+    /// The element type differs from the variable's, or cannot be used here.
+    WrongDtype = -5,
+    /// The step has no such variable, or the subscription did not ask for it.
+    UnknownVariable = -6,
+    /// Another number of elements than the region or selection has.
+    WrongLen = -7,
+    /// The time was up; nothing is written into the caller's memory any more.
+    TimedOut = -8,
+    /// A rank, or its data, is lost.
+    Lost = -9,
+    /// The stream could not be opened.
+    NotOpened = -10,
+    /// No memory, or the system refused something.
+    System = -11,
+    /// A peer broke the protocol.
+    PeerMisbehaved = -12,
+    /// The handle was opened before a fork, in the parent.
+    Forked = -13,
+    /// Closed, but somebody still held steps, or the cohort was lost before.
+    NotClean = -14,
+    /// A fault of Flexpath itself. The handle should be closed.
+    Internal = -15,
+}
+
+/// A failure on its way to the caller.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) status: Status,
+    pub(crate) text: String,
+}
+
+/// What a guarded function gives.
+pub(crate) type Outcome = Result<Status, Failure>;
+
+impl Failure {
+    pub(crate) fn new(status: Status, text: impl Into<String>) -> Self {
+        Self { status, text: text.into() }
+    }
+
+    pub(crate) fn misuse(text: impl Into<String>) -> Self {
+        Self::new(Status::Misuse, text)
+    }
+}
+
+fn of_misuse(misuse: &Misuse) -> Status {
+    match misuse {
+        Misuse::Forked => Status::Forked,
+        Misuse::WrongDtype { .. } => Status::WrongDtype,
+        Misuse::WrongLen { .. } => Status::WrongLen,
+        Misuse::UnknownVariable { .. } | Misuse::NotSubscribed { .. } => Status::UnknownVariable,
+        _ => Status::Misuse,
+    }
+}
+
+/// Conversions of the errors of one operation each, by their guilt.
+macro_rules! failures {
+    ($($error:ident: $found:ident => $status:expr;)*) => {
+        $(impl From<$error> for Failure {
+            fn from($found: $error) -> Self {
+                let status = $status;
+                Self::new(status, $found.to_string())
+            }
+        })*
+    };
+}
+
+failures! {
+    OpenError: _error => Status::NotOpened;
+    VariableError: _error => Status::Misuse;
+    BeginError: error => match &error {
+        BeginError::Misuse { source, .. } => of_misuse(source),
+        BeginError::Lost { .. } => Status::Lost,
+        BeginError::TimedOut { .. } => Status::TimedOut,
+        BeginError::Closed { .. } => Status::Misuse,
+        _ => Status::Internal,
+    };
+    PutError: error => match &error {
+        PutError::Misuse { source, .. } => of_misuse(source),
+        PutError::Memory { .. } => Status::System,
+        PutError::Lost { .. } => Status::Lost,
+        _ => Status::Internal,
+    };
+    ReadError: error => match &error {
+        ReadError::Misuse { source, .. } => of_misuse(source),
+        ReadError::Plan { .. } => Status::Misuse,
+        ReadError::Lost { .. } | ReadError::Gone { .. } => Status::Lost,
+        ReadError::TimedOut { .. } => Status::TimedOut,
+        ReadError::PeerMisbehaved { .. } => Status::PeerMisbehaved,
+        _ => Status::Internal,
+    };
+    CloseError: error => match &error {
+        CloseError::Misuse(source) => of_misuse(source),
+        CloseError::Held { .. } | CloseError::Lost { .. } => Status::NotClean,
+        _ => Status::Internal,
+    };
+}
+
+thread_local! {
+    static LAST: RefCell<CString> = RefCell::default();
+}
+
+/// Keeps the text of a failure for this thread.
+pub(crate) fn remember(failure: Failure) -> Status {
+    let text = CString::new(failure.text.replace('\0', " ")).unwrap_or_default();
+    // A thread that is ending has no place for it any more.
+    let _ = LAST.try_with(|last| last.replace(text));
+    failure.status
+}
+
+/// Runs what a function does; no panic passes.
+pub(crate) fn guard(run: impl FnOnce() -> Outcome) -> Status {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(status)) => status,
+        Ok(Err(failure)) => remember(failure),
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            // What a panic carries may panic as it is dropped.
+            std::mem::forget(panic);
+            remember(Failure::new(Status::Internal, format!("a fault of Flexpath itself: {text}")))
+        }
+    }
+}
+
+/// The text of the last failure on this thread; empty if there was none. Valid until the next call that fails on this
+/// thread. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_last_error() -> *const c_char {
+    LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// The version of the library, such as `0.1.0`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_version() -> *const c_char {
+    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+    VERSION.as_ptr().cast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_status_with_its_text() {
+        assert_eq!(guard(|| panic!("of {}", 7)), Status::Internal);
+        let text = LAST.with(|last| last.borrow().clone());
+        assert_eq!(text.as_c_str(), c"a fault of Flexpath itself: of 7");
+        assert_eq!(guard(|| Ok(Status::NotYet)), Status::NotYet);
+    }
+}

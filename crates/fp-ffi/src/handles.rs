@@ -1,0 +1,99 @@
+//! The table of handles: what C holds is a number that is looked up here and never followed.
+
+use crate::failure::{Failure, Status};
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+/// What stands behind a kind of handle.
+pub(crate) trait Handle: Any + Send + Sync {
+    /// The kind, for messages.
+    const NAME: &'static str;
+}
+
+#[derive(Default)]
+struct Table {
+    issued: usize,
+    entries: HashMap<usize, (&'static str, Arc<dyn Any + Send + Sync>)>,
+}
+
+static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(RwLock::default);
+
+/// Numbers are odd, so none is an aligned address, and are never given again.
+fn number(issued: usize) -> usize {
+    (issued << 1) | 1
+}
+
+/// Keeps a value and gives its handle.
+pub(crate) fn hold<T: Handle>(value: T) -> *mut T {
+    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    table.issued += 1;
+    let key = number(table.issued);
+    table.entries.insert(key, (T::NAME, Arc::new(value)));
+    std::ptr::without_provenance_mut(key)
+}
+
+/// What a handle stands for.
+pub(crate) fn find<T: Handle>(handle: *const T) -> Result<Arc<T>, Failure> {
+    let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
+    let entry = table.entries.get(&handle.addr()).cloned();
+    let issued = table.issued;
+    drop(table);
+    let (name, held) = entry.ok_or_else(|| absent::<T>(handle.addr(), issued))?;
+    held.downcast().map_err(|_| {
+        Failure::new(Status::BadHandle, format!("the handle is that of a {name}, not of a {}", T::NAME))
+    })
+}
+
+/// What a handle stands for, and the handle is no more.
+pub(crate) fn take<T: Handle>(handle: *const T) -> Result<Arc<T>, Failure> {
+    let found = find(handle)?;
+    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    let gone = table.entries.remove(&handle.addr());
+    let issued = table.issued;
+    drop(table);
+    // Of two threads that close the same handle one is late.
+    gone.map(|_| found).ok_or_else(|| absent::<T>(handle.addr(), issued))
+}
+
+fn absent<T: Handle>(key: usize, issued: usize) -> Failure {
+    let name = T::NAME;
+    let text = match key {
+        0 => format!("the handle of a {name} is null"),
+        _ if key & 1 == 1 && key <= number(issued) => format!("the {name} was closed or released before"),
+        _ => format!("{key:#x} is no handle of a {name}"),
+    };
+    Failure::new(Status::BadHandle, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct One(u32);
+    #[derive(Debug)]
+    struct Other;
+    impl Handle for One {
+        const NAME: &'static str = "one";
+    }
+    impl Handle for Other {
+        const NAME: &'static str = "other";
+    }
+
+    #[test]
+    fn wrong_closed_and_made_up_handles_are_told_apart() {
+        let handle = hold(One(7));
+        assert_eq!(find(handle).map(|one| one.0).ok(), Some(7));
+        let text = |failure: Failure| failure.text;
+        assert_eq!(
+            find(handle.cast::<Other>()).map_err(text).unwrap_err(),
+            "the handle is that of a one, not of a other"
+        );
+        assert_eq!(take(handle).map(|one| one.0).ok(), Some(7));
+        assert_eq!(take(handle).map_err(text).unwrap_err(), "the one was closed or released before");
+        assert_eq!(find::<One>(std::ptr::null()).map_err(text).unwrap_err(), "the handle of a one is null");
+        let stack = 0u64;
+        assert!(find::<One>((&raw const stack).cast()).map_err(text).unwrap_err().contains("is no handle"));
+    }
+}

@@ -1,0 +1,200 @@
+//! Options by name: those that users of SST know, where the meaning is the same, and our own.
+
+use fp_core::{
+    Contact, LinkOptions, OnLoss, PublisherOptions, QueuePolicy, Rendezvous, Share, ShareMode, StartAt,
+    SubscriberOptions, Token, TransportPolicy, VariableSet,
+};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The options of both handles, as they are set.
+#[derive(Clone, Default)]
+pub(crate) struct Settings {
+    pub(crate) publisher: PublisherOptions,
+    pub(crate) subscriber: SubscriberOptions,
+}
+
+impl Settings {
+    pub(crate) fn links(&mut self, set: impl Fn(&mut LinkOptions)) {
+        set(&mut self.publisher.link);
+        set(&mut self.subscriber.link);
+    }
+}
+
+/// Whose option it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Both,
+    Publisher,
+    Subscriber,
+}
+
+/// Why a value was not taken, in words.
+type Set = fn(&mut Settings, &str) -> Result<(), String>;
+
+/// An option.
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) role: Role,
+    pub(crate) set: Set,
+}
+
+fn parsed<T: FromStr>(value: &str) -> Result<T, String>
+where
+    T::Err: std::fmt::Display,
+{
+    value.parse().map_err(|error: T::Err| error.to_string())
+}
+
+fn seconds(value: &str) -> Result<Duration, String> {
+    let seconds: f64 = parsed(value)?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn millis(value: &str) -> Result<u64, String> {
+    u64::try_from(seconds(value)?.as_millis()).map_err(|error| error.to_string())
+}
+
+fn truth(value: &str) -> Result<bool, String> {
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" => Ok(false),
+        _ => Err("true or false is expected".to_owned()),
+    }
+}
+
+fn policy(value: &str) -> Result<QueuePolicy, String> {
+    const WAIT_MS: u64 = 60_000;
+    let (name, number) = value.split_once(':').unwrap_or((value, ""));
+    match (name, number) {
+        ("Block" | "EveryStep", "") => Ok(QueuePolicy::EveryStep { max_wait_ms: WAIT_MS }),
+        ("Block" | "EveryStep", wait) => Ok(QueuePolicy::EveryStep { max_wait_ms: millis(wait)? }),
+        ("Discard" | "DropNewest", "") => Ok(QueuePolicy::DropNewest),
+        ("DropOldest", "") => Ok(QueuePolicy::DropOldest),
+        ("LatestOnly", "") => Ok(QueuePolicy::LatestOnly),
+        ("EveryKth", every) => Ok(QueuePolicy::EveryKth { every: parsed(every)?, max_wait_ms: WAIT_MS }),
+        ("WaitAtMost", wait) => Ok(QueuePolicy::WaitAtMost { wait_ms: millis(wait)? }),
+        _ => Err("Block, EveryStep[:seconds], Discard, DropNewest, DropOldest, LatestOnly, EveryKth:<k> or \
+                  WaitAtMost:<seconds> is expected"
+            .to_owned()),
+    }
+}
+
+fn share(settings: &mut Settings) -> &mut Share {
+    let none = Share { set: String::new(), mode: ShareMode::OnDemand, redeliver: false };
+    settings.subscriber.share.get_or_insert(none)
+}
+
+/// An option whose value is made from the text and put in its place.
+macro_rules! keys {
+    ($($name:literal, $role:ident, |$settings:ident, $value:ident| $run:expr;)*) => {
+        /// Every option.
+        pub(crate) const KEYS: &[Key] = &[$(Key {
+            name: $name,
+            role: Role::$role,
+            set: |$settings, $value| { $run; Ok(()) },
+        }),*];
+    };
+}
+
+keys! {
+    "OpenTimeoutSecs", Both, |s, v| { let time = seconds(v)?; s.links(|link| link.open_timeout = time) };
+    "CloseTimeoutSecs", Both, |s, v| { let time = seconds(v)?; s.links(|link| link.close_timeout = time) };
+    "SilenceSecs", Both, |s, v| { let time = seconds(v)?; s.links(|link| link.silence = time) };
+    "Rendezvous", Both, |s, v| {
+        let place = Rendezvous::at(v).map_err(|error| error.to_string())?;
+        s.links(|link| link.rendezvous = Some(place.clone()))
+    };
+    "Transports", Both, |s, v| {
+        let policy: TransportPolicy = parsed(v)?;
+        s.links(|link| link.transports = Some(policy.clone()))
+    };
+    "Listen", Both, |s, v| {
+        let address = if v == "none" { None } else { Some(parsed(v)?) };
+        s.links(|link| link.tcp = address)
+    };
+    "Advertise", Both, |s, v| { let address = parsed(v)?; s.links(|link| link.advertised = Some(address)) };
+    "TokenFile", Both, |s, v| {
+        let bytes = std::fs::read(v).map_err(|error| error.to_string())?;
+        let bytes = <[u8; 32]>::try_from(bytes).map_err(|found| format!("{} bytes, not 32", found.len()))?;
+        let token = Token::new(bytes).ok_or("32 bytes of zero are no token")?;
+        s.links(|link| link.token = Some(token.clone()))
+    };
+    "LeadContact", Both, |s, v| {
+        let contact: Contact = parsed(v)?;
+        s.links(|link| link.lead_contact = Some(contact.clone()))
+    };
+    "RendezvousReaderCount", Publisher, |s, v| s.publisher.min_subscribers = parsed(v)?;
+    "MinSubscribers", Publisher, |s, v| s.publisher.min_subscribers = parsed(v)?;
+    "ReserveQueueLimit", Publisher, |s, v| s.publisher.reserve_steps = parsed(v)?;
+    "FirstTimestepPrecious", Publisher, |s, v| s.publisher.precious_first = truth(v)?;
+    "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = parsed(v)?;
+    "SkewTimeoutSecs", Publisher, |s, v| s.publisher.skew_timeout = seconds(v)?;
+    "LimitBytes", Publisher, |s, v| s.publisher.limit_bytes = parsed(v)?;
+    "SegmentBytes", Publisher, |s, v| s.publisher.segment_len_bytes = parsed(v)?;
+    "QueueLimit", Subscriber, |s, v| s.subscriber.limit_steps = parsed(v)?;
+    "QueueFullPolicy", Subscriber, |s, v| s.subscriber.policy = policy(v)?;
+    "AlwaysProvideLatestTimestep", Subscriber, |s, v| {
+        if truth(v)? { s.subscriber.policy = QueuePolicy::LatestOnly }
+    };
+    "Name", Subscriber, |s, v| s.subscriber.name = Some(v.to_owned());
+    "Variables", Subscriber, |s, v| {
+        s.subscriber.variables = VariableSet::named(v.split(',').map(str::trim))
+    };
+    "CreditSteps", Subscriber, |s, v| s.subscriber.credit_steps = parsed(v)?;
+    "StartAt", Subscriber, |s, v| s.subscriber.start_at = match v {
+        "Next" => StartAt::Next,
+        "OldestReserved" => StartAt::OldestReserved,
+        _ => return Err("Next or OldestReserved is expected".to_owned()),
+    };
+    "ShareSet", Subscriber, |s, v| share(s).set = v.to_owned();
+    "ShareMode", Subscriber, |s, v| share(s).mode = match v {
+        "RoundRobin" => ShareMode::RoundRobin,
+        "OnDemand" => ShareMode::OnDemand,
+        _ => return Err("RoundRobin or OnDemand is expected".to_owned()),
+    };
+    "ShareRedeliver", Subscriber, |s, v| share(s).redeliver = truth(v)?;
+    "AwaitRestartSecs", Subscriber, |s, v| s.subscriber.on_loss = OnLoss::AwaitRestart(seconds(v)?);
+    "FetchTimeoutSecs", Subscriber, |s, v| s.subscriber.fetch_timeout = seconds(v)?;
+    "PublisherContact", Subscriber, |s, v| s.subscriber.publisher_contact = Some(parsed(v)?);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(name: &str, value: &str) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        let key = KEYS.iter().find(|key| key.name == name).ok_or("no such option")?;
+        (key.set)(&mut settings, value)?;
+        Ok(settings)
+    }
+
+    #[test]
+    fn words_of_sst_are_understood() -> Result<(), String> {
+        assert_eq!(set("QueueLimit", "3")?.subscriber.limit_steps, 3);
+        assert_eq!(set("QueueFullPolicy", "Discard")?.subscriber.policy, QueuePolicy::DropNewest);
+        assert_eq!(set("RendezvousReaderCount", "2")?.publisher.min_subscribers, 2);
+        let both = set("OpenTimeoutSecs", "1.5")?;
+        assert_eq!(both.publisher.link.open_timeout, Duration::from_millis(1500));
+        assert_eq!(both.subscriber.link.open_timeout, Duration::from_millis(1500));
+        assert_eq!(
+            set("QueueFullPolicy", "EveryKth:3")?.subscriber.policy,
+            QueuePolicy::EveryKth { every: 3, max_wait_ms: 60_000 }
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for (name, value) in [
+            ("QueueLimit", "many"),
+            ("QueueFullPolicy", "Block:x"),
+            ("OpenTimeoutSecs", "-1"),
+            ("Listen", "here"),
+            ("FirstTimestepPrecious", "perhaps"),
+        ] {
+            assert!(set(name, value).is_err(), "{name}={value}");
+        }
+    }
+}

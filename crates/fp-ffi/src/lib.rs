@@ -1,0 +1,32 @@
+//! The C interface of Flexpath: what `include/flexpath.h` declares.
+//!
+//! A handle that C holds is a number in the shape of a pointer: it is looked up in a table and never followed, so a
+//! wrong or closed one is an error and no crash. Every function runs inside one guard that no panic passes. Each
+//! returns a [`Status`]; the text of the last failure is kept for each thread.
+//!
+//! The modules are private: C alone can call the functions, and what their comments demand of pointers (valid for
+//! what is read or written through them) is C's to keep.
+
+#[cfg(not(panic = "unwind"))]
+compile_error!("the guard against panics needs panic = \"unwind\"");
+
+mod elements;
+mod failure;
+mod handles;
+mod keys;
+mod options;
+mod publisher;
+mod put;
+mod raw;
+mod selection;
+mod statistics;
+mod step;
+mod subscriber;
+mod variable;
+mod view;
+
+pub use elements::{DtypeCode, KindCode, OrderCode};
+pub use failure::Status;
+pub use selection::{Selected, SelectionStruct};
+pub use step::{GetStruct, StepInfo, VariableInfo};
+pub use subscriber::EndCode;

@@ -1,0 +1,127 @@
+//! Options of publishers and subscribers.
+#![allow(unsafe_code, unreachable_pub)] // exported names
+
+use crate::failure::{Failure, Outcome, Status, guard};
+use crate::handles::{Handle, find, hold, take};
+use crate::keys::{KEYS, Key, Role, Settings};
+use crate::raw::{check_place, give, text};
+use crate::selection::{SelectionStruct, selection};
+use fp_core::Cohort;
+use std::ffi::c_char;
+use std::sync::{Mutex, PoisonError};
+
+/// How a stream is opened.
+pub struct Options {
+    state: Mutex<State>,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    settings: Settings,
+    set: Vec<(&'static str, Role)>,
+}
+
+impl Handle for Options {
+    const NAME: &'static str = "set of options";
+}
+
+/// The settings for one role; null options are the defaults. An option of the other role is refused.
+pub(crate) fn settings(options: *const Options, role: Role) -> Result<Settings, Failure> {
+    if options.is_null() {
+        return Ok(Settings::default());
+    }
+    let options = find(options)?;
+    let state = options.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let stranger = state.set.iter().find(|(_, of)| *of != Role::Both && *of != role);
+    match stranger {
+        Some((name, of)) => {
+            let text =
+                format!("{name} is an option of a {of:?}, not of a {role:?}; queues belong to subscriptions");
+            Err(Failure::new(Status::BadOption, text))
+        }
+        None => Ok(state.settings),
+    }
+}
+
+fn change(options: *const Options, run: impl FnOnce(&mut State) -> Result<(), Failure>) -> Outcome {
+    let options = find(options)?;
+    run(&mut options.state.lock().unwrap_or_else(PoisonError::into_inner))?;
+    Ok(Status::Ok)
+}
+
+fn key(name: &str) -> Result<&'static Key, Failure> {
+    let names = || KEYS.iter().map(|key| key.name).collect::<Vec<_>>().join(", ");
+    let unknown =
+        || Failure::new(Status::BadOption, format!("{name:?} is no option; there are: {}", names()));
+    KEYS.iter().find(|key| key.name == name).ok_or_else(unknown)
+}
+
+/// Makes a set of options, all at their defaults, to be freed by `flexpath_options_free`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_create(options: *mut *mut Options) -> Status {
+    guard(|| {
+        check_place(options, "options")?;
+        give(options, hold(Options { state: Mutex::default() }), "options")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Sets an option by name and value. A name that is none fails, and the text lists all. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_set(
+    options: *mut Options,
+    name: *const c_char,
+    value: *const c_char,
+) -> Status {
+    guard(|| {
+        let key = key(text(name, "name")?)?;
+        let value = text(value, "value")?;
+        change(options, |state| {
+            let set = (key.set)(&mut state.settings, value);
+            set.map_err(|why| Failure::new(Status::BadOption, format!("{}={value:?}: {why}", key.name)))?;
+            state.set.push((key.name, key.role));
+            Ok(())
+        })
+    })
+}
+
+/// Says that this process is `rank` of the `size` ranks that open the stream together. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_set_cohort(options: *mut Options, rank: u32, size: u32) -> Status {
+    guard(|| {
+        let cohort = Cohort::of(rank, size).map_err(|error| Failure::misuse(error.to_string()))?;
+        change(options, |state| Ok(state.settings.links(|link| link.cohort = cohort)))
+    })
+}
+
+/// Takes rank and size from the launcher: `FLEXPATH_RANK` and `FLEXPATH_SIZE`, Open MPI, MPICH, Slurm; a lone process
+/// where none of them is set. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_set_cohort_from_environment(options: *mut Options) -> Status {
+    guard(|| {
+        let cohort = Cohort::from_environment().map_err(|error| Failure::misuse(error.to_string()))?;
+        change(options, |state| Ok(state.settings.links(|link| link.cohort = cohort)))
+    })
+}
+
+/// Adds a standing selection of a subscriber: what of a variable it will read in every step. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_add_selection(
+    options: *mut Options,
+    variable: *const c_char,
+    selected: *const SelectionStruct,
+) -> Status {
+    guard(|| {
+        let (variable, selected) = (text(variable, "variable")?.to_owned(), selection(selected)?);
+        change(options, |state| {
+            state.settings.subscriber.selections.push((variable, selected));
+            Ok(state.set.push(("a standing selection", Role::Subscriber)))
+        })
+    })
+}
+
+/// Frees a set of options. What was opened with it stays. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_free(options: *mut Options) -> Status {
+    guard(|| take(options).map(|_| Status::Ok))
+}

@@ -1,0 +1,158 @@
+//! Publishers: open, steps, close.
+#![allow(unsafe_code, unreachable_pub)] // exported names
+
+use crate::failure::{Failure, Outcome, Status, guard};
+use crate::handles::{Handle, find, hold, take};
+use crate::keys::Role;
+use crate::options::{Options, settings};
+use crate::raw::{check_place, give, text};
+use crate::statistics::value_of;
+use fp_core::{Publisher as Core, StepWriter};
+use std::ffi::c_char;
+use std::sync::{Mutex, PoisonError};
+
+/// A rank's handle on the sending side. Calls on one handle come one at a time: a second thread waits.
+pub struct Publisher {
+    state: Mutex<State>,
+}
+
+struct State {
+    // The step first: an open one is abandoned before the stream closes.
+    step: Option<StepWriter>,
+    core: Option<Core>,
+}
+
+impl Handle for Publisher {
+    const NAME: &'static str = "publisher";
+}
+
+fn closed() -> Failure {
+    Failure::new(Status::BadHandle, "the publisher was closed before")
+}
+
+fn with_core<T>(
+    handle: *const Publisher,
+    run: impl FnOnce(&mut Core, &mut Option<StepWriter>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let found = find(handle)?;
+    let mut state = found.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let State { step, core } = &mut *state;
+    run(core.as_mut().ok_or_else(closed)?, step)
+}
+
+/// Runs something with the step that is open.
+pub(crate) fn with_step(
+    handle: *const Publisher,
+    run: impl FnOnce(&mut StepWriter) -> Result<(), Failure>,
+) -> Outcome {
+    with_core(handle, |_, step| run(step.as_mut().ok_or_else(no_step)?))?;
+    Ok(Status::Ok)
+}
+
+fn no_step() -> Failure {
+    Failure::misuse("no step is open: call flexpath_publisher_begin_step first")
+}
+
+/// Opens a stream for publishing; `options` may be null. Waits for the other ranks of the cohort and for as many
+/// subscribers as the options say, at most `OpenTimeoutSecs`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_open(
+    stream: *const c_char,
+    options: *const Options,
+    publisher: *mut *mut Publisher,
+) -> Status {
+    guard(|| {
+        check_place(publisher, "publisher")?;
+        let core = Core::open(text(stream, "stream")?, settings(options, Role::Publisher)?.publisher)?;
+        let state = Mutex::new(State { step: None, core: Some(core) });
+        give(publisher, hold(Publisher { state }), "publisher")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Begins the next step and writes its number to `step` unless that is null. Waits while a subscription holds as much
+/// as it may, as long as its policy allows. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_begin_step(publisher: *mut Publisher, step: *mut u64) -> Status {
+    guard(|| {
+        let number = with_core(publisher, |core, open| {
+            let begun = core.begin_step()?;
+            let number = begun.step().0;
+            *open = Some(begun);
+            Ok(number)
+        })?;
+        if !step.is_null() {
+            give(step, number, "step")?;
+        }
+        Ok(Status::Ok)
+    })
+}
+
+/// Ends the step that is open: it is announced when every rank has ended it. Returns at once. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_end_step(publisher: *mut Publisher) -> Status {
+    guard(|| {
+        with_core(publisher, |_, step| Ok(step.take().ok_or_else(no_step)?.end()?))?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Gives up the step that is open, for the whole cohort: nobody gets it. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_abandon_step(publisher: *mut Publisher) -> Status {
+    guard(|| {
+        with_core(publisher, |_, step| step.take().map(drop).ok_or_else(no_step))?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Writes 1 to `wanted` if somebody subscribed to this variable in the step that is open: otherwise there is no need
+/// to compute it. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_is_wanted(
+    publisher: *mut Publisher,
+    variable: *const c_char,
+    wanted: *mut i32,
+) -> Status {
+    guard(|| {
+        let name = text(variable, "variable")?;
+        with_step(publisher, |step| give(wanted, i32::from(step.wanted(name)), "wanted"))
+    })
+}
+
+/// Writes 1 to `present` if there is a subscription. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_has_subscribers(publisher: *mut Publisher, present: *mut i32) -> Status {
+    guard(|| {
+        let found = with_core(publisher, |core, _| Ok(core.has_subscribers()))?;
+        give(present, i32::from(found), "present")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Writes a counter, by its name, to `value`. A name that is none fails, and the text lists all. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_statistic(
+    publisher: *mut Publisher,
+    name: *const c_char,
+    value: *mut u64,
+) -> Status {
+    guard(|| {
+        let counted = with_core(publisher, |core, _| Ok(core.statistics()))?;
+        give(value, value_of(&counted, text(name, "name")?)?, "value")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Closes the stream: what was published is still delivered, at most as long as `CloseTimeoutSecs`. A step that is
+/// open is abandoned. The handle is no more, whatever this returns. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_close(publisher: *mut Publisher) -> Status {
+    guard(|| {
+        let found = take(publisher)?;
+        let mut state = found.state.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(state.step.take());
+        state.core.take().ok_or_else(closed)?.close()?;
+        Ok(Status::Ok)
+    })
+}

@@ -1,0 +1,67 @@
+//! Pointers of C, checked as far as they can be, become Rust values here.
+#![allow(unsafe_code)] // that C passes valid pointers is what the header asks of it
+
+use crate::failure::{Failure, Status};
+use std::ffi::{CStr, c_char};
+
+fn bad(what: &str, why: &str) -> Failure {
+    Failure::new(Status::BadPointer, format!("{what} {why}"))
+}
+
+fn check<T>(pointer: *const T, what: &str) -> Result<(), Failure> {
+    match pointer {
+        _ if pointer.is_null() => Err(bad(what, "is null")),
+        _ if !pointer.is_aligned() => Err(bad(what, "is not aligned to its elements")),
+        _ => Ok(()),
+    }
+}
+
+/// A text that ends with a zero byte.
+pub(crate) fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str, Failure> {
+    check(pointer, what)?;
+    // SAFETY: not null; the header asks for a text that ends with a zero byte and stays during the call.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map_err(|_| bad(what, "is no UTF-8"))
+}
+
+/// `len` values that C has written.
+pub(crate) fn values<'a, T>(pointer: *const T, len: usize, what: &str) -> Result<&'a [T], Failure> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    check(pointer, what)?;
+    check_len::<T>(len, what)?;
+    // SAFETY: not null, aligned, no longer than a slice may be; the header asks for `len` values that stay unchanged
+    // during the call.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, len) })
+}
+
+/// Room for `len` values. Memory from the other side of the C interface has some value in every byte, whether C has
+/// written it or not: the compiler sees neither where it came from nor what happened to it.
+pub(crate) fn room<'a, T>(pointer: *mut T, len: usize, what: &str) -> Result<&'a mut [T], Failure> {
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    check(pointer, what)?;
+    check_len::<T>(len, what)?;
+    // SAFETY: as in `values`, and the header asks for memory that nobody else uses during the call.
+    Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len) })
+}
+
+fn check_len<T>(len: usize, what: &str) -> Result<(), Failure> {
+    let len_bytes = len.checked_mul(size_of::<T>()).filter(|&len| isize::try_from(len).is_ok());
+    len_bytes.map(drop).ok_or_else(|| bad(what, "is longer than any memory"))
+}
+
+/// Writes a result where C wants it.
+pub(crate) fn give<T>(to: *mut T, value: T, what: &str) -> Result<(), Failure> {
+    check(to, what)?;
+    // SAFETY: not null, aligned; the header asks for a place for one value.
+    unsafe { to.write(value) };
+    Ok(())
+}
+
+/// Whether a result can be written there: before anything is done that would be lost.
+pub(crate) fn check_place<T>(to: *mut T, what: &str) -> Result<(), Failure> {
+    check(to, what)
+}

@@ -1,0 +1,90 @@
+//! What a subscriber asks of a variable, as a plain struct.
+
+use crate::failure::Failure;
+use crate::raw::values;
+use fp_core::{BlockId, Dims, Rank, Region, Selection, StridedRegion};
+
+/// What a selection selects.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug)]
+pub enum Selected {
+    /// everything
+    All = 0,
+    /// start and count
+    Region = 1,
+    /// every stride-th element of start and count
+    Strided = 2,
+    /// single elements, in the order given
+    Points = 3,
+    /// one block, as it was put
+    Block = 4,
+    /// all blocks of a rank
+    Rank = 5,
+}
+
+/// A selection. Start, count and stride are of `ndims` numbers each, in the order of the variable's dimensions. Set
+/// what its kind needs and leave the rest 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct SelectionStruct {
+    /// one of `flexpath_selected`
+    pub kind: i32,
+    /// number of dimensions
+    pub ndims: u32,
+    /// the first element in each dimension
+    pub start: *const u64,
+    /// how many elements in each dimension, before the stride
+    pub count: *const u64,
+    /// every how-manieth
+    pub stride: *const u64,
+    /// `point_count` times `ndims` coordinates
+    pub points: *const u64,
+    /// how many points
+    pub point_count: u64,
+    /// the rank (of the block)
+    pub rank: u32,
+    /// the block, counted from 0 in the rank
+    pub block: u32,
+}
+
+pub(crate) fn dims(pointer: *const u64, ndims: u32, what: &str) -> Result<Dims, Failure> {
+    if ndims as usize > fp_types::MAX_DIMS {
+        return Err(Failure::misuse(format!(
+            "{ndims} dimensions, but arrays have at most {}",
+            fp_types::MAX_DIMS
+        )));
+    }
+    Dims::from_slice(values(pointer, ndims as usize, what)?)
+        .map_err(|error| Failure::misuse(error.to_string()))
+}
+
+fn region(given: &SelectionStruct) -> Result<Region, Failure> {
+    let (start, count) = (dims(given.start, given.ndims, "start")?, dims(given.count, given.ndims, "count")?);
+    Region::new(start, count).map_err(|error| Failure::misuse(error.to_string()))
+}
+
+fn points(given: &SelectionStruct) -> Result<Vec<Dims>, Failure> {
+    let each = (given.ndims as usize).max(1);
+    let numbers = usize::try_from(given.point_count).ok().and_then(|count| count.checked_mul(each));
+    let numbers = values(given.points, numbers.unwrap_or(usize::MAX), "points")?;
+    numbers.chunks(each).map(|point| dims(point.as_ptr(), given.ndims, "point")).collect()
+}
+
+/// The selection; null is everything.
+pub(crate) fn selection(pointer: *const SelectionStruct) -> Result<Selection, Failure> {
+    let Some(given) = values(pointer, usize::from(!pointer.is_null()), "selection")?.first() else {
+        return Ok(Selection::All);
+    };
+    Ok(match given.kind {
+        0 => Selection::All,
+        1 => Selection::Region(region(given)?),
+        2 => {
+            let strided = StridedRegion::new(region(given)?, dims(given.stride, given.ndims, "stride")?);
+            Selection::Strided(strided.map_err(|error| Failure::misuse(error.to_string()))?)
+        }
+        3 => Selection::Points(points(given)?),
+        4 => Selection::Block(BlockId::new(Rank(given.rank), given.block)),
+        5 => Selection::Rank(Rank(given.rank)),
+        other => return Err(Failure::misuse(format!("{other} is no kind of selection: 0 to 5"))),
+    })
+}

@@ -1,0 +1,276 @@
+//! Steps as a subscriber has them: what is in them, and gets.
+#![allow(unsafe_code, unreachable_pub)] // exported names
+
+use crate::elements::{dtype, kind_code, with_type};
+use crate::failure::{Failure, Status, guard};
+use crate::handles::{Handle, find, take};
+use crate::raw::{give, room, text, values};
+use crate::selection::{SelectionStruct, selection};
+use fp_core::{StepReader, VariableInfo as CoreInfo};
+use std::ffi::{CString, c_char, c_void};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// A step that is held. Any number of threads may use it at one time.
+pub struct Step {
+    pub(crate) reader: StepReader,
+    fetch_timeout: Duration,
+    variables: OnceLock<Vec<Described>>,
+}
+
+impl Handle for Step {
+    const NAME: &'static str = "step";
+}
+
+/// A variable with its texts as C reads them.
+struct Described {
+    info: CoreInfo,
+    name: CString,
+    unit: CString,
+    description: CString,
+}
+
+/// What is to be known of a step.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct StepInfo {
+    /// its number, from 0
+    pub step: u64,
+    /// steps that the subscription did not get between the one before and this
+    pub skipped: u64,
+    /// bytes over all publisher ranks
+    pub len_bytes: u64,
+    /// steps that waited at the publisher behind this one
+    pub queued_steps: u32,
+    /// 1 if another member of the work-sharing set had it before and is gone
+    pub is_redelivered: u32,
+}
+
+/// What is to be known of a variable of a step. The texts are valid until the step is released.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VariableInfo {
+    /// its name
+    pub name: *const c_char,
+    /// its unit; empty if it has none
+    pub unit: *const c_char,
+    /// what it is, for people; empty if nothing is said
+    pub description: *const c_char,
+    /// one of `flexpath_dtype`
+    pub dtype: i32,
+    /// one of `flexpath_kind`
+    pub kind: i32,
+    /// one of `flexpath_order`: how the publisher's blocks lie
+    pub order: i32,
+    /// number of dimensions
+    pub ndims: u32,
+    /// the extent in each dimension; 0 for local arrays
+    pub shape: [u64; 8],
+}
+
+/// One of several gets that are fetched together.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct GetStruct {
+    /// the variable
+    pub variable: *const c_char,
+    /// what of it; null: everything
+    pub selection: *const SelectionStruct,
+    /// where the elements go, densely in row-major order
+    pub destination: *mut c_void,
+    /// how many elements fit there: as many as the selection has
+    pub len: u64,
+    /// one of `flexpath_dtype`
+    pub dtype: i32,
+}
+
+fn clean(text: Option<&String>) -> CString {
+    CString::new(text.map(|text| text.replace('\0', " ")).unwrap_or_default()).unwrap_or_default()
+}
+
+impl Described {
+    fn new(info: CoreInfo) -> Self {
+        let name = clean(Some(&info.def.name));
+        let (unit, description) = (clean(info.def.unit.as_ref()), clean(info.def.description.as_ref()));
+        Self { info, name, unit, description }
+    }
+
+    fn for_c(&self) -> VariableInfo {
+        let def = &self.info.def;
+        let mut shape = [0; 8];
+        if let Some(known) = &self.info.shape {
+            shape.iter_mut().zip(known.dims().iter()).for_each(|(to, extent)| *to = *extent);
+        }
+        VariableInfo {
+            name: self.name.as_ptr(),
+            unit: self.unit.as_ptr(),
+            description: self.description.as_ptr(),
+            dtype: i32::from(def.dtype.as_u8()),
+            kind: kind_code(def.kind),
+            order: i32::from(def.order.as_u8()),
+            ndims: u32::try_from(def.ndims()).unwrap_or(u32::MAX),
+            shape,
+        }
+    }
+}
+
+impl Step {
+    pub(crate) fn new(reader: StepReader, fetch_timeout: Duration) -> Self {
+        Self { reader, fetch_timeout, variables: OnceLock::new() }
+    }
+
+    fn variables(&self) -> Result<&[Described], Failure> {
+        if let Some(known) = self.variables.get() {
+            return Ok(known);
+        }
+        let found = self.reader.variables()?.into_iter().map(Described::new).collect();
+        Ok(self.variables.get_or_init(|| found))
+    }
+
+    /// Fetches all of these together.
+    fn fetch(&self, gets: &[GetStruct], timeout_ms: i64) -> Result<Status, Failure> {
+        check_apart(gets)?;
+        let timeout = u64::try_from(timeout_ms).map(Duration::from_millis).unwrap_or(self.fetch_timeout);
+        let mut fetch = self.reader.fetch();
+        for get in gets {
+            let (name, part) = (text(get.variable, "variable")?, selection(get.selection)?);
+            let len = usize::try_from(get.len).unwrap_or(usize::MAX);
+            fetch = with_type!(dtype(get.dtype)?, T => {
+                Ok::<_, Failure>(fetch.get(name, &part, room(get.destination.cast::<T>(), len, "destination")?))
+            })?;
+        }
+        fetch.wait(timeout.min(Duration::from_secs(100 * 366 * 24 * 3600)))?;
+        Ok(Status::Ok)
+    }
+}
+
+/// No two destinations may have a byte in common: each is written to as if it were alone.
+fn check_apart(gets: &[GetStruct]) -> Result<(), Failure> {
+    let mut places = Vec::with_capacity(gets.len());
+    for get in gets {
+        let size = dtype(get.dtype)?.size_bytes().unwrap_or(1);
+        let len = usize::try_from(get.len).unwrap_or(usize::MAX).saturating_mul(size);
+        places.push((get.destination.addr(), get.destination.addr().saturating_add(len)));
+    }
+    places.retain(|(from, to)| from < to);
+    places.sort_unstable();
+    match places.windows(2).any(|pair| matches!(pair, [(_, end), (next, _)] if next < end)) {
+        true => Err(Failure::misuse("destinations of gets that are fetched together overlap")),
+        false => Ok(()),
+    }
+}
+
+/// Writes what is to be known of a step to `info`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_describe(step: *mut Step, info: *mut StepInfo) -> Status {
+    guard(|| {
+        let found = find(step)?;
+        let reader = &found.reader;
+        let told = StepInfo {
+            step: reader.step().0,
+            skipped: reader.skipped(),
+            len_bytes: reader.len_bytes(),
+            queued_steps: reader.queued_steps(),
+            is_redelivered: u32::from(reader.is_redelivered()),
+        };
+        give(info, told, "info")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Writes how many variables the step has to `count`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_variable_count(step: *mut Step, count: *mut u64) -> Status {
+    guard(|| {
+        give(count, find(step)?.variables()?.len() as u64, "count")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Writes what is to be known of the variable at `index` (from 0, by name) to `info`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_variable_at(step: *mut Step, index: u64, info: *mut VariableInfo) -> Status {
+    guard(|| {
+        let found = find(step)?;
+        let variables = found.variables()?;
+        let at = usize::try_from(index).ok().and_then(|index| variables.get(index));
+        let none = || Failure::misuse(format!("variable {index} of {}: they count from 0", variables.len()));
+        give(info, at.ok_or_else(none)?.for_c(), "info")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Writes what is to be known of the variable of that name to `info`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_variable(
+    step: *mut Step,
+    name: *const c_char,
+    info: *mut VariableInfo,
+) -> Status {
+    guard(|| {
+        let (found, name) = (find(step)?, text(name, "name")?);
+        let of_name = found.variables()?.iter().find(|known| known.info.def.name == name);
+        let none = || Failure::new(Status::UnknownVariable, format!("the step has no variable {name:?}"));
+        give(info, of_name.ok_or_else(none)?.for_c(), "info")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Takes the selected elements (`selection` null: everything) into `destination`, densely in row-major order, whatever
+/// the publisher's order. `len` is how many elements fit there, and must be as many as are selected. Waits at most
+/// `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`), and returns, also then, only when nothing can
+/// write to `destination` any more. A selection that is new asks the publisher first, for at most `FetchTimeoutSecs`.
+/// Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_get(
+    step: *mut Step,
+    variable: *const c_char,
+    selection: *const SelectionStruct,
+    dtype: i32,
+    destination: *mut c_void,
+    len: u64,
+    timeout_ms: i64,
+) -> Status {
+    guard(|| {
+        let found = find(step)?;
+        found.fetch(&[GetStruct { variable, selection, destination, len, dtype }], timeout_ms)
+    })
+}
+
+/// Does `count` gets together, with one message to each owner. Otherwise as `flexpath_step_get`; destinations must not
+/// overlap, and where one get is wrong none is done. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_get_all(
+    step: *mut Step,
+    gets: *const GetStruct,
+    count: u64,
+    timeout_ms: i64,
+) -> Status {
+    guard(|| {
+        let found = find(step)?;
+        found.fetch(values(gets, usize::try_from(count).unwrap_or(usize::MAX), "gets")?, timeout_ms)
+    })
+}
+
+/// Releases a step: the publisher needs its memory for others. Views of it stay valid, and hold it until they are
+/// released too. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_release(step: *mut Step) -> Status {
+    guard(|| take(step).map(|_| Status::Ok))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn to(place: usize, len: u64) -> GetStruct {
+        let destination = std::ptr::without_provenance_mut(place);
+        GetStruct { variable: std::ptr::null(), selection: std::ptr::null(), destination, len, dtype: 12 }
+    }
+
+    #[test]
+    fn overlapping_destinations_are_refused() {
+        assert!(check_apart(&[to(0x1000, 2), to(0x1010, 2), to(0x1008, 0)]).is_ok());
+        assert!(check_apart(&[to(0x1010, 2), to(0x1000, 3)]).is_err());
+    }
+}

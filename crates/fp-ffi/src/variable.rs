@@ -1,0 +1,187 @@
+//! Variables as a publisher defines them.
+#![allow(unsafe_code, unreachable_pub)] // exported names
+
+use crate::elements::{dtype, order, with_type};
+use crate::failure::{Failure, Outcome, Status, guard};
+use crate::handles::{Handle, find, hold, take};
+use crate::raw::{check_place, give, text};
+use crate::selection::dims;
+use fp_core::{AttributeValue, Variable as Core};
+use std::ffi::c_char;
+use std::sync::{Mutex, PoisonError};
+
+/// A variable: name, element type, kind, shape, and what is to be known of it.
+pub struct Variable {
+    core: Mutex<Core>,
+}
+
+impl Handle for Variable {
+    const NAME: &'static str = "variable";
+}
+
+/// The variable behind a handle, as it is now.
+pub(crate) fn variable(handle: *const Variable) -> Result<Core, Failure> {
+    Ok(find(handle)?.core.lock().unwrap_or_else(PoisonError::into_inner).clone())
+}
+
+fn define(place: *mut *mut Variable, make: impl FnOnce() -> Result<Core, Failure>) -> Status {
+    guard(|| {
+        check_place(place, "variable")?;
+        let core = Mutex::new(make()?);
+        give(place, hold(Variable { core }), "variable")?;
+        Ok(Status::Ok)
+    })
+}
+
+fn change(handle: *const Variable, run: impl FnOnce(Core) -> Result<Core, Failure>) -> Outcome {
+    let found = find(handle)?;
+    let mut core = found.core.lock().unwrap_or_else(PoisonError::into_inner);
+    *core = run(core.clone())?;
+    Ok(Status::Ok)
+}
+
+/// Defines one value for all ranks; of several ranks that put it in a step the highest rank's counts. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_scalar(
+    name: *const c_char,
+    code: i32,
+    variable: *mut *mut Variable,
+) -> Status {
+    define(variable, || {
+        let name = text(name, "name")?;
+        with_type!(dtype(code)?, T => Ok(Core::scalar::<T>(name)))
+    })
+}
+
+/// Defines one value of each rank. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_local_scalar(
+    name: *const c_char,
+    code: i32,
+    variable: *mut *mut Variable,
+) -> Status {
+    define(variable, || {
+        let name = text(name, "name")?;
+        with_type!(dtype(code)?, T => Ok(Core::local_scalar::<T>(name)))
+    })
+}
+
+/// Defines one array of `ndims` dimensions with these extents, of which each rank puts regions. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_global(
+    name: *const c_char,
+    code: i32,
+    ndims: u32,
+    shape: *const u64,
+    variable: *mut *mut Variable,
+) -> Status {
+    define(variable, || {
+        let (name, shape) = (text(name, "name")?, dims(shape, ndims, "shape")?);
+        with_type!(dtype(code)?, T => Ok(Core::global::<T>(name, &shape)?))
+    })
+}
+
+/// Defines an array for each put, of `ndims` dimensions and any extent. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_local(
+    name: *const c_char,
+    code: i32,
+    ndims: u32,
+    variable: *mut *mut Variable,
+) -> Status {
+    define(variable, || {
+        let name = text(name, "name")?;
+        if ndims as usize > fp_types::MAX_DIMS {
+            return Err(Failure::misuse(format!("{ndims} dimensions, but arrays have at most 8")));
+        }
+        with_type!(dtype(code)?, T => Ok(Core::local::<T>(name, ndims as usize)))
+    })
+}
+
+/// Defines one array that is the rows of all ranks, one after another along dimension 0. `row` are the `row_ndims`
+/// extents of the other dimensions; 0 of them for a plain list. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_joined(
+    name: *const c_char,
+    code: i32,
+    row_ndims: u32,
+    row: *const u64,
+    variable: *mut *mut Variable,
+) -> Status {
+    define(variable, || {
+        let (name, row) = (text(name, "name")?, dims(row, row_ndims, "row")?);
+        with_type!(dtype(code)?, T => Ok(Core::joined::<T>(name, &row)?))
+    })
+}
+
+/// Sets in which order elements lie in the blocks that are put (one of `flexpath_order`; row-major unless set). Any
+/// thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_set_order(variable: *mut Variable, code: i32) -> Status {
+    guard(|| {
+        let order = order(code)?;
+        change(variable, |core| Ok(core.with_order(order)))
+    })
+}
+
+/// Sets the unit of the values. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_set_unit(variable: *mut Variable, unit: *const c_char) -> Status {
+    guard(|| {
+        let unit = text(unit, "unit")?;
+        change(variable, |core| Ok(core.with_unit(unit)))
+    })
+}
+
+/// Sets what the variable is, for people. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_set_description(
+    variable: *mut Variable,
+    description: *const c_char,
+) -> Status {
+    guard(|| {
+        let description = text(description, "description")?;
+        change(variable, |core| Ok(core.with_description(description)))
+    })
+}
+
+fn attribute(variable: *mut Variable, name: *const c_char, value: impl Into<AttributeValue>) -> Outcome {
+    let name = text(name, "name")?;
+    change(variable, |core| Ok(core.with_attribute(name, value)))
+}
+
+/// Adds or changes an attribute: a text. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_set_attribute_text(
+    variable: *mut Variable,
+    name: *const c_char,
+    value: *const c_char,
+) -> Status {
+    guard(|| attribute(variable, name, text(value, "value")?))
+}
+
+/// Adds or changes an attribute: a real number. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_set_attribute_real(
+    variable: *mut Variable,
+    name: *const c_char,
+    value: f64,
+) -> Status {
+    guard(|| attribute(variable, name, value))
+}
+
+/// Adds or changes an attribute: a signed number. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_set_attribute_integer(
+    variable: *mut Variable,
+    name: *const c_char,
+    value: i64,
+) -> Status {
+    guard(|| attribute(variable, name, value))
+}
+
+/// Frees a variable. Steps that hold it stay. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_variable_free(variable: *mut Variable) -> Status {
+    guard(|| take(variable).map(|_| Status::Ok))
+}

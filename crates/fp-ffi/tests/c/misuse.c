@@ -1,0 +1,87 @@
+/* Everything that a caller can do wrong without a peer: errors with a text, and no crash. */
+#include "check.h"
+#include <pthread.h>
+
+_Static_assert(sizeof(flexpath_selection) == 56, "the struct is part of the binary interface");
+_Static_assert(sizeof(flexpath_step_info) == 32, "the struct is part of the binary interface");
+_Static_assert(sizeof(flexpath_variable_info) == 104, "the struct is part of the binary interface");
+_Static_assert(sizeof(flexpath_get) == 40, "the struct is part of the binary interface");
+_Static_assert(sizeof(flexpath_status) == 4, "the status is part of the binary interface");
+
+static void *fail_elsewhere(void *publisher)
+{
+    CHECK(strcmp(flexpath_last_error(), "") == 0);
+    FAILS(FLEXPATH_STATUS_MISUSE, "no step", flexpath_publisher_end_step(publisher));
+    return NULL;
+}
+
+static void release(void *count)
+{
+    ++*(int *)count;
+}
+
+int main(void)
+{
+    const uint64_t shape[2] = {4, 4}, start[2] = {2, 0}, count[2] = {2, 4}, outside[2] = {3, 0};
+    double elements[8] = {0};
+    char text[256];
+    int released = 0;
+    uint64_t counted;
+    pthread_t thread;
+    flexpath_options *options;
+    flexpath_variable *grid;
+    flexpath_publisher *publisher;
+    flexpath_subscriber *subscriber;
+
+    CHECK(strncmp(flexpath_version(), "0.", 2) == 0);
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "null", flexpath_options_create(NULL));
+    MUST(flexpath_options_create(&options));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "QueueFullPolicy", flexpath_options_set(options, "QueueLimits", "3"));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "many", flexpath_options_set(options, "QueueLimit", "many"));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "name", flexpath_options_set(options, NULL, "3"));
+    FAILS(FLEXPATH_STATUS_MISUSE, "rank 3", flexpath_options_set_cohort(options, 3, 3));
+    MUST(flexpath_options_set(options, "QueueLimit", "3"));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "QueueLimit", flexpath_publisher_open("misuse", options, &publisher));
+    FAILS(FLEXPATH_STATUS_BAD_HANDLE, "set of options", flexpath_publisher_close((flexpath_publisher *)options));
+    MUST(flexpath_options_set(options, "OpenTimeoutSecs", "0.05"));
+    FAILS(FLEXPATH_STATUS_NOT_OPENED, "nobody", flexpath_subscriber_open("nobody", options, &subscriber));
+    MUST(flexpath_options_free(options));
+    FAILS(FLEXPATH_STATUS_BAD_HANDLE, "before", flexpath_options_set(options, "QueueLimit", "3"));
+    FAILS(FLEXPATH_STATUS_BAD_HANDLE, "null", flexpath_publisher_close(NULL));
+    FAILS(FLEXPATH_STATUS_BAD_HANDLE, "no handle", flexpath_publisher_close((flexpath_publisher *)text));
+
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "99", flexpath_variable_scalar("x", 99, &grid));
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "string", flexpath_variable_scalar("x", 16, &grid));
+    FAILS(FLEXPATH_STATUS_MISUSE, "9 dim", flexpath_variable_global("x", FLEXPATH_DTYPE_F64, 9, shape, &grid));
+    MUST(flexpath_variable_global("grid", FLEXPATH_DTYPE_F64, 2, shape, &grid));
+    FAILS(FLEXPATH_STATUS_MISUSE, "order", flexpath_variable_set_order(grid, 7));
+    FAILS(FLEXPATH_STATUS_NOT_OPENED, "name", flexpath_publisher_open("", NULL, &publisher));
+    MUST(flexpath_publisher_open("misuse", NULL, &publisher));
+    FAILS(FLEXPATH_STATUS_MISUSE, "no step", flexpath_publisher_put(publisher, grid, start, count, elements));
+    CHECK(pthread_create(&thread, NULL, fail_elsewhere, publisher) == 0 && pthread_join(thread, NULL) == 0);
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    FAILS(FLEXPATH_STATUS_MISUSE, "still open", flexpath_publisher_begin_step(publisher, NULL));
+    FAILS(FLEXPATH_STATUS_MISUSE, "not inside", flexpath_publisher_put(publisher, grid, outside, count, elements));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "elements", flexpath_publisher_put(publisher, grid, start, count, NULL));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "aligned",
+          flexpath_publisher_put(publisher, grid, start, count, (const char *)elements + 1));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "count", flexpath_publisher_put(publisher, grid, start, NULL, elements));
+    /* The release is called whatever happens. */
+    FAILS(FLEXPATH_STATUS_BAD_HANDLE, "null",
+          flexpath_publisher_put_external(NULL, grid, start, count, elements, release, &released));
+    FAILS(FLEXPATH_STATUS_MISUSE, "not inside",
+          flexpath_publisher_put_external(publisher, grid, outside, count, elements, release, &released));
+    MUST(flexpath_publisher_put_external(publisher, grid, start, count, elements, release, &released));
+    CHECK(released == 3);
+    FAILS(FLEXPATH_STATUS_MISUSE, "already", flexpath_publisher_put(publisher, grid, start, count, elements));
+    MUST(flexpath_publisher_end_step(publisher));
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    MUST(flexpath_publisher_abandon_step(publisher));
+    MUST(flexpath_publisher_statistic(publisher, "steps", &counted));
+    CHECK(counted == 1);
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "payload_bytes", flexpath_publisher_statistic(publisher, "x", &counted));
+    MUST(flexpath_variable_free(grid));
+    MUST(flexpath_publisher_close(publisher));
+    printf("all refused\n");
+    return 0;
+}

@@ -1,0 +1,238 @@
+//! C programs, compiled against a staged installation and run as processes: against each other and against Rust.
+
+use fp_core::{
+    NextStep, Publisher, PublisherOptions, Region, Rendezvous, Selection, Subscriber, SubscriberOptions,
+    Variable,
+};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+const FOLDER: &str = env!("CARGO_MANIFEST_DIR");
+const FLAGS: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-O1", "-pthread"];
+
+/// Elements of each rank that are more than the system holds of a connection that nobody reads: 16 MiB.
+const WIDE: &str = "2097152";
+
+/// The library installed, once for all tests of this process.
+static STAGED: LazyLock<PathBuf> = LazyLock::new(|| {
+    let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("staged");
+    let test = std::env::current_exe().expect("this test knows where it is");
+    let mut install = Command::new(Path::new(FOLDER).join("../../scripts/install-library.sh"));
+    install.arg(test.parent().expect("tests lie in deps")).arg(&prefix);
+    assert!(install.status().expect("the script runs").success());
+    prefix
+});
+
+/// Compiles a program as a stranger would: by the flags of pkg-config's file, written out.
+fn compile(source: &str) -> PathBuf {
+    let prefix = &*STAGED;
+    let source = Path::new(FOLDER).join(source);
+    let folder = source.parent().and_then(Path::file_name).expect("it lies in a folder");
+    let name = format!("{}-{}", folder.display(), source.file_stem().expect("a name").display());
+    let program = tempfile::Builder::new().prefix(&name).tempdir_in(env!("CARGO_TARGET_TMPDIR"));
+    let program = program.expect("a directory").keep().join(name);
+    let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
+    let (compiler, standard) = if is_cpp { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
+    let mut cc = Command::new(compiler);
+    cc.arg(standard).args(FLAGS).arg(format!("-I{}", prefix.join("include").display())).arg(&source);
+    cc.arg(format!("-L{}", prefix.join("lib").display())).arg("-lflexpath");
+    cc.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display())).arg("-o").arg(&program);
+    assert!(cc.status().expect("the compiler runs").success(), "{} does not compile", source.display());
+    program
+}
+
+fn prepared(program: &Path, place: &Path, (rank, size): (u32, u32), transports: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env("FLEXPATH_RENDEZVOUS", place).env("FLEXPATH_TRANSPORTS", transports);
+    command.env("FLEXPATH_RANK", rank.to_string()).env("FLEXPATH_SIZE", size.to_string());
+    command.env("PUBLISHERS", "2").stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn start(program: &Path, place: &Path, rank: (u32, u32), transports: &str) -> Child {
+    prepared(program, place, rank, transports).spawn().expect("the program starts")
+}
+
+/// Every wait inside the programs has its own deadline: they end by themselves.
+fn finish(child: Child) -> String {
+    let output = child.wait_with_output().expect("it ends");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {complaint}", output.status);
+    String::from_utf8(output.stdout).expect("a text")
+}
+
+fn place() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a directory can be made")
+}
+
+fn c_to_c(transports: &str) {
+    let place = place();
+    let (publish, subscribe) = (compile("tests/c/publish.c"), compile("tests/c/subscribe.c"));
+    let ranks: Vec<Child> = (0..2).map(|rank| start(&publish, place.path(), (rank, 2), transports)).collect();
+    let subscriber = start(&subscribe, place.path(), (0, 1), transports);
+    assert_eq!(finish(subscriber), "took 5 steps\n");
+    ranks.into_iter().for_each(|rank| assert_eq!(finish(rank), "published 5 steps\n"));
+}
+
+#[test]
+fn c_publishes_to_c_over_shared_memory() {
+    c_to_c("shm,tcp");
+}
+
+#[test]
+fn c_publishes_to_c_over_tcp() {
+    c_to_c("tcp");
+}
+
+#[test]
+fn mistakes_are_errors_with_a_text() {
+    let place = place();
+    assert_eq!(finish(start(&compile("tests/c/misuse.c"), place.path(), (0, 1), "shm,tcp")), "all refused\n");
+}
+
+#[test]
+fn the_examples_do_what_they_say() {
+    let place = place();
+    let publisher = compile("../../examples/c/publisher.c");
+    let ranks: Vec<Child> =
+        (0..2).map(|rank| start(&publisher, place.path(), (rank, 2), "shm,tcp")).collect();
+    let printed = finish(start(&compile("../../examples/c/subscriber.c"), place.path(), (0, 1), "shm,tcp"));
+    ranks.into_iter().for_each(|rank| drop(finish(rank)));
+    assert!(printed.starts_with("step 0: [348.00, 349.00, 350.00, 351.00]\n"), "{printed}");
+    assert!(printed.ends_with("the publisher closed the stream\n"), "{printed}");
+    assert_eq!(printed.lines().count(), 11);
+}
+
+fn value(step: u64, index: u64) -> f64 {
+    (1000 * step + index) as f64
+}
+
+#[test]
+fn c_publishes_to_rust() {
+    let place = place();
+    let publish = compile("tests/c/publish.c");
+    let ranks: Vec<Child> = (0..2).map(|rank| start(&publish, place.path(), (rank, 2), "shm,tcp")).collect();
+    let options =
+        SubscriberOptions::default().with_rendezvous(Rendezvous::at(place.path()).expect("a place"));
+    let mut subscriber = Subscriber::open("c", options).expect("attached");
+    let mut taken = 0;
+    while let NextStep::Step(step) = subscriber.next_step(Duration::from_secs(60)).expect("a step") {
+        let at = step.step().0;
+        let grid = step.get::<f64>("grid", &Selection::All).expect("the grid");
+        let turned = step.get::<i32>("turned", &Selection::All).expect("the turned grid");
+        let expected: Vec<f64> = (0..48).map(|index| value(at, index)).collect();
+        assert_eq!(grid, expected);
+        assert_eq!(turned.into_iter().map(f64::from).collect::<Vec<_>>(), expected);
+        assert_eq!(step.scalar::<f64>("time").expect("the time"), 0.5 * at as f64);
+        taken += 1;
+    }
+    assert_eq!(taken, 5);
+    ranks.into_iter().for_each(|rank| assert_eq!(finish(rank), "published 5 steps\n"));
+}
+
+#[test]
+fn rust_publishes_to_c() {
+    let place = place();
+    let subscriber = start(&compile("../../examples/c/subscriber.c"), place.path(), (0, 1), "shm,tcp");
+    let options = PublisherOptions::default()
+        .with_rendezvous(Rendezvous::at(place.path()).expect("a place"))
+        .with_min_subscribers(1);
+    let mut publisher = Publisher::open("heat", options).expect("open");
+    let temperature = Variable::global::<f64>("temperature", &[60]).expect("a variable");
+    for step in 0..3u64 {
+        let mut writer = publisher.begin_step().expect("begun");
+        let region = Region::new([0], [60]).expect("a region");
+        let cells = (0..60).map(|cell| value(step, cell)).collect();
+        writer.put(&temperature, &region, cells).expect("put");
+        writer.end().expect("ended");
+    }
+    publisher.close().expect("closed");
+    let printed = finish(subscriber);
+    assert!(printed.contains("step 2: [2048.00, 2049.00, 2050.00, 2051.00]"), "{printed}");
+}
+
+fn signal(ranks: &[Child], name: &str) {
+    for rank in ranks {
+        let sent = Command::new("kill").args([name, &rank.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+}
+
+#[test]
+fn a_get_times_out_and_nothing_is_written_late() {
+    let place = place();
+    let publish = compile("tests/c/publish.c");
+    let wide = |rank| prepared(&publish, place.path(), (rank, 2), "tcp").env("WIDE", WIDE).spawn();
+    let ranks: Vec<Child> = (0..2).map(|rank| wide(rank).expect("the program starts")).collect();
+    let late = compile("tests/c/late.c");
+    let mut late = Command::new(late)
+        .env("FLEXPATH_RENDEZVOUS", place.path())
+        .env("WIDE", WIDE)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let (mut input, output) = (late.stdin.take().expect("piped"), late.stdout.take().expect("piped"));
+    let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+    assert_eq!(lines.next().as_deref(), Some("holds a step"));
+    signal(&ranks, "-STOP");
+    writeln!(input).expect("told");
+    let said = lines.next();
+    signal(&ranks, "-CONT");
+    assert_eq!(said.as_deref(), Some("timed out"), "{}", finish(late));
+    writeln!(input).expect("told");
+    assert_eq!(lines.next().as_deref(), Some("done"));
+    finish(late);
+    ranks.into_iter().for_each(|rank| drop(finish(rank)));
+}
+
+#[test]
+fn the_cpp_layer_publishes_and_subscribes() {
+    let place = place();
+    let heat = compile("../../examples/cpp/heat.cpp");
+    let run = |role: &str| {
+        let mut command = Command::new(&heat);
+        command.arg(role).env("FLEXPATH_RENDEZVOUS", place.path());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+    };
+    let (publisher, subscriber) = (run("publish"), run("subscribe"));
+    let printed = finish(subscriber);
+    finish(publisher);
+    assert!(printed.starts_with("step 0: 348 of 100\n"), "{printed}");
+    assert_eq!(printed.lines().count(), 10);
+}
+
+#[test]
+fn cpp_mistakes_are_exceptions() {
+    let place = place();
+    let printed = finish(start(&compile("tests/c/mistakes.cpp"), place.path(), (0, 1), "shm,tcp"));
+    assert_eq!(printed, "all thrown\n");
+}
+
+#[test]
+fn pkg_config_and_cmake_find_the_installation() {
+    let (prefix, place) = (&*STAGED, place());
+    let mut pkg_config = Command::new("pkg-config");
+    pkg_config.args(["--cflags", "--libs", "flexpath"]);
+    pkg_config.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+    let flags = String::from_utf8(pkg_config.output().expect("pkg-config runs").stdout).expect("a text");
+    let expected = format!("-I{0}/include -L{0}/lib -lflexpath", prefix.display());
+    assert_eq!(flags.trim(), expected);
+    let project = "cmake_minimum_required(VERSION 3.13)\nproject(heat C)\nfind_package(Flexpath 0.1 REQUIRED)\n\
+        add_executable(heat publisher.c)\ntarget_link_libraries(heat PRIVATE Flexpath::flexpath)\n";
+    std::fs::write(place.path().join("CMakeLists.txt"), project).expect("written");
+    let example = Path::new(FOLDER).join("../../examples/c/publisher.c");
+    std::fs::copy(example, place.path().join("publisher.c")).expect("copied");
+    let cmake = |arguments: &[&str]| {
+        let output = Command::new("cmake").args(arguments).current_dir(place.path()).output();
+        let output = output.expect("cmake runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    cmake(&[".", &format!("-DCMAKE_PREFIX_PATH={}", prefix.display())]);
+    cmake(&["--build", "."]);
+    assert!(place.path().join("heat").exists());
+}
