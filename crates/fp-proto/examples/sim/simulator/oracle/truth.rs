@@ -104,8 +104,8 @@ pub(crate) struct MemberTruth {
     pub(crate) attachment: usize,
     pub(crate) credit_steps: u64,
     pub(crate) assigned: Vec<StepId>,
-    /// Releases that have reached the publisher's lead.
-    pub(crate) release_heard: BTreeSet<StepId>,
+    /// Releases that have reached the publisher's lead, and when.
+    pub(crate) release_heard: BTreeMap<StepId, Moment>,
     pub(crate) gone: Option<(Moment, MemberEnd)>,
     /// It was told that the stream is over.
     pub(crate) end_told: bool,
