@@ -69,10 +69,7 @@ impl Oracle {
     /// A subscriber rank was told that it is attached (again).
     pub(crate) fn attached(&mut self, reader: CohortId, rank: Rank, epoch: Epoch, restarted: Option<StepId>) {
         let Some(truth) = self.subscribers.get_mut(&reader) else { return };
-        if rank == Rank::LEAD {
-            let latest = truth.attachments.len().wrapping_sub(1);
-            truth.entered.push(latest);
-        }
+        truth.note_entry(rank);
         let own = &mut truth.ranks[rank.0 as usize];
         let again = own.entered > 0;
         let awaited = std::mem::take(&mut own.awaiting);
