@@ -17,6 +17,7 @@ pub mod message;
 #[cfg(feature = "mutations")]
 pub mod mutation;
 pub mod outcome;
+mod piece;
 pub mod publisher;
 mod search;
 pub mod subscriber;

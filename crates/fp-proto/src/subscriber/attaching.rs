@@ -160,6 +160,7 @@ impl SubscriberMachine {
             }
             Message::StreamEnd { reason, skipped } => self.publisher_ended(reason, skipped),
             Message::Resolved { request, encoded, owners } => self.resolved(request, encoded, owners),
+            Message::Unresolved { request, reason } => self.unresolved(request, reason),
             other => self.unexpected(from, &other),
         }
     }

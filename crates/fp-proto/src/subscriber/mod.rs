@@ -214,6 +214,14 @@ impl SubscriberMachine {
     pub fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
         self.enter(now);
         self.wire.heard(now, from);
+        match self.wire.whole(from, message) {
+            Ok(Some(message)) => self.hear(from, message),
+            Ok(None) => {}
+            Err(what) => self.misbehaved(from, what),
+        }
+    }
+
+    fn hear(&mut self, from: PeerId, message: Message) {
         let Some(role) = self.wire.role(from) else { return };
         if let Err(part) = message.check() {
             self.misbehaved(from, Misbehaviour::OutOfBounds(part));
