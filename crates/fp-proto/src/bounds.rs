@@ -127,6 +127,7 @@ impl Message {
             Self::Piece { .. } => "Piece",
             Self::TableRefused { .. } => "TableRefused",
             Self::Unresolved { .. } => "Unresolved",
+            Self::RestartHeard => "RestartHeard",
         }
     }
 }

@@ -410,4 +410,7 @@ pub enum Message {
         /// Why.
         reason: NoTable,
     },
+    /// Up the subscriber tree, the answer to `AwaitingRestart`: releases that came before it on this link were of the
+    /// epoch that is over, those that come after it are of the next.
+    RestartHeard,
 }

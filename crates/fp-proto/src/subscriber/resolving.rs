@@ -114,6 +114,13 @@ impl SubscriberMachine {
         Rank(self.config.cohort.rank.0 % peers)
     }
 
+    /// A dial failed; one of an epoch that is over means nothing to the questions of this one.
+    pub(crate) fn answerer_unreachable(&mut self, ticket: DialTicket) {
+        if self.resolving.dialling == Some(ticket) {
+            self.answerer_gone();
+        }
+    }
+
     /// Nobody will answer any more: every question is told so.
     pub(crate) fn answerer_gone(&mut self) {
         self.resolving.answerer = None;
