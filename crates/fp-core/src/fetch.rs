@@ -28,6 +28,12 @@ const LIMIT_SLICES: usize = 1024;
 /// Runs at least this long are received straight into; shorter ones are received aside and copied.
 const SCATTER_BYTES: usize = 512;
 
+/// Bytes of one request, at most as many as fit a frame: of very many pieces the rest is asked for after the answer.
+const LIMIT_REQUEST_BYTES: usize = 12 << 20;
+/// More than a part of a block takes in a request, and than one of its points does: numbers of at most nine bytes.
+const PART_BYTES: usize = 16 + 9 * 3 * fp_types::MAX_DIMS;
+const POINT_BYTES: usize = 16 + 9 * fp_types::MAX_DIMS;
+
 /// One array to be filled.
 pub(crate) struct Get<'a> {
     pub(crate) planned: Arc<Planned>,
@@ -268,13 +274,20 @@ impl Job<'_, '_, '_> {
         }
         let Some(peer) = &mut errand.peer else { return Ok(self.deadline) };
         let gets = &self.gets;
-        let wanted = |missing: &Missing| gets.get(missing.get)?.planned.wanted.get(missing.piece).cloned();
-        let pieces: Vec<Piece> = errand.missing.iter().filter_map(wanted).collect();
-        errand.asked = std::mem::take(&mut errand.missing);
+        let wanted = |missing: &Missing| gets.get(missing.get)?.planned.wanted.get(missing.piece);
+        let (mut pieces, mut len_bytes) = (Vec::new(), 0);
+        errand.asked.clear();
+        for (missing, piece) in errand.missing.iter().filter_map(|missing| Some((missing, wanted(missing)?))) {
+            len_bytes += request_bytes(piece);
+            if len_bytes > LIMIT_REQUEST_BYTES && !pieces.is_empty() {
+                break;
+            }
+            errand.asked.push(*missing);
+            pieces.push(piece.clone());
+        }
         Counters::add(&self.shared.counters.requests, 1);
+        // The pieces stay missing until they are here: whatever becomes of the request, they are asked for again.
         errand.request = Some(peer.request(self.step, pieces, self.deadline)?);
-        // Until the answer is here the pieces count as missing, but for the request's own order.
-        errand.missing = errand.asked.clone();
         Ok(self.deadline)
     }
 
@@ -354,6 +367,12 @@ impl Job<'_, '_, '_> {
         let (stream, waited) = (self.shared.stream.clone(), self.started.elapsed());
         ReadError::TimedOut { stream, step: self.step, waited, waits_for }
     }
+}
+
+/// Bytes that a piece takes in a request, at most.
+fn request_bytes(piece: &Piece) -> usize {
+    let points = if let Part::Points(points) = &piece.part { points.len() } else { 0 };
+    piece.variable.len() + PART_BYTES + POINT_BYTES * points
 }
 
 fn dial(shared: &SubscriberShared, contact: &str, deadline: Instant) -> Result<Link, String> {

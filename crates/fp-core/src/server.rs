@@ -199,8 +199,7 @@ impl Server {
                 place,
             });
         }
-        let message = DataMessage::Placed { step, request, blocks };
-        match served.link.send(OutFrame::new(message.encode())) {
+        match served.send_placed(step, request, blocks) {
             Err(LinkError::Full { .. }) if request.is_none() => Ok(()),
             sent => sent,
         }
