@@ -277,7 +277,8 @@ impl Job<'_, '_, '_> {
         let wanted = |missing: &Missing| gets.get(missing.get)?.planned.wanted.get(missing.piece);
         let (mut pieces, mut len_bytes) = (Vec::new(), 0);
         errand.asked.clear();
-        for (missing, piece) in errand.missing.iter().filter_map(|missing| Some((missing, wanted(missing)?))) {
+        for (missing, piece) in errand.missing.iter().filter_map(|missing| Some((missing, wanted(missing)?)))
+        {
             len_bytes += request_bytes(piece);
             if len_bytes > LIMIT_REQUEST_BYTES && !pieces.is_empty() {
                 break;

@@ -170,7 +170,7 @@ mod tests {
             assert!(codec::encode(&message).len() <= estimate(&message), "{}", message.name());
         }
         let reply = |contact: &str| Message::TableReply {
-            table: TableId(u128::MAX),
+            table: TableId([255; 16]),
             encoded: None,
             contacts: vec![ContactText(contact.to_owned()); 500],
         };

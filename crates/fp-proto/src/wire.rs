@@ -122,11 +122,7 @@ impl Wire {
 
     /// The whole message that has come, `None` while pieces of it are missing. Only who tells of blocks sends pieces:
     /// ranks of the own cohort, and publishers to those who asked them.
-    pub(crate) fn whole(
-        &mut self,
-        from: PeerId,
-        message: Message,
-    ) -> Result<Option<Message>, Misbehaviour> {
+    pub(crate) fn whole(&mut self, from: PeerId, message: Message) -> Result<Option<Message>, Misbehaviour> {
         let Some(link) = self.links.get_mut(&from) else { return Ok(None) };
         let Message::Piece { bytes, left_bytes } = message else {
             let between = link.joining.is_open();

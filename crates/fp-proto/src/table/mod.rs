@@ -16,8 +16,8 @@ mod schema;
 mod size;
 mod step;
 
-pub use error::DecodeError;
 use crate::message::NoTable;
+pub use error::DecodeError;
 use fp_types::{Layout, Schema, StepTable, VariableDef};
 use fp_wire::flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
 use fp_wire::wire::{self, Content};
