@@ -8,7 +8,7 @@ use crate::error::{Misuse, ReadError};
 use crate::owners::{Checkout, Owners};
 use crate::patience::Patience;
 use crate::peer::{DataPeer, Heard, PeerError, Sink};
-use crate::planned::Planned;
+use crate::planned::{Planned, request_bytes};
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
 use fp_proto::data::{GoneReason, Piece};
@@ -30,9 +30,6 @@ const SCATTER_BYTES: usize = 512;
 
 /// Bytes of one request, at most as many as fit a frame: of very many pieces the rest is asked for after the answer.
 const LIMIT_REQUEST_BYTES: usize = 12 << 20;
-/// More than a part of a block takes in a request, and than one of its points does: numbers of at most nine bytes.
-const PART_BYTES: usize = 16 + 9 * 3 * fp_types::MAX_DIMS;
-const POINT_BYTES: usize = 16 + 9 * fp_types::MAX_DIMS;
 
 /// One array to be filled.
 pub(crate) struct Get<'a> {
@@ -368,12 +365,6 @@ impl Job<'_, '_, '_> {
         let (stream, waited) = (self.shared.stream.clone(), self.started.elapsed());
         ReadError::TimedOut { stream, step: self.step, waited, waits_for }
     }
-}
-
-/// Bytes that a piece takes in a request, at most.
-fn request_bytes(piece: &Piece) -> usize {
-    let points = if let Part::Points(points) = &piece.part { points.len() } else { 0 };
-    piece.variable.len() + PART_BYTES + POINT_BYTES * points
 }
 
 fn dial(shared: &SubscriberShared, contact: &str, deadline: Instant) -> Result<Link, String> {

@@ -60,7 +60,7 @@ pub fn encode(message: &Message) -> Vec<u8> {
     to_bytes(message)
 }
 
-/// The message that these bytes, which came in pieces, make up; its bounds are the receiver's to check.
+/// The message that these bytes, which came in fragments, make up; its bounds are the receiver's to check.
 pub(crate) fn decode_long(bytes: &[u8]) -> Result<Message, DecodeError> {
     from_bytes::<_, LIMIT_LONG_BYTES>(bytes)
 }

@@ -44,7 +44,7 @@ pub enum Misbehaviour {
     Unexpected(&'static str),
     /// A count or value outside its bound.
     OutOfBounds(&'static str),
-    /// A log entry, a step or a piece out of order.
+    /// A log entry, a step or a fragment out of order.
     OutOfOrder(&'static str),
     /// Bytes that are not what they should be.
     Malformed(&'static str),

@@ -13,11 +13,11 @@ pub mod config;
 pub mod data;
 pub mod effect;
 pub mod event;
+mod fragment;
 pub mod message;
 #[cfg(feature = "mutations")]
 pub mod mutation;
 pub mod outcome;
-mod piece;
 pub mod publisher;
 mod search;
 pub mod subscriber;

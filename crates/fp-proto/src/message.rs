@@ -388,12 +388,12 @@ pub enum Message {
         owners: Vec<(Rank, ContactText)>,
     },
 
-    /// Part of a message that is longer than one frame. Its pieces follow one another with nothing between them, and
+    /// Part of a message that is longer than one frame. Its fragments follow one another with nothing between them, and
     /// their bytes together are the message.
-    Piece {
+    Fragment {
         /// The next bytes of the message, at least one.
         bytes: Vec<u8>,
-        /// How many bytes follow this piece; 0 in the last.
+        /// How many bytes follow this fragment; 0 in the last.
         left_bytes: u64,
     },
     /// Down the publisher tree, in place of `TableReply`: the table is there and cannot be had.

@@ -3,8 +3,8 @@
 use crate::config::{CohortConfig, ContactText};
 use crate::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
 use crate::event::Event;
+use crate::fragment::{self, Joining};
 use crate::message::{MemberId, Message};
-use crate::piece::{self, Joining};
 use crate::time::Moment;
 use crate::transition::{Transition, TransitionSet};
 use fp_types::{Epoch, Rank};
@@ -66,7 +66,7 @@ pub(crate) struct Wire {
     next_ticket: u64,
     heartbeat: Duration,
     silence: Duration,
-    piece_bytes: usize,
+    fragment_bytes: usize,
     long_bytes: usize,
     transitions: TransitionSet,
 }
@@ -80,7 +80,7 @@ impl Wire {
             next_ticket: 0,
             heartbeat: config.heartbeat,
             silence: config.silence,
-            piece_bytes: config.piece_bytes,
+            fragment_bytes: config.fragment_bytes,
             long_bytes: config.long_bytes,
             transitions: TransitionSet::default(),
         }
@@ -106,30 +106,30 @@ impl Wire {
         self.push(Effect::Event(event));
     }
 
-    /// Sends to a live link, in pieces if the message is long; to one that is gone nothing is sent, as its loss was
+    /// Sends to a live link, in fragments if the message is long; to one that is gone nothing is sent, as its loss was
     /// or will be handled.
     pub(crate) fn send(&mut self, now: Moment, to: PeerId, message: Message) {
         let Some(link) = self.links.get_mut(&to) else { return };
         link.sent = now;
-        match piece::cut(&message, self.piece_bytes) {
+        match fragment::cut(&message, self.fragment_bytes) {
             None => self.push(Effect::Send { to, message }),
-            Some(pieces) => {
+            Some(fragments) => {
                 self.mark(Transition::LongMessageCut);
-                pieces.into_iter().for_each(|message| self.push(Effect::Send { to, message }));
+                fragments.into_iter().for_each(|message| self.push(Effect::Send { to, message }));
             }
         }
     }
 
-    /// The whole message that has come, `None` while pieces of it are missing. Only who tells of blocks sends pieces:
+    /// The whole message that has come, `None` while fragments of it are missing. Only who tells of blocks sends fragments:
     /// ranks of the own cohort, and publishers to those who asked them.
     pub(crate) fn whole(&mut self, from: PeerId, message: Message) -> Result<Option<Message>, Misbehaviour> {
         let Some(link) = self.links.get_mut(&from) else { return Ok(None) };
-        let Message::Piece { bytes, left_bytes } = message else {
+        let Message::Fragment { bytes, left_bytes } = message else {
             let between = link.joining.is_open();
-            return if between { Err(Misbehaviour::OutOfOrder("Piece")) } else { Ok(Some(message)) };
+            return if between { Err(Misbehaviour::OutOfOrder("Fragment")) } else { Ok(Some(message)) };
         };
         if !matches!(link.role, Role::Parent | Role::Child(_) | Role::Publisher | Role::Answerer) {
-            return Err(Misbehaviour::Unexpected("Piece"));
+            return Err(Misbehaviour::Unexpected("Fragment"));
         }
         let joined = link.joining.add(&bytes, left_bytes, self.long_bytes)?;
         if joined.is_some() {

@@ -1,6 +1,6 @@
 //! Two machines and the test between them: what the simulator cannot make large or late enough.
 
-use fp_proto::bounds::PIECE_BYTES;
+use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::codec;
 use fp_proto::commands::{Begin, CommandError};
 use fp_proto::config::{CohortConfig, ContactText, OnLoss, PublisherConfig, SubscriberConfig};
@@ -33,8 +33,8 @@ fn cohort(name: &str, rank: u32, long_bytes: usize) -> CohortConfig {
     config
 }
 
-fn effects(mut poll: impl FnMut() -> Option<Effect>) -> Vec<Effect> {
-    std::iter::from_fn(|| poll()).collect()
+fn effects(poll: impl FnMut() -> Option<Effect>) -> Vec<Effect> {
+    std::iter::from_fn(poll).collect()
 }
 
 fn sent_to(effects: &[Effect], peer: PeerId) -> Vec<Message> {
@@ -219,14 +219,17 @@ impl Subscribers {
 }
 
 #[test]
-fn a_layout_of_a_million_blocks_goes_up_and_comes_down_in_pieces() {
+fn a_layout_of_a_million_blocks_goes_up_and_comes_down_in_fragments() {
     let mut publishers = Publishers::open(fp_proto::bounds::LIMIT_LONG_BYTES);
     let before = publishers.frames;
     let table = publishers.publish(1_000_000).expect("the step is whole");
-    assert!(publishers.frames - before > codec::LIMIT_MESSAGE_BYTES / PIECE_BYTES, "the report was not long");
-    // The lead has the table; rank 1 gets it from there and answers in pieces in its turn.
+    assert!(
+        publishers.frames - before > codec::LIMIT_MESSAGE_BYTES / FRAGMENT_BYTES,
+        "the report was not long"
+    );
+    // The lead has the table; rank 1 gets it from there and answers in fragments in its turn.
     let answer = publishers.ask(table);
-    assert!(answer.len() > codec::LIMIT_MESSAGE_BYTES / PIECE_BYTES, "{} messages", answer.len());
+    assert!(answer.len() > codec::LIMIT_MESSAGE_BYTES / FRAGMENT_BYTES, "{} messages", answer.len());
     let mut subscribers = Subscribers::open();
     subscribers.lead = long_reader();
     for message in answer {

@@ -5,8 +5,8 @@ use super::{Phase, PublisherMachine};
 use crate::commands::{Begin, BeginWait, BegunStep, CommandError};
 use crate::config::{CohortConfig, QueuePolicy};
 use crate::effect::Effect;
+use crate::fragment;
 use crate::message::{ChangedRank, Message, ReadyReport, ScalarValue};
-use crate::piece;
 use crate::time::Moment;
 use crate::transition::Transition;
 use fp_types::{Contribution, Rank, StepId, SubscriptionId};
@@ -228,8 +228,8 @@ fn check_scalars(step: StepId, values: &[ScalarValue]) -> Result<(), CommandErro
 }
 
 fn check_blocks(step: StepId, report: &ReadyReport, long_bytes: usize) -> Result<(), CommandError> {
-    let Some(len_bytes) = piece::too_long(report, long_bytes) else { return Ok(()) };
-    let (blocks, limit_bytes) = (piece::block_count(report), long_bytes as u64);
+    let Some(len_bytes) = fragment::too_long(report, long_bytes) else { return Ok(()) };
+    let (blocks, limit_bytes) = (fragment::block_count(report), long_bytes as u64);
     Err(CommandError::TooManyBlocks { step, blocks, len_bytes, limit_bytes })
 }
 

@@ -1,4 +1,4 @@
-//! Messages longer than a frame: cut into pieces where they are sent, joined where they are heard
+//! Messages longer than a frame: cut into fragments where they are sent, joined where they are heard
 //! (`docs/protocol.md`, section 12). Only what tells of blocks grows so long: reports and tables.
 
 use crate::codec;
@@ -12,21 +12,21 @@ use fp_types::MAX_DIMS;
 const FIXED_BYTES: usize = 64;
 const BLOCK_BYTES: usize = 2 * (1 + 9 * MAX_DIMS);
 
-/// The pieces of a message, or nothing if it fits one frame of `piece_bytes` as it is.
-pub(crate) fn cut(message: &Message, piece_bytes: usize) -> Option<Vec<Message>> {
-    if estimate(message) <= piece_bytes {
+/// The fragments of a message, or nothing if it fits one frame of `fragment_bytes` as it is.
+pub(crate) fn cut(message: &Message, fragment_bytes: usize) -> Option<Vec<Message>> {
+    if estimate(message) <= fragment_bytes {
         return None;
     }
     let bytes = codec::encode(message);
-    if bytes.len() <= piece_bytes {
+    if bytes.len() <= fragment_bytes {
         return None;
     }
     let mut left_bytes = bytes.len() as u64;
-    let pieces = bytes.chunks(piece_bytes.max(1)).map(|part| {
+    let fragments = bytes.chunks(fragment_bytes.max(1)).map(|part| {
         left_bytes -= part.len() as u64;
-        Message::Piece { bytes: part.to_vec(), left_bytes }
+        Message::Fragment { bytes: part.to_vec(), left_bytes }
     });
-    Some(pieces.collect())
+    Some(fragments.collect())
 }
 
 /// Bytes that a message takes at most, if it is of a kind that can grow long; 0 for the others.
@@ -68,7 +68,7 @@ pub(crate) fn too_long(report: &ReadyReport, long_bytes: usize) -> Option<u64> {
     (len_bytes > long_bytes).then_some(len_bytes as u64)
 }
 
-/// The pieces of one message that have come over a link.
+/// The fragments of one message that have come over a link.
 #[derive(Default)]
 pub(crate) struct Joining {
     bytes: Vec<u8>,
@@ -81,31 +81,31 @@ impl Joining {
         self.left_bytes > 0
     }
 
-    /// The next piece; gives the message if it was the last.
+    /// The next fragment; gives the message if it was the last.
     ///
     /// # Errors
-    /// If the pieces do not follow one another, promise more than any message has, or make up none.
+    /// If the fragments do not follow one another, promise more than any message has, or make up none.
     pub(crate) fn add(
         &mut self,
-        piece: &[u8],
+        fragment: &[u8],
         left_bytes: u64,
         long_bytes: usize,
     ) -> Result<Option<Message>, Misbehaviour> {
-        let announced = left_bytes.checked_add(piece.len() as u64);
+        let announced = left_bytes.checked_add(fragment.len() as u64);
         let bounded = announced.is_some_and(|announced| announced <= long_bytes as u64);
-        if piece.is_empty() || !bounded {
-            return Err(Misbehaviour::OutOfBounds("Piece"));
+        if fragment.is_empty() || !bounded {
+            return Err(Misbehaviour::OutOfBounds("Fragment"));
         }
         if self.is_open() && announced != Some(self.left_bytes) {
-            return Err(Misbehaviour::OutOfOrder("Piece"));
+            return Err(Misbehaviour::OutOfOrder("Fragment"));
         }
-        self.bytes.extend_from_slice(piece);
+        self.bytes.extend_from_slice(fragment);
         self.left_bytes = left_bytes;
         if self.is_open() {
             return Ok(None);
         }
         match codec::decode_long(&std::mem::take(&mut self.bytes)) {
-            Ok(Message::Piece { .. }) | Err(_) => Err(Misbehaviour::Malformed("Piece")),
+            Ok(Message::Fragment { .. }) | Err(_) => Err(Misbehaviour::Malformed("Fragment")),
             Ok(message) => Ok(Some(message)),
         }
     }
@@ -135,12 +135,14 @@ mod tests {
         Message::Ready { step: StepId(5), report: ReadyReport { changed, ..ReadyReport::default() } }
     }
 
-    fn join(pieces: Vec<Message>) -> Result<Option<Message>, Misbehaviour> {
+    fn join(fragments: Vec<Message>) -> Result<Option<Message>, Misbehaviour> {
         let mut joining = Joining::default();
         let mut last = Ok(None);
-        for piece in pieces {
+        for fragment in fragments {
             assert!(matches!(last, Ok(None)), "it is whole too soon");
-            let Message::Piece { bytes, left_bytes } = piece else { panic!("{piece:?} is no piece") };
+            let Message::Fragment { bytes, left_bytes } = fragment else {
+                panic!("{fragment:?} is no fragment")
+            };
             last = joining.add(&bytes, left_bytes, LIMIT_LONG_BYTES);
             if last.is_err() {
                 break;
@@ -151,15 +153,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_cut_is_joined_again(len_bytes in 0usize..3000, blocks in 0u64..300, piece_bytes in 1usize..500) {
+        fn what_was_cut_is_joined_again(len_bytes in 0usize..3000, blocks in 0u64..300, fragment_bytes in 1usize..500) {
             for message in [resolved(len_bytes), ready(blocks)] {
                 let whole_bytes = codec::encode(&message).len();
-                let Some(pieces) = cut(&message, piece_bytes) else {
-                    prop_assert!(whole_bytes <= piece_bytes);
+                let Some(fragments) = cut(&message, fragment_bytes) else {
+                    prop_assert!(whole_bytes <= fragment_bytes);
                     continue;
                 };
-                prop_assert_eq!(pieces.len(), whole_bytes.div_ceil(piece_bytes));
-                prop_assert_eq!(join(pieces), Ok(Some(message)));
+                prop_assert_eq!(fragments.len(), whole_bytes.div_ceil(fragment_bytes));
+                prop_assert_eq!(join(fragments), Ok(Some(message)));
             }
         }
     }
@@ -180,18 +182,18 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_do_not_fit_are_refused() {
+    fn fragments_that_do_not_fit_are_refused() {
         let first = |bytes: &[u8], left_bytes| Joining::default().add(bytes, left_bytes, 1000);
-        assert_eq!(first(&[1], 1000), Err(Misbehaviour::OutOfBounds("Piece")));
-        assert_eq!(first(&[1], u64::MAX), Err(Misbehaviour::OutOfBounds("Piece")));
-        assert_eq!(first(&[], 5), Err(Misbehaviour::OutOfBounds("Piece")));
+        assert_eq!(first(&[1], 1000), Err(Misbehaviour::OutOfBounds("Fragment")));
+        assert_eq!(first(&[1], u64::MAX), Err(Misbehaviour::OutOfBounds("Fragment")));
+        assert_eq!(first(&[], 5), Err(Misbehaviour::OutOfBounds("Fragment")));
         assert_eq!(first(&[1], 999), Ok(None));
-        assert_eq!(first(&[255; 9], 0), Err(Misbehaviour::Malformed("Piece")));
-        let mut pieces = cut(&resolved(100), 30).expect("it is long");
-        pieces.remove(1);
-        assert_eq!(join(pieces), Err(Misbehaviour::OutOfOrder("Piece")));
-        let within = Message::Piece { bytes: vec![0; 20], left_bytes: 0 };
-        let within = vec![Message::Piece { bytes: codec::encode(&within), left_bytes: 0 }];
-        assert_eq!(join(within), Err(Misbehaviour::Malformed("Piece")));
+        assert_eq!(first(&[255; 9], 0), Err(Misbehaviour::Malformed("Fragment")));
+        let mut fragments = cut(&resolved(100), 30).expect("it is long");
+        fragments.remove(1);
+        assert_eq!(join(fragments), Err(Misbehaviour::OutOfOrder("Fragment")));
+        let within = Message::Fragment { bytes: vec![0; 20], left_bytes: 0 };
+        let within = vec![Message::Fragment { bytes: codec::encode(&within), left_bytes: 0 }];
+        assert_eq!(join(within), Err(Misbehaviour::Malformed("Fragment")));
     }
 }
