@@ -6,7 +6,7 @@ DESTDIR ?=
 # Words for the demo, as in `make demo DEMO=--short`.
 DEMO ?=
 # How many seeds the long simulation draws, and how many cases the long property tests.
-SIM_SEEDS ?= 1200
+SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 512
 
 # rustup installs here, and a shell that was open before does not know it.

@@ -4,6 +4,7 @@ use crate::cohort::CohortError;
 use crate::rendezvous::RendezvousError;
 use fp_proto::commands::CommandError;
 use fp_proto::event::{OpenFailure, OpenWait, Seen};
+use fp_proto::message::NoTable;
 use fp_proto::outcome::LossReason;
 use fp_transport::{Contact, ListenError, MemoryError, Refusal};
 use fp_types::{
@@ -409,6 +410,16 @@ pub enum ReadError {
         rank: Rank,
         /// How that was noticed.
         what: String,
+    },
+    /// The layout of the step's variables is there and cannot be had: it is too large, or cannot be read.
+    #[error("stream {stream:?}, step {step}: {source}")]
+    NoLayout {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// Why.
+        source: NoTable,
     },
     /// The owner has the step no more.
     #[error("stream {stream:?}, step {step}: publisher rank {rank} has it no more ({what})")]

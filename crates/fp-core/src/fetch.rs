@@ -10,7 +10,7 @@ use crate::error::{Misuse, ReadError};
 use crate::owners::{Checkout, Owners};
 use crate::patience::{Limit, Patience};
 use crate::peer::{DataPeer, Heard, PeerError, Sink};
-use crate::planned::Planned;
+use crate::planned::{Planned, request_bytes};
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
 use fp_proto::data::{GoneReason, Piece};
@@ -31,6 +31,9 @@ const PATIENCE_PUSHED: Duration = Duration::from_secs(5);
 const LIMIT_SLICES: usize = 1024;
 /// Runs at least this long are received straight into; shorter ones are received aside and copied.
 const SCATTER_BYTES: usize = 512;
+
+/// Bytes of one request, at most as many as fit a frame: of very many pieces the rest is asked for after the answer.
+const LIMIT_REQUEST_BYTES: usize = 12 << 20;
 
 /// One array to be filled.
 pub(crate) struct Get<'a> {
@@ -279,13 +282,21 @@ impl Job<'_, '_, '_> {
         }
         let Some(peer) = &mut errand.peer else { return Ok(self.deadline) };
         let gets = &self.gets;
-        let wanted = |missing: &Missing| gets.get(missing.get)?.planned.wanted.get(missing.piece).cloned();
-        let pieces: Vec<Piece> = errand.missing.iter().filter_map(wanted).collect();
-        errand.asked = std::mem::take(&mut errand.missing);
+        let wanted = |missing: &Missing| gets.get(missing.get)?.planned.wanted.get(missing.piece);
+        let (mut pieces, mut len_bytes) = (Vec::new(), 0);
+        errand.asked.clear();
+        for (missing, piece) in errand.missing.iter().filter_map(|missing| Some((missing, wanted(missing)?)))
+        {
+            len_bytes += request_bytes(piece);
+            if len_bytes > LIMIT_REQUEST_BYTES && !pieces.is_empty() {
+                break;
+            }
+            errand.asked.push(*missing);
+            pieces.push(piece.clone());
+        }
         Counters::add(&self.shared.counters.requests, 1);
+        // The pieces stay missing until they are here: whatever becomes of the request, they are asked for again.
         errand.request = Some(peer.request(self.step, pieces, self.deadline)?);
-        // Until the answer is here the pieces count as missing, but for the request's own order.
-        errand.missing = errand.asked.clone();
         Ok(self.deadline)
     }
 

@@ -8,6 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Plans that are kept; when there are more, all are forgotten and made again as needed.
 const LIMIT_PLANS: usize = 4096;
 
+/// More than a part of a block takes in a request, and than one of its points does: numbers of at most nine bytes.
+const PART_BYTES: usize = 16 + 9 * 3 * fp_types::MAX_DIMS;
+const POINT_BYTES: usize = 16 + 9 * fp_types::MAX_DIMS;
+
 /// A plan with what is needed to carry it out.
 pub(crate) struct Planned {
     pub(crate) def: Arc<VariableDef>,
@@ -96,6 +100,12 @@ fn from_corner(point: &SelectedPoint, start: &fp_types::Dims) -> SelectedPoint {
     let mut local = point.point;
     local.iter_mut().zip(start.iter()).for_each(|(at, start)| *at = at.saturating_sub(*start));
     SelectedPoint { position: point.position, point: local }
+}
+
+/// Bytes that a piece takes in a request, at most.
+pub(crate) fn request_bytes(piece: &fp_proto::data::Piece) -> usize {
+    let points = if let Part::Points(points) = &piece.part { points.len() } else { 0 };
+    piece.variable.len() + PART_BYTES + POINT_BYTES * points
 }
 
 /// Plans and tables that were made before.

@@ -3,7 +3,7 @@
 //! A subscriber need not read: it may release steps that it never fetched. So what waits in a link is bounded by what
 //! is live, and goes on when the link is read again.
 
-use fp_proto::data::{DataMessage, WantedVariable};
+use fp_proto::data::{DataMessage, Place, PlacedBlock, WantedVariable};
 use fp_proto::message::MemberId;
 use fp_transport::{Link, LinkError, OutFrame, SegmentId, TransportKind};
 use fp_types::{StepId, SubscriptionId};
@@ -13,6 +13,9 @@ use std::collections::BTreeSet;
 const LIMIT_HINTS_BYTES: u64 = 1 << 20;
 /// Answers that may wait in a link: who asks has one question open at a time.
 const LIMIT_ANSWERS: u64 = 64;
+
+/// Bytes of placements in one message, so that it fits a frame however many blocks there are.
+const LIMIT_PLACED_BYTES: usize = 8 << 20;
 
 /// What a subscriber rank reads in every step.
 pub(crate) struct Want {
@@ -41,6 +44,27 @@ impl Served {
     pub(crate) fn new(link: Link) -> Self {
         let (announced, owed) = (BTreeSet::new(), BTreeSet::new());
         Self { link, want: None, announced, writing: false, unread: None, owed, answers: 0 }
+    }
+
+    /// Says where blocks are, in as many messages as that takes: the last is the answer to the request, if there is
+    /// one.
+    pub(crate) fn send_placed(
+        &mut self,
+        step: StepId,
+        request: Option<u64>,
+        placed: Vec<PlacedBlock>,
+    ) -> Result<(), LinkError> {
+        let (mut blocks, mut len_bytes) = (Vec::new(), 0);
+        for block in placed {
+            len_bytes += placed_bytes(&block);
+            if len_bytes > LIMIT_PLACED_BYTES && !blocks.is_empty() {
+                let part = DataMessage::Placed { step, request: None, blocks: std::mem::take(&mut blocks) };
+                self.link.send(OutFrame::new(part.encode()))?;
+                len_bytes = placed_bytes(&block);
+            }
+            blocks.push(block);
+        }
+        self.link.send(OutFrame::new(DataMessage::Placed { step, request, blocks }.encode()))
     }
 
     /// Whether there is room for what the subscriber could ask for as well.
@@ -107,4 +131,10 @@ impl Served {
         }
         Ok(())
     }
+}
+
+/// Bytes that a placement takes in a message, at most.
+fn placed_bytes(block: &PlacedBlock) -> usize {
+    let inline = if let Place::Inline { bytes } = &block.place { bytes.len() } else { 0 };
+    block.variable.len() + inline + 64 + 2 * 9 * fp_types::MAX_DIMS
 }

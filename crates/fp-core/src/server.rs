@@ -199,8 +199,7 @@ impl Server {
                 place,
             });
         }
-        let message = DataMessage::Placed { step, request, blocks };
-        match served.link.send(OutFrame::new(message.encode())) {
+        match served.send_placed(step, request, blocks) {
             Err(LinkError::Full { .. }) if request.is_none() => Ok(()),
             sent => sent,
         }
@@ -436,10 +435,9 @@ impl Server {
         let Some(stored) = steps.get_mut(&step).filter(|stored| stored.ended) else {
             return self.answer_gone(served, Some(request), step, GoneReason::Step);
         };
-        let find = |piece: &Piece| {
-            let same = |block: &StoredBlock| block.def.name == piece.variable && block.index == piece.block;
-            stored.blocks.iter().position(same)
-        };
+        let known = (0..).zip(&stored.blocks).map(|(at, block)| ((&*block.def.name, block.index), at));
+        let known: BTreeMap<(&str, u32), usize> = known.collect();
+        let find = |piece: &Piece| known.get(&(&*piece.variable, piece.block)).copied();
         let Some(found) = pieces.iter().map(find).collect::<Option<Vec<usize>>>() else {
             return self.answer_gone(served, Some(request), step, GoneReason::Block);
         };

@@ -406,23 +406,25 @@ impl SubscriberShared {
     ) -> Result<StepTable, ReadError> {
         let started = Instant::now();
         Counters::add(&self.counters.resolves, 1);
-        let (stream, rank) = (self.stream.clone(), fp_types::Rank(0));
-        let lost = |what: &str| ReadError::Lost { stream: stream.clone(), step, rank, what: what.to_owned() };
-        let asked = self.endpoint.drive(|state, now| {
+        let stream = self.stream.clone();
+        let (rank, asked) = self.endpoint.drive(|state, now| {
             let of_epoch = state.machine.epoch() == epoch;
-            of_epoch.then(|| state.machine.resolve(now, id, queries).ok()).flatten()
+            let request = of_epoch.then(|| state.machine.resolve(now, id, queries).ok()).flatten();
+            (state.machine.answering_rank(), request)
         });
+        let lost = |what: &str| ReadError::Lost { stream: stream.clone(), step, rank, what: what.to_owned() };
         let request = asked.ok_or_else(|| lost("its opening of the stream is over"))?;
         let answer = self.endpoint.wait(deadline, |state, _| state.role.answers.remove(&request).ok_or(None));
         match answer {
             Some(ResolveOutcome::Table { encoded, owners }) => {
                 self.owners.learn(epoch, owners);
                 table::decode(&encoded).map_err(|error| {
-                    let what = format!("its table: {error:?}");
+                    let what = format!("its table: {error}");
                     ReadError::PeerMisbehaved { stream: stream.clone(), step, rank, what }
                 })
             }
             Some(ResolveOutcome::Unknown) => Err(lost("its layout is not known any more: the step is gone")),
+            Some(ResolveOutcome::Refused(source)) => Err(ReadError::NoLayout { stream, step, source }),
             Some(ResolveOutcome::Lost) => Err(lost("nobody is left to ask for its layout")),
             None => {
                 let waits_for = "the publisher's answer about the layout".to_owned();

@@ -23,6 +23,8 @@ struct Put {
     def: Arc<VariableDef>,
     shape: Option<Shape>,
     blocks: Vec<Region>,
+    /// Those of a global array once more, so that one put twice is found among a million.
+    regions: BTreeSet<Region>,
     bytes: u64,
 }
 
@@ -398,7 +400,7 @@ impl StepWriter {
             "its definition differs from that of an earlier put of this step"
         } else if variable.def.kind.is_scalar() {
             "its value was put already"
-        } else if variable.def.kind == ArrayKind::GlobalArray && known.blocks.contains(region) {
+        } else if variable.def.kind == ArrayKind::GlobalArray && known.regions.contains(region) {
             "this region was put already"
         } else {
             return Ok(());
@@ -435,10 +437,14 @@ impl StepWriter {
             def: Arc::new(variable.def.clone()),
             shape: (variable.def.kind == ArrayKind::GlobalArray).then_some(variable.shape),
             blocks: Vec::new(),
+            regions: BTreeSet::new(),
             bytes: 0,
         });
         let index = u32::try_from(put.blocks.len()).unwrap_or(u32::MAX);
         put.blocks.push(*region);
+        if variable.def.kind == ArrayKind::GlobalArray {
+            put.regions.insert(*region);
+        }
         put.bytes += region.element_count() * variable.def.dtype.size_bytes().unwrap_or(1) as u64;
         if let Some(payload) = payload {
             Counters::add(&self.shared.counters.payload_bytes, payload.len());

@@ -9,6 +9,10 @@ pub const LIMIT_NAME_BYTES: usize = 255;
 pub const LIMIT_CONTACT_BYTES: usize = 1024;
 /// Names in a `VariableSet`, queries in a `Resolve`, entries in a `Log`.
 pub const LIMIT_ITEMS: usize = 4096;
+/// Bytes of one fragment of a message that is longer than that, unless a cohort is told otherwise.
+pub const FRAGMENT_BYTES: usize = 1 << 20;
+/// Bytes of a message that travels in fragments: the longest table, and the contacts that go with it.
+pub const LIMIT_LONG_BYTES: usize = crate::table::MAX_ENCODED_BYTES + crate::codec::LIMIT_MESSAGE_BYTES;
 /// Bytes of all scalar values of a step.
 pub const LIMIT_VALUES_BYTES: usize = 4096;
 
@@ -120,6 +124,10 @@ impl Message {
             Self::Left => "Left",
             Self::Resolve { .. } => "Resolve",
             Self::Resolved { .. } => "Resolved",
+            Self::Fragment { .. } => "Fragment",
+            Self::TableRefused { .. } => "TableRefused",
+            Self::Unresolved { .. } => "Unresolved",
+            Self::RestartHeard => "RestartHeard",
         }
     }
 }

@@ -3,9 +3,10 @@
 //! Integers are little-endian and of variable length. Input is bounded, every byte must be used, and the counts
 //! inside are checked before a message is believed.
 
+use crate::bounds::LIMIT_LONG_BYTES;
 use crate::message::Message;
 
-/// The longest message, in bytes.
+/// The longest message that travels in one frame, in bytes.
 pub const LIMIT_MESSAGE_BYTES: usize = 16 << 20;
 
 /// Why bytes are no message.
@@ -57,6 +58,11 @@ pub(crate) fn from_bytes<T: serde::de::DeserializeOwned, const LIMIT: usize>(
 /// The bytes of a message.
 pub fn encode(message: &Message) -> Vec<u8> {
     to_bytes(message)
+}
+
+/// The message that these bytes, which came in fragments, make up; its bounds are the receiver's to check.
+pub(crate) fn decode_long(bytes: &[u8]) -> Result<Message, DecodeError> {
+    from_bytes::<_, LIMIT_LONG_BYTES>(bytes)
 }
 
 /// The message of these bytes.

@@ -84,6 +84,18 @@ pub enum CommandError {
         /// The bound.
         limit_bytes: u64,
     },
+    /// The blocks of one step are more than can be told of.
+    #[error("the {blocks} blocks of step {step} take {len_bytes} bytes to tell of, more than {limit_bytes}")]
+    TooManyBlocks {
+        /// The step.
+        step: StepId,
+        /// Blocks, over all variables.
+        blocks: u64,
+        /// Bytes that their regions take.
+        len_bytes: u64,
+        /// The bound.
+        limit_bytes: u64,
+    },
     /// The stream has not been attached yet.
     #[error("the stream is not attached yet")]
     NotAttached,

@@ -34,6 +34,10 @@ pub struct CohortConfig {
     pub silence: Duration,
     /// How often the rendezvous is asked again while what we look for is not there.
     pub lookup_interval: Duration,
+    /// Bytes of one fragment of a message that is longer than that, at most `codec::LIMIT_MESSAGE_BYTES` less a few.
+    pub fragment_bytes: usize,
+    /// Bytes of the longest message in fragments, the same for all who speak with one another.
+    pub long_bytes: usize,
 }
 
 impl CohortConfig {
@@ -56,6 +60,8 @@ impl CohortConfig {
             heartbeat: Duration::from_secs(1),
             silence: Duration::from_secs(10),
             lookup_interval: Duration::from_millis(50),
+            fragment_bytes: crate::bounds::FRAGMENT_BYTES,
+            long_bytes: crate::bounds::LIMIT_LONG_BYTES,
         }
     }
 }

@@ -44,8 +44,10 @@ pub enum Misbehaviour {
     Unexpected(&'static str),
     /// A count or value outside its bound.
     OutOfBounds(&'static str),
-    /// A log entry or step out of order.
+    /// A log entry, a step or a fragment out of order.
     OutOfOrder(&'static str),
+    /// Bytes that are not what they should be.
+    Malformed(&'static str),
 }
 
 /// One thing for the driver to do, in the order given.

@@ -1,7 +1,7 @@
 //! What the application may want to know of a stream's life.
 
 use crate::config::ContactText;
-use crate::message::MemberId;
+use crate::message::{MemberId, NoTable};
 use crate::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 use fp_types::{Epoch, Rank, StepId, SubscriptionId};
 
@@ -195,6 +195,8 @@ pub enum ResolveOutcome {
     },
     /// No live step has that table any more.
     Unknown,
+    /// The table is there, and cannot be had.
+    Refused(NoTable),
     /// The publisher is lost.
     Lost,
 }

@@ -13,6 +13,7 @@ pub mod config;
 pub mod data;
 pub mod effect;
 pub mod event;
+mod fragment;
 pub mod message;
 #[cfg(feature = "mutations")]
 pub mod mutation;

@@ -141,6 +141,27 @@ pub struct ResolveQuery {
     pub selection: Selection,
 }
 
+/// Why a table, or the part of it that was asked for, is not to be had, though a step may have it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum NoTable {
+    /// It is too large to be sent.
+    #[error("a layout of {blocks} blocks takes {len_bytes} bytes, and at most {limit_bytes} are sent")]
+    TooLarge {
+        /// The blocks asked for, over all layouts.
+        blocks: u64,
+        /// Bytes that it would take at most.
+        len_bytes: u64,
+        /// The limit.
+        limit_bytes: u64,
+    },
+    /// What a publisher rank was sent for it by the rank above is no such table.
+    #[error("what publisher rank {rank} sent for the layout cannot be read")]
+    Unreadable {
+        /// The rank that sent it.
+        rank: Rank,
+    },
+}
+
 /// The assignment of a step to a subscriber cohort.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
@@ -366,4 +387,30 @@ pub enum Message {
         /// The contacts of the ranks that own the blocks.
         owners: Vec<(Rank, ContactText)>,
     },
+
+    /// Part of a message that is longer than one frame. Its fragments follow one another with nothing between them, and
+    /// their bytes together are the message.
+    Fragment {
+        /// The next bytes of the message, at least one.
+        bytes: Vec<u8>,
+        /// How many bytes follow this fragment; 0 in the last.
+        left_bytes: u64,
+    },
+    /// Down the publisher tree, in place of `TableReply`: the table is there and cannot be had.
+    TableRefused {
+        /// The table.
+        table: TableId,
+        /// Why.
+        reason: NoTable,
+    },
+    /// In place of `Resolved`: the table is there and cannot be had.
+    Unresolved {
+        /// The asker's number.
+        request: u64,
+        /// Why.
+        reason: NoTable,
+    },
+    /// Up the subscriber tree, the answer to `AwaitingRestart`: releases that came before it on this link were of the
+    /// epoch that is over, those that come after it are of the next.
+    RestartHeard,
 }

@@ -18,6 +18,15 @@ pub enum LossReason {
     Misbehaved,
     /// The peer could not be reached.
     Unreachable,
+    /// The blocks that this rank and those below it put in one step are more than can be told of.
+    TooManyBlocks {
+        /// Blocks, over all variables.
+        blocks: u64,
+        /// Bytes that their regions take.
+        len_bytes: u64,
+        /// The bound.
+        limit_bytes: u64,
+    },
 }
 
 impl fmt::Display for LossReason {
@@ -27,6 +36,12 @@ impl fmt::Display for LossReason {
             Self::Silent { silence_ms } => write!(f, "nothing was heard of it for {silence_ms} ms"),
             Self::Misbehaved => f.write_str("it broke the protocol"),
             Self::Unreachable => f.write_str("it could not be reached"),
+            Self::TooManyBlocks { blocks, len_bytes, limit_bytes } => {
+                write!(
+                    f,
+                    "{blocks} blocks of its ranks take {len_bytes} bytes to tell of, more than {limit_bytes}"
+                )
+            }
         }
     }
 }

@@ -40,6 +40,10 @@ transitions! {
     LinkMisbehaved = "link.misbehaved",
     /// A peer was silent for too long.
     LinkSilent = "link.silent",
+    /// A message was longer than a frame and was cut into fragments.
+    LongMessageCut = "link.long-message.cut",
+    /// A message that came in fragments was joined.
+    LongMessageJoined = "link.long-message.joined",
     /// The driver overslept and its peers' deadlines were restarted.
     DriverOverslept = "driver.overslept",
 

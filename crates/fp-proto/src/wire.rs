@@ -3,6 +3,7 @@
 use crate::config::{CohortConfig, ContactText};
 use crate::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
 use crate::event::Event;
+use crate::fragment::{self, Joining};
 use crate::message::{MemberId, Message};
 use crate::time::Moment;
 use crate::transition::{Transition, TransitionSet};
@@ -54,6 +55,7 @@ struct Link {
     role: Role,
     heard: Moment,
     sent: Moment,
+    joining: Joining,
 }
 
 /// Links, liveness and effects of one machine.
@@ -64,6 +66,8 @@ pub(crate) struct Wire {
     next_ticket: u64,
     heartbeat: Duration,
     silence: Duration,
+    fragment_bytes: usize,
+    long_bytes: usize,
     transitions: TransitionSet,
 }
 
@@ -76,6 +80,8 @@ impl Wire {
             next_ticket: 0,
             heartbeat: config.heartbeat,
             silence: config.silence,
+            fragment_bytes: config.fragment_bytes,
+            long_bytes: config.long_bytes,
             transitions: TransitionSet::default(),
         }
     }
@@ -100,12 +106,36 @@ impl Wire {
         self.push(Effect::Event(event));
     }
 
-    /// Sends to a live link; to one that is gone nothing is sent, as its loss was or will be handled.
+    /// Sends to a live link, in fragments if the message is long; to one that is gone nothing is sent, as its loss was
+    /// or will be handled.
     pub(crate) fn send(&mut self, now: Moment, to: PeerId, message: Message) {
-        if let Some(link) = self.links.get_mut(&to) {
-            link.sent = now;
-            self.effects.push_back(Effect::Send { to, message });
+        let Some(link) = self.links.get_mut(&to) else { return };
+        link.sent = now;
+        match fragment::cut(&message, self.fragment_bytes) {
+            None => self.push(Effect::Send { to, message }),
+            Some(fragments) => {
+                self.mark(Transition::LongMessageCut);
+                fragments.into_iter().for_each(|message| self.push(Effect::Send { to, message }));
+            }
         }
+    }
+
+    /// The whole message that has come, `None` while fragments of it are missing. Only who tells of blocks sends fragments:
+    /// ranks of the own cohort, and publishers to those who asked them.
+    pub(crate) fn whole(&mut self, from: PeerId, message: Message) -> Result<Option<Message>, Misbehaviour> {
+        let Some(link) = self.links.get_mut(&from) else { return Ok(None) };
+        let Message::Fragment { bytes, left_bytes } = message else {
+            let between = link.joining.is_open();
+            return if between { Err(Misbehaviour::OutOfOrder("Fragment")) } else { Ok(Some(message)) };
+        };
+        if !matches!(link.role, Role::Parent | Role::Child(_) | Role::Publisher | Role::Answerer) {
+            return Err(Misbehaviour::Unexpected("Fragment"));
+        }
+        let joined = link.joining.add(&bytes, left_bytes, self.long_bytes)?;
+        if joined.is_some() {
+            self.mark(Transition::LongMessageJoined);
+        }
+        Ok(joined)
     }
 
     pub(crate) fn dial(
@@ -127,7 +157,7 @@ impl Wire {
     }
 
     pub(crate) fn connect(&mut self, now: Moment, peer: PeerId, role: Role) {
-        self.links.insert(peer, Link { role, heard: now, sent: now });
+        self.links.insert(peer, Link { role, heard: now, sent: now, joining: Joining::default() });
     }
 
     pub(crate) fn role(&self, peer: PeerId) -> Option<Role> {

@@ -1,5 +1,6 @@
 //! The control links of an endpoint: messages in and out, never blocking.
 
+use fp_proto::bounds::LIMIT_LONG_BYTES;
 use fp_proto::codec;
 use fp_proto::effect::PeerId;
 use fp_proto::message::Message;
@@ -10,6 +11,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 /// Messages that one turn takes from one link, so that a fast peer cannot keep the driver for ever.
 const LIMIT_MESSAGES: usize = 256;
+
+/// Bytes that may wait for a peer to read them: the longest message, and what else may come meanwhile.
+const LIMIT_WAITING_BYTES: u64 = LIMIT_LONG_BYTES as u64 + fp_transport::link::SEND_LIMIT_BYTES;
 
 struct Entry {
     link: Link,
@@ -31,7 +35,8 @@ impl Links {
     }
 
     /// Takes a link over; `None` if it cannot be watched.
-    pub(crate) fn add(&mut self, link: Link, set: BorrowedFd<'_>) -> Option<PeerId> {
+    pub(crate) fn add(&mut self, mut link: Link, set: BorrowedFd<'_>) -> Option<PeerId> {
+        link.set_send_limit_bytes(LIMIT_WAITING_BYTES);
         let token = self.next;
         self.next += 1;
         let data = epoll::EventData::new_u64(token);

@@ -267,13 +267,20 @@ impl PublisherMachine {
     pub fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
         self.enter(now);
         self.wire.heard(now, from);
-        let Some(role) = self.wire.role(from) else { return };
-        if let Err(part) = message.check() {
-            self.misbehaved(from, Misbehaviour::OutOfBounds(part));
-        } else {
-            self.dispatch(from, role, message);
+        match self.wire.whole(from, message) {
+            Ok(Some(message)) => self.hear(from, message),
+            Ok(None) => {}
+            Err(what) => self.misbehaved(from, what),
         }
         self.finish();
+    }
+
+    fn hear(&mut self, from: PeerId, message: Message) {
+        let Some(role) = self.wire.role(from) else { return };
+        match message.check() {
+            Ok(()) => self.dispatch(from, role, message),
+            Err(part) => self.misbehaved(from, Misbehaviour::OutOfBounds(part)),
+        }
     }
 
     fn dispatch(&mut self, from: PeerId, role: Role, message: Message) {
@@ -351,7 +358,10 @@ impl PublisherMachine {
             }
             Message::Log { serial, entries } => self.log_from_above(from, serial, entries),
             Message::RankLost { rank, reason } => self.lost_from_above(rank, reason),
-            Message::TableReply { table, encoded, contacts } => self.table_reply(table, encoded, contacts),
+            Message::TableReply { table, encoded, contacts } => {
+                self.table_reply(from, table, encoded, contacts);
+            }
+            Message::TableRefused { table, reason } => self.table_refused(table, &reason),
             other => self.unexpected(from, &other),
         }
     }

@@ -5,7 +5,9 @@ use super::PublisherMachine;
 use super::ledger::Stage;
 use crate::config::CohortConfig;
 use crate::effect::{Misbehaviour, PeerId};
+use crate::fragment;
 use crate::message::{Decision, Message, ReadyReport};
+use crate::outcome::LossReason;
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
@@ -176,8 +178,19 @@ impl PublisherMachine {
         let Some(partial) = self.merging.steps.remove(&step) else { return };
         if self.lead.is_some() {
             self.decide(step, partial.report);
+        } else {
+            self.report_above(step, partial.report);
+        }
+    }
+
+    /// A report that is too long to be sent ends the stream with that reason: without it no step would be whole.
+    fn report_above(&mut self, step: StepId, report: ReadyReport) {
+        let CohortConfig { rank, long_bytes, .. } = self.config.cohort;
+        if let Some(len_bytes) = fragment::too_long(&report, long_bytes) {
+            let (blocks, limit_bytes) = (fragment::block_count(&report), long_bytes as u64);
+            self.lost_from_below(rank, LossReason::TooManyBlocks { blocks, len_bytes, limit_bytes });
         } else if let Some(parent) = self.cohort.parent() {
-            self.wire.send(self.now, parent, Message::Ready { step, report: partial.report });
+            self.wire.send(self.now, parent, Message::Ready { step, report });
         }
     }
 

@@ -3,9 +3,10 @@
 use super::ledger::{Stage, Subscription, is_standing};
 use super::{Phase, PublisherMachine};
 use crate::commands::{Begin, BeginWait, BegunStep, CommandError};
-use crate::config::QueuePolicy;
+use crate::config::{CohortConfig, QueuePolicy};
 use crate::effect::Effect;
-use crate::message::{ChangedRank, Message, ScalarValue};
+use crate::fragment;
+use crate::message::{ChangedRank, Message, ReadyReport, ScalarValue};
 use crate::time::Moment;
 use crate::transition::Transition;
 use fp_types::{Contribution, Rank, StepId, SubscriptionId};
@@ -142,7 +143,7 @@ impl PublisherMachine {
     /// this rank stored for it.
     ///
     /// # Errors
-    /// If the step is not open, the stream is lost or the scalars are too large.
+    /// If the step is not open, the stream is lost, the scalars are too large or the blocks are too many.
     pub fn end_step(
         &mut self,
         now: Moment,
@@ -154,12 +155,14 @@ impl PublisherMachine {
         self.enter(now);
         self.check_open(step)?;
         check_scalars(step, &values)?;
-        let rank = self.config.cohort.rank;
+        let CohortConfig { rank, long_bytes, .. } = self.config.cohort;
+        let changed = vec![ChangedRank { rank, contribution }];
+        let own = ReadyReport { changed, values, len_bytes, ..ReadyReport::default() };
+        check_blocks(step, &own, long_bytes)?;
         if let Some(local) = self.ledger.steps.get_mut(&step) {
             local.len_bytes = len_bytes;
-            local.report.changed = vec![ChangedRank { rank, contribution }];
-            local.report.values = values;
-            local.report.len_bytes = len_bytes;
+            let not_kept = std::mem::take(&mut local.report.not_kept);
+            local.report = ReadyReport { not_kept, ..own };
         }
         self.leave_step(step);
         Ok(())
@@ -222,6 +225,12 @@ fn check_scalars(step: StepId, values: &[ScalarValue]) -> Result<(), CommandErro
         return Err(CommandError::ScalarsTooLarge { step, len_bytes, limit_bytes: LIMIT_SCALAR_BYTES });
     }
     Ok(())
+}
+
+fn check_blocks(step: StepId, report: &ReadyReport, long_bytes: usize) -> Result<(), CommandError> {
+    let Some(len_bytes) = fragment::too_long(report, long_bytes) else { return Ok(()) };
+    let (blocks, limit_bytes) = (fragment::block_count(report), long_bytes as u64);
+    Err(CommandError::TooManyBlocks { step, blocks, len_bytes, limit_bytes })
 }
 
 fn judge(

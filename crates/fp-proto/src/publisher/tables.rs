@@ -2,12 +2,12 @@
 //! it (`docs/protocol.md`, section 11).
 
 use super::PublisherMachine;
-use crate::config::ContactText;
-use crate::effect::PeerId;
-use crate::message::{Message, ResolveQuery};
-use crate::table;
+use crate::config::{CohortConfig, ContactText};
+use crate::effect::{Misbehaviour, PeerId};
+use crate::message::{Message, NoTable, ResolveQuery};
 use crate::transition::Transition;
 use crate::wire::Role;
+use crate::{table, tree};
 use fp_types::{Rank, Selection, StepTable, TableEntry, TableId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -66,6 +66,12 @@ impl Tables {
         self.held.get(&id).map(|held| held.table.clone()).or_else(cached)
     }
 
+    /// Who waits for a table for which the answer from above has come.
+    fn take_waiting(&mut self, id: TableId) -> (Vec<PeerId>, Vec<Question>) {
+        self.asked.remove(&id);
+        (self.below.remove(&id).unwrap_or_default(), self.questions.remove(&id).unwrap_or_default())
+    }
+
     fn cache(&mut self, id: TableId, table: Arc<StepTable>) {
         if self.cached.len() >= LIMIT_CACHED {
             self.cached.remove(0);
@@ -100,8 +106,12 @@ impl PublisherMachine {
     }
 
     fn answer(&mut self, table: &StepTable, question: &Question) {
-        self.wire.mark(Transition::TableAnswered);
         let part = restricted(table, &question.queries);
+        if let Err(reason) = table::check_len(&part, self.config.cohort.long_bytes) {
+            self.answer_refused(question.from, question.request, reason);
+            return;
+        }
+        self.wire.mark(Transition::TableAnswered);
         let owners =
             owners(&part).into_iter().filter_map(|rank| Some((rank, self.contact_of(rank)?))).collect();
         let encoded = Some(table::encode(&part));
@@ -122,10 +132,17 @@ impl PublisherMachine {
         self.wire.send(self.now, from, Message::Resolved { request, encoded: None, owners: Vec::new() });
     }
 
+    fn answer_refused(&mut self, from: PeerId, request: u64, reason: NoTable) {
+        self.wire.send(self.now, from, Message::Unresolved { request, reason });
+    }
+
     /// A child asks for a table.
     pub(crate) fn table_request(&mut self, from: PeerId, id: TableId) {
         match self.tables.find(id) {
-            Some(table) => self.pass_down(from, id, Some(&table)),
+            Some(table) => match table::check_len(&table, self.config.cohort.long_bytes) {
+                Ok(()) => self.pass_down(from, id, Some(&table)),
+                Err(reason) => self.wire.send(self.now, from, Message::TableRefused { table: id, reason }),
+            },
             None if self.lead.is_some() => self.pass_down(from, id, None),
             None => {
                 self.tables.below.entry(id).or_default().push(from);
@@ -143,27 +160,57 @@ impl PublisherMachine {
     }
 
     /// The parent's answer: everybody who waited for it is served.
-    pub(crate) fn table_reply(&mut self, id: TableId, encoded: Option<Vec<u8>>, contacts: Vec<ContactText>) {
-        self.tables.asked.remove(&id);
+    pub(crate) fn table_reply(
+        &mut self,
+        from: PeerId,
+        id: TableId,
+        encoded: Option<Vec<u8>>,
+        contacts: Vec<ContactText>,
+    ) {
         if !contacts.is_empty() {
             self.tables.contacts = contacts;
         }
-        let table = encoded
-            .and_then(|bytes| table::decode(&bytes).ok())
-            .filter(|table| table.id() == id)
-            .map(Arc::new);
-        if let Some(table) = &table {
-            self.tables.cache(id, table.clone());
+        let Some(encoded) = encoded else {
+            self.table_gone(id);
+            return;
+        };
+        match table::decode(&encoded).ok().filter(|table| table.id() == id) {
+            Some(table) => self.table_known(id, &Arc::new(table)),
+            None => self.table_unreadable(from, id),
         }
-        for child in self.tables.below.remove(&id).unwrap_or_default() {
-            self.pass_down(child, id, table.as_deref());
+    }
+
+    fn table_known(&mut self, id: TableId, table: &Arc<StepTable>) {
+        self.tables.cache(id, table.clone());
+        let (children, questions) = self.tables.take_waiting(id);
+        children.into_iter().for_each(|child| self.pass_down(child, id, Some(table)));
+        questions.into_iter().for_each(|question| self.answer(table, &question));
+    }
+
+    fn table_gone(&mut self, id: TableId) {
+        let (children, questions) = self.tables.take_waiting(id);
+        children.into_iter().for_each(|child| self.pass_down(child, id, None));
+        questions.into_iter().for_each(|question| self.answer_unknown(question.from, question.request));
+    }
+
+    /// A table that cannot be had: whoever waits for it is told why.
+    pub(crate) fn table_refused(&mut self, id: TableId, reason: &NoTable) {
+        let (children, questions) = self.tables.take_waiting(id);
+        for child in children {
+            self.wire.send(self.now, child, Message::TableRefused { table: id, reason: reason.clone() });
         }
-        for question in self.tables.questions.remove(&id).unwrap_or_default() {
-            match &table {
-                Some(table) => self.answer(table, &question),
-                None => self.answer_unknown(question.from, question.request),
-            }
+        for question in questions {
+            self.answer_refused(question.from, question.request, reason.clone());
         }
+    }
+
+    /// What the parent sent is not the table that was asked for. Whoever waits is told whose fault that is, and the
+    /// parent's link is closed as that of any peer that breaks the protocol.
+    fn table_unreadable(&mut self, from: PeerId, id: TableId) {
+        let CohortConfig { rank, fan_out, .. } = self.config.cohort;
+        let parent = tree::parent(rank, fan_out).unwrap_or(Rank::LEAD);
+        self.table_refused(id, &NoTable::Unreadable { rank: parent });
+        self.misbehaved(from, Misbehaviour::Malformed("TableReply"));
     }
 
     /// Nothing more will come from above: whoever waits is told so.

@@ -38,10 +38,6 @@ impl Attachment {
         self.membership
     }
 
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.awaiting.is_some()
-    }
-
     pub(crate) fn deadline(&self) -> Option<Moment> {
         let search = self.search.as_ref().and_then(Search::deadline);
         search.into_iter().chain(self.give_up).min()
@@ -160,6 +156,7 @@ impl SubscriberMachine {
             }
             Message::StreamEnd { reason, skipped } => self.publisher_ended(reason, skipped),
             Message::Resolved { request, encoded, owners } => self.resolved(request, encoded, owners),
+            Message::Unresolved { request, reason } => self.unresolved(request, reason),
             other => self.unexpected(from, &other),
         }
     }
@@ -229,11 +226,14 @@ impl SubscriberMachine {
     pub(crate) fn await_restart(&mut self, reason: EndReason) {
         self.wire.mark(Transition::SubscriberAwaiting);
         self.tell_children(&Message::AwaitingRestart { reason: reason.clone() });
+        if let Some(parent) = self.cohort.parent() {
+            self.wire.send(self.now, parent, Message::RestartHeard);
+        }
         #[cfg(feature = "mutations")]
         let keep = self.mutated(crate::mutation::Mutation::RestartKeepsQueue);
         #[cfg(not(feature = "mutations"))]
         let keep = false;
-        self.stream.reset(keep);
+        self.stream.reset(keep, self.cohort.children().map(|(rank, _)| rank));
         if self.phase == Phase::Closing {
             // This rank awaits nothing any more; it only waits for the others to leave.
             self.drop_answerer();

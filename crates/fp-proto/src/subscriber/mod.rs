@@ -144,7 +144,7 @@ impl SubscriberMachine {
     pub fn handle_dial_failed(&mut self, now: Moment, ticket: DialTicket) {
         self.enter(now);
         match self.wire.take_dial(ticket) {
-            Some(DialPurpose::Answerer) => self.answerer_gone(),
+            Some(DialPurpose::Answerer) => self.answerer_unreachable(ticket),
             Some(DialPurpose::Probe(_)) if self.cohort.is_open() => {
                 self.attachment.dial_failed(now, &mut self.wire, ticket);
             }
@@ -214,6 +214,14 @@ impl SubscriberMachine {
     pub fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
         self.enter(now);
         self.wire.heard(now, from);
+        match self.wire.whole(from, message) {
+            Ok(Some(message)) => self.hear(from, message),
+            Ok(None) => {}
+            Err(what) => self.misbehaved(from, what),
+        }
+    }
+
+    fn hear(&mut self, from: PeerId, message: Message) {
         let Some(role) = self.wire.role(from) else { return };
         if let Err(part) = message.check() {
             self.misbehaved(from, Misbehaviour::OutOfBounds(part));
@@ -303,6 +311,7 @@ impl SubscriberMachine {
                 self.cohort_progress(progress);
             }
             Message::Release { step } => self.child_released(from, rank, step),
+            Message::RestartHeard => self.child_heard_restart(from, rank),
             Message::Leaving => self.child_leaving(rank),
             Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
             other => self.unexpected(from, &other),

@@ -5,7 +5,7 @@ use crate::commands::CommandError;
 use crate::config::ContactText;
 use crate::effect::{DialTicket, DisconnectReason, PeerId};
 use crate::event::{Event, ResolveOutcome};
-use crate::message::{Message, ResolveQuery};
+use crate::message::{Message, NoTable, ResolveQuery};
 use crate::time::Moment;
 use crate::wire::{DialPurpose, Role};
 use fp_types::{Rank, TableId};
@@ -80,6 +80,7 @@ impl SubscriberMachine {
     pub(crate) fn hear_answerer(&mut self, from: PeerId, message: Message) {
         match message {
             Message::Resolved { request, encoded, owners } => self.resolved(request, encoded, owners),
+            Message::Unresolved { request, reason } => self.unresolved(request, reason),
             other => self.unexpected(from, &other),
         }
     }
@@ -90,14 +91,34 @@ impl SubscriberMachine {
         encoded: Option<Vec<u8>>,
         owners: Vec<(Rank, ContactText)>,
     ) {
-        if !self.resolving.open.remove(&request) {
-            return;
-        }
         let outcome = match encoded {
             Some(encoded) => ResolveOutcome::Table { encoded, owners },
             None => ResolveOutcome::Unknown,
         };
-        self.wire.event(Event::Resolved { request, outcome });
+        self.settle_question(request, outcome);
+    }
+
+    pub(crate) fn unresolved(&mut self, request: u64, reason: NoTable) {
+        self.settle_question(request, ResolveOutcome::Refused(reason));
+    }
+
+    fn settle_question(&mut self, request: u64, outcome: ResolveOutcome) {
+        if self.resolving.open.remove(&request) {
+            self.wire.event(Event::Resolved { request, outcome });
+        }
+    }
+
+    /// The publisher rank that answers this rank's questions.
+    pub fn answering_rank(&self) -> Rank {
+        let peers = self.attachment.peers.len().max(1) as u32;
+        Rank(self.config.cohort.rank.0 % peers)
+    }
+
+    /// A dial failed; one of an epoch that is over means nothing to the questions of this one.
+    pub(crate) fn answerer_unreachable(&mut self, ticket: DialTicket) {
+        if self.resolving.dialling == Some(ticket) {
+            self.answerer_gone();
+        }
     }
 
     /// Nobody will answer any more: every question is told so.

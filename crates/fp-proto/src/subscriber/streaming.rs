@@ -27,6 +27,9 @@ pub(crate) struct Stream {
     held: BTreeSet<StepId>,
     last: Option<StepId>,
     ending: Option<StreamEnding>,
+    /// Children that have not heard yet that an epoch is over, and how often: what they release is of that epoch,
+    /// whatever its number.
+    behind: BTreeMap<Rank, u32>,
 }
 
 impl Stream {
@@ -37,8 +40,9 @@ impl Stream {
         self.ending = None;
     }
 
-    /// Forgets the steps of an epoch that has ended.
-    pub(crate) fn reset(&mut self, keep_queue: bool) {
+    /// Forgets the steps of an epoch that has ended, which these children are told now.
+    pub(crate) fn reset(&mut self, keep_queue: bool, children: impl Iterator<Item = Rank>) {
+        children.for_each(|child| *self.behind.entry(child).or_default() += 1);
         if !keep_queue {
             self.queue.clear();
         }
@@ -128,14 +132,26 @@ impl SubscriberMachine {
         if self.mutated(crate::mutation::Mutation::LostRelease) {
             return;
         }
+        if self.stream.behind.contains_key(&child) {
+            return;
+        }
         let Some(pending) = self.stream.pending.get_mut(&step) else {
-            if !self.attachment.is_waiting() && self.phase != Phase::Ended {
+            if self.phase != Phase::Ended {
                 self.misbehaved(from, Misbehaviour::OutOfOrder("Release"));
             }
             return;
         };
         pending.children.remove(&child);
         self.merge_release(step);
+    }
+
+    /// A child has heard that an epoch is over.
+    pub(crate) fn child_heard_restart(&mut self, from: PeerId, child: Rank) {
+        match self.stream.behind.get_mut(&child) {
+            Some(epochs) if *epochs > 1 => *epochs -= 1,
+            Some(_) => drop(self.stream.behind.remove(&child)),
+            None => self.misbehaved(from, Misbehaviour::OutOfOrder("RestartHeard")),
+        }
     }
 
     /// Passes a release on when this rank and all below have released.

@@ -16,8 +16,9 @@ mod schema;
 mod size;
 mod step;
 
+use crate::message::NoTable;
 pub use error::DecodeError;
-use fp_types::{Layout, Schema, StepTable};
+use fp_types::{Layout, Schema, StepTable, VariableDef};
 use fp_wire::flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
 use fp_wire::wire::{self, Content};
 
@@ -34,6 +35,25 @@ pub const VERSION: u16 = 1;
 pub fn encode(table: &StepTable) -> Vec<u8> {
     let build = |builder: &mut Builder<'_>| step::encode(builder, table).as_union_value();
     seal(size::of_table(table), Content::StepTable, build)
+}
+
+/// Whether a table is short enough to be sent in messages of at most so many bytes.
+///
+/// # Errors
+/// How many blocks it has, the bytes that they take at most, and the limit.
+pub(crate) fn check_len(table: &StepTable, long_bytes: usize) -> Result<(), NoTable> {
+    let len_bytes = size::of_table(table);
+    let limit_bytes = MAX_ENCODED_BYTES.min(long_bytes) as u64;
+    if len_bytes <= limit_bytes {
+        return Ok(());
+    }
+    let blocks = table.layouts().into_iter().map(|layout| layout.block_count() as u64).sum();
+    Err(NoTable::TooLarge { blocks, len_bytes, limit_bytes })
+}
+
+/// More bytes than the definition of a variable takes in any encoding of ours.
+pub(crate) fn definition_bytes(def: &VariableDef) -> usize {
+    usize::try_from(size::of_variable(def)).unwrap_or(usize::MAX)
 }
 
 /// The step's table that was encoded.

@@ -39,7 +39,7 @@ pub(super) fn of_schema(schema: &Schema) -> u64 {
         + of_attributes(&schema.attributes)
 }
 
-fn of_variable(variable: &VariableDef) -> u64 {
+pub(super) fn of_variable(variable: &VariableDef) -> u64 {
     let optional = [&variable.record, &variable.unit, &variable.description].into_iter().flatten();
     let texts = of_texts([&variable.name]) + of_texts(&variable.dimensions) + of_texts(optional);
     FIXED_BYTES + texts + of_attributes(&variable.attributes)

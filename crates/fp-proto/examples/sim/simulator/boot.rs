@@ -185,6 +185,7 @@ impl World {
         let mut config = CohortConfig::ranked(name, contact(cohort, rank), rank, size);
         config.lead_contact = (knows_lead && !rank.is_lead()).then(|| contact(cohort, Rank::LEAD));
         config.fan_out = self.scenario.fan_out;
+        config.fragment_bytes = self.scenario.fragment_bytes;
         config.open_timeout = timing.open_timeout;
         config.close_timeout = timing.close_timeout;
         config.heartbeat = timing.heartbeat;

@@ -4,6 +4,7 @@ use crate::simulator::content::{LayoutHabit, VARIABLES};
 use crate::simulator::faults::{self, Fault, FaultKind, Strike};
 use crate::simulator::network::Delays;
 use crate::simulator::prng::Prng;
+use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::time::Moment;
 use fp_types::{Epoch, Rank};
@@ -125,6 +126,8 @@ impl SubscriberPlan {
 pub(crate) struct Scenario {
     pub(crate) seed: u64,
     pub(crate) fan_out: u32,
+    /// Messages longer than this travel in fragments.
+    pub(crate) fragment_bytes: usize,
     pub(crate) timing: Timing,
     pub(crate) delays: Delays,
     pub(crate) data_delays: Delays,
@@ -143,6 +146,7 @@ impl Scenario {
         let mut scenario = Self {
             seed,
             fan_out: prng.between(1, 4) as u32,
+            fragment_bytes: Prng::new(seed).fork(7).pick(&[FRAGMENT_BYTES, FRAGMENT_BYTES, 700, 60]),
             timing,
             delays: draw_delays(&mut prng),
             data_delays: draw_delays(&mut prng),

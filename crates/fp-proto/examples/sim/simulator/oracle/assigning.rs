@@ -247,7 +247,7 @@ impl Oracle {
     }
 
     fn held_at_lead(&self, truth: &PublisherTruth, member: MemberId, step: StepId) -> bool {
-        !truth.members[&member].release_heard.contains(&step)
+        !truth.members[&member].release_heard.contains_key(&step)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::simulator::world::CohortId;
 use fp_proto::config::SubscriptionSpec;
 use fp_proto::message::{Assignment, MemberId};
 use fp_types::{Epoch, Rank, StepId, SubscriptionId};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 impl Oracle {
     /// A subscriber cohort joins a subscription, known or new.
@@ -50,7 +50,7 @@ impl Oracle {
             attachment,
             credit_steps,
             assigned: Vec::new(),
-            release_heard: BTreeSet::new(),
+            release_heard: BTreeMap::new(),
             gone: None,
             end_told: false,
         };
@@ -69,10 +69,7 @@ impl Oracle {
     /// A subscriber rank was told that it is attached (again).
     pub(crate) fn attached(&mut self, reader: CohortId, rank: Rank, epoch: Epoch, restarted: Option<StepId>) {
         let Some(truth) = self.subscribers.get_mut(&reader) else { return };
-        if rank == Rank::LEAD {
-            let latest = truth.attachments.len().wrapping_sub(1);
-            truth.entered.push(latest);
-        }
+        truth.note_entry(rank);
         let own = &mut truth.ranks[rank.0 as usize];
         let again = own.entered > 0;
         let awaited = std::mem::take(&mut own.awaiting);
@@ -158,11 +155,12 @@ impl Oracle {
 
     /// A release of a cohort reached its publisher's lead: every rank must have let go.
     pub(crate) fn release_heard(&mut self, publisher: CohortId, reader: CohortId, step: StepId) {
+        let now = self.now;
         let Some(truth) = self.publishers.get_mut(&publisher) else { return };
         let mine =
             truth.members.iter_mut().find(|(_, member)| member.cohort == reader && member.gone.is_none());
         let Some((&id, member)) = mine else { return };
-        member.release_heard.insert(step);
+        member.release_heard.entry(step).or_insert(now);
         let attachment = member.attachment;
         let released =
             self.subscribers.get(&reader).and_then(|truth| truth.released_by_all(attachment, step));
@@ -223,7 +221,7 @@ fn new_subscription(spec: SubscriptionSpec) -> SubscriptionTruth {
         selections: Vec::new(),
         begin: None,
         assignments: Vec::new(),
-        dropped: std::collections::BTreeMap::new(),
+        dropped: BTreeMap::new(),
         skipped: 0,
         lost: 0,
         ended: false,

@@ -159,10 +159,12 @@ impl Oracle {
             let released = self.is_released(truth, *member, step);
             let known = truth.members.get(member);
             let gone = known.and_then(|known| known.gone).map(|(gone, _)| gone);
-            // Of a redelivering set it may be waiting for another member.
+            // Of a redelivering set it may be waiting for another member. What the member released before it went
+            // is over at its lead from then on, and everywhere else once that news has come.
             let redeliver = wanted.spec.share.as_ref().is_some_and(|share| share.redeliver);
             if in_doubt && redeliver && gone.is_some() {
-                return dropped || known.is_some_and(|known| known.release_heard.contains(&step));
+                let heard = known.and_then(|known| known.release_heard.get(&step).copied());
+                return dropped || heard.is_some_and(|heard| heard <= at);
             }
             return dropped || released.into_iter().chain(gone).any(|over| over <= at);
         }

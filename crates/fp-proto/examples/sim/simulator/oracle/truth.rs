@@ -7,7 +7,7 @@ use fp_proto::config::{QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::event::MemberEnd;
 use fp_proto::message::{Assignment, MemberId};
 use fp_proto::time::Moment;
-use fp_types::{StepId, SubscriptionId, TableId};
+use fp_types::{Rank, StepId, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A step on one publisher rank.
@@ -104,8 +104,8 @@ pub(crate) struct MemberTruth {
     pub(crate) attachment: usize,
     pub(crate) credit_steps: u64,
     pub(crate) assigned: Vec<StepId>,
-    /// Releases that have reached the publisher's lead.
-    pub(crate) release_heard: BTreeSet<StepId>,
+    /// Releases that have reached the publisher's lead, and when.
+    pub(crate) release_heard: BTreeMap<StepId, Moment>,
     pub(crate) gone: Option<(Moment, MemberEnd)>,
     /// It was told that the stream is over.
     pub(crate) end_told: bool,
@@ -279,6 +279,18 @@ impl SubscriberTruth {
             own.or(rank.close_called)
         };
         self.ranks.iter().map(release).collect::<Option<Vec<Moment>>>()?.into_iter().max()
+    }
+
+    /// A rank was told that it is attached. A cohort enters an attachment when its lead is told of it. A lead that
+    /// has closed is told no more, and still does its part for ranks that have not: they enter what its publisher
+    /// offered it last, once.
+    pub(crate) fn note_entry(&mut self, rank: Rank) {
+        let first_of_all = self.ranks[rank.0 as usize].entered >= self.entered.len();
+        let lead_closed = self.ranks[0].close_called.is_some();
+        let latest = self.attachments.len().wrapping_sub(1);
+        if rank.is_lead() || (first_of_all && lead_closed && self.entered.last() != Some(&latest)) {
+            self.entered.push(latest);
+        }
     }
 
     /// The attachment that a rank is in.
