@@ -1,0 +1,240 @@
+//! An example of every message, with every kind of part somewhere.
+
+use fp_proto::config::{ContactText, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
+use fp_proto::data::{DataMessage, GoneReason, Piece, Place, PlacedBlock, WantedVariable};
+use fp_proto::message::{
+    Assignment, ChangeId, ChangeKind, ChangedRank, Decision, MemberId, Message, NoTable, ReadyReport,
+    ResolveQuery, ScalarValue,
+};
+use fp_proto::outcome::{EndReason, LossReason, RefusalReason, SpecPart};
+use fp_types::{
+    BlockId, Contribution, Dims, Dtype, Epoch, Part, Rank, Region, SelectedPoint, Selection, Shape, StepId,
+    StridedRegion, SubscriptionId, TableId, VariableDef, VariablePut,
+};
+
+const RANK: Rank = Rank(300);
+const STEP: StepId = StepId(70_000);
+const EPOCH: Epoch = Epoch(0x0123_4567_89ab_cdef_0011_2233_4455_6677);
+const TABLE: TableId = TableId([0xab; 16]);
+const SUBSCRIPTION: SubscriptionId = SubscriptionId(5);
+const MEMBER: MemberId = MemberId(6);
+const CHANGE: ChangeId = ChangeId(7);
+
+fn contact() -> ContactText {
+    ContactText("tcp=127.0.0.1:4000".to_owned())
+}
+
+fn region() -> Region {
+    Region::new([1, 2], [3, 400]).expect("a region")
+}
+
+fn strided() -> StridedRegion {
+    StridedRegion::new(region(), [1, 2]).expect("a stride")
+}
+
+fn scalar() -> ScalarValue {
+    ScalarValue {
+        name: "time".to_owned(),
+        rank: RANK,
+        dtype: Dtype::F64,
+        bytes: 1.5f64.to_le_bytes().to_vec(),
+    }
+}
+
+fn spec(policy: QueuePolicy) -> SubscriptionSpec {
+    SubscriptionSpec {
+        variables: VariableSet::Named(vec!["a".to_owned(), "b".to_owned()]),
+        policy,
+        limit_steps: 9,
+        start_at: StartAt::OldestReserved,
+        share: Some(Share { set: "workers".to_owned(), mode: ShareMode::OnDemand, redeliver: true }),
+    }
+}
+
+fn report() -> ReadyReport {
+    let def = VariableDef::global_array("T", Dtype::F64, 2);
+    let shape = Some(Shape::new([10, 1000]).expect("a shape"));
+    let put = VariablePut { def, shape, blocks: vec![region()], bytes: 9600 };
+    ReadyReport {
+        abandoned: Some(RANK),
+        not_kept: vec![SUBSCRIPTION],
+        changed: vec![ChangedRank { rank: RANK, contribution: Contribution { variables: vec![put] } }],
+        values: vec![scalar()],
+        len_bytes: 1 << 40,
+    }
+}
+
+fn log() -> Vec<Decision> {
+    let prepare = |kind| Decision::Prepare { change: CHANGE, subscription: SUBSCRIPTION, kind };
+    vec![
+        prepare(ChangeKind::Add(spec(QueuePolicy::EveryStep { max_wait_ms: 60_000 }))),
+        prepare(ChangeKind::Remove),
+        prepare(ChangeKind::Update(SubscriptionSpec::default())),
+        Decision::Start { change: CHANGE, first: STEP, reserved: vec![StepId(1)], reserve_from: StepId(2) },
+        Decision::Decided { step: STEP, table: Some(TABLE), kept: vec![SUBSCRIPTION] },
+        Decision::Assigned { subscription: SUBSCRIPTION, member: MEMBER, step: STEP },
+        Decision::Released { subscription: SUBSCRIPTION, steps: vec![STEP], retire: true },
+        Decision::Lagging { step: STEP, rank: RANK },
+        Decision::Lost { rank: RANK, reason: LossReason::Silent { silence_ms: 10_000 } },
+        Decision::Closed,
+    ]
+}
+
+fn refusals() -> Vec<RefusalReason> {
+    vec![
+        RefusalReason::NameTaken { epoch: EPOCH },
+        RefusalReason::CohortMismatch { rank: RANK, size: 3, expected_size: 4 },
+        RefusalReason::RankTaken { rank: RANK },
+        RefusalReason::Closing,
+        RefusalReason::TooManySubscriptions { limit: 64 },
+        RefusalReason::ShareMismatch { set: "workers".to_owned() },
+        RefusalReason::InvalidSpec { part: SpecPart::Name },
+    ]
+}
+
+fn policies() -> Vec<QueuePolicy> {
+    vec![
+        QueuePolicy::DropOldest,
+        QueuePolicy::DropNewest,
+        QueuePolicy::LatestOnly,
+        QueuePolicy::EveryKth { every: 3, max_wait_ms: 5 },
+        QueuePolicy::WaitAtMost { wait_ms: 20 },
+    ]
+}
+
+fn endings() -> Vec<EndReason> {
+    let many = LossReason::TooManyBlocks { blocks: 1, len_bytes: 2, limit_bytes: 3 };
+    let losses = [LossReason::Disconnected, LossReason::Misbehaved, LossReason::Unreachable, many];
+    let lost = losses.map(|reason| EndReason::Lost { rank: RANK, reason });
+    let others = [
+        EndReason::Closed,
+        EndReason::Expelled { rank: RANK, waited_ms: 60_000 },
+        EndReason::Left,
+        EndReason::CohortLost { rank: RANK, reason: LossReason::Disconnected },
+    ];
+    lost.into_iter().chain(others).collect()
+}
+
+fn selections() -> Vec<Selection> {
+    vec![
+        Selection::All,
+        Selection::Region(region()),
+        Selection::Strided(strided()),
+        Selection::Points(vec![Dims::from([1, 2])]),
+        Selection::Block(BlockId::new(RANK, 2)),
+        Selection::Rank(RANK),
+    ]
+}
+
+/// Every control message.
+pub(crate) fn control() -> Vec<Message> {
+    let too_large = NoTable::TooLarge { blocks: 1 << 24, len_bytes: 1 << 30, limit_bytes: 1 << 28 };
+    let assignment = Assignment {
+        step: STEP,
+        table: TABLE,
+        skipped: 2,
+        redelivered: true,
+        values: vec![scalar()],
+        len_bytes: 1 << 33,
+        queued_steps: 3,
+    };
+    let query = |selection| ResolveQuery { variable: "T".to_owned(), selection };
+    let (label, first, peers) = ("viewer".to_owned(), STEP, vec![contact()]);
+    let subscribe =
+        |policy| Message::Subscribe { spec: spec(policy), label: label.clone(), cohort_size: 2, credit: 4 };
+    let mut messages = vec![
+        Message::Heartbeat,
+        Message::Probe { epoch: EPOCH },
+        Message::ProbeReply { epoch: EPOCH, incumbent: true },
+        Message::Join { rank: RANK, size: 301, contact: contact() },
+        Message::Welcome { epoch: EPOCH, parent: contact() },
+        Message::TreeHello { rank: RANK },
+        Message::SubtreeOpen,
+        Message::CohortOpen,
+        Message::RankLost { rank: RANK, reason: LossReason::Disconnected },
+        Message::Ready { step: STEP, report: ReadyReport::default() },
+        Message::Ready { step: STEP, report: report() },
+        Message::Prepared { change: CHANGE, next: STEP },
+        Message::Expire { subscription: SUBSCRIPTION, rank: RANK, waited_ms: 60_000 },
+        Message::Closing { steps: 12 },
+        Message::Late { step: STEP, rank: RANK },
+        Message::TableRequest { table: TABLE },
+        Message::TableReply { table: TABLE, encoded: Some(vec![1, 2, 3]), contacts: vec![contact()] },
+        Message::TableReply { table: TABLE, encoded: None, contacts: Vec::new() },
+        Message::Log { serial: 8, entries: log() },
+        Message::Subscribed {
+            subscription: SUBSCRIPTION,
+            member: MEMBER,
+            first,
+            publisher_size: 4,
+            peers: peers.clone(),
+        },
+        Message::Assign(assignment),
+        Message::Release { step: STEP },
+        Message::Reselect { spec: SubscriptionSpec::default() },
+        Message::Reselected { first },
+        Message::Unsubscribe,
+        Message::Leaving,
+        Message::Attached {
+            subscription: SUBSCRIPTION,
+            member: MEMBER,
+            epoch: EPOCH,
+            first,
+            publisher_size: 4,
+            peers,
+        },
+        Message::AwaitingRestart { reason: EndReason::Closed },
+        Message::Left,
+        Message::Resolve {
+            request: 11,
+            table: TABLE,
+            queries: selections().into_iter().map(query).collect(),
+        },
+        Message::Resolved { request: 11, encoded: Some(vec![4, 5]), owners: vec![(RANK, contact())] },
+        Message::Fragment { bytes: vec![6, 7], left_bytes: 1 << 20 },
+        Message::TableRefused { table: TABLE, reason: NoTable::Unreadable { rank: RANK } },
+        Message::Unresolved { request: 11, reason: too_large },
+        Message::RestartHeard,
+    ];
+    messages.extend(refusals().into_iter().map(|reason| Message::Refused { reason }));
+    messages.extend(policies().into_iter().map(subscribe));
+    messages.extend(endings().into_iter().map(|reason| Message::StreamEnd { reason, skipped: 1 }));
+    messages
+}
+
+fn pieces() -> Vec<Piece> {
+    let point = SelectedPoint { position: 3, point: Dims::from([1, 2]) };
+    let parts = [Part::Region(region()), Part::Strided(strided()), Part::Points(vec![point])];
+    parts.map(|part| Piece { variable: "T".to_owned(), block: 2, part }).into()
+}
+
+fn placed() -> Vec<PlacedBlock> {
+    let places = [
+        Place::Segment { segment: 1 << 50, offset: 4096, len: 9600 },
+        Place::Inproc { key: 1 << 100 },
+        Place::Inline { bytes: vec![8, 9] },
+    ];
+    places.map(|place| PlacedBlock { variable: "T".to_owned(), block: 2, region: region(), place }).into()
+}
+
+/// Every message of the data plane.
+pub(crate) fn data() -> Vec<DataMessage> {
+    let wanted = |push| WantedVariable { name: "T".to_owned(), push };
+    let gone = [GoneReason::Step, GoneReason::Block, GoneReason::Part, GoneReason::NoRoom];
+    let mut messages = vec![
+        DataMessage::Want {
+            subscription: SUBSCRIPTION,
+            member: MEMBER,
+            variables: vec![wanted(None), wanted(Some(Selection::Region(region())))],
+        },
+        DataMessage::Fetch { request: 11, step: STEP, pieces: pieces() },
+        DataMessage::SegmentIs { segment: 1 << 50, len: 1 << 27 },
+        DataMessage::SegmentGone { segment: 1 << 50 },
+        DataMessage::Placed { step: STEP, request: None, blocks: placed() },
+        DataMessage::Placed { step: STEP, request: Some(11), blocks: Vec::new() },
+        DataMessage::Pieces { request: 11, step: STEP },
+        DataMessage::Pushed { step: STEP, pieces: pieces() },
+    ];
+    messages.extend(gone.map(|reason| DataMessage::Gone { request: 11, step: STEP, reason }));
+    messages
+}
