@@ -126,8 +126,7 @@ const ALLOWED_WORDS: &[Allowed] = &[
 ];
 
 /// Files past the limit: they may only shrink.
-const LONG_FILES: &[(&str, usize)] =
-    &[("crates/fp-core/src/fetch.rs", 616), ("crates/fp-proto/src/cohort.rs", 526)];
+const LONG_FILES: &[(&str, usize)] = &[("crates/fp-proto/src/cohort.rs", 526)];
 /// Functions past the limit: they may only shrink.
 const LONG_FUNCTIONS: &[(&str, usize)] = &[];
 /// How many uses of unsafe code each file has; zero for all others. The number may only sink.

@@ -10,6 +10,7 @@ mod element;
 mod error;
 mod fetch;
 mod futures;
+mod misuse;
 mod opening;
 mod options;
 mod owners;

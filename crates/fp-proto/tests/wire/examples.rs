@@ -126,22 +126,8 @@ fn selections() -> Vec<Selection> {
     ]
 }
 
-/// Every control message.
-pub(crate) fn control() -> Vec<Message> {
-    let too_large = NoTable::TooLarge { blocks: 1 << 24, len_bytes: 1 << 30, limit_bytes: 1 << 28 };
-    let assignment = Assignment {
-        step: STEP,
-        table: TABLE,
-        skipped: 2,
-        redelivered: true,
-        values: vec![scalar()],
-        len_bytes: 1 << 33,
-        queued_steps: 3,
-    };
-    let query = |selection| ResolveQuery { variable: "T".to_owned(), selection };
-    let (label, first, peers) = ("viewer".to_owned(), STEP, vec![contact()]);
-    let subscribe =
-        |policy| Message::Subscribe { spec: spec(policy), label: label.clone(), cohort_size: 2, credit: 4 };
+/// What the ranks of a cohort, and cohorts that look for one another, say.
+fn within_cohorts() -> Vec<Message> {
     let mut messages = vec![
         Message::Heartbeat,
         Message::Probe { epoch: EPOCH },
@@ -152,6 +138,15 @@ pub(crate) fn control() -> Vec<Message> {
         Message::SubtreeOpen,
         Message::CohortOpen,
         Message::RankLost { rank: RANK, reason: LossReason::Disconnected },
+        Message::Fragment { bytes: vec![6, 7], left_bytes: 1 << 20 },
+    ];
+    messages.extend(refusals().into_iter().map(|reason| Message::Refused { reason }));
+    messages
+}
+
+/// What goes up and down the publisher tree.
+fn among_publishers() -> Vec<Message> {
+    vec![
         Message::Ready { step: STEP, report: ReadyReport::default() },
         Message::Ready { step: STEP, report: report() },
         Message::Prepared { change: CHANGE, next: STEP },
@@ -161,45 +156,66 @@ pub(crate) fn control() -> Vec<Message> {
         Message::TableRequest { table: TABLE },
         Message::TableReply { table: TABLE, encoded: Some(vec![1, 2, 3]), contacts: vec![contact()] },
         Message::TableReply { table: TABLE, encoded: None, contacts: Vec::new() },
+        Message::TableRefused { table: TABLE, reason: NoTable::Unreadable { rank: RANK } },
         Message::Log { serial: 8, entries: log() },
-        Message::Subscribed {
-            subscription: SUBSCRIPTION,
-            member: MEMBER,
-            first,
-            publisher_size: 4,
-            peers: peers.clone(),
-        },
-        Message::Assign(assignment),
+    ]
+}
+
+fn assignment() -> Assignment {
+    Assignment {
+        step: STEP,
+        table: TABLE,
+        skipped: 2,
+        redelivered: true,
+        values: vec![scalar()],
+        len_bytes: 1 << 33,
+        queued_steps: 3,
+    }
+}
+
+/// What a publisher and a subscriber cohort say to each other, and the latter's ranks among themselves.
+fn about_subscriptions() -> Vec<Message> {
+    let (subscription, member, first, publisher_size, peers) =
+        (SUBSCRIPTION, MEMBER, STEP, 4, vec![contact()]);
+    let subscribe = |policy| Message::Subscribe {
+        spec: spec(policy),
+        label: "viewer".to_owned(),
+        cohort_size: 2,
+        credit: 4,
+    };
+    let mut messages = vec![
+        Message::Subscribed { subscription, member, first, publisher_size, peers: peers.clone() },
+        Message::Assign(assignment()),
         Message::Release { step: STEP },
         Message::Reselect { spec: SubscriptionSpec::default() },
         Message::Reselected { first },
         Message::Unsubscribe,
         Message::Leaving,
-        Message::Attached {
-            subscription: SUBSCRIPTION,
-            member: MEMBER,
-            epoch: EPOCH,
-            first,
-            publisher_size: 4,
-            peers,
-        },
+        Message::Attached { subscription, member, epoch: EPOCH, first, publisher_size, peers },
         Message::AwaitingRestart { reason: EndReason::Closed },
-        Message::Left,
-        Message::Resolve {
-            request: 11,
-            table: TABLE,
-            queries: selections().into_iter().map(query).collect(),
-        },
-        Message::Resolved { request: 11, encoded: Some(vec![4, 5]), owners: vec![(RANK, contact())] },
-        Message::Fragment { bytes: vec![6, 7], left_bytes: 1 << 20 },
-        Message::TableRefused { table: TABLE, reason: NoTable::Unreadable { rank: RANK } },
-        Message::Unresolved { request: 11, reason: too_large },
         Message::RestartHeard,
+        Message::Left,
     ];
-    messages.extend(refusals().into_iter().map(|reason| Message::Refused { reason }));
     messages.extend(policies().into_iter().map(subscribe));
     messages.extend(endings().into_iter().map(|reason| Message::StreamEnd { reason, skipped: 1 }));
     messages
+}
+
+/// Questions about layouts, and answers.
+fn about_layouts() -> Vec<Message> {
+    let query = |selection| ResolveQuery { variable: "T".to_owned(), selection };
+    let queries = selections().into_iter().map(query).collect();
+    let reason = NoTable::TooLarge { blocks: 1 << 24, len_bytes: 1 << 30, limit_bytes: 1 << 28 };
+    vec![
+        Message::Resolve { request: 11, table: TABLE, queries },
+        Message::Resolved { request: 11, encoded: Some(vec![4, 5]), owners: vec![(RANK, contact())] },
+        Message::Unresolved { request: 11, reason },
+    ]
+}
+
+/// Every control message.
+pub(crate) fn control() -> Vec<Message> {
+    [within_cohorts(), among_publishers(), about_subscriptions(), about_layouts()].concat()
 }
 
 fn pieces() -> Vec<Piece> {
