@@ -110,12 +110,8 @@ pub struct Publisher {
     pub(crate) closed: bool,
 }
 
-/// The pieces that both kinds of handle need to start.
-pub(crate) fn prepare(
-    link: &LinkOptions,
-    stream: &str,
-    epoch: Epoch,
-) -> Result<(Listener, Rendezvous, TransportPolicy), OpenError> {
+/// What an endpoint of either kind of handle needs besides its machine.
+pub(crate) fn prepare(link: &LinkOptions, stream: &str, epoch: Epoch) -> Result<Setup, OpenError> {
     let rendezvous = match &link.rendezvous {
         Some(given) => given.clone(),
         None => Rendezvous::from_environment()?,
@@ -137,7 +133,15 @@ pub(crate) fn prepare(
     let listener = Listener::bind(options);
     let listener =
         listener.map_err(|source| OpenError::Listen { stream: stream.to_owned(), rank, source })?;
-    Ok((listener, rendezvous, policy))
+    Ok(Setup {
+        contact: listener.contact().clone(),
+        listener,
+        rendezvous,
+        policy,
+        token: link.token.clone(),
+        dial_timeout: link.silence,
+        busy_poll: link.busy_poll,
+    })
 }
 
 pub(crate) fn cohort_config(link: &LinkOptions, name: &str, contact: String) -> CohortConfig {
@@ -253,10 +257,9 @@ impl PublisherShared {
     pub(crate) fn start(stream: &str, options: PublisherOptions) -> Result<(Arc<Self>, String), OpenError> {
         validate_name(stream)?;
         let epoch = random_epoch(stream)?;
-        let (listener, rendezvous, policy) = prepare(&options.link, stream, epoch)?;
-        let contact = listener.contact().clone();
+        let setup = prepare(&options.link, stream, epoch)?;
         let mut config =
-            PublisherConfig::new(cohort_config(&options.link, stream, contact.to_string()), epoch);
+            PublisherConfig::new(cohort_config(&options.link, stream, setup.contact.to_string()), epoch);
         config.skew_steps = options.skew_steps;
         config.limit_bytes = options.limit_bytes;
         config.reserve_steps = options.reserve_steps;
@@ -272,16 +275,7 @@ impl PublisherShared {
             closed: None,
             failure: None,
         };
-        let directory = rendezvous.directory().display().to_string();
-        let setup = Setup {
-            listener,
-            contact,
-            rendezvous,
-            policy,
-            token: options.link.token.clone(),
-            dial_timeout: options.link.silence,
-            busy_poll: options.link.busy_poll,
-        };
+        let directory = setup.rendezvous.directory().display().to_string();
         let clock = Clock::start();
         let machine = PublisherMachine::new(config, clock.now());
         let endpoint = Endpoint::start(clock, setup, machine, role);

@@ -1,6 +1,6 @@
 //! A rank's handle on the receiving side.
 
-use crate::driver::{Clock, DataServer, Endpoint, Look, Role, Setup, State};
+use crate::driver::{Clock, DataServer, Endpoint, Look, Role, State};
 use crate::error::{CloseError, Misuse, OpenError, ReadError};
 use crate::opening::Opening;
 use crate::options::SubscriberOptions;
@@ -290,24 +290,14 @@ impl SubscriberShared {
     pub(crate) fn start(stream: &str, options: SubscriberOptions) -> Result<(Arc<Self>, String), OpenError> {
         validate_name(stream)?;
         let epoch = random_epoch(stream)?;
-        let (listener, rendezvous, policy) = prepare(&options.link, stream, epoch)?;
-        let contact = listener.contact().clone();
+        let setup = prepare(&options.link, stream, epoch)?;
         let name = options.name.clone().unwrap_or_else(default_name);
         validate_name(&name)?;
-        let config = config(&options, stream, &name, contact.to_string(), epoch);
+        let config = config(&options, stream, &name, setup.contact.to_string(), epoch);
         let owners = Arc::new(Owners::default());
         let selected = Arc::new(Selected::new(options.variables.clone()));
         let role = SubscriberRole::new(owners.clone(), selected.clone());
-        let directory = rendezvous.directory().display().to_string();
-        let setup = Setup {
-            listener,
-            contact,
-            rendezvous,
-            policy,
-            token: options.link.token.clone(),
-            dial_timeout: options.link.silence,
-            busy_poll: options.link.busy_poll,
-        };
+        let directory = setup.rendezvous.directory().display().to_string();
         let clock = Clock::start();
         let machine = SubscriberMachine::new(config, clock.now());
         let endpoint = Endpoint::start(clock, setup, machine, role);
