@@ -39,6 +39,9 @@ pub enum OpenError {
     /// TLS is configured and cannot be set up.
     #[error(transparent)]
     Tls(#[from] fp_transport::TlsError),
+    /// The environment's bound of bytes is no number.
+    #[error(transparent)]
+    Limit(#[from] crate::room::LimitError),
     /// Refused, timed out, or a rank was lost.
     #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, directory, dials))]
     Failed {

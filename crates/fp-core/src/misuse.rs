@@ -122,7 +122,7 @@ pub enum Misuse {
     Command(CommandError),
     /// The step is larger than the publisher's bound.
     #[error(
-        "step {step}, rank {rank}: {len_bytes} bytes exceed the bound of {limit_bytes}: raise limit_bytes"
+        "step {step}, rank {rank}: {len_bytes} bytes exceed the bound of {limit_bytes}: raise limit_bytes, or FLEXPATH_LIMIT_BYTES of the process"
     )]
     StepTooLarge {
         /// The step.

@@ -5,6 +5,7 @@ use crate::error::{BeginError, CloseError, Misuse, OpenError};
 use crate::opening::Opening;
 use crate::options::{LinkOptions, PublisherOptions};
 use crate::rendezvous::Rendezvous;
+use crate::room::{Allowance, Room};
 use crate::server::Server;
 use crate::statistics::{Counters, Statistics};
 use crate::writer::StepWriter;
@@ -154,6 +155,14 @@ pub(crate) fn cohort_config(link: &LinkOptions, name: &str, contact: String) -> 
     config
 }
 
+/// The pool is bounded by what the machine lets live: up to the bound before a step, and one step of at most as much.
+fn pool_options(options: &PublisherOptions) -> PoolOptions {
+    let rounding = options.limit_bytes / 16 + 2 * options.segment_len_bytes as u64;
+    PoolOptions::default()
+        .with_segment_len_bytes(options.segment_len_bytes)
+        .with_limit_bytes(options.limit_bytes.saturating_mul(2).saturating_add(rounding))
+}
+
 pub(crate) fn random_epoch(stream: &str) -> Result<Epoch, OpenError> {
     let mut bytes = [0u8; 16];
     getrandom::fill(&mut bytes)
@@ -265,8 +274,9 @@ impl PublisherShared {
         config.reserve_steps = options.reserve_steps;
         config.precious_first = options.precious_first;
         let counters = Arc::new(Counters::default());
-        let pool = Pool::new(PoolOptions::default().with_segment_len_bytes(options.segment_len_bytes));
-        let server = Arc::new(Server::new(pool, counters.clone()));
+        let pool = Pool::new(pool_options(&options));
+        let room = Room::of_stream(pool.clone(), options.limit_bytes)?;
+        let server = Arc::new(Server::new(pool, room, counters.clone()));
         let role = PublisherRole {
             server: server.clone(),
             events: Events::default(),
@@ -280,6 +290,7 @@ impl PublisherShared {
         let machine = PublisherMachine::new(config, clock.now());
         let endpoint = Endpoint::start(clock, setup, machine, role);
         let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
+        server.room.wake_by(endpoint.mailbox());
         let shared =
             Arc::new(PublisherShared { stream: stream.to_owned(), endpoint, server, counters, options });
         Ok((shared, directory))
@@ -328,7 +339,7 @@ impl PublisherShared {
         if self.endpoint.is_forked() {
             return Err(BeginError::Misuse { stream: self.stream.clone(), source: Misuse::Forked });
         }
-        Ok(Beginning { shared: self, started: Instant::now(), waits_for: None })
+        Ok(Beginning { shared: self, started: Instant::now(), waits_for: None, elsewhere_bytes: 0 })
     }
 
     pub(crate) fn close(&self) -> Result<(), CloseError> {
@@ -382,6 +393,14 @@ pub(crate) struct Beginning<'a> {
     shared: &'a PublisherShared,
     pub(crate) started: Instant,
     waits_for: Option<BeginWait>,
+    /// What other streams of the process hold.
+    elsewhere_bytes: u64,
+}
+
+impl Drop for Beginning<'_> {
+    fn drop(&mut self) {
+        self.shared.server.room.set_waits(false);
+    }
 }
 
 impl Beginning<'_> {
@@ -395,9 +414,11 @@ impl Beginning<'_> {
         if let Some(what) = &state.role.failure {
             return Ok(Err(BeginError::Driver { stream: stream(), what: what.clone() }));
         }
+        let allowance = self.shared.server.room.allowance();
+        state.machine.set_room_bytes(allowance.room_bytes);
         match state.machine.begin_step(now) {
             Ok(Begin::Started(begun)) => Ok(Ok(begun)),
-            Ok(Begin::Wait { reason, until }) => self.still_waiting(reason, until),
+            Ok(Begin::Wait { reason, until }) => self.still_waiting(reason, until, allowance),
             Err(error) => Ok(Err(begin_error(stream(), error))),
         }
     }
@@ -406,7 +427,13 @@ impl Beginning<'_> {
         &mut self,
         reason: BeginWait,
         until: Option<Moment>,
+        allowance: Allowance,
     ) -> Look<Result<BegunStep, BeginError>> {
+        if self.shared.server.room.set_waits(true) {
+            // What another stream let go of before it could know is seen by looking once more.
+            return Err(Some(Moment::ZERO));
+        }
+        self.elsewhere_bytes = allowance.elsewhere_bytes;
         let (patience, waited) = (self.shared.options.skew_timeout, self.started.elapsed());
         let skew = matches!(reason, BeginWait::Skew { .. });
         self.waits_for = Some(reason);
@@ -418,7 +445,12 @@ impl Beginning<'_> {
     }
 
     fn timed_out(&self) -> BeginError {
-        let waits_for = self.waits_for.as_ref().map(describe_wait).unwrap_or_default();
+        let mut waits_for = self.waits_for.as_ref().map(describe_wait).unwrap_or_default();
+        if self.elsewhere_bytes > 0 {
+            let elsewhere =
+                format!(", and other streams of this process hold {} bytes", self.elsewhere_bytes);
+            waits_for.push_str(&elsewhere);
+        }
         BeginError::TimedOut { stream: self.shared.stream.clone(), waited: self.started.elapsed(), waits_for }
     }
 

@@ -2,6 +2,7 @@
 //! Payload never enters the machine's lock.
 
 use crate::driver::{DATA_BIT, DataServer};
+use crate::room::Room;
 use crate::served::{Served, Want};
 use crate::statistics::Counters;
 use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedBlock};
@@ -61,13 +62,14 @@ struct Inner {
 pub(crate) struct Server {
     inner: Mutex<Inner>,
     pub(crate) pool: Pool,
+    pub(crate) room: Arc<Room>,
     counters: Arc<Counters>,
     epoll: Mutex<Option<OwnedFd>>,
 }
 
 impl Server {
-    pub(crate) fn new(pool: Pool, counters: Arc<Counters>) -> Self {
-        Self { inner: Mutex::new(Inner::default()), pool, counters, epoll: Mutex::new(None) }
+    pub(crate) fn new(pool: Pool, room: Arc<Room>, counters: Arc<Counters>) -> Self {
+        Self { inner: Mutex::new(Inner::default()), pool, room, counters, epoll: Mutex::new(None) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -133,6 +135,7 @@ impl Server {
 
     pub(crate) fn store(&self, step: StepId, block: StoredBlock) {
         if let Some(stored) = self.lock().steps.get_mut(&step) {
+            self.room.store(block.payload.len() as u64);
             stored.blocks.push(block);
         }
     }
@@ -356,9 +359,11 @@ impl Server {
         for key in stored.exported.values() {
             inproc::withdraw(*key);
         }
+        let len_bytes = stored.blocks.iter().map(|block| block.payload.len() as u64).sum();
         if retire {
             stored.arena.retire(stored.seen.into_values().collect());
         }
+        self.room.free(len_bytes);
         self.pool.sweep();
     }
 

@@ -42,6 +42,8 @@ pub struct StepWriter {
     values: Vec<ScalarValue>,
     promised: Vec<String>,
     len_bytes: u64,
+    /// The most bytes that the step may have.
+    limit_bytes: u64,
     left: bool,
 }
 
@@ -87,6 +89,7 @@ impl StepWriter {
             if kept { shared.server.begin(begun.step, begun.kept) } else { shared.server.pool.arena() };
         Self {
             step: begun.step,
+            limit_bytes: shared.server.room.step_limit_bytes(),
             kept,
             shared_variables,
             arena,
@@ -295,6 +298,7 @@ impl StepWriter {
         // A step that cannot end is abandoned as the writer is dropped.
         ended.map_err(|error| self.command_error(error))?;
         self.left = true;
+        self.shared.server.room.ended(len_bytes);
         Counters::add(&self.shared.counters.steps, 1);
         Ok(())
     }
@@ -333,7 +337,17 @@ impl StepWriter {
         self.shared.options.link.cohort.rank()
     }
 
+    /// A step larger than the bound is an error at once.
+    fn check_bound(&self, more_bytes: u64) -> Result<(), PutError> {
+        let (step, rank, limit_bytes) = (self.step, self.rank(), self.limit_bytes);
+        match self.len_bytes.saturating_add(more_bytes) {
+            len_bytes if len_bytes <= limit_bytes => Ok(()),
+            len_bytes => Err(self.misuse(Misuse::StepTooLarge { step, rank, len_bytes, limit_bytes })),
+        }
+    }
+
     fn lend(&self, variable: &Variable, len_bytes: usize) -> Result<fp_transport::Loan, PutError> {
+        self.check_bound(len_bytes as u64)?;
         let lent = self.arena.loan(len_bytes, 64);
         lent.map_err(|source| PutError::Memory {
             stream: self.shared.stream.clone(),
@@ -426,12 +440,7 @@ impl StepWriter {
         payload: Option<Payload>,
     ) -> Result<(), PutError> {
         let bytes = payload.as_ref().map_or(0, |payload| payload.len() as u64);
-        let limit_bytes = self.shared.options.limit_bytes;
-        if self.len_bytes + bytes > limit_bytes {
-            let len_bytes = self.len_bytes + bytes;
-            let (step, rank) = (self.step, self.rank());
-            return Err(self.misuse(Misuse::StepTooLarge { step, rank, len_bytes, limit_bytes }));
-        }
+        self.check_bound(bytes)?;
         self.len_bytes += bytes;
         let put = self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put {
             def: Arc::new(variable.def.clone()),

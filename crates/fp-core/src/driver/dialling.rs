@@ -35,8 +35,19 @@ impl Mailbox {
 
     pub(crate) fn post(&self, letter: Letter) {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner).push(letter);
+        self.ring();
+    }
+
+    /// Has whoever drives look, without a letter.
+    pub(crate) fn ring(&self) {
         // The counter can only be full if it was rung already.
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_rung(&self) -> bool {
+        let mut bell = [rustix::event::PollFd::new(&self.bell, rustix::event::PollFlags::IN)];
+        rustix::event::poll(&mut bell, Some(&rustix::time::Timespec::default())).is_ok_and(|ready| ready == 1)
     }
 
     pub(crate) fn take(&self) -> Vec<Letter> {

@@ -14,7 +14,8 @@ mod wakers;
 use crate::rendezvous::Rendezvous;
 use background::{Background, Driven};
 pub(crate) use clock::Clock;
-use dialling::{Letter, Mailbox};
+use dialling::Letter;
+pub(crate) use dialling::Mailbox;
 use fp_proto::effect::Effect;
 use fp_proto::time::Moment;
 use fp_transport::{Contact, Link, Listener, TransportPolicy};
@@ -151,6 +152,11 @@ impl<R: Role> Endpoint<R> {
         let token = background.add(&driven)?;
         let _ = endpoint.registered.set((background, token));
         Ok(endpoint)
+    }
+
+    /// Where others ring to have whoever waits here look again.
+    pub(crate) fn mailbox(&self) -> Arc<Mailbox> {
+        Arc::clone(&self.mailbox)
     }
 
     /// Whether this is a child that was forked off the process that opened the handle.

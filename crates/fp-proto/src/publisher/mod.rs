@@ -59,6 +59,8 @@ pub struct PublisherMachine {
     pub(crate) cohort: Cohort,
     pub(crate) phase: Phase,
     pub(crate) ledger: Ledger,
+    /// Live bytes at which a step has to wait.
+    pub(crate) room_bytes: u64,
     pub(crate) merging: Merging,
     pub(crate) changes: Changes,
     pub(crate) tables: Tables,
@@ -85,6 +87,7 @@ impl PublisherMachine {
             cohort,
             phase: Phase::Opening,
             ledger: Ledger::default(),
+            room_bytes: config.limit_bytes,
             merging: Merging::default(),
             changes: Changes::default(),
             tables: Tables::default(),

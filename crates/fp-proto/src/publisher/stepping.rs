@@ -67,10 +67,16 @@ impl PublisherMachine {
         Some(Begin::Wait { reason: BeginWait::Skew { step, lagging }, until: None })
     }
 
+    /// Sets the live bytes at which the next step has to wait: the configured bound, less what others of the process
+    /// hold, as the driver knows it.
+    pub fn set_room_bytes(&mut self, room_bytes: u64) {
+        self.room_bytes = room_bytes;
+    }
+
     fn begin_for_subscriptions(&mut self) -> Begin {
         let step = self.ledger.next;
         let silence = self.config.cohort.silence;
-        let full = self.ledger.live_bytes() >= self.config.limit_bytes;
+        let full = self.ledger.live_bytes() >= self.room_bytes;
         let mut kept = BTreeSet::new();
         let mut not_kept = Vec::new();
         let ids: Vec<SubscriptionId> = self.ledger.subscriptions.keys().copied().collect();
