@@ -4,7 +4,6 @@
 #[path = "support/mod.rs"]
 mod support;
 
-use fp_transport::memory::ring::{self, RingReceiver, RingSender};
 use fp_transport::{Link, OutFrame, TransportKind};
 use rustix::thread::futex;
 use std::hint::spin_loop;
@@ -70,25 +69,22 @@ impl End for Framed {
     }
 }
 
-struct Ring {
-    sender: RingSender,
-    receiver: RingReceiver,
-    frame: Vec<u8>,
-    spin: bool,
-}
+/// A link whose ends look at its ring again and again.
+struct Polled(Link);
 
-impl End for Ring {
+impl End for Polled {
     fn send(&mut self) {
-        assert!(self.sender.try_send(&[1; 8]).expect("sound"));
+        self.0.send(OutFrame::new(vec![1; 8])).expect("room");
     }
 
     fn receive(&mut self) {
-        while !self.receiver.try_recv(&mut self.frame).expect("sound") {
-            if self.spin {
-                spin_loop();
-            } else {
-                self.receiver.wait(deadline()).expect("sound");
-            }
+        if self.0.watch_ring().is_none() {
+            self.0.recv_deadline(deadline()).expect("a frame");
+            self.0.arm(false);
+            return;
+        }
+        while self.0.recv_here().expect("sound").is_none() {
+            spin_loop();
         }
     }
 }
@@ -120,13 +116,6 @@ fn futexes() -> Vec<f64> {
     trips(here, Futex { mine: two, theirs: one, seen: 0 })
 }
 
-fn rings(spin: bool) -> Vec<f64> {
-    let (sender, to_there) = ring::pair(4096).expect("a ring");
-    let (answers, receiver) = ring::pair(4096).expect("a ring");
-    let here = Ring { sender, receiver, frame: Vec::new(), spin };
-    trips(here, Ring { sender: answers, receiver: to_there, frame: Vec::new(), spin })
-}
-
 fn unix_sockets() -> Vec<f64> {
     let (here, there) = UnixStream::pair().expect("a pair");
     trips(Raw(here), Raw(there))
@@ -145,19 +134,22 @@ fn links((here, there): (Link, Link)) -> Vec<f64> {
     trips(Framed(here), Framed(there))
 }
 
+fn polled((here, there): (Link, Link)) -> Vec<f64> {
+    trips(Polled(here), Polled(there))
+}
+
 /// A name, the place of its baseline in the list, and how to measure it.
 type Way<'a> = (&'a str, usize, &'a dyn Fn() -> Vec<f64>);
 
 fn main() {
-    let ways: [Way<'_>; 8] = [
+    let ways: [Way<'_>; 7] = [
         ("futex", 0, &futexes),
-        ("ring, asleep", 0, &|| rings(false)),
-        ("ring, busy poll", 0, &|| rings(true)),
-        ("unix socket", 3, &unix_sockets),
-        ("shm link", 3, &|| links(linked(TransportKind::Shm))),
-        ("tcp socket", 5, &tcp_sockets),
-        ("tcp link", 5, &|| links(linked(TransportKind::Tcp))),
-        ("tcp link, TLS", 5, &|| links(linked_with_tls())),
+        ("unix socket", 1, &unix_sockets),
+        ("shm link", 1, &|| links(linked(TransportKind::Shm))),
+        ("shm, busy poll", 0, &|| polled(linked(TransportKind::Shm))),
+        ("tcp socket", 4, &tcp_sockets),
+        ("tcp link", 4, &|| links(linked(TransportKind::Tcp))),
+        ("tcp link, TLS", 4, &|| links(linked_with_tls())),
     ];
     let mut times = vec![Vec::new(); ways.len()];
     for _ in 0..ROUNDS {

@@ -1,7 +1,7 @@
 //! Frames: what a link carries. A small head, a body of any length, and descriptors (over unix sockets).
 //!
-//! On the wire, integers little endian: head length (u32), kind (u16, always [`FRAME_KIND`]), number of descriptors
-//! (u16), body length (u64), then the head, then the body. Lengths are checked before anything is allocated.
+//! On the wire, integers little endian: head length (u32), kind (u16), number of descriptors (u16), body length (u64),
+//! then the head, then the body. Lengths are checked before anything is allocated.
 
 use crate::memory::Payload;
 use std::os::fd::OwnedFd;
@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 /// Bytes of a frame's header.
 pub const HEADER_LEN: usize = 16;
-/// Kind of every frame so far. Another value shows that the stream of bytes is corrupt.
+/// Kind of the frames that a link's user sends. A value that is no kind shows that the stream of bytes is corrupt.
 pub const FRAME_KIND: u16 = 0x5046;
+/// Kind of the frames by which the two ends of a link agree on their rings.
+pub const RING_KIND: u16 = 0x5052;
 /// Most descriptors of a frame.
 pub const DESCRIPTORS_LIMIT: usize = 16;
 /// Longest head in bytes.
@@ -40,6 +42,7 @@ pub struct OutFrame {
     pub body: Vec<Payload>,
     /// Descriptors for the peer (inproc and shm only).
     pub descriptors: Vec<Arc<OwnedFd>>,
+    pub(crate) is_of_rings: bool,
 }
 
 impl OutFrame {
@@ -60,6 +63,20 @@ impl OutFrame {
     pub fn with_descriptor(mut self, descriptor: Arc<OwnedFd>) -> Self {
         self.descriptors.push(descriptor);
         self
+    }
+
+    /// One of the link's own, by which its ends agree on their rings.
+    pub(crate) fn of_rings(word: u8, descriptors: Vec<Arc<OwnedFd>>) -> OutFrame {
+        OutFrame { head: vec![word], body: Vec::new(), descriptors, is_of_rings: true }
+    }
+
+    pub(crate) fn header(&self) -> Header {
+        Header {
+            head_len: u32::try_from(self.head.len()).unwrap_or(u32::MAX),
+            is_of_rings: self.is_of_rings,
+            descriptors: u16::try_from(self.descriptors.len()).unwrap_or(u16::MAX),
+            body_len: self.body_len(),
+        }
     }
 
     /// Bytes of the body.
@@ -89,6 +106,8 @@ pub struct InFrame {
 pub struct Header {
     /// Bytes of the head.
     pub head_len: u32,
+    /// Whether it is one of the link's own ([`RING_KIND`]).
+    pub is_of_rings: bool,
     /// Number of descriptors.
     pub descriptors: u16,
     /// Bytes of the body.
@@ -112,7 +131,8 @@ impl Header {
     pub fn encode(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[0..4].copy_from_slice(&self.head_len.to_le_bytes());
-        bytes[4..6].copy_from_slice(&FRAME_KIND.to_le_bytes());
+        let kind = if self.is_of_rings { RING_KIND } else { FRAME_KIND };
+        bytes[4..6].copy_from_slice(&kind.to_le_bytes());
         bytes[6..8].copy_from_slice(&self.descriptors.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.body_len.to_le_bytes());
         bytes
@@ -125,11 +145,12 @@ impl Header {
     pub fn decode(bytes: &[u8; HEADER_LEN], limits: &FrameLimits) -> Result<Header, BadHeader> {
         let [a, b, c, d, e, f, g, h, body @ ..] = *bytes;
         let kind = u16::from_le_bytes([e, f]);
-        if kind != FRAME_KIND {
+        if kind != FRAME_KIND && kind != RING_KIND {
             return Err(BadHeader { what: "kind", value: kind.into(), limit: FRAME_KIND.into() });
         }
         let header = Header {
             head_len: u32::from_le_bytes([a, b, c, d]),
+            is_of_rings: kind == RING_KIND,
             descriptors: u16::from_le_bytes([g, h]),
             body_len: u64::from_le_bytes(body),
         };
@@ -140,7 +161,8 @@ impl Header {
     }
 }
 
-fn at_most(what: &'static str, value: u64, limit: u64) -> Result<(), BadHeader> {
+/// Checks a length.
+pub(crate) fn at_most(what: &'static str, value: u64, limit: u64) -> Result<(), BadHeader> {
     if value > limit { Err(BadHeader { what, value, limit }) } else { Ok(()) }
 }
 
@@ -151,14 +173,15 @@ mod tests {
 
     #[test]
     fn the_header_is_these_bytes() {
-        let header = Header { head_len: 0x0102, descriptors: 3, body_len: 0x0a0b_0c0d };
+        let header = Header { head_len: 0x0102, is_of_rings: false, descriptors: 3, body_len: 0x0a0b_0c0d };
         assert_eq!(header.encode(), *b"\x02\x01\x00\x00\x46\x50\x03\x00\x0d\x0c\x0b\x0a\x00\x00\x00\x00");
+        assert_eq!(Header { is_of_rings: true, ..header }.encode()[4..6], *b"\x52\x50");
     }
 
     proptest! {
         #[test]
-        fn sound_headers_survive(head_len in 0..=HEAD_LIMIT_BYTES, descriptors in 0u16..=16, body_len in 0..=1u64 << 40) {
-            let header = Header { head_len, descriptors, body_len };
+        fn sound_headers_survive(head_len in 0..=HEAD_LIMIT_BYTES, is_of_rings in any::<bool>(), descriptors in 0u16..=16, body_len in 0..=1u64 << 40) {
+            let header = Header { head_len, is_of_rings, descriptors, body_len };
             prop_assert_eq!(Header::decode(&header.encode(), &FrameLimits::default()), Ok(header));
         }
 

@@ -8,6 +8,7 @@
 mod faults;
 mod inbox;
 mod outbox;
+mod rings;
 mod waiting;
 
 #[cfg(feature = "testing")]
@@ -20,6 +21,7 @@ use crate::memory::ProcessWatch;
 use crate::negotiate::{Negotiated, TransportKind};
 use inbox::Inbox;
 use outbox::Outbox;
+use rings::Rings;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -114,6 +116,7 @@ pub struct Link {
     limits: FrameLimits,
     outbox: Outbox,
     inbox: Inbox,
+    rings: Rings,
     #[cfg(feature = "testing")]
     faults: faults::FaultState,
 }
@@ -141,6 +144,7 @@ impl Link {
             limits: FrameLimits::default(),
             outbox: Outbox::new(SEND_LIMIT_BYTES),
             inbox: Inbox::default(),
+            rings: Rings::default(),
             #[cfg(feature = "testing")]
             faults: faults::FaultState::default(),
         }
@@ -199,8 +203,11 @@ impl Link {
     /// [`LinkError::Full`] and [`LinkError::TooLarge`]: the frame was not taken, the link is sound.
     /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what the peer sent can still be received.
     pub fn send(&mut self, frame: OutFrame) -> Result<(), LinkError> {
-        let passes_descriptors = self.transport() != TransportKind::Tcp;
-        self.outbox.push(frame, passes_descriptors)?;
+        if !self.send_by_ring(&frame)? {
+            let passes_descriptors = self.transport() != TransportKind::Tcp;
+            self.outbox.push(frame, passes_descriptors)?;
+            self.offer_ring();
+        }
         self.flush().map(|_| ())
     }
 
@@ -233,7 +240,24 @@ impl Link {
 
     /// Whether a frame may be returned without asking the kernel.
     pub fn has_buffered(&self) -> bool {
-        self.inbox.has_buffered() || self.channel.has_buffered()
+        self.inbox.has_buffered() || self.channel.has_buffered() || self.ring_has_frames()
+    }
+
+    /// The next frame of those that are here already, without asking the kernel; what has come to the socket meanwhile
+    /// makes the descriptor readable.
+    ///
+    /// # Errors
+    /// As [`Link::recv`].
+    pub fn recv_here(&mut self) -> Result<Option<InFrame>, LinkError> {
+        loop {
+            if self.inbox.body_remaining > 0 {
+                return Err(LinkError::BodyPending { remaining_bytes: self.inbox.body_remaining });
+            }
+            let frame = self.next_without_asking()?;
+            if frame.is_some() || self.ring_is_empty_for_sure()? {
+                return Ok(frame);
+            }
+        }
     }
 
     /// The next frame, or `None` if it is not here yet. The last frame's body must have been taken.

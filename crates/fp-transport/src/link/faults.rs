@@ -26,6 +26,12 @@ pub(super) struct FaultState {
 }
 
 impl FaultState {
+    /// Whether anything goes wrong: then all goes by the socket, where it can.
+    pub(super) fn is_set(&self) -> bool {
+        let Faults { send_bytes, receive_bytes, would_block_every, reset_after_bytes } = self.faults;
+        send_bytes.or(receive_bytes).is_some() || would_block_every.or(reset_after_bytes).is_some()
+    }
+
     pub(super) fn before_send(&mut self, limit: usize, fd: BorrowedFd<'_>) -> io::Result<usize> {
         self.before(limit, self.faults.send_bytes, fd)
     }

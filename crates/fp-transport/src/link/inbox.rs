@@ -2,7 +2,7 @@
 
 use super::{CALL_LIMIT_BYTES, Link, LinkError, broken};
 use crate::channel::Channel;
-use crate::frame::{DESCRIPTORS_LIMIT, FrameLimits, HEADER_LEN, Header, InFrame};
+use crate::frame::{DESCRIPTORS_LIMIT, FrameLimits, HEADER_LEN, Header, InFrame, at_most};
 use crate::negotiate::TransportKind;
 use crate::socket::ReceiveError;
 use rustix::process::{Resource, getrlimit};
@@ -35,9 +35,19 @@ pub(super) struct Inbox {
 }
 
 /// What reading came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Read {
+    /// Something, and perhaps there is more.
     Some,
+    /// All that was there.
+    All,
     Nothing,
+}
+
+/// A frame of the link's user, or one of the link's own.
+enum Parsed {
+    Frame(InFrame),
+    OfRings(InFrame),
 }
 
 impl Inbox {
@@ -57,7 +67,7 @@ impl Inbox {
     }
 
     /// A frame, if the buffer has all of it.
-    fn parse(&mut self, limits: &FrameLimits, descriptors_pass: bool) -> Result<Option<InFrame>, LinkError> {
+    fn parse(&mut self, limits: &FrameLimits, descriptors_pass: bool) -> Result<Option<Parsed>, LinkError> {
         if self.large.is_some() {
             return self.parse_large();
         }
@@ -66,6 +76,11 @@ impl Inbox {
         if header.descriptors > 0 && !descriptors_pass {
             let value = header.descriptors.into();
             return Err(LinkError::Malformed { what: "number of descriptors over tcp", value, limit: 0 });
+        }
+        if header.is_of_rings {
+            let (value, limit) = (header.head_len.into(), u64::from(descriptors_pass));
+            at_most("head length of a frame about rings", value, limit)?;
+            at_most("body length of a frame about rings", header.body_len, 0)?;
         }
         let head_len = header.head_len as usize;
         if HEADER_LEN + head_len > BUFFER_BYTES {
@@ -81,7 +96,7 @@ impl Inbox {
         self.finish(header, head).map(Some)
     }
 
-    fn parse_large(&mut self) -> Result<Option<InFrame>, LinkError> {
+    fn parse_large(&mut self) -> Result<Option<Parsed>, LinkError> {
         let Some((header, mut head)) = self.large.take() else { return Ok(None) };
         let missing = header.head_len as usize - head.len();
         head.extend_from_slice(self.take(missing));
@@ -92,7 +107,7 @@ impl Inbox {
         self.finish(header, head).map(Some)
     }
 
-    fn finish(&mut self, header: Header, head: Vec<u8>) -> Result<InFrame, LinkError> {
+    fn finish(&mut self, header: Header, head: Vec<u8>) -> Result<Parsed, LinkError> {
         let wanted = usize::from(header.descriptors);
         if self.descriptors.len() < wanted {
             let (value, limit) = (wanted as u64, self.descriptors.len() as u64);
@@ -104,30 +119,31 @@ impl Inbox {
         }
         self.body_remaining = header.body_len;
         let descriptors = self.descriptors.drain(..wanted).collect();
-        Ok(InFrame { head, body_len: header.body_len, descriptors })
+        let frame = InFrame { head, body_len: header.body_len, descriptors };
+        Ok(if header.is_of_rings { Parsed::OfRings(frame) } else { Parsed::Frame(frame) })
     }
 
-    /// Reads once, into the large head or the buffer.
-    fn fill(&mut self, channel: &mut Channel, limit: usize) -> Result<usize, ReceiveError> {
+    /// Reads once, into the large head or the buffer; says how much, and whether there was room for more.
+    fn fill(&mut self, channel: &mut Channel, limit: usize) -> Result<(usize, bool), ReceiveError> {
         match self.large.take() {
             Some((header, mut head)) => {
                 let received = fill_large(channel, &header, &mut head, &mut self.descriptors, limit);
                 self.large = Some((header, head));
-                received
+                received.map(|received| (received, false))
             }
             None => self.fill_buffer(channel, limit),
         }
     }
 
-    fn fill_buffer(&mut self, channel: &mut Channel, limit: usize) -> Result<usize, ReceiveError> {
+    fn fill_buffer(&mut self, channel: &mut Channel, limit: usize) -> Result<(usize, bool), ReceiveError> {
         self.buffer.resize(BUFFER_BYTES, 0);
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         let space = &mut self.buffer[self.end..];
-        let space = IoSliceMut::new(&mut space[..limit.min(BUFFER_BYTES - self.end)]);
-        let received = channel.receive(&mut [space], &mut self.descriptors)?;
+        let len = limit.min(BUFFER_BYTES - self.end);
+        let received = channel.receive(&mut [IoSliceMut::new(&mut space[..len])], &mut self.descriptors)?;
         self.end += received;
-        Ok(received)
+        Ok((received, received < len))
     }
 
     fn is_between_frames(&self) -> bool {
@@ -155,20 +171,53 @@ impl Link {
         if self.inbox.body_remaining > 0 {
             return Err(LinkError::BodyPending { remaining_bytes: self.inbox.body_remaining });
         }
+        let mut read = Read::Some;
+        loop {
+            if let Some(frame) = self.next_without_asking()? {
+                return Ok(Some(frame));
+            }
+            // What is left after all that was there was read is not asked for: the descriptor is readable again.
+            if read == Read::Some {
+                read = self.read_once().or_else(|error| self.unless_the_ring_has_more(error))?;
+            } else if self.ring_is_empty_for_sure()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The next frame of those that are here already, in a ring or in the buffer.
+    pub(super) fn next_without_asking(&mut self) -> Result<Option<InFrame>, LinkError> {
         let descriptors_pass = self.transport() != TransportKind::Tcp;
         loop {
             if self.inbox.ended {
                 return Err(LinkError::Closed);
             }
-            let parsed = self.inbox.parse(&self.limits, descriptors_pass);
-            if let Some(frame) = self.ending(parsed)? {
+            let from_ring = self.next_in_ring();
+            if let Some(frame) = self.ending(from_ring)? {
                 return Ok(Some(frame));
             }
-            match self.read_once()? {
-                Read::Some => {}
-                Read::Nothing => return Ok(None),
+            let parsed = self.inbox.parse(&self.limits, descriptors_pass);
+            match self.ending(parsed)? {
+                Some(Parsed::Frame(frame)) => {
+                    let in_order = self.may_come_by_socket();
+                    return self.ending(in_order).map(|()| Some(frame));
+                }
+                Some(Parsed::OfRings(frame)) => {
+                    let agreed = self.agree_on_rings(frame);
+                    self.ending(agreed)?;
+                }
+                None => return Ok(None),
             }
         }
+    }
+
+    /// A peer that goes may have left frames in its ring: they are heard first, and then the end.
+    fn unless_the_ring_has_more(&mut self, error: LinkError) -> Result<Read, LinkError> {
+        if !self.ring_has_frames() {
+            return Err(error);
+        }
+        self.inbox.ended = false;
+        Ok(Read::Nothing)
     }
 
     fn read_once(&mut self) -> Result<Read, LinkError> {
@@ -176,7 +225,12 @@ impl Link {
             Ok(limit) => self.inbox.fill(&mut self.channel, limit),
             Err(error) => Err(error.into()),
         };
-        self.judge(result)
+        // Over TLS the kernel does not know what is left.
+        let had_room = result.as_ref().is_ok_and(|(_, had_room)| *had_room) && !self.is_encrypted();
+        Ok(match self.judge(result.map(|(received, _)| received))? {
+            Read::Some if had_room => Read::All,
+            read => read,
+        })
     }
 
     /// Turns what a call received into what it means: the end, an error, or nothing yet.
@@ -192,6 +246,14 @@ impl Link {
             Ok(0) => Err(LinkError::Lost(io::ErrorKind::UnexpectedEof.into())),
             Ok(_) => Ok(Read::Some),
             Err(ReceiveError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => Ok(Read::Nothing),
+            // A peer that closes with a bell unheard resets the connection.
+            Err(ReceiveError::Io(error))
+                if error.kind() == io::ErrorKind::ConnectionReset
+                    && self.has_rings()
+                    && self.inbox.is_between_frames() =>
+            {
+                Err(LinkError::Closed)
+            }
             Err(ReceiveError::Io(error)) => Err(broken(error)),
             Err(ReceiveError::DescriptorsLost) => {
                 Err(LinkError::DescriptorsLost { limit: getrlimit(Resource::Nofile).current })
@@ -265,8 +327,8 @@ impl Link {
         };
         let received = *result.as_ref().unwrap_or(&0);
         match self.judge(result)? {
-            Read::Some => Ok(Some(received)),
             Read::Nothing => Ok(None),
+            Read::Some | Read::All => Ok(Some(received)),
         }
     }
 

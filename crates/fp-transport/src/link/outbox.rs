@@ -1,7 +1,7 @@
 //! The sending half: frames that wait, gathered straight from where their bytes lie.
 
 use super::{CALL_LIMIT_BYTES, Flushed, Link, LinkError, broken};
-use crate::frame::{DESCRIPTORS_LIMIT, HEAD_LIMIT_BYTES, HEADER_LEN, Header, OutFrame};
+use crate::frame::{DESCRIPTORS_LIMIT, HEAD_LIMIT_BYTES, HEADER_LEN, OutFrame};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 #[cfg(feature = "testing")]
@@ -30,11 +30,9 @@ struct Waiting {
 impl Waiting {
     fn new(frame: OutFrame, passes_descriptors: bool) -> Result<Waiting, LinkError> {
         let descriptors_limit = if passes_descriptors { DESCRIPTORS_LIMIT as u64 } else { 0 };
-        let head_len = checked("head length", frame.head.len() as u64, HEAD_LIMIT_BYTES.into())? as u32;
-        let descriptors =
-            checked("number of descriptors", frame.descriptors.len() as u64, descriptors_limit)? as u16;
-        let header = Header { head_len, descriptors, body_len: frame.body_len() }.encode();
-        Ok(Waiting { header, frame, piece: 0, offset: 0 })
+        at_most("head length", frame.head.len() as u64, HEAD_LIMIT_BYTES.into())?;
+        at_most("number of descriptors", frame.descriptors.len() as u64, descriptors_limit)?;
+        Ok(Waiting { header: frame.header().encode(), frame, piece: 0, offset: 0 })
     }
 
     fn piece(&self, index: usize) -> Option<&[u8]> {
@@ -72,8 +70,8 @@ impl Waiting {
     }
 }
 
-fn checked(what: &'static str, value: u64, limit: u64) -> Result<u64, LinkError> {
-    if value > limit { Err(LinkError::TooLarge { what, value, limit }) } else { Ok(value) }
+fn at_most(what: &'static str, value: u64, limit: u64) -> Result<(), LinkError> {
+    if value > limit { Err(LinkError::TooLarge { what, value, limit }) } else { Ok(()) }
 }
 
 impl Outbox {

@@ -94,12 +94,16 @@ impl Link {
     }
 
     fn await_event(
-        &self,
+        &mut self,
         events: PollFlags,
         waiting_for: &'static str,
         deadline: Instant,
     ) -> Result<(), LinkError> {
-        match wait_for(self.as_fd(), events, deadline) {
+        let came = match events {
+            PollFlags::IN => self.await_readable(deadline),
+            _ => wait_for(self.as_fd(), events, deadline),
+        };
+        match came {
             Ok(true) => Ok(()),
             Ok(false) => Err(LinkError::Deadline { waiting_for }),
             Err(error) => Err(LinkError::Lost(error)),

@@ -403,6 +403,7 @@ mod tests {
     use rustix::time::Timespec;
     use std::mem::MaybeUninit;
     use std::net::TcpListener;
+    use std::sync::mpsc;
     use std::time::Duration;
 
     /// An identity with more certificates than the sockets below take at once.
@@ -414,9 +415,17 @@ mod tests {
         TlsOptions::new(&own.certificate, &own.key, authority.path()).load().expect("sound files")
     }
 
-    /// Shakes hands as a dialler does, over a socket that takes little; gives the first reply, and itself to be kept.
-    fn dial_slowly(socket: OwnedFd, tls: &TlsIdentity, deadline: Instant) -> ([u8; 96], Channel) {
+    /// Shakes hands as a dialler does, over a socket that takes little, and reads nothing until it is told to; gives the
+    /// first reply, and itself to be kept.
+    fn dial_slowly(
+        socket: OwnedFd,
+        tls: &TlsIdentity,
+        deadline: Instant,
+        go: &mpsc::Receiver<()>,
+    ) -> ([u8; 96], Channel) {
         let mut channel = Channel::secured(socket, tls.dial().expect("a connection"));
+        channel.shake_hands(Instant::now()).expect_err("nobody has answered");
+        go.recv_timeout(Duration::from_secs(30)).expect("a word");
         channel.shake_hands(deadline).expect("keys");
         let hello = [&HELLO_MAGIC[..], &[1, 0, 1, 0], &[0; 84], &[1, 3], &[0; 34]].concat();
         channel.send_exact(&hello, deadline).expect("sent");
@@ -437,7 +446,8 @@ mod tests {
         set_socket_send_buffer_size(&far, 1).expect("a socket");
         far.set_nonblocking(true).expect("a socket");
         let (there, house) = (tls.clone(), House::new(&ListenOptions::new(1).with_tls(Some(tls))));
-        let dialling = std::thread::spawn(move || dial_slowly(near, &there, deadline));
+        let (told, go) = mpsc::channel();
+        let dialling = std::thread::spawn(move || dial_slowly(near, &there, deadline, &go));
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a set");
         epoll::add(&epoll, &far, epoll::EventData::new_u64(1), epoll::EventFlags::IN).expect("watched");
         let mut handshake =
@@ -450,7 +460,9 @@ mod tests {
             assert!(!ready.is_empty(), "nothing happens any more");
             assert!(matches!(handshake.advance(&house), Step::Waiting), "it goes on");
             handshake.watch(&epoll, 1);
-            waited |= handshake.writing;
+            if handshake.writing && !std::mem::replace(&mut waited, true) {
+                told.send(()).expect("it listens");
+            }
         }
         let (reply, _channel) = dialling.join().expect("no panic");
         assert!(Reply::decode(&reply).is_some_and(|reply| reply.outcome == Ok(1)));

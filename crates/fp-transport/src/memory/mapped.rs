@@ -8,7 +8,7 @@ use rustix::fs::{SealFlags, fcntl_get_seals, fstat};
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU64;
 
 /// How a segment is mapped.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,11 +56,6 @@ impl MappedSegment {
     /// The segment as words that its owner may change at any time. To be loaded from only.
     pub(super) fn words(&self) -> &[AtomicU64] {
         self.mapping.words()
-    }
-
-    /// One word to sleep on, see [`Mapping::futex_word`]. To be loaded from only.
-    pub(super) fn futex_word(&self, word: usize) -> Option<&AtomicU32> {
-        self.mapping.futex_word(word)
     }
 
     /// A range of the segment, which keeps the mapping alive.

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU64;
 
 /// Page size that lengths are rounded to. Kernels with larger pages round mappings up by themselves.
 pub(crate) const PAGE_BYTES: usize = 4096;
@@ -82,17 +82,8 @@ impl Mapping {
     /// a store to it ends the process.
     pub(crate) fn words(&self) -> &[AtomicU64] {
         // SAFETY: page aligned, in bounds, every bit pattern is a value, and all accesses of both processes go
-        // through atomics of this size (but for the futex words, which lie in words that nobody reads as u64).
+        // through atomics of this size.
         unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().cast::<AtomicU64>(), self.len / 8) }
-    }
-
-    /// The lower half of a word, to wait on. `None` outside the mapping. The word must be used as u32 only.
-    pub(crate) fn futex_word(&self, word: usize) -> Option<&AtomicU32> {
-        if word >= self.len / 8 {
-            return None;
-        }
-        // SAFETY: in bounds by the check above and aligned to 8; the ring uses this word only through this method.
-        Some(unsafe { &*self.pointer.as_ptr().add(word * 8).cast::<AtomicU32>() })
     }
 }
 

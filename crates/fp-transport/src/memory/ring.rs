@@ -1,29 +1,33 @@
 //! A ring of byte frames between two processes, for announcements that must not cost a system call.
 //!
 //! One [`RingSender`], one [`RingReceiver`]. Each end writes to memory of its own only, which the other maps read
-//! only: the *data* segment (frames, how far they go, a counter to sleep on) belongs to the sender, the *control*
-//! segment (how far it has read, whether it sleeps) to the receiver. A single shared segment could not be sealed
-//! against writing, and one end could spoil the other's state; two sealed ones leave nothing to spoil but one's own.
-//! So a hostile sender can send nonsense, which the receiver notices, and a hostile receiver can claim nonsense,
-//! which the sender notices; neither reads or writes out of bounds or loops.
+//! only: the *data* segment (frames, how far they go) belongs to the sender, the *control* segment (how far it has
+//! read, whether it wants to be woken) to the receiver. A single shared segment could not be sealed against writing,
+//! and one end could spoil the other's state; two sealed ones leave nothing to spoil but one's own. So a hostile
+//! sender can send nonsense, which the receiver notices, and a hostile receiver can claim nonsense, which the sender
+//! notices; neither reads or writes out of bounds or loops.
 //!
-//! Setting up: [`RingSender::new`] gives a data descriptor to send, [`RingReceiver::open`] takes it and gives a
-//! control descriptor to send back, [`RingSender::attach`] takes that. Before it, the sender may fill the ring once.
+//! Setting up: [`RingOffer::new`] gives a data descriptor to send, [`RingReceiver::open`] takes it and gives a control
+//! descriptor to send back, [`RingOffer::accepted`] takes that and is the sender.
 //!
 //! Positions count words of 8 bytes and never wrap (2^64 words); a frame is one word of length and its bytes in whole
 //! words. Words are copied with relaxed atomics, since the other process may change them at any time.
 //! Memory order: the sender stores words, then the position with release; the receiver loads the position with
-//! acquire, then words; the same in the other direction for room. Sleeping is Dekker's pattern with a sequentially
-//! consistent fence on each side, so the sender calls the kernel only when somebody sleeps.
+//! acquire, then words; the same in the other direction for room.
+//!
+//! The ring wakes nobody: its user has a bell (a socket), and [`RingSender::wants_bell`] says when to ring it, at most
+//! once until the receiver has read everything that was there. That is Dekker's pattern with a sequentially consistent
+//! fence on each side. The sender moves its position, then looks whether the receiver is armed and has read what the
+//! last bell was for. The receiver arms itself or moves its position, then looks whether anything is there
+//! ([`RingReceiver::is_empty_for_sure`]) before it waits for the bell.
 
 mod receiver;
 mod sender;
 
-pub use receiver::RingReceiver;
-pub use sender::RingSender;
+pub use receiver::{RingReceiver, RingWatch, Taken};
+pub use sender::{RingOffer, RingSender};
 
 use super::error::MemoryError;
-use std::time::{Duration, Instant};
 
 /// An error of a ring. After [`RingError::Malformed`] the ring is of no use any more.
 #[derive(Debug, thiserror::Error)]
@@ -42,14 +46,6 @@ pub enum RingError {
         /// The largest value it may have.
         limit: u64,
     },
-    /// A frame that can never fit.
-    #[error("a frame of {len_bytes} bytes does not fit a ring for frames of up to {limit_bytes} bytes")]
-    TooLarge {
-        /// Its length.
-        len_bytes: usize,
-        /// The largest length.
-        limit_bytes: usize,
-    },
     /// A capacity that is not possible.
     #[error("a ring of {capacity_bytes} bytes is not possible: 64 bytes to 1 GiB")]
     Capacity {
@@ -58,15 +54,15 @@ pub enum RingError {
     },
 }
 
-/// Both ends of a ring within one process, for tests and for in-process peers.
+/// Both ends of a ring within one process.
 ///
 /// # Errors
-/// As [`RingSender::new`] and [`RingReceiver::open`].
-pub fn pair(capacity_bytes: usize) -> Result<(RingSender, RingReceiver), RingError> {
-    let (mut sender, data) = RingSender::new(capacity_bytes)?;
+/// As [`RingOffer::new`] and [`RingReceiver::open`].
+#[cfg(test)]
+fn pair(capacity_bytes: usize) -> Result<(RingSender, RingReceiver), RingError> {
+    let (offer, data) = RingOffer::new(capacity_bytes)?;
     let (receiver, control) = RingReceiver::open(data)?;
-    sender.attach(control)?;
-    Ok((sender, receiver))
+    Ok((offer.accepted(control)?, receiver))
 }
 
 /// Word indices of the data segment. Each of these has a cache line of its own.
@@ -74,16 +70,17 @@ mod data {
     pub(super) const MAGIC_WORD: usize = 0;
     pub(super) const CAPACITY_WORD: usize = 1;
     pub(super) const HEAD_WORD: usize = 8;
-    pub(super) const SEQUENCE_WORD: usize = 16;
     /// First word of the frames: the second page.
     pub(super) const FRAMES_WORD: usize = 512;
     pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"FLXRING1");
+    /// Instead of a length: the sender goes on elsewhere.
+    pub(super) const LEAVE: u64 = u64::MAX;
 }
 
 /// Word indices of the control segment.
 mod control {
     pub(super) const TAIL_WORD: usize = 0;
-    pub(super) const SLEEPING_WORD: usize = 8;
+    pub(super) const ARMED_WORD: usize = 8;
 }
 
 /// Words that a frame of `len_bytes` takes, its length word included.
@@ -91,13 +88,9 @@ fn frame_words(len_bytes: u64) -> u64 {
     1 + len_bytes.div_ceil(8)
 }
 
-/// Longest frame of a ring: half of it, so that two always fit.
+/// Longest frame of a ring: a little less than half of it, so that two always fit.
 fn frame_limit_bytes(capacity_words: u64) -> u64 {
-    (capacity_words / 2 - 1) * 8
-}
-
-fn time_left(deadline: Instant) -> Duration {
-    deadline.saturating_duration_since(Instant::now())
+    (capacity_words / 2 - 2) * 8
 }
 
 #[cfg(test)]

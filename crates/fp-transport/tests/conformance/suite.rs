@@ -269,7 +269,9 @@ fn malformed_by(case: Case, wire: &[u8]) -> (&'static str, u64, u64) {
 }
 
 pub(crate) fn corrupt_headers_end_the_link(case: Case) {
-    let header = |head_len, descriptors, body_len| Header { head_len, descriptors, body_len }.encode();
+    let header = |head_len, descriptors, body_len| {
+        Header { head_len, is_of_rings: false, descriptors, body_len }.encode()
+    };
     assert_eq!(malformed_by(case, &[0xee; 16]), ("kind", 0xeeee, FRAME_KIND.into()));
     let limit = u64::from(HEAD_LIMIT_BYTES);
     assert_eq!(malformed_by(case, &header(u32::MAX, 0, 0)), ("head length", u32::MAX.into(), limit));
@@ -285,7 +287,7 @@ pub(crate) fn corrupt_headers_end_the_link(case: Case) {
 }
 
 pub(crate) fn a_peer_that_goes_in_a_frame_is_lost(case: Case) {
-    let header = Header { head_len: 10, descriptors: 0, body_len: 100 }.encode();
+    let header = Header { head_len: 10, is_of_rings: false, descriptors: 0, body_len: 100 }.encode();
     let cut = |extra: &[u8]| {
         let (mut one, other) = case.pair();
         one.send_raw(&[&header, extra].concat()).expect("room");
@@ -378,7 +380,7 @@ pub(crate) fn hostile_bytes_are_survived(case: Case) {
     runner
         .run(&hostile, |(noise, head_len, descriptors, body_len)| {
             let (mut one, mut other) = case.pair();
-            let sound = Header { head_len, descriptors, body_len }.encode();
+            let sound = Header { head_len, is_of_rings: false, descriptors, body_len }.encode();
             one.send_raw(&[&sound[..], &noise].concat()).expect("room");
             drop(one);
             let deadline = soon();

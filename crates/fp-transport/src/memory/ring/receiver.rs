@@ -2,14 +2,12 @@
 
 use super::super::mapping::{Mapping, PAGE_BYTES};
 use super::super::segment::sealed_memfd;
-use super::{RingError, control, data, frame_limit_bytes, frame_words, time_left};
+use super::{RingError, control, data, frame_limit_bytes, frame_words};
 use crate::memory::MapOptions;
 use crate::memory::mapped::MappedSegment;
 use rustix::fs::fstat;
-use rustix::thread::futex;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
-use std::time::Instant;
 
 /// The end that takes frames out.
 #[derive(Debug)]
@@ -22,8 +20,33 @@ pub struct RingReceiver {
     head: u64,
 }
 
+/// What was taken out of a ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// A frame.
+    Frame,
+    /// The mark that the sender goes on elsewhere.
+    Leave,
+    /// Nothing: none is there now.
+    Nothing,
+}
+
+/// Sees whether a ring has anything new, without its receiver.
+#[derive(Debug, Clone)]
+pub struct RingWatch {
+    segment: MappedSegment,
+    tail: u64,
+}
+
+impl RingWatch {
+    /// Whether anything was put in that had not been taken out when this was made.
+    pub fn has_news(&self) -> bool {
+        self.segment.words()[data::HEAD_WORD].load(Ordering::Acquire) != self.tail
+    }
+}
+
 impl RingReceiver {
-    /// Opens the data segment of a sender, and makes the control segment to send back.
+    /// Opens the data segment of a sender, and makes the control segment to send back. Not armed yet.
     ///
     /// # Errors
     /// [`RingError::Memory`], [`RingError::Malformed`] if it is no ring.
@@ -35,22 +58,24 @@ impl RingReceiver {
         Ok((RingReceiver { segment, control, capacity_words, tail: 0, head: 0 }, fd))
     }
 
-    /// Takes one frame out: `into` is emptied and filled with it. `false`: there is none now.
+    /// Takes one frame out: `into` is emptied and filled with it.
     ///
     /// # Errors
     /// [`RingError::Malformed`].
-    pub fn try_recv(&mut self, into: &mut Vec<u8>) -> Result<bool, RingError> {
+    pub fn take(&mut self, into: &mut Vec<u8>) -> Result<Taken, RingError> {
         if !self.has_frame()? {
-            return Ok(false);
+            return Ok(Taken::Nothing);
         }
-        let len_bytes = self.checked_len()?;
+        let Some(len_bytes) = self.checked_len()? else {
+            self.advance(1);
+            return Ok(Taken::Leave);
+        };
         self.load(len_bytes, into);
-        self.tail += frame_words(len_bytes);
-        self.control.words()[control::TAIL_WORD].store(self.tail, Ordering::Release);
-        Ok(true)
+        self.advance(frame_words(len_bytes));
+        Ok(Taken::Frame)
     }
 
-    /// Whether a frame is there.
+    /// Whether anything is there.
     ///
     /// # Errors
     /// [`RingError::Malformed`].
@@ -71,14 +96,40 @@ impl RingReceiver {
         Ok(self.head != self.tail)
     }
 
-    /// The length of the next frame, which must lie within what the sender has filled.
-    fn checked_len(&self) -> Result<u64, RingError> {
+    /// Whether nothing is there, and the sender will ring the bell for what comes, if this end is armed.
+    ///
+    /// # Errors
+    /// [`RingError::Malformed`].
+    pub fn is_empty_for_sure(&mut self) -> Result<bool, RingError> {
+        fence(Ordering::SeqCst);
+        Ok(!self.has_frame()?)
+    }
+
+    /// Says whether the sender is to ring the bell. After arming, [`RingReceiver::is_empty_for_sure`] is to be asked
+    /// before waiting.
+    pub fn arm(&self, armed: bool) {
+        self.control.words()[control::ARMED_WORD].store(armed.into(), Ordering::Relaxed);
+    }
+
+    /// Sees what comes after all that was taken so far.
+    pub fn watch(&self) -> RingWatch {
+        RingWatch { segment: self.segment.clone(), tail: self.tail }
+    }
+
+    fn advance(&mut self, words: u64) {
+        self.tail += words;
+        self.control.words()[control::TAIL_WORD].store(self.tail, Ordering::Release);
+    }
+
+    /// The length of the next frame, which must lie within what the sender has filled; `None` for the mark of leaving.
+    fn checked_len(&self) -> Result<Option<u64>, RingError> {
         let len_bytes = self.word(self.tail).load(Ordering::Relaxed);
         let limit = frame_limit_bytes(self.capacity_words).min((self.head - self.tail - 1) * 8);
-        if len_bytes > limit {
-            return Err(RingError::Malformed { what: "length of a frame", value: len_bytes, limit });
+        match len_bytes {
+            data::LEAVE => Ok(None),
+            len_bytes if len_bytes <= limit => Ok(Some(len_bytes)),
+            value => Err(RingError::Malformed { what: "length of a frame", value, limit }),
         }
-        Ok(len_bytes)
     }
 
     fn load(&self, len_bytes: u64, into: &mut Vec<u8>) {
@@ -92,35 +143,6 @@ impl RingReceiver {
 
     fn word(&self, position: u64) -> &AtomicU64 {
         &self.segment.words()[data::FRAMES_WORD + (position & (self.capacity_words - 1)) as usize]
-    }
-
-    /// Sleeps until a frame is there or the deadline is over; says whether one is. May return early with `false`.
-    ///
-    /// # Errors
-    /// [`RingError::Malformed`].
-    pub fn wait(&mut self, deadline: Instant) -> Result<bool, RingError> {
-        let segment = self.segment.clone();
-        let Some(sequence) = segment.futex_word(data::SEQUENCE_WORD) else { return self.has_frame() };
-        let seen = sequence.load(Ordering::Acquire);
-        self.set_sleeping(1);
-        // The other half of the sender's fence: either it sees the flag, or this sees the frame.
-        fence(Ordering::SeqCst);
-        let there = self.has_frame();
-        if matches!(there, Ok(false))
-            && let Ok(timeout) = time_left(deadline).try_into()
-        {
-            // Whatever ended the sleep (a wake, a change before it, a signal, the time): look again.
-            let _ = futex::wait(sequence, futex::Flags::empty(), seen, Some(&timeout));
-        }
-        self.set_sleeping(0);
-        there?;
-        self.has_frame()
-    }
-
-    fn set_sleeping(&self, value: u32) {
-        if let Some(flag) = self.control.futex_word(control::SLEEPING_WORD) {
-            flag.store(value, Ordering::Relaxed);
-        }
     }
 }
 

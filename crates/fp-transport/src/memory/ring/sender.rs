@@ -5,28 +5,36 @@ use super::super::segment::sealed_memfd;
 use super::{RingError, control, data, frame_limit_bytes, frame_words};
 use crate::memory::MapOptions;
 use crate::memory::mapped::MappedSegment;
-use rustix::thread::futex;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+/// A ring that its receiver has not opened yet.
+#[derive(Debug)]
+pub struct RingOffer {
+    mapping: Mapping,
+    capacity_words: u64,
+}
 
 /// The end that puts frames in.
 #[derive(Debug)]
 pub struct RingSender {
     mapping: Mapping,
-    control: Option<MappedSegment>,
+    control: MappedSegment,
     capacity_words: u64,
     head: u64,
     /// What the receiver was last seen to have read: the real value is this or more.
     tail: u64,
+    /// Up to where the receiver was told to read.
+    told: u64,
 }
 
-impl RingSender {
+impl RingOffer {
     /// A ring that holds frames of `capacity_bytes` together (rounded up to a power of two), and the descriptor of
     /// its data segment for the receiver.
     ///
     /// # Errors
     /// [`RingError::Capacity`], [`RingError::Memory`].
-    pub fn new(capacity_bytes: usize) -> Result<(RingSender, OwnedFd), RingError> {
+    pub fn new(capacity_bytes: usize) -> Result<(RingOffer, OwnedFd), RingError> {
         if !(64..=1 << 30).contains(&capacity_bytes) {
             return Err(RingError::Capacity { capacity_bytes: capacity_bytes as u64 });
         }
@@ -36,42 +44,82 @@ impl RingSender {
         let capacity_words = capacity_bytes as u64 / 8;
         mapping.words()[data::MAGIC_WORD].store(data::MAGIC, Ordering::Relaxed);
         mapping.words()[data::CAPACITY_WORD].store(capacity_words, Ordering::Release);
-        Ok((RingSender { mapping, control: None, capacity_words, head: 0, tail: 0 }, fd))
+        Ok((RingOffer { mapping, capacity_words }, fd))
     }
 
     /// Takes the receiver's control segment.
     ///
     /// # Errors
     /// [`RingError::Memory`], if the descriptor is not what a receiver makes.
-    pub fn attach(&mut self, control: OwnedFd) -> Result<(), RingError> {
+    pub fn accepted(self, control: OwnedFd) -> Result<RingSender, RingError> {
         let options = MapOptions::default().with_prefault(true);
-        self.control = Some(MappedSegment::map(control, PAGE_BYTES as u64, options)?);
-        Ok(())
+        let control = MappedSegment::map(control, PAGE_BYTES as u64, options)?;
+        let RingOffer { mapping, capacity_words } = self;
+        Ok(RingSender { mapping, control, capacity_words, head: 0, tail: 0, told: 0 })
     }
+}
 
+impl RingSender {
     /// Longest frame in bytes.
     pub fn frame_limit_bytes(&self) -> usize {
         frame_limit_bytes(self.capacity_words) as usize
     }
 
-    /// Puts one frame in and wakes the receiver if it sleeps. `false`: there is no room now.
+    /// Puts one frame in. `false`: there is no room now, or never will be for so long a one.
     ///
     /// # Errors
-    /// [`RingError::TooLarge`], [`RingError::Malformed`].
+    /// [`RingError::Malformed`].
     pub fn try_send(&mut self, frame: &[u8]) -> Result<bool, RingError> {
-        let limit_bytes = self.frame_limit_bytes();
-        if frame.len() > limit_bytes {
-            return Err(RingError::TooLarge { len_bytes: frame.len(), limit_bytes });
-        }
+        // One word is always left for the mark of leaving.
         let needed = frame_words(frame.len() as u64);
-        if !self.has_room(needed)? {
+        if frame.len() > self.frame_limit_bytes() || !self.has_room(needed + 1)? {
             return Ok(false);
         }
         self.store(frame);
-        self.head += needed;
-        self.mapping.words()[data::HEAD_WORD].store(self.head, Ordering::Release);
-        self.ring_bell();
+        self.publish(needed);
         Ok(true)
+    }
+
+    /// Says that what follows goes another way, until the receiver is told to read here again.
+    pub fn leave(&mut self) {
+        self.word(self.head).store(data::LEAVE, Ordering::Relaxed);
+        self.publish(1);
+    }
+
+    /// Whether at least half of the ring is free.
+    ///
+    /// # Errors
+    /// [`RingError::Malformed`].
+    pub fn is_half_free(&mut self) -> Result<bool, RingError> {
+        self.has_room(self.capacity_words / 2)
+    }
+
+    /// Whether the receiver waits for a bell and has read all that the last one was for; then it is to be rung, and
+    /// counts as rung.
+    ///
+    /// # Errors
+    /// [`RingError::Malformed`].
+    pub fn wants_bell(&mut self) -> Result<bool, RingError> {
+        fence(Ordering::SeqCst);
+        if self.control.words()[control::ARMED_WORD].load(Ordering::Relaxed) == 0 {
+            return Ok(false);
+        }
+        self.tail = self.read_tail()?;
+        let wants = self.tail >= self.told;
+        if wants {
+            self.told = self.head;
+        }
+        Ok(wants)
+    }
+
+    /// The receiver is told by other means to read all that is here.
+    pub fn told(&mut self) {
+        self.told = self.head;
+    }
+
+    fn publish(&mut self, words: u64) {
+        self.head += words;
+        self.mapping.words()[data::HEAD_WORD].store(self.head, Ordering::Release);
     }
 
     fn has_room(&mut self, needed: u64) -> Result<bool, RingError> {
@@ -82,8 +130,7 @@ impl RingSender {
     }
 
     fn read_tail(&self) -> Result<u64, RingError> {
-        let Some(control) = &self.control else { return Ok(0) };
-        let tail = control.words()[control::TAIL_WORD].load(Ordering::Acquire);
+        let tail = self.control.words()[control::TAIL_WORD].load(Ordering::Acquire);
         if tail < self.tail || tail > self.head {
             return Err(RingError::Malformed {
                 what: "position of the receiver",
@@ -112,30 +159,12 @@ impl RingSender {
     fn word(&self, position: u64) -> &AtomicU64 {
         &self.mapping.words()[data::FRAMES_WORD + (position & (self.capacity_words - 1)) as usize]
     }
-
-    /// Wakes the receiver if it sleeps. The fence orders the position before the look at the flag; the receiver has
-    /// the same fence between its flag and its look at the position.
-    fn ring_bell(&self) {
-        let Some(sequence) = self.mapping.futex_word(data::SEQUENCE_WORD) else { return };
-        sequence.fetch_add(1, Ordering::Release);
-        fence(Ordering::SeqCst);
-        if self.receiver_sleeps() {
-            // A failure to wake cannot be repaired here; the receiver's deadline bounds the harm.
-            let _ = futex::wake(sequence, futex::Flags::empty(), 1);
-        }
-    }
-
-    /// Whether the receiver sleeps in [`super::RingReceiver::wait`] now.
-    pub fn receiver_sleeps(&self) -> bool {
-        let flag = self.control.as_ref().and_then(|control| control.futex_word(control::SLEEPING_WORD));
-        flag.is_some_and(|flag| flag.load(Ordering::Relaxed) != 0)
-    }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 impl RingSender {
     /// Writes anything, as a hostile sender would.
-    pub(super) fn scribble(&self, head: u64, words: &[u64]) {
+    pub fn scribble(&self, head: u64, words: &[u64]) {
         for (position, word) in words.iter().enumerate() {
             self.word(position as u64).store(*word, Ordering::Relaxed);
         }

@@ -7,77 +7,89 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc;
 use std::thread;
+use std::time::{Duration, Instant};
 
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(20)
-}
+const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
-fn frames_before_and_after_attach_arrive_in_order() {
-    let (mut sender, data) = RingSender::new(256).expect("a ring");
+fn frames_and_marks_arrive_in_order() {
+    let (mut sender, mut receiver) = pair(256).expect("a ring");
     assert!(sender.try_send(b"early").expect("sound"));
-    let (mut receiver, control) = RingReceiver::open(data).expect("a ring");
-    sender.attach(control).expect("a control segment");
+    sender.leave();
     assert!(sender.try_send(b"").expect("sound"));
     let mut frame = Vec::new();
-    assert!(receiver.try_recv(&mut frame).expect("sound"));
+    assert_eq!(receiver.take(&mut frame).expect("sound"), Taken::Frame);
     assert_eq!(frame, b"early");
-    assert!(receiver.try_recv(&mut frame).expect("sound"));
+    assert_eq!(receiver.take(&mut frame).expect("sound"), Taken::Leave);
+    assert_eq!(receiver.take(&mut frame).expect("sound"), Taken::Frame);
     assert_eq!(frame, b"");
-    assert!(!receiver.try_recv(&mut frame).expect("sound"));
+    assert_eq!(receiver.take(&mut frame).expect("sound"), Taken::Nothing);
 }
 
 #[test]
-fn a_frame_that_can_never_fit_is_an_error_and_a_full_ring_is_not() {
-    let (mut sender, _receiver) = pair(64).expect("a ring");
-    assert!(matches!(sender.try_send(&[0; 25]), Err(RingError::TooLarge { len_bytes: 25, limit_bytes: 24 })));
-    assert!(sender.try_send(&[1; 24]).expect("sound") && sender.try_send(&[1; 24]).expect("sound"));
-    assert!(!sender.try_send(&[]).expect("sound"), "eight words are full");
-    assert!(matches!(RingSender::new(10), Err(RingError::Capacity { capacity_bytes: 10 })));
-}
-
-#[test]
-fn a_sleeper_is_woken() {
-    let (mut sender, mut receiver) = pair(4096).expect("a ring");
-    let waiting = thread::spawn(move || {
-        let deadline = soon();
-        while !receiver.wait(deadline).expect("sound") {
-            assert!(Instant::now() < deadline, "never woken");
-        }
-        receiver
-    });
-    let deadline = soon();
-    while !sender.receiver_sleeps() {
-        assert!(Instant::now() < deadline, "it never sleeps");
-        thread::yield_now();
-    }
-    assert!(sender.try_send(b"wake").expect("sound"));
-    let mut receiver = waiting.join().expect("no panic");
+fn a_full_ring_has_room_for_the_mark_of_leaving() {
+    let (mut sender, mut receiver) = pair(64).expect("a ring");
+    assert!(!sender.try_send(&[0; 17]).expect("sound"), "that can never fit");
+    assert!(sender.try_send(&[1; 16]).expect("sound") && sender.try_send(&[1; 16]).expect("sound"));
+    assert!(sender.try_send(&[]).expect("sound") && !sender.try_send(&[]).expect("sound"));
+    assert!(!sender.is_half_free().expect("sound"));
+    sender.leave();
     let mut frame = Vec::new();
-    assert!(receiver.try_recv(&mut frame).expect("sound"));
-    assert!(!receiver.wait(Instant::now()).expect("sound"), "a deadline in the past returns at once");
+    let taken: Vec<Taken> = (0..5).map(|_| receiver.take(&mut frame).expect("sound")).collect();
+    assert_eq!(taken, [Taken::Frame, Taken::Frame, Taken::Frame, Taken::Leave, Taken::Nothing]);
+    assert!(sender.is_half_free().expect("sound"));
+    assert!(matches!(RingOffer::new(10), Err(RingError::Capacity { capacity_bytes: 10 })));
 }
 
+#[test]
+fn the_bell_is_rung_once_for_what_one_look_finds() {
+    let (mut sender, mut receiver) = pair(4096).expect("a ring");
+    let mut frame = Vec::new();
+    assert!(sender.try_send(b"a").expect("sound") && !sender.wants_bell().expect("sound"), "nobody is armed");
+    let watch = receiver.watch();
+    receiver.arm(true);
+    assert!(!receiver.is_empty_for_sure().expect("sound"), "what came before is seen by looking");
+    assert!(watch.has_news());
+    assert_eq!(receiver.take(&mut frame).expect("sound"), Taken::Frame);
+    assert!(receiver.is_empty_for_sure().expect("sound") && !receiver.watch().has_news());
+    assert!(sender.try_send(b"b").expect("sound") && sender.wants_bell().expect("sound"));
+    assert!(sender.try_send(b"c").expect("sound") && !sender.wants_bell().expect("sound"), "it was rung");
+    assert_eq!(receiver.take(&mut frame).expect("sound"), Taken::Frame);
+    assert_eq!(receiver.take(&mut frame).expect("sound"), Taken::Frame);
+    assert!(sender.try_send(b"d").expect("sound") && sender.wants_bell().expect("sound"));
+    receiver.arm(false);
+    assert!(sender.try_send(b"e").expect("sound") && !sender.wants_bell().expect("sound"));
+}
+
+/// A receiver that only ever waits for the bell, which is a channel here: a lost one would end in its deadline.
 #[test]
 fn many_frames_between_two_threads() {
-    let (mut sender, mut receiver) = pair(4096).expect("a ring");
     const FRAMES: u64 = 300_000;
+    let (mut sender, mut receiver) = pair(4096).expect("a ring");
+    let (bell, rung) = mpsc::channel::<()>();
+    receiver.arm(true);
     let sending = thread::spawn(move || {
-        let deadline = soon();
+        let deadline = Instant::now() + PATIENCE;
         for number in 0..FRAMES {
             let bytes = vec![number as u8; (number % 97) as usize];
             while !sender.try_send(&bytes).expect("sound") {
                 assert!(Instant::now() < deadline, "the receiver does not read");
                 thread::yield_now();
             }
+            if sender.wants_bell().expect("sound") {
+                bell.send(()).expect("it listens");
+            }
         }
+        sender
     });
-    let (mut frame, deadline) = (Vec::new(), soon());
+    let mut frame = Vec::new();
     for number in 0..FRAMES {
-        while !receiver.try_recv(&mut frame).expect("sound") {
-            assert!(Instant::now() < deadline, "frame {number} did not arrive");
-            receiver.wait(deadline).expect("sound");
+        while receiver.take(&mut frame).expect("sound") == Taken::Nothing {
+            if receiver.is_empty_for_sure().expect("sound") {
+                rung.recv_timeout(PATIENCE).expect("a bell was lost");
+            }
         }
         assert_eq!(frame, vec![number as u8; (number % 97) as usize], "frame {number}");
     }
@@ -98,12 +110,14 @@ fn what_is_no_ring_is_refused() {
 
 #[test]
 fn a_receiver_that_lies_is_noticed() {
-    let (mut sender, _data) = RingSender::new(64).expect("a ring");
+    let (offer, _data) = RingOffer::new(64).expect("a ring");
     let (fd, control) = sealed_memfd(4096).expect("a segment");
-    sender.attach(fd).expect("the length and the seals are right");
+    let mut sender = offer.accepted(fd).expect("the length and the seals are right");
     control.words()[control::TAIL_WORD].store(1 << 40, Ordering::Release);
-    assert!(sender.try_send(&[0; 24]).expect("room") && sender.try_send(&[0; 24]).expect("room"));
-    assert!(matches!(sender.try_send(&[0; 24]), Err(RingError::Malformed { limit: 8, .. })));
+    assert!(sender.try_send(&[0; 16]).expect("room") && sender.try_send(&[0; 16]).expect("room"));
+    assert!(matches!(sender.try_send(&[0; 16]), Err(RingError::Malformed { limit: 6, .. })));
+    control.words()[control::ARMED_WORD].store(7, Ordering::Release);
+    assert!(matches!(sender.wants_bell(), Err(RingError::Malformed { limit: 6, .. })));
 }
 
 proptest! {
@@ -115,17 +129,17 @@ proptest! {
         let mut frame = Vec::new();
         for (number, step) in steps.into_iter().enumerate() {
             match step {
-                Some(len) if len <= sender.frame_limit_bytes() => {
+                Some(len) => {
                     let bytes: Vec<u8> = (0..len).map(|index| (number * 31 + index) as u8).collect();
                     let used: usize = model.iter().map(|frame| 1 + frame.len().div_ceil(8)).sum();
-                    let fits = used + 1 + len.div_ceil(8) <= 16;
+                    let fits = len <= sender.frame_limit_bytes() && used + 2 + len.div_ceil(8) <= 16;
                     prop_assert_eq!(sender.try_send(&bytes).expect("sound"), fits);
                     if fits { model.push_back(bytes); }
                 }
-                Some(len) => prop_assert!(sender.try_send(&vec![0; len]).is_err()),
                 None => {
                     let expected = model.pop_front();
-                    prop_assert_eq!(receiver.try_recv(&mut frame).expect("sound"), expected.is_some());
+                    let taken = receiver.take(&mut frame).expect("sound");
+                    prop_assert_eq!(taken == Taken::Frame, expected.is_some());
                     if let Some(expected) = expected { prop_assert_eq!(&frame, &expected); }
                 }
             }
@@ -136,17 +150,17 @@ proptest! {
     #[test]
     fn survives_any_words(head in any::<u64>(), words in prop::collection::vec(any::<u64>(), 16),
                           small in prop::collection::vec(0u64..80, 16), take_small in any::<bool>()) {
-        let (sender, data) = RingSender::new(128).expect("a ring");
-        let words = if take_small { small } else { words };
+        let (offer, data) = RingOffer::new(128).expect("a ring");
         let view = Mapping::shared_writable(data.as_fd(), 8192);
         prop_assert!(view.is_err(), "a sealed segment cannot be mapped writable again");
-        let head = if take_small { head % 40 } else { head };
+        let (mut receiver, control) = RingReceiver::open(data).expect("a ring");
+        let sender = offer.accepted(control).expect("a control segment");
+        let (words, head) = if take_small { (small, head % 40) } else { (words, head) };
         sender.scribble(head, &words);
-        let (mut receiver, _control) = RingReceiver::open(data).expect("a ring");
-        let (mut frame, mut frames) = (Vec::new(), 0);
-        while let Ok(true) = receiver.try_recv(&mut frame) {
-            frames += 1;
-            prop_assert!(frames <= 16 && frame.len() <= 56);
+        let (mut frame, mut taken) = (Vec::new(), 0);
+        while let Ok(Taken::Frame | Taken::Leave) = receiver.take(&mut frame) {
+            taken += 1;
+            prop_assert!(taken <= 16 && frame.len() <= 48);
         }
     }
 }
