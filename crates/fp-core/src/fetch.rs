@@ -315,12 +315,13 @@ impl Job<'_, '_, '_> {
         if comes { PATIENCE_PUSHED } else { Duration::ZERO }
     }
 
-    fn await_peer(&self, errand: &Errand, until: Instant) -> Result<(), PeerError> {
-        let Some(peer) = &errand.peer else { return Ok(()) };
+    fn await_peer(&self, errand: &mut Errand, until: Instant) -> Result<(), PeerError> {
+        let patience = self.patience_for(errand.rank);
+        let Some(peer) = &mut errand.peer else { return Ok(()) };
         if peer.link.has_buffered() {
             return Ok(());
         }
-        Ok(self.patience_for(errand.rank).await_bytes(&peer.link, until)?)
+        Ok(patience.await_bytes(&mut peer.link, until)?)
     }
 
     /// Takes the messages that are here and copies what they place, until nothing is missing: what was pushed for

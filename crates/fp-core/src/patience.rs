@@ -3,7 +3,6 @@
 use crate::owners::Owners;
 use fp_transport::{Link, LinkError};
 use fp_types::{Epoch, Rank};
-use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, IoSliceMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -44,23 +43,20 @@ pub(crate) struct Patience<'s> {
 
 impl Patience<'_> {
     /// Waits until the link has something, or `until` is past.
-    pub(crate) fn await_bytes(&self, link: &Link, until: Instant) -> Result<(), LinkError> {
+    pub(crate) fn await_bytes(&self, link: &mut Link, until: Instant) -> Result<(), LinkError> {
         let now = Instant::now();
         if now >= self.limit.deadline {
             return Err(LinkError::Deadline { waiting_for: "the bytes of a piece" });
         }
-        let left = until.min(self.limit.deadline).saturating_duration_since(now).min(LOOK);
-        let timeout = rustix::time::Timespec::try_from(left).ok();
-        let mut fds = [PollFd::new(link, PollFlags::IN)];
-        match poll(&mut fds, timeout.as_ref()) {
-            Ok(0) if self.owners.is_lost(self.rank, self.epoch) => {
+        match link.await_readable(until.min(self.limit.deadline).min(now + LOOK)) {
+            Ok(false) if self.owners.is_lost(self.rank, self.epoch) => {
                 Err(LinkError::Lost(io::Error::other("the stream has ended without it")))
             }
-            Ok(0) if self.limit.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) => {
+            Ok(false) if self.limit.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) => {
                 Err(LinkError::Deadline { waiting_for: "bytes that nobody waits for any more" })
             }
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(errno) => Err(LinkError::Lost(errno.into())),
+            Ok(_) => Ok(()),
+            Err(error) => Err(LinkError::Lost(error)),
         }
     }
 

@@ -69,7 +69,9 @@ pub(crate) struct DataPeer {
 }
 
 impl DataPeer {
-    pub(crate) fn new(link: Link) -> Self {
+    /// Nobody waits on the link's descriptor but a fetch, which says so: its owner need not ring for placements.
+    pub(crate) fn new(mut link: Link) -> Self {
+        link.arm(false);
         Self {
             link,
             segments: HashMap::new(),

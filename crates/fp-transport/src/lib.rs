@@ -41,7 +41,7 @@ pub use link::{Flushed, Link, LinkError};
 pub use listener::{Accepted, ListenError, ListenOptions, Listener};
 pub use memory::{
     Arena, InprocKey, Loan, Location, MappedSegment, MappedSlice, MemoryError, Payload, Pool, PoolOptions,
-    PoolStats, ProcessWatch, SegmentDescriptor, SegmentId, inproc, ring,
+    PoolStats, ProcessWatch, SegmentDescriptor, SegmentId, inproc, ring, ring::RingWatch,
 };
 pub use negotiate::{Negotiated, PolicyError, Reason, TransportKind, TransportPolicy};
 pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};

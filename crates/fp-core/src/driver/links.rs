@@ -4,7 +4,7 @@ use fp_proto::bounds::LIMIT_LONG_BYTES;
 use fp_proto::codec;
 use fp_proto::effect::PeerId;
 use fp_proto::message::Message;
-use fp_transport::{Link, LinkError, OutFrame};
+use fp_transport::{Link, LinkError, OutFrame, RingWatch};
 use rustix::event::epoll;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -21,6 +21,17 @@ struct Entry {
     writing: bool,
     /// Nothing can be sent any more; what the peer said before is still to be read.
     broken: bool,
+    /// More was here than one turn takes.
+    unfinished: bool,
+}
+
+/// Where a turn looks for messages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    /// What is here already, in a ring above all.
+    Here,
+    /// The socket too, which is readable.
+    Socket,
 }
 
 /// The control links by peer; a peer's number is its token.
@@ -41,7 +52,7 @@ impl Links {
         self.next += 1;
         let data = epoll::EventData::new_u64(token);
         epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).ok()?;
-        self.entries.insert(token, Entry { link, writing: false, broken: false });
+        self.entries.insert(token, Entry { link, writing: false, broken: false, unfinished: false });
         Some(PeerId(token))
     }
 
@@ -67,18 +78,43 @@ impl Links {
     pub(crate) fn receive(
         &mut self,
         token: u64,
+        from: From,
         set: BorrowedFd<'_>,
     ) -> (Vec<(PeerId, Message)>, Result<(), PeerId>) {
         let peer = PeerId(token);
         let Some(entry) = self.entries.get_mut(&token) else { return (Vec::new(), Ok(())) };
         let mut messages = Vec::new();
-        let outcome = entry.receive_into(&mut messages);
+        let outcome = entry.receive_into(&mut messages, from);
         if outcome.is_ok() {
             entry.watch(token, set);
         } else {
             self.entries.remove(&token);
         }
         (messages.into_iter().map(|message| (peer, message)).collect(), outcome.map_err(|()| peer))
+    }
+
+    /// Has the peers put messages into their rings without ringing, and gives what sees them come.
+    pub(crate) fn look_by_ourselves(&mut self) -> Vec<RingWatch> {
+        let watched = |entry: &mut Entry| {
+            entry.link.arm(false);
+            entry.link.watch_ring()
+        };
+        self.entries.values_mut().filter_map(watched).collect()
+    }
+
+    /// Has the peers ring again; gives the links that have something already.
+    pub(crate) fn be_rung(&mut self) -> Vec<u64> {
+        let has_news = |(&token, entry): (&u64, &mut Entry)| entry.link.arm(true).then_some(token);
+        self.entries.iter_mut().filter_map(has_news).collect()
+    }
+
+    pub(crate) fn is_unfinished(&self, token: u64) -> bool {
+        self.entries.get(&token).is_some_and(|entry| entry.unfinished)
+    }
+
+    /// The links of which a turn did not take all that was here.
+    pub(crate) fn unfinished(&self) -> Vec<u64> {
+        self.entries.iter().filter(|(_, entry)| entry.unfinished).map(|(&token, _)| token).collect()
     }
 
     /// Closes every link at once; says whose they were.
@@ -96,10 +132,16 @@ impl Links {
 }
 
 impl Entry {
-    fn receive_into(&mut self, messages: &mut Vec<Message>) -> Result<(), ()> {
+    fn receive_into(&mut self, messages: &mut Vec<Message>, from: From) -> Result<(), ()> {
         self.broken |= self.link.flush().is_err();
-        while messages.len() < LIMIT_MESSAGES || self.link.has_buffered() {
-            match self.link.recv() {
+        self.unfinished = false;
+        loop {
+            if messages.len() == LIMIT_MESSAGES && self.link.has_buffered() {
+                self.unfinished = true;
+                return Ok(());
+            }
+            let frame = if from == From::Here { self.link.recv_here() } else { self.link.recv() };
+            match frame {
                 Ok(Some(frame)) => {
                     let message = codec::decode(&frame.head).map_err(|error| {
                         tracing::warn!(%error, peer = ?self.link.peer(), "a peer misbehaved");
@@ -114,7 +156,6 @@ impl Entry {
                 }
             }
         }
-        Ok(())
     }
 
     fn watch(&mut self, token: u64, set: BorrowedFd<'_>) {

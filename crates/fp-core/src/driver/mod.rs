@@ -18,8 +18,8 @@ use dialling::Letter;
 pub(crate) use dialling::Mailbox;
 use fp_proto::effect::Effect;
 use fp_proto::time::Moment;
-use fp_transport::{Contact, Link, Listener, TransportPolicy};
-use links::Links;
+use fp_transport::{Contact, Link, Listener, RingWatch, TransportPolicy};
+use links::{From, Links};
 pub(crate) use machine::Machine;
 use rustix::event::epoll;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -36,6 +36,10 @@ const TOKEN_WAKE: u64 = 1;
 const FIRST_LINK: u64 = 2;
 /// Marks the token of a data link.
 pub(crate) const DATA_BIT: u64 = 1 << 63;
+/// Marks the token of a control link that has something here, whatever its socket has.
+const HERE_BIT: u64 = 1 << 62;
+/// Looks at the rings between two looks at the epoll set, while a call looks by itself.
+const LOOKS: u32 = 64;
 
 /// What a handle adds to its machine.
 pub(crate) trait Role: Send + 'static {
@@ -280,15 +284,35 @@ impl<R: Role> Endpoint<R> {
 
     /// The tokens that are ready, at the latest at `due`: looks for as long as `busy_poll` allows, then sleeps.
     fn await_ready(&self, due: Instant) -> Vec<u64> {
-        let awake_until = due.min(Instant::now() + self.busy_poll);
-        while Instant::now() < awake_until {
-            let ready = self.ready(Duration::ZERO);
+        if !self.busy_poll.is_zero() {
+            let ready = self.look_by_ourselves(due.min(Instant::now() + self.busy_poll));
             if !ready.is_empty() {
                 return ready;
             }
-            std::hint::spin_loop();
         }
         self.ready(due.saturating_duration_since(Instant::now()))
+    }
+
+    /// Looks at the rings of the control links, and now and then at the descriptors, until something is ready or
+    /// `until` is past. Peers need not ring meanwhile.
+    fn look_by_ourselves(&self, until: Instant) -> Vec<u64> {
+        let watched = self.lock().links.look_by_ourselves();
+        let has_news = || watched.iter().any(RingWatch::has_news);
+        let mut ready = Vec::new();
+        while ready.is_empty() && Instant::now() < until {
+            ready = self.ready(Duration::ZERO);
+            if (0..LOOKS).any(|_| {
+                has_news() || {
+                    std::hint::spin_loop();
+                    false
+                }
+            }) {
+                break;
+            }
+        }
+        let here = self.lock().links.be_rung();
+        ready.extend(here.into_iter().map(|token| token | HERE_BIT));
+        ready
     }
 
     /// The tokens that are ready, at the latest after `timeout`.
@@ -311,7 +335,8 @@ impl<R: Role> Endpoint<R> {
             match token {
                 TOKEN_LISTENER => self.accept(&mut state),
                 TOKEN_WAKE => self.read_mailbox(&mut state),
-                link => self.link_ready(&mut state, link),
+                link if link & HERE_BIT != 0 => self.link_ready(&mut state, link & !HERE_BIT, From::Here),
+                link => self.link_ready(&mut state, link, From::Socket),
             }
             self.drain(&mut state);
         }
@@ -364,6 +389,7 @@ impl<R: Role> Endpoint<R> {
     }
 
     fn read_mailbox(&self, state: &mut State<R>) {
+        let unfinished = state.links.unfinished();
         for letter in self.mailbox.take() {
             let now = self.clock.now();
             match letter {
@@ -377,16 +403,21 @@ impl<R: Role> Endpoint<R> {
                 }
             }
         }
+        unfinished.into_iter().for_each(|token| self.link_ready(state, token, From::Here));
     }
 
-    fn link_ready(&self, state: &mut State<R>, token: u64) {
-        let (messages, alive) = state.links.receive(token, self.epoll.as_fd());
+    fn link_ready(&self, state: &mut State<R>, token: u64, from: From) {
+        let (messages, alive) = state.links.receive(token, from, self.epoll.as_fd());
         for (peer, message) in messages {
             state.machine.handle_message(self.clock.now(), peer, message);
             self.drain(state);
         }
         if let Some(peer) = alive.err() {
             state.machine.handle_disconnected(self.clock.now(), peer);
+        }
+        if state.links.is_unfinished(token) {
+            // What is here makes no descriptor readable.
+            self.mailbox.ring();
         }
     }
 
