@@ -5,7 +5,7 @@
 #[path = "support/mod.rs"]
 mod support;
 
-use fp_transport::memory::{MapOptions, ring};
+use fp_transport::memory::MapOptions;
 use fp_transport::{Link, MappedSegment, OutFrame, Payload, Pool, PoolOptions, SegmentId, TransportKind};
 use std::collections::{HashMap, VecDeque};
 use std::io::{Read, Write};
@@ -65,39 +65,34 @@ fn by_hand(len: usize) -> f64 {
     receiving.join().expect("no panic")
 }
 
-/// Ours: loans of a pool, announced through a ring, read through a second mapping, released through another ring.
+/// Ours: loans of a pool, announced over a link, read through a second mapping, released over the link.
 fn by_pool(len: usize) -> f64 {
     let pool = Pool::new(PoolOptions::default().with_limit_bytes(4 << 30));
-    let (mut announce, mut announced) = ring::pair(4096).expect("a ring");
-    let (mut release, mut released) = ring::pair(4096).expect("a ring");
+    let (mut here, mut there) = linked(TransportKind::Shm);
     let fds = pool.clone();
     let receiving = thread::spawn(move || {
         pin(1);
-        let (mut destination, mut mapped, mut frame) = (vec![0; len], HashMap::new(), Vec::new());
+        let (mut destination, mut mapped) = (vec![0; len], HashMap::new());
         timed(len, |_| {
-            while !announced.try_recv(&mut frame).expect("sound") {
-                announced.wait(deadline()).expect("sound");
-            }
-            let id = SegmentId(u64::from_le_bytes(frame[..].try_into().expect("an id")));
+            let frame = there.recv_deadline(deadline()).expect("a frame");
+            let id = SegmentId(u64::from_le_bytes(frame.head[..].try_into().expect("an id")));
             let segment = mapped.entry(id).or_insert_with(|| map(&fds, id));
             destination.copy_from_slice(segment.slice(0, len as u64).expect("within").as_ref());
-            assert!(release.try_send(&[1]).expect("sound"));
+            there.send(OutFrame::new(vec![1])).expect("room");
         })
     });
     pin(0);
-    let (sources, mut live, mut frame) = (sources(len), VecDeque::new(), Vec::new());
+    let (sources, mut live) = (sources(len), VecDeque::new());
     for step in 0..total(len) {
         if live.len() == LIVE {
-            while !released.try_recv(&mut frame).expect("sound") {
-                released.wait(deadline()).expect("sound");
-            }
+            here.recv_deadline(deadline()).expect("a frame");
             live.pop_front();
         }
         let mut loan = pool.loan(len, 64).expect("room");
         loan.copy_from_slice(&sources[step % LIVE]);
         let payload = loan.freeze();
         let segment = payload.location().expect("shareable").segment;
-        assert!(announce.try_send(&segment.0.to_le_bytes()).expect("sound"));
+        here.send(OutFrame::new(segment.0.to_le_bytes().to_vec())).expect("room");
         live.push_back(payload);
     }
     receiving.join().expect("no panic")

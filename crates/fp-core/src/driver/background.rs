@@ -26,6 +26,8 @@ pub(crate) trait Driven: Send + Sync {
     fn descriptor(&self) -> BorrowedFd<'_>;
     /// Does what is ready, unless a caller is at it: then `false`, and it is armed again later.
     fn turn(&self) -> bool;
+    /// Tells it whether its descriptors are watched here. Called with the lock of all that are driven.
+    fn set_attended(&self, attended: bool);
     /// Whether nobody waits on it just now, so that it may be armed again.
     fn is_left_alone(&self) -> bool;
     /// When it wants a turn even if nothing is ready.
@@ -81,6 +83,7 @@ impl Background {
         let mut entries = self.lock();
         let Some(entry) = entries.get_mut(&token).filter(|entry| !entry.armed) else { return };
         let Some(driven) = entry.driven.upgrade() else { return };
+        driven.set_attended(true);
         let flags = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
         let data = epoll::EventData::new_u64(token);
         entry.armed = epoll::modify(&self.epoll, driven.descriptor(), data, flags).is_ok();
@@ -164,9 +167,15 @@ impl Background {
     }
 
     fn disarmed(&self, token: u64) {
-        if let Some(entry) = self.lock().get_mut(&token) {
-            entry.armed = false;
+        let mut entries = self.lock();
+        let Some(entry) = entries.get_mut(&token) else { return };
+        entry.armed = false;
+        let driven = entry.driven.upgrade();
+        if let Some(driven) = &driven {
+            driven.set_attended(false);
         }
+        // As in `arm`: the lock first.
+        drop(entries);
     }
 
     fn find(&self, token: u64) -> Option<Arc<dyn Driven>> {
@@ -199,6 +208,7 @@ impl Background {
             if armed || !driven.is_left_alone() {
                 continue;
             }
+            driven.set_attended(true);
             let data = epoll::EventData::new_u64(token);
             let done = epoll::modify(&self.epoll, driven.descriptor(), data, flags).is_ok();
             if let Some(entry) = self.lock().get_mut(&token) {

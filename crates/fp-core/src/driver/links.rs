@@ -93,19 +93,27 @@ impl Links {
         (messages.into_iter().map(|message| (peer, message)).collect(), outcome.map_err(|()| peer))
     }
 
-    /// Has the peers put messages into their rings without ringing, and gives what sees them come.
-    pub(crate) fn look_by_ourselves(&mut self) -> Vec<RingWatch> {
-        let watched = |entry: &mut Entry| {
+    /// Has the peers put messages into their rings without ringing.
+    pub(crate) fn be_silent(&mut self) {
+        for entry in self.entries.values_mut() {
             entry.link.arm(false);
-            entry.link.watch_ring()
-        };
-        self.entries.values_mut().filter_map(watched).collect()
+        }
+    }
+
+    /// As [`Links::be_silent`], and gives what sees messages come.
+    pub(crate) fn watch(&mut self) -> Vec<RingWatch> {
+        self.be_silent();
+        self.entries.values().filter_map(|entry| entry.link.watch_ring()).collect()
     }
 
     /// Has the peers ring again; gives the links that have something already.
-    pub(crate) fn be_rung(&mut self) -> Vec<u64> {
-        let has_news = |(&token, entry): (&u64, &mut Entry)| entry.link.arm(true).then_some(token);
-        self.entries.iter_mut().filter_map(has_news).collect()
+    pub(crate) fn be_rung(&mut self) -> impl Iterator<Item = u64> {
+        self.entries.iter_mut().filter_map(|(&token, entry)| entry.link.arm(true).then_some(token))
+    }
+
+    /// The links that have something here.
+    pub(crate) fn here(&self) -> impl Iterator<Item = u64> {
+        self.entries.iter().filter(|(_, entry)| entry.link.has_buffered()).map(|(&token, _)| token)
     }
 
     pub(crate) fn is_unfinished(&self, token: u64) -> bool {

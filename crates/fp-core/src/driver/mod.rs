@@ -73,7 +73,28 @@ pub(crate) struct State<R: Role> {
     /// Callers that wait for the one that polls.
     waiting: usize,
     left_alone_since: Instant,
+    /// Whether the background thread watches the descriptors: then peers must ring for what they put into rings.
+    attended: bool,
     pub(crate) troubles: Troubles,
+}
+
+impl<R: Role> State<R> {
+    /// The tokens of control links that have something here.
+    fn here(&self) -> Vec<u64> {
+        self.links.here().map(|token| token | HERE_BIT).collect()
+    }
+
+    /// Has the peers ring for what they put into rings from now on; the tokens of links that have something already.
+    fn be_rung(&mut self) -> Vec<u64> {
+        self.links.be_rung().map(|token| token | HERE_BIT).collect()
+    }
+
+    /// A caller looks at the rings whenever it comes. Until the background thread attends again, nobody needs a bell.
+    fn look_by_itself(&mut self) {
+        if !self.attended {
+            self.links.be_silent();
+        }
+    }
 }
 
 /// What a look at the state found; `Err`: nothing yet, and when to look again at the latest.
@@ -134,6 +155,7 @@ impl<R: Role> Endpoint<R> {
             polling: false,
             waiting: 0,
             left_alone_since: Instant::now(),
+            attended: true,
             troubles: Troubles::default(),
         };
         let endpoint = Arc::new(Self {
@@ -196,7 +218,8 @@ impl<R: Role> Endpoint<R> {
         if self.is_forked() || std::mem::replace(&mut self.lock().polling, true) {
             return false;
         }
-        let ready = self.ready(Duration::ZERO);
+        let mut ready = self.ready(Duration::ZERO);
+        ready.extend(self.lock().here());
         let data = self.turn_control(&ready, by_caller);
         self.turn_data(&data);
         true
@@ -290,13 +313,17 @@ impl<R: Role> Endpoint<R> {
                 return ready;
             }
         }
+        let here = self.lock().be_rung();
+        if !here.is_empty() {
+            return here;
+        }
         self.ready(due.saturating_duration_since(Instant::now()))
     }
 
     /// Looks at the rings of the control links, and now and then at the descriptors, until something is ready or
     /// `until` is past. Peers need not ring meanwhile.
     fn look_by_ourselves(&self, until: Instant) -> Vec<u64> {
-        let watched = self.lock().links.look_by_ourselves();
+        let watched = self.lock().links.watch();
         let has_news = || watched.iter().any(RingWatch::has_news);
         let mut ready = Vec::new();
         while ready.is_empty() && Instant::now() < until {
@@ -310,8 +337,7 @@ impl<R: Role> Endpoint<R> {
                 break;
             }
         }
-        let here = self.lock().links.be_rung();
-        ready.extend(here.into_iter().map(|token| token | HERE_BIT));
+        ready.extend(self.lock().be_rung());
         ready
     }
 
@@ -348,6 +374,7 @@ impl<R: Role> Endpoint<R> {
         state.polling = false;
         if by_caller {
             state.left_alone_since = Instant::now();
+            state.look_by_itself();
         }
         self.drain(&mut state);
         self.tell_waiting(&state);
@@ -472,6 +499,15 @@ impl<R: Role> Driven for Endpoint<R> {
         }
         self.wakers.wake_due(Instant::now());
         self.turn_now(false)
+    }
+
+    fn set_attended(&self, attended: bool) {
+        let mut state = self.lock();
+        state.attended = attended;
+        if attended && !state.be_rung().is_empty() {
+            // What is here makes no descriptor readable.
+            self.mailbox.ring();
+        }
     }
 
     fn is_left_alone(&self) -> bool {

@@ -238,15 +238,12 @@ impl Link {
     }
 
     /// Says whether the peer makes the descriptor readable for what it puts into a ring. It does from the start; whoever
-    /// looks by itself for a while spares it the system call. Gives whether something is here already: after arming
-    /// that is to be received before the descriptor is waited for.
+    /// looks by itself for a while spares it the system call. Gives whether an armed link has something here already,
+    /// which is to be received before the descriptor is waited for.
     pub fn arm(&mut self, armed: bool) -> bool {
-        self.rings.armed = armed;
-        if let Some(receiving) = &self.rings.receiving {
-            receiving.ring.arm(armed);
-        }
+        self.rings.arm(armed);
         // An error is left for `recv` to tell.
-        !self.ring_is_empty_for_sure().unwrap_or(false)
+        armed && !self.ring_is_empty_for_sure().unwrap_or(false)
     }
 
     /// Waits until something can be received or the deadline is over; says which. Also for a link that is not armed.
@@ -257,11 +254,17 @@ impl Link {
         let armed = self.rings.armed;
         let here = self.arm(true) || self.inbox.has_buffered();
         let came = if here { Ok(true) } else { wait_for(self.as_fd(), PollFlags::IN, deadline) };
-        self.rings.armed = armed;
-        if let Some(receiving) = &self.rings.receiving {
+        self.rings.arm(armed);
+        came
+    }
+}
+
+impl Rings {
+    fn arm(&mut self, armed: bool) {
+        self.armed = armed;
+        if let Some(receiving) = &self.receiving {
             receiving.ring.arm(armed);
         }
-        came
     }
 }
 
