@@ -2,6 +2,8 @@
 
 #[path = "fortran/everything.rs"]
 mod everything;
+#[path = "fortran/examples.rs"]
+mod examples;
 #[path = "fortran/running.rs"]
 mod running;
 
