@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what `make test` needs, and only what is missing: a C compiler (Rust links with it), what the tests of the C
-# interface build with (a C++ compiler, pkg-config, CMake), and the Rust toolchain that rust-toolchain.toml names. The compiler comes from apt (Debian, Ubuntu), the toolchain from rustup.
+# interface build with (compilers of C++ and Fortran, pkg-config, CMake, MPI), and the Rust toolchain that rust-toolchain.toml names. The compiler comes from apt (Debian, Ubuntu), the toolchain from rustup.
 #
 # Exit status: 0 everything is there; 3 something is missing that this user or this machine may not install (what to
 # do is printed); 1 an installation failed.
