@@ -868,7 +868,8 @@ contains
     logical :: is_wrong
     is_wrong = failure%status /= flexpath_status_ok
     if (allocated(selection%start)) is_wrong = is_wrong .or. any(selection%start < 0) &
-        .or. size(selection%start) /= size(selection%count) .or. size(selection%stride) /= size(selection%count)
+        .or. size(selection%start) /= size(selection%count) .or. size(selection%stride) /= size(selection%count) &
+        .or. any(selection%count < 0) .or. any(selection%stride < 1)
     if (allocated(selection%points)) is_wrong = is_wrong .or. any(selection%points < 0)
     if (is_wrong) selection%selected = selected_nothing
   end subroutine refuse
@@ -892,17 +893,18 @@ contains
     end select
   end subroutine describe
 
-  ! Variables.
+  ! Variables. One that was defined before is freed and defined anew: its shape may differ from step to step.
 
   ! One value for all ranks; of several ranks that put it in a step the highest rank's counts.
   subroutine flexpath_variable_scalar(variable, name, dtype, unit, description, stat, errmsg)
-    type(flexpath_variable), intent(out) :: variable
+    type(flexpath_variable), intent(inout) :: variable
     character(len=*), intent(in) :: name
     integer, intent(in) :: dtype
     character(len=*), intent(in), optional :: unit, description
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(failing) :: failure
+    call forget(variable)
     failure%status = c_variable_scalar(c_text(name), int(dtype, c_int32_t), variable%handle)
     call define(variable, name, dtype, 0, flexpath_kind_scalar, failure, unit, description)
     call conclude('flexpath_variable_scalar', failure, stat, errmsg)
@@ -910,13 +912,14 @@ contains
 
   ! One value of each rank.
   subroutine flexpath_variable_local_scalar(variable, name, dtype, unit, description, stat, errmsg)
-    type(flexpath_variable), intent(out) :: variable
+    type(flexpath_variable), intent(inout) :: variable
     character(len=*), intent(in) :: name
     integer, intent(in) :: dtype
     character(len=*), intent(in), optional :: unit, description
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(failing) :: failure
+    call forget(variable)
     failure%status = c_variable_local_scalar(c_text(name), int(dtype, c_int32_t), variable%handle)
     call define(variable, name, dtype, 0, flexpath_kind_local_scalar, failure, unit, description)
     call conclude('flexpath_variable_local_scalar', failure, stat, errmsg)
@@ -924,7 +927,7 @@ contains
 
   ! One array of that shape, of which each rank puts regions. Of texts the first dimension is their length.
   subroutine flexpath_variable_global(variable, name, dtype, shape, unit, description, stat, errmsg)
-    type(flexpath_variable), intent(out) :: variable
+    type(flexpath_variable), intent(inout) :: variable
     character(len=*), intent(in) :: name
     integer, intent(in) :: dtype
     class(*), intent(in) :: shape(:)
@@ -933,6 +936,7 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     type(failing) :: failure
     integer(int64), allocatable :: extents(:)
+    call forget(variable)
     call take_integers(shape, extents, 'shape', failure)
     if (failure%status == flexpath_status_ok) &
         failure%status = c_variable_global(c_text(name), int(dtype, c_int32_t), size(extents, kind=c_int32_t), &
@@ -943,7 +947,7 @@ contains
 
   ! An array of each put, of ndims dimensions and any extent.
   subroutine flexpath_variable_local(variable, name, dtype, ndims, unit, description, stat, errmsg)
-    type(flexpath_variable), intent(out) :: variable
+    type(flexpath_variable), intent(inout) :: variable
     character(len=*), intent(in) :: name
     integer, intent(in) :: dtype
     integer, intent(in) :: ndims
@@ -951,6 +955,7 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(failing) :: failure
+    call forget(variable)
     failure%status = c_variable_local(c_text(name), int(dtype, c_int32_t), int(ndims, c_int32_t), variable%handle)
     call define(variable, name, dtype, ndims, flexpath_kind_local_array, failure, unit, description)
     call conclude('flexpath_variable_local', failure, stat, errmsg)
@@ -959,7 +964,7 @@ contains
   ! One array that is the blocks of all ranks, one after another along the first dimension. row: the extents of
   ! the other dimensions (none for a plain list).
   subroutine flexpath_variable_joined(variable, name, dtype, row, unit, description, stat, errmsg)
-    type(flexpath_variable), intent(out) :: variable
+    type(flexpath_variable), intent(inout) :: variable
     character(len=*), intent(in) :: name
     integer, intent(in) :: dtype
     class(*), intent(in), optional :: row(:)
@@ -968,6 +973,7 @@ contains
     character(len=*), intent(inout), optional :: errmsg
     type(failing) :: failure
     integer(int64), allocatable :: extents(:)
+    call forget(variable)
     allocate (extents(0))
     if (present(row)) call take_integers(row, extents, 'row', failure)
     if (failure%status == flexpath_status_ok) &
@@ -976,6 +982,14 @@ contains
     call define(variable, name, dtype, size(extents) + 1, flexpath_kind_joined_array, failure, unit, description)
     call conclude('flexpath_variable_joined', failure, stat, errmsg)
   end subroutine flexpath_variable_joined
+
+  ! Frees what a variable was defined as before.
+  subroutine forget(variable)
+    type(flexpath_variable), intent(inout) :: variable
+    integer(c_int32_t) :: status
+    if (c_associated(variable%handle)) status = c_variable_free(variable%handle)
+    variable = flexpath_variable()
+  end subroutine forget
 
   ! Keeps what is known of a variable, which lies in memory as Fortran's arrays do.
   subroutine define(variable, name, dtype, ndims, kind, failure, unit, description)
@@ -1056,11 +1070,15 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(c_ptr) :: chosen
-    integer(c_int32_t) :: status
+    type(failing) :: failure
     chosen = c_null_ptr
     if (present(options)) chosen = options%handle
-    status = c_publisher_open(c_text(stream), chosen, publisher%handle)
-    call conclude_status('flexpath_publisher_open', status, stat, errmsg)
+    if (c_associated(publisher%handle)) then
+      call fail(failure, flexpath_status_misuse, 'the publisher is open: close it first')
+    else
+      failure%status = c_publisher_open(c_text(stream), chosen, publisher%handle)
+    end if
+    call conclude('flexpath_publisher_open', failure, stat, errmsg)
   end subroutine flexpath_publisher_open
 
   ! Begins the next step; step is its number, from 0. Waits while a subscription holds as much as it may.
@@ -1150,11 +1168,15 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(c_ptr) :: chosen
-    integer(c_int32_t) :: status
+    type(failing) :: failure
     chosen = c_null_ptr
     if (present(options)) chosen = options%handle
-    status = c_subscriber_open(c_text(stream), chosen, subscriber%handle)
-    call conclude_status('flexpath_subscriber_open', status, stat, errmsg)
+    if (c_associated(subscriber%handle)) then
+      call fail(failure, flexpath_status_misuse, 'the subscriber is open: close it first')
+    else
+      failure%status = c_subscriber_open(c_text(stream), chosen, subscriber%handle)
+    end if
+    call conclude('flexpath_subscriber_open', failure, stat, errmsg)
   end subroutine flexpath_subscriber_open
 
   ! Waits at most timeout_ms milliseconds (0: only looks) for the next step. status is flexpath_status_ok,
@@ -3061,12 +3083,12 @@ contains
       get%failure%status = c_step_variable(get%step, get%name, info)
       if (get%failure%status /= flexpath_status_ok) return
       if (info%kind /= flexpath_kind_global_array .and. info%kind /= flexpath_kind_joined_array) return
-      wanted = info%shape(:info%ndims)
+      allocate (wanted, source=info%shape(:info%ndims))
     case (flexpath_selected_region, flexpath_selected_strided)
-      wanted = (get%selection%count + get%selection%stride - 1) / get%selection%stride
+      allocate (wanted, source=(get%selection%count + get%selection%stride - 1) / get%selection%stride)
     case (selected_nothing)
-      call fail(get%failure, flexpath_status_misuse, 'a selection takes indices from 1, integer(int32) or ' &
-          // 'integer(int64), as many of each as there are dimensions')
+      call fail(get%failure, flexpath_status_misuse, 'a selection takes indices and strides from 1, ' &
+          // 'integer(int32) or integer(int64), as many of each as there are dimensions')
       return
     case default
       return

@@ -129,6 +129,30 @@ fn fortran_reads_rows_of_rust() {
 }
 
 #[test]
+fn every_kind_of_variable() {
+    let place = place();
+    let kinds = compile("crates/fp-ffi/tests/fortran/kinds.f90");
+    let run = |role, rank| start(&kinds, &[role], place.path(), rank, "shm,tcp");
+    let ranks = [run("publish", (0, 2)), run("publish", (1, 2))];
+    let subscriber = run("subscribe", (0, 1));
+    let rendezvous = Rendezvous::at(place.path()).expect("a place");
+    let options = SubscriberOptions::default().with_rendezvous(rendezvous);
+    let mut rust = Subscriber::open("kinds", options).expect("attached");
+    while let NextStep::Step(step) = rust.next_step(Duration::from_secs(60)).expect("a step") {
+        let rows = step.get_array::<f32>("positions", "[...]").expect("positions");
+        assert_eq!(rows.shape(), [5 + 2 * step.step().0 as usize, 3]);
+        assert!(rows.indexed_iter().all(|(at, value)| *value == at[0] as f32 + 0.25 * at[1] as f32));
+        let known = step.variables().expect("variables");
+        let attributes =
+            &known.iter().find(|known| known.def.name == "positions").expect("it").def.attributes;
+        let told = ["order", "masses", "seed", "density"].map(|name| format!("{:?}", attributes[name]));
+        assert_eq!(told, [r#"Text("x, y, z")"#, "Integer(7)", "Integer(1099511627776)", "Real(Real(0.25))"]);
+    }
+    assert_eq!(finish(subscriber), "took 3 steps\n");
+    ranks.into_iter().for_each(|rank| assert_eq!(finish(rank), "published 3 steps\n"));
+}
+
+#[test]
 fn mistakes_are_told_by_stat_and_errmsg() {
     let place = place();
     let mistakes = compile("crates/fp-ffi/tests/fortran/mistakes.f90");
