@@ -117,7 +117,7 @@ contains
       allocate (grid(of_grid%shape(1), of_grid%shape(2)))
       call flexpath_get(held, 'grid', grid)
       call check('grid', all(grid == reshape([((100 * i + j, i = 1, 4), j = 1, 2 * (step + 2))], shape(grid))))
-      call flexpath_get(held, 'grid', grid(2, :4), start=[2, 1], timeout_ms=20000)
+      call flexpath_get(held, 'grid', grid(2, :4), start=[2, 1], count=[1, 4], timeout_ms=20000)
       call check('a row of it', all(grid(2, :4) == [201, 202, 203, 204]))
       call flexpath_step_variable(held, 'positions', of_positions)
       call check('unit and description', of_positions%unit == 'm' .and. of_positions%description == 'of particles')
