@@ -58,7 +58,7 @@ demo: tools
 	@scripts/demo.sh $(DEMO)
 
 bench: tools
-	$(call step,benches,cargo bench -p flexpath)
+	$(call step,benches,cargo bench -p flexpath -p flexpath-ffi)
 
 install: tools
 	$(call step,build,cargo build --release -p flexpath-cli -p flexpath-ffi)
