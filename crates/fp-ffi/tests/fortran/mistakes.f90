@@ -1,6 +1,8 @@
 ! Every mistake is told by stat= and errmsg=, and nothing breaks.
 program mistakes
   use flexpath
+  use flexpath_c, only: c_selection, c_step_info, c_variable_info
+  use, intrinsic :: iso_c_binding, only: c_sizeof
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, real32, real64
   implicit none
   type(flexpath_options) :: options
@@ -12,12 +14,17 @@ program mistakes
   real(real64) :: values(4, 6), line(6)
   integer :: stat, status, reason, variables
   logical :: wanted
+  type(c_selection) :: plain_selection
+  type(c_step_info) :: plain_step
+  type(c_variable_info) :: plain_variable
   character(len=240) :: errmsg
   character(len=8) :: word
   integer(int64) :: number
 
   call get_command_argument(1, word)
   if (word == 'stop') call flexpath_publisher_close(never)
+  call check('structs are as in C', c_sizeof(plain_selection) == 64 .and. c_sizeof(plain_step) == 32 &
+      .and. c_sizeof(plain_variable) == 104)
   errmsg = 'unchanged'
   call flexpath_options_set(options, 'QueueLimt', '4', stat, errmsg)
   call expect(flexpath_status_bad_option, '"QueueLimt" is no option')
