@@ -28,7 +28,7 @@ help: ## this list
 	@printf 'make test      format, lints, all tests, documentation (installs a C compiler and Rust if they are missing)\n'
 	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, the quickstart outside the clone\n' '$(SIM_SEEDS)'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
-	@printf 'make install   the command flexpath and the C library, to PREFIX (%s)\n' '$(PREFIX)'
+	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s)\n' '$(PREFIX)'
 	@printf 'make lint      format and lints alone\n'
 	@printf 'make doc       the documentation of all crates, in target/doc\n'
 
@@ -58,7 +58,7 @@ demo: tools
 	@scripts/demo.sh $(DEMO)
 
 bench: tools
-	$(call step,benches,cargo bench -p flexpath)
+	$(call step,benches,cargo bench -p flexpath -p flexpath-ffi)
 
 install: tools
 	$(call step,build,cargo build --release -p flexpath-cli -p flexpath-ffi)

@@ -356,8 +356,8 @@ typedef struct flexpath_variable flexpath_variable;
 typedef struct flexpath_view flexpath_view;
 
 /*
- A selection. Start, count and stride are of `ndims` numbers each, in the order of the variable's dimensions. Set
- what its kind needs and leave the rest 0.
+ A selection. Start, count and stride are of `ndims` numbers each, in the order of the variable's dimensions,
+ whatever the memory order. Set what its kind needs and leave the rest 0.
  */
 typedef struct flexpath_selection {
   /*
@@ -396,6 +396,10 @@ typedef struct flexpath_selection {
    the block, counted from 0 in the rank
    */
   uint32_t block;
+  /*
+   one of `flexpath_order`: how the elements are to lie where they arrive; several blocks follow one another
+   */
+  int32_t order;
 } flexpath_selection;
 
 /*
@@ -475,7 +479,7 @@ typedef struct flexpath_get {
    */
   const struct flexpath_selection *selection;
   /*
-   where the elements go, densely in row-major order
+   where the elements go, densely in the selection's order
    */
   void *destination;
   /*
@@ -525,7 +529,8 @@ flexpath_status flexpath_options_set_cohort(struct flexpath_options *options, ui
 flexpath_status flexpath_options_set_cohort_from_environment(struct flexpath_options *options);
 
 /*
- Adds a standing selection of a subscriber: what of a variable it will read in every step. Any thread.
+ Adds a standing selection of a subscriber: what of a variable it will read in every step (in which
+ order, each get says). Any thread.
  */
 flexpath_status flexpath_options_add_selection(struct flexpath_options *options,
                                                const char *variable,
@@ -661,11 +666,11 @@ flexpath_status flexpath_step_variable(struct flexpath_step *step,
                                        struct flexpath_variable_info *info);
 
 /*
- Takes the selected elements (`selection` null: everything) into `destination`, densely in row-major order, whatever
- the publisher's order. `len` is how many elements fit there, and must be as many as are selected. Waits at most
- `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`), and returns, also then, only when nothing can
- write to `destination` any more. A selection that is new asks the publisher first, for at most `FetchTimeoutSecs`.
- Any thread.
+ Takes the selected elements (`selection` null: everything) into `destination`, densely in the selection's `order`
+ (null: row-major), whatever the publisher's order. `len` is how many elements fit there, and must be as many as are
+ selected. Waits at most `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`), and returns, also then,
+ only when nothing can write to `destination` any more. A selection that is new asks the publisher first, for at most
+ `FetchTimeoutSecs`. Any thread.
  */
 flexpath_status flexpath_step_get(struct flexpath_step *step,
                                   const char *variable,
@@ -815,7 +820,7 @@ flexpath_status flexpath_variable_free(struct flexpath_variable *variable);
 /*
  Gives the selected elements where they lie: writes their address to `elements` and how many there are to `len`,
  both valid until `flexpath_view_release`. Nothing is copied if the selection is a contiguous part of one block that
- is shared or in this process. Null `selection`: everything. Any thread.
+ is shared or in this process, and lie there in the selection's `order`. Null `selection`: everything. Any thread.
  */
 flexpath_status flexpath_step_view(struct flexpath_step *step,
                                    const char *variable,

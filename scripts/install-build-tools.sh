@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what `make test` needs, and only what is missing: a C compiler (Rust links with it), what the tests of the C
-# interface build with (a C++ compiler, pkg-config, CMake), and the Rust toolchain that rust-toolchain.toml names. The compiler comes from apt (Debian, Ubuntu), the toolchain from rustup.
+# interface build with (compilers of C++ and Fortran, pkg-config, CMake, MPI), and the Rust toolchain that rust-toolchain.toml names. The compiler comes from apt (Debian, Ubuntu), the toolchain from rustup.
 #
 # Exit status: 0 everything is there; 3 something is missing that this user or this machine may not install (what to
 # do is printed); 1 an installation failed.
@@ -99,13 +99,15 @@ if links; then
 else
     install_packages gcc libc6-dev
 fi
-# The C interface is tested as its users build: in C++ too, by pkg-config and by CMake.
+# The C interface is tested as its users build: in C++ and Fortran too, by pkg-config and by CMake, under mpirun.
 missing=
 has c++ || missing="$missing g++"
 has pkg-config || missing="$missing pkg-config"
 has cmake || missing="$missing cmake"
+has gfortran || missing="$missing gfortran"
+{ has mpifort && has mpirun; } || missing="$missing openmpi-bin libopenmpi-dev"
 # shellcheck disable=SC2086 # a list of packages
-if [ -n "$missing" ]; then install_packages $missing; else say "there: a C++ compiler, pkg-config, CMake"; fi
+if [ -n "$missing" ]; then install_packages $missing; else say "there: compilers of C++ and Fortran, pkg-config, CMake, MPI"; fi
 
 if has cargo && ! has rustup; then
     take_other_cargo

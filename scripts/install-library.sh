@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the C library that cargo built: shared and static library, header, pkg-config file and CMake package.
+# Installs the C library that cargo built: shared and static library, header, pkg-config file and CMake package. Where
+# there is a Fortran compiler (gfortran, or what FC says), its module is built and installed too; its source always.
 #
 # usage: install-library.sh FOLDER-OF-CARGO PREFIX [DESTDIR]
 set -eu
@@ -17,6 +18,34 @@ ln -sf "libflexpath.so.$version" "$destination/lib/libflexpath.so.0"
 ln -sf libflexpath.so.0 "$destination/lib/libflexpath.so"
 if [ -e "$built/libfp_ffi.a" ]; then install -m 644 "$built/libfp_ffi.a" "$destination/lib/libflexpath.a"; fi
 
+# A module file is readable by the compiler that wrote it alone: others compile the source.
+modules=lib/flexpath/fortran
+mkdir -p "$destination/share/flexpath/fortran"
+install -m 644 "$root"/fortran/*.f90 "$destination/share/flexpath/fortran/"
+fortran=${FC:-gfortran}
+if command -v "$fortran" >/dev/null 2>&1; then
+    mkdir -p "$destination/$modules"
+    object=$(mktemp -d)
+    trap 'rm -rf "$object"' EXIT
+    # shellcheck disable=SC2086 # flags are a list of words
+    (cd "$object" && "$fortran" ${FFLAGS:--O2} -fPIC -c "$root/fortran/flexpath.f90" && ar rcs libflexpath_fortran.a flexpath.o)
+    install -m 644 "$object/libflexpath_fortran.a" "$destination/lib/"
+    install -m 644 "$object"/*.mod "$destination/$modules/"
+    cat >"$destination/lib/pkgconfig/flexpath-fortran.pc" <<END
+prefix=$prefix
+libdir=\${prefix}/lib
+
+Name: flexpath-fortran
+Description: Typed publish/subscribe for parallel science, from Fortran
+Version: $version
+Requires: flexpath
+Libs: -L\${libdir} -lflexpath_fortran
+Cflags: -I\${prefix}/$modules
+END
+else
+    echo "install-library: no $fortran: the module for Fortran is installed as source alone, in share/flexpath/fortran"
+fi
+
 cat >"$destination/lib/pkgconfig/flexpath.pc" <<END
 prefix=$prefix
 libdir=\${prefix}/lib
@@ -31,7 +60,7 @@ Cflags: -I\${includedir}
 END
 
 cat >"$destination/lib/cmake/Flexpath/FlexpathConfig.cmake" <<'END'
-# Defines the target Flexpath::flexpath.
+# Defines the target Flexpath::flexpath, and Flexpath::fortran where the module for Fortran was built.
 get_filename_component(_flexpath_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 if(NOT TARGET Flexpath::flexpath)
   add_library(Flexpath::flexpath SHARED IMPORTED)
@@ -40,6 +69,22 @@ if(NOT TARGET Flexpath::flexpath)
     IMPORTED_SONAME "libflexpath.so.0"
     INTERFACE_INCLUDE_DIRECTORIES "${_flexpath_prefix}/include")
 endif()
+if(EXISTS "${_flexpath_prefix}/lib/libflexpath_fortran.a")
+  set(Flexpath_fortran_FOUND TRUE)
+  if(NOT TARGET Flexpath::fortran)
+    add_library(Flexpath::fortran STATIC IMPORTED)
+    set_target_properties(Flexpath::fortran PROPERTIES
+      IMPORTED_LOCATION "${_flexpath_prefix}/lib/libflexpath_fortran.a"
+      INTERFACE_INCLUDE_DIRECTORIES "${_flexpath_prefix}/lib/flexpath/fortran"
+      INTERFACE_LINK_LIBRARIES Flexpath::flexpath)
+  endif()
+endif()
+foreach(_flexpath_component IN LISTS Flexpath_FIND_COMPONENTS)
+  if(Flexpath_FIND_REQUIRED_${_flexpath_component} AND NOT Flexpath_${_flexpath_component}_FOUND)
+    set(Flexpath_FOUND FALSE)
+    set(Flexpath_NOT_FOUND_MESSAGE "Flexpath was installed without ${_flexpath_component}")
+  endif()
+endforeach()
 unset(_flexpath_prefix)
 END
 cat >"$destination/lib/cmake/Flexpath/FlexpathConfigVersion.cmake" <<END

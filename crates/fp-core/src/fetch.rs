@@ -18,7 +18,7 @@ use crate::subscriber::SubscriberShared;
 use destination::{Destination, count_copied, unpack};
 use fp_proto::data::GoneReason;
 use fp_transport::{Contact, Link, LinkError, Purpose};
-use fp_types::{Epoch, MemoryOrder, Rank, StepId};
+use fp_types::{Epoch, Rank, StepId};
 pub(crate) use inline::{INLINE_BYTES, fetch_inline, locate_inline};
 pub(crate) use locating::locate;
 use std::collections::BTreeMap;
@@ -413,7 +413,7 @@ fn take_known(
             block.as_slice(),
             order,
             get.destination,
-            MemoryOrder::RowMajor,
+            planned.destination_order,
             size,
         );
         copied.map_err(|error| PeerError::Misbehaved(error.to_string()))?;

@@ -17,6 +17,8 @@ pub(crate) struct Planned {
     pub(crate) def: Arc<VariableDef>,
     pub(crate) plan: Plan,
     pub(crate) element_size: usize,
+    /// How the elements lie in the subscriber's array.
+    pub(crate) destination_order: MemoryOrder,
     /// The pieces as their owners are asked for them: counted from the corner of the block.
     pub(crate) wanted: Vec<fp_proto::data::Piece>,
 }
@@ -30,6 +32,8 @@ pub(crate) struct PlanKey {
     pub(crate) variable: String,
     pub(crate) selection: Selection,
     pub(crate) fill: bool,
+    /// How the elements lie in the subscriber's array.
+    pub(crate) order: MemoryOrder,
 }
 
 /// Why there is no plan.
@@ -49,7 +53,8 @@ impl Planned {
         let plan = plan(&entry.layout, &key.selection, policy).map_err(NoPlan::Plan)?;
         let wanted = plan.pieces.iter().map(|piece| wanted(&key.variable, piece)).collect();
         let element_size = entry.def.dtype.size_bytes().unwrap_or(1);
-        Ok(Self { def: entry.def.clone(), plan, element_size, wanted })
+        let (def, destination_order) = (entry.def.clone(), key.order);
+        Ok(Self { def, plan, element_size, destination_order, wanted })
     }
 
     /// Bytes of the subscriber's array.
@@ -69,7 +74,7 @@ impl Planned {
             return None;
         }
         let fp_types::PartRuns::Elements(runs) =
-            self.plan.runs(piece, self.order(), MemoryOrder::RowMajor).ok()?
+            self.plan.runs(piece, self.order(), self.destination_order).ok()?
         else {
             return None;
         };

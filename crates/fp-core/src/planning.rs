@@ -90,11 +90,9 @@ impl StepReader {
         fill: bool,
     ) -> Result<PlanKey, ReadError> {
         let (step, epoch) = self.identity();
-        let variable = variable.to_owned();
+        let (table, variable, order) = (self.held.assignment.table, variable.to_owned(), select.order());
         match select.resolve(shape) {
-            Ok(selection) => {
-                Ok(PlanKey { epoch, table: self.held.assignment.table, variable, selection, fill })
-            }
+            Ok(selection) => Ok(PlanKey { epoch, table, variable, selection, fill, order }),
             Err(NoSelection::Shape(source)) => {
                 Err(self.misuse(Misuse::Selection { step, variable, source: Box::new(source) }))
             }

@@ -1,8 +1,8 @@
 //! What a get takes: a selection, or anything that means one, be it a text.
 
 use fp_types::{
-    BlockId, ParseSelectionError, Rank, Region, Selection, SelectionError, SelectionExpression, Shape,
-    StridedRegion,
+    BlockId, MemoryOrder, ParseSelectionError, Rank, Region, Selection, SelectionError, SelectionExpression,
+    Shape, StridedRegion,
 };
 
 /// What to take of a variable: made of a [`Selection`], a [`Region`], a [`StridedRegion`], a [`BlockId`], a [`Rank`],
@@ -10,8 +10,13 @@ use fp_types::{
 ///
 /// Slices of an expression, and so of a text, are resolved against the variable's shape in the step: where that is not
 /// known yet it is asked for, once for every change of the layout. A selection by coordinates needs no such question.
+///
+/// The elements arrive in row-major order, whatever the publisher's order, unless [`Select::with_order`] says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Select(Wanted);
+pub struct Select {
+    wanted: Wanted,
+    order: MemoryOrder,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Wanted {
@@ -27,9 +32,27 @@ pub(crate) enum NoSelection {
 }
 
 impl Select {
+    /// The same, but the elements are to lie in that order in the array that they arrive in: in column-major order its
+    /// first dimension runs fastest, as in Fortran. Dimensions are named in the same order either way, and several
+    /// blocks still follow one another. Points have one dimension, so any order is the same.
+    #[must_use]
+    pub fn with_order(mut self, order: MemoryOrder) -> Self {
+        self.order = order;
+        self
+    }
+
+    fn row_major(wanted: Wanted) -> Self {
+        Self { wanted, order: MemoryOrder::RowMajor }
+    }
+
+    /// How the elements are to lie in the array that they arrive in.
+    pub(crate) fn order(&self) -> MemoryOrder {
+        self.order
+    }
+
     /// The selection in an array of that shape. A local array has none: slices do not go with it.
     pub(crate) fn resolve(&self, shape: Option<&Shape>) -> Result<Selection, NoSelection> {
-        match &self.0 {
+        match &self.wanted {
             Wanted::Exact(selection) => Ok(selection.clone()),
             Wanted::Slices(expression) => {
                 let shape = shape.copied().unwrap_or_else(Shape::scalar);
@@ -41,13 +64,13 @@ impl Select {
 
     /// Whether it has to be resolved against a shape.
     pub(crate) fn needs_shape(&self) -> bool {
-        matches!(self.0, Wanted::Slices(_))
+        matches!(self.wanted, Wanted::Slices(_))
     }
 }
 
 impl From<Selection> for Select {
     fn from(selection: Selection) -> Self {
-        Self(Wanted::Exact(selection))
+        Self::row_major(Wanted::Exact(selection))
     }
 }
 
@@ -58,7 +81,7 @@ impl From<SelectionExpression> for Select {
             SelectionExpression::Points(points) => Selection::Points(points),
             SelectionExpression::Block(block) => Selection::Block(block),
             SelectionExpression::Rank(rank) => Selection::Rank(rank),
-            slices @ SelectionExpression::Slices(_) => return Self(Wanted::Slices(slices)),
+            slices @ SelectionExpression::Slices(_) => return Self::row_major(Wanted::Slices(slices)),
         };
         exact.into()
     }
@@ -68,7 +91,7 @@ impl From<&str> for Select {
     fn from(text: &str) -> Self {
         match text.parse::<SelectionExpression>() {
             Ok(expression) => expression.into(),
-            Err(error) => Self(Wanted::Misspelt(error)),
+            Err(error) => Self::row_major(Wanted::Misspelt(error)),
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
 use crate::view::View;
 use fp_proto::message::Assignment;
-use fp_types::{ArrayKind, Dtype, Epoch, Shape, StepId, StepTable, VariableDef};
-use ndarray::{ArrayD, IxDyn};
+use fp_types::{ArrayKind, Dtype, Epoch, MemoryOrder, Shape, StepId, StepTable, VariableDef};
+use ndarray::{ArrayD, IxDyn, ShapeBuilder};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -156,7 +156,8 @@ impl StepReader {
         self.held.assignment.values.iter().map(|value| (value.name.as_str(), value.bytes.as_slice()))
     }
 
-    /// The selected elements, densely in row-major order whatever the publisher's order.
+    /// The selected elements, densely in the order that the selection asks for (row-major unless
+    /// [`Select::with_order`] says otherwise), whatever the publisher's order.
     ///
     /// # Errors
     /// Unknown variable, wrong type, a selection that does not fit, a gap, a lost publisher, time.
@@ -183,8 +184,8 @@ impl StepReader {
         Ok(elements)
     }
 
-    /// The selected elements into the caller's memory, densely in row-major order. The call returns only when nothing
-    /// can write there any more.
+    /// The selected elements into the caller's memory, densely, in order as by [`StepReader::get`]. The call returns only
+    /// when nothing can write there any more.
     ///
     /// # Errors
     /// As [`StepReader::get`], and a destination of another length.
@@ -199,7 +200,7 @@ impl StepReader {
         self.fill(&planned, bytemuck::cast_slice_mut(destination), self.deadline())
     }
 
-    /// The selected elements as an array of their shape.
+    /// The selected elements as an array of their shape, whose memory lies in the order that the selection asks for.
     ///
     /// # Errors
     /// As [`StepReader::get`].
@@ -214,7 +215,8 @@ impl StepReader {
         let mut elements = vec![T::zeroed(); element_count(&planned)];
         self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), self.deadline())?;
         let found = elements.len() as u64;
-        ArrayD::from_shape_vec(IxDyn(&shape), elements).map_err(|_| {
+        let is_column_major = planned.destination_order == MemoryOrder::ColumnMajor;
+        ArrayD::from_shape_vec(IxDyn(&shape).set_f(is_column_major), elements).map_err(|_| {
             let (variable, region) = (variable.to_owned(), format!("an array of shape {shape:?}"));
             let expected = shape.iter().product::<usize>() as u64;
             self.misuse(Misuse::WrongLen { step: self.step(), variable, region, expected, found })
@@ -237,7 +239,8 @@ impl StepReader {
     }
 
     /// A view of the selected elements where they lie: 0 copies if they are a contiguous part of one block that is
-    /// shared or in this process; received into memory of the view's own otherwise (counted).
+    /// shared or in this process, and lie there in the order asked for (row-major unless [`Select::with_order`] says
+    /// otherwise); received into memory of the view's own otherwise (counted).
     ///
     /// # Errors
     /// As [`StepReader::get`].

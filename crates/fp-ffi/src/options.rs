@@ -104,7 +104,8 @@ pub extern "C" fn flexpath_options_set_cohort_from_environment(options: *mut Opt
     })
 }
 
-/// Adds a standing selection of a subscriber: what of a variable it will read in every step. Any thread.
+/// Adds a standing selection of a subscriber: what of a variable it will read in every step (in which
+/// order, each get says). Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_selection(
     options: *mut Options,

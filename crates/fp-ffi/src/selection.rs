@@ -1,8 +1,9 @@
 //! What a subscriber asks of a variable, as a plain struct.
 
+use crate::elements::order;
 use crate::failure::Failure;
 use crate::raw::values;
-use fp_core::{BlockId, Dims, Rank, Region, Selection, StridedRegion};
+use fp_core::{BlockId, Dims, Rank, Region, Select, Selection, StridedRegion};
 
 /// What a selection selects.
 #[repr(i32)]
@@ -22,8 +23,8 @@ pub enum Selected {
     Rank = 5,
 }
 
-/// A selection. Start, count and stride are of `ndims` numbers each, in the order of the variable's dimensions. Set
-/// what its kind needs and leave the rest 0.
+/// A selection. Start, count and stride are of `ndims` numbers each, in the order of the variable's dimensions,
+/// whatever the memory order. Set what its kind needs and leave the rest 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SelectionStruct {
@@ -45,6 +46,8 @@ pub struct SelectionStruct {
     pub rank: u32,
     /// the block, counted from 0 in the rank
     pub block: u32,
+    /// one of `flexpath_order`: how the elements are to lie where they arrive; several blocks follow one another
+    pub order: i32,
 }
 
 pub(crate) fn dims(pointer: *const u64, ndims: u32, what: &str) -> Result<Dims, Failure> {
@@ -68,6 +71,15 @@ fn points(given: &SelectionStruct) -> Result<Vec<Dims>, Failure> {
     let numbers = usize::try_from(given.point_count).ok().and_then(|count| count.checked_mul(each));
     let numbers = values(given.points, numbers.unwrap_or(usize::MAX), "points")?;
     numbers.chunks(each).map(|point| dims(point.as_ptr(), given.ndims, "point")).collect()
+}
+
+/// The selection with the order of what arrives; null is everything, row-major.
+pub(crate) fn select(pointer: *const SelectionStruct) -> Result<Select, Failure> {
+    let selected = Select::from(selection(pointer)?);
+    match values(pointer, usize::from(!pointer.is_null()), "selection")?.first() {
+        Some(given) => Ok(selected.with_order(order(given.order)?)),
+        None => Ok(selected),
+    }
 }
 
 /// The selection; null is everything.

@@ -5,7 +5,7 @@ use crate::elements::{dtype, kind_code, with_type};
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, find, take};
 use crate::raw::{give, room, text, values};
-use crate::selection::{SelectionStruct, selection};
+use crate::selection::{SelectionStruct, select};
 use fp_core::{StepReader, VariableInfo as CoreInfo};
 use std::ffi::{CString, c_char, c_void};
 use std::sync::OnceLock;
@@ -76,7 +76,7 @@ pub struct GetStruct {
     pub variable: *const c_char,
     /// what of it; null: everything
     pub selection: *const SelectionStruct,
-    /// where the elements go, densely in row-major order
+    /// where the elements go, densely in the selection's order
     pub destination: *mut c_void,
     /// how many elements fit there: as many as the selection has
     pub len: u64,
@@ -133,7 +133,7 @@ impl Step {
         let timeout = u64::try_from(timeout_ms).map(Duration::from_millis).unwrap_or(self.fetch_timeout);
         let mut fetch = self.reader.fetch();
         for get in gets {
-            let (name, part) = (text(get.variable, "variable")?, selection(get.selection)?);
+            let (name, part) = (text(get.variable, "variable")?, select(get.selection)?);
             let len = usize::try_from(get.len).unwrap_or(usize::MAX);
             fetch = with_type!(dtype(get.dtype)?, T => {
                 Ok::<_, Failure>(fetch.get(name, &part, room(get.destination.cast::<T>(), len, "destination")?))
@@ -216,11 +216,11 @@ pub extern "C" fn flexpath_step_variable(
     })
 }
 
-/// Takes the selected elements (`selection` null: everything) into `destination`, densely in row-major order, whatever
-/// the publisher's order. `len` is how many elements fit there, and must be as many as are selected. Waits at most
-/// `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`), and returns, also then, only when nothing can
-/// write to `destination` any more. A selection that is new asks the publisher first, for at most `FetchTimeoutSecs`.
-/// Any thread.
+/// Takes the selected elements (`selection` null: everything) into `destination`, densely in the selection's `order`
+/// (null: row-major), whatever the publisher's order. `len` is how many elements fit there, and must be as many as are
+/// selected. Waits at most `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`), and returns, also then,
+/// only when nothing can write to `destination` any more. A selection that is new asks the publisher first, for at most
+/// `FetchTimeoutSecs`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get(
     step: *mut Step,

@@ -5,9 +5,9 @@ use crate::elements::{dtype, with_type};
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{check_place, give, text};
-use crate::selection::{SelectionStruct, selection};
+use crate::selection::{SelectionStruct, select};
 use crate::step::Step;
-use fp_core::{Element, Selection};
+use fp_core::{Element, Select};
 use std::any::Any;
 use std::ffi::{c_char, c_void};
 
@@ -21,11 +21,7 @@ impl Handle for View {
     const NAME: &'static str = "view";
 }
 
-fn of<T: Element>(
-    step: &Step,
-    variable: &str,
-    part: &Selection,
-) -> Result<(View, *const c_void, u64), Failure> {
+fn of<T: Element>(step: &Step, variable: &str, part: &Select) -> Result<(View, *const c_void, u64), Failure> {
     let view = step.reader.view::<T>(variable, part)?;
     let (elements, len) = (view.as_ptr().cast(), view.len() as u64);
     Ok((View { is_zero_copy: view.is_zero_copy(), _held: Box::new(view) }, elements, len))
@@ -33,7 +29,7 @@ fn of<T: Element>(
 
 /// Gives the selected elements where they lie: writes their address to `elements` and how many there are to `len`,
 /// both valid until `flexpath_view_release`. Nothing is copied if the selection is a contiguous part of one block that
-/// is shared or in this process. Null `selection`: everything. Any thread.
+/// is shared or in this process, and lie there in the selection's `order`. Null `selection`: everything. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_view(
     step: *mut Step,
@@ -48,7 +44,7 @@ pub extern "C" fn flexpath_step_view(
         check_place(view, "view")?;
         check_place(elements, "elements")?;
         check_place(len, "len")?;
-        let (found, name, part) = (find(step)?, text(variable, "variable")?, selection(selected)?);
+        let (found, name, part) = (find(step)?, text(variable, "variable")?, select(selected)?);
         let (made, address, count) = with_type!(dtype(code)?, T => of::<T>(&found, name, &part))?;
         give(elements, address, "elements")?;
         give(len, count, "len")?;

@@ -21,7 +21,8 @@ static STAGED: LazyLock<PathBuf> = LazyLock::new(|| {
     let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("staged");
     let test = std::env::current_exe().expect("this test knows where it is");
     let mut install = Command::new(Path::new(FOLDER).join("../../scripts/install-library.sh"));
-    install.arg(test.parent().expect("tests lie in deps")).arg(&prefix);
+    // The module for Fortran is not used here, so it need not be fast.
+    install.arg(test.parent().expect("tests lie in deps")).arg(&prefix).env("FFLAGS", "-O0");
     assert!(install.status().expect("the script runs").success());
     prefix
 });

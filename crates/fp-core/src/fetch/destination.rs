@@ -7,7 +7,7 @@ use crate::planned::Planned;
 use crate::statistics::Counters;
 use fp_proto::data::Piece;
 use fp_transport::{Link, LinkError};
-use fp_types::{MemoryOrder, Packing, Part, Runs};
+use fp_types::{Packing, Part, Runs};
 use std::io::IoSliceMut;
 
 /// Runs of the destination that are received into at one time.
@@ -44,9 +44,9 @@ fn piece_runs(planned: &Planned, piece: usize) -> Option<(Runs, usize)> {
     let elements = of_plan.part.as_strided()?;
     let source = Packing::new(elements, planned.order());
     let destination: Packing = match planned.plan.destination {
-        fp_types::Destination::Elements(selected) => Packing::new(selected, MemoryOrder::RowMajor),
+        fp_types::Destination::Elements(selected) => Packing::new(selected, planned.destination_order),
         fp_types::Destination::Points(_) | fp_types::Destination::Blocks(_) => {
-            Packing::new(of_plan.block_region, MemoryOrder::RowMajor)
+            Packing::new(of_plan.block_region, planned.destination_order)
         }
     };
     let offset = usize::try_from(of_plan.destination_offset).ok()?.checked_mul(planned.element_size)?;
@@ -88,8 +88,9 @@ impl Destination<'_, '_> {
         let len = of_plan.element_count() as usize * size;
         let planned = get.planned.clone();
         let straight = piece_runs(&planned, which.piece).filter(|(runs, _)| {
-            planned.order() == MemoryOrder::RowMajor
-                && (runs.run_count() == 1 || runs.run_len() as usize * size >= SCATTER_BYTES)
+            // What comes lies in the block's order: several runs follow one another so only if the array does too.
+            let is_long = runs.run_len() as usize * size >= SCATTER_BYTES;
+            runs.run_count() == 1 || (is_long && planned.order() == planned.destination_order)
         });
         match straight {
             Some((runs, offset)) => {

@@ -39,8 +39,8 @@ impl StepReader {
         })
     }
 
-    /// The selected elements into memory that the call owns and gives back with the outcome, densely in row-major
-    /// order. It is made as long as the selection, and its memory is used again where that is enough. After an error
+    /// The selected elements into memory that the call owns and gives back with the outcome, densely, in order as by
+    /// [`StepReader::get`]. It is made as long as the selection, and its memory is used again where that is enough. After an error
     /// its elements are as they happen to be.
     ///
     /// Takes at most `fetch_timeout`, from the first poll. Cancel safe, as [`AsyncFetch::wait`] is: but what is dropped

@@ -2,7 +2,7 @@
 #include "check.h"
 #include <pthread.h>
 
-_Static_assert(sizeof(flexpath_selection) == 56, "the struct is part of the binary interface");
+_Static_assert(sizeof(flexpath_selection) == 64, "the struct is part of the binary interface");
 _Static_assert(sizeof(flexpath_step_info) == 32, "the struct is part of the binary interface");
 _Static_assert(sizeof(flexpath_variable_info) == 104, "the struct is part of the binary interface");
 _Static_assert(sizeof(flexpath_get) == 40, "the struct is part of the binary interface");

@@ -12,16 +12,21 @@ static void check_grid(flexpath_step *step, uint64_t at)
         .kind = FLEXPATH_SELECTED_STRIDED, .ndims = 2, .start = start, .count = count, .stride = stride};
     const flexpath_selection two = {
         .kind = FLEXPATH_SELECTED_POINTS, .ndims = 2, .points = points, .point_count = 2};
-    double region[18], every[4], corners[2];
+    const flexpath_selection columns = {.kind = FLEXPATH_SELECTED_REGION, .ndims = 2, .start = start, .count = count,
+        .order = FLEXPATH_ORDER_COLUMN_MAJOR};
+    double region[18], every[4], corners[2], standing[18];
     int32_t turned[ROWS * COLUMNS];
     const flexpath_get gets[] = {
         {.variable = "grid", .selection = &part, .destination = region, .len = 18, .dtype = FLEXPATH_DTYPE_F64},
         {.variable = "grid", .selection = &strided, .destination = every, .len = 4, .dtype = FLEXPATH_DTYPE_F64},
         {.variable = "turned", .destination = turned, .len = ROWS * COLUMNS, .dtype = FLEXPATH_DTYPE_I32},
+        {.variable = "grid", .selection = &columns, .destination = standing, .len = 18, .dtype = FLEXPATH_DTYPE_F64},
     };
-    MUST(flexpath_step_get_all(step, gets, 3, 30000));
+    MUST(flexpath_step_get_all(step, gets, 4, 30000));
     for (uint64_t i = 0; i < 18; i++)
         CHECK(region[i] == (double)value(at, 1 + i / 3, 2 + i % 3));
+    for (uint64_t i = 0; i < 18; i++)
+        CHECK(standing[i] == (double)value(at, 1 + i % 6, 2 + i / 6));
     for (uint64_t i = 0; i < 4; i++)
         CHECK(every[i] == (double)value(at, 1 + 5 * (i / 2), 2 + 2 * (i % 2)));
     for (uint64_t i = 0; i < ROWS * COLUMNS; i++)

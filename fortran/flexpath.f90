@@ -1,0 +1,4996 @@
+! Flexpath for Fortran: the modules flexpath_c and flexpath. docs/fortran.md tells how they are used.
+! Made by scripts/generate-fortran.sh of fortran/flexpath.f90.in: not to be edited by hand.
+
+! What include/flexpath.h declares, word for word. Programs use the module flexpath.
+module flexpath_c
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int32_t, c_int64_t, c_ptr, c_size_t
+  implicit none
+  public
+
+  ! flexpath_status
+  integer, parameter :: flexpath_status_ok = 0, flexpath_status_not_yet = 1, flexpath_status_end_of_stream = 2
+  integer, parameter :: flexpath_status_misuse = -1, flexpath_status_bad_handle = -2
+  integer, parameter :: flexpath_status_bad_pointer = -3, flexpath_status_bad_option = -4
+  integer, parameter :: flexpath_status_wrong_dtype = -5, flexpath_status_unknown_variable = -6
+  integer, parameter :: flexpath_status_wrong_len = -7, flexpath_status_timed_out = -8
+  integer, parameter :: flexpath_status_lost = -9, flexpath_status_not_opened = -10
+  integer, parameter :: flexpath_status_system = -11, flexpath_status_peer_misbehaved = -12
+  integer, parameter :: flexpath_status_forked = -13, flexpath_status_not_clean = -14
+  integer, parameter :: flexpath_status_internal = -15
+
+  ! flexpath_dtype; the last three are Fortran's words
+  integer, parameter :: flexpath_dtype_i8 = 1, flexpath_dtype_i16 = 2, flexpath_dtype_i32 = 3, flexpath_dtype_i64 = 4
+  integer, parameter :: flexpath_dtype_u8 = 5, flexpath_dtype_u16 = 6, flexpath_dtype_u32 = 7, flexpath_dtype_u64 = 8
+  integer, parameter :: flexpath_dtype_f16 = 9, flexpath_dtype_bf16 = 10
+  integer, parameter :: flexpath_dtype_f32 = 11, flexpath_dtype_f64 = 12
+  integer, parameter :: flexpath_dtype_c32 = 13, flexpath_dtype_c64 = 14, flexpath_dtype_bool = 15
+  integer, parameter :: flexpath_dtype_logical = flexpath_dtype_u8, flexpath_dtype_character = flexpath_dtype_u8
+
+  ! flexpath_kind
+  integer, parameter :: flexpath_kind_scalar = 0, flexpath_kind_local_scalar = 1, flexpath_kind_global_array = 2
+  integer, parameter :: flexpath_kind_local_array = 3, flexpath_kind_joined_array = 4
+
+  ! flexpath_order
+  integer, parameter :: flexpath_order_row_major = 0, flexpath_order_column_major = 1
+
+  ! flexpath_selected
+  integer, parameter :: flexpath_selected_all = 0, flexpath_selected_region = 1, flexpath_selected_strided = 2
+  integer, parameter :: flexpath_selected_points = 3, flexpath_selected_block = 4, flexpath_selected_rank = 5
+
+  ! flexpath_end
+  integer, parameter :: flexpath_end_not_ended = 0, flexpath_end_closed = 1, flexpath_end_lost = 2
+  integer, parameter :: flexpath_end_expelled = 3, flexpath_end_left = 4, flexpath_end_cohort_lost = 5
+
+  type, bind(C) :: c_selection
+    integer(c_int32_t) :: kind, ndims
+    type(c_ptr) :: start, count, stride, points
+    integer(c_int64_t) :: point_count
+    integer(c_int32_t) :: rank, block, order
+  end type c_selection
+
+  type, bind(C) :: c_step_info
+    integer(c_int64_t) :: step, skipped, len_bytes
+    integer(c_int32_t) :: queued_steps, is_redelivered
+  end type c_step_info
+
+  type, bind(C) :: c_variable_info
+    type(c_ptr) :: name, unit, description
+    integer(c_int32_t) :: dtype, kind, order, ndims
+    integer(c_int64_t) :: shape(8)
+  end type c_variable_info
+
+  interface
+    integer(c_int32_t) function c_options_create(options) &
+        bind(C, name='flexpath_options_create')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), intent(out) :: options
+    end function c_options_create
+
+    integer(c_int32_t) function c_options_set(options, name, text) &
+        bind(C, name='flexpath_options_set')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in) :: text(*)
+    end function c_options_set
+
+    integer(c_int32_t) function c_options_set_cohort(options, rank, size) &
+        bind(C, name='flexpath_options_set_cohort')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int32_t), value :: rank
+      integer(c_int32_t), value :: size
+    end function c_options_set_cohort
+
+    integer(c_int32_t) function c_options_set_cohort_from_environment(options) &
+        bind(C, name='flexpath_options_set_cohort_from_environment')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: options
+    end function c_options_set_cohort_from_environment
+
+    integer(c_int32_t) function c_options_add_selection(options, variable, selection) &
+        bind(C, name='flexpath_options_add_selection')
+      import :: c_char, c_int32_t, c_ptr, c_selection
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: variable(*)
+      type(c_selection), intent(in) :: selection
+    end function c_options_add_selection
+
+    integer(c_int32_t) function c_options_free(options) &
+        bind(C, name='flexpath_options_free')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: options
+    end function c_options_free
+
+    integer(c_int32_t) function c_publisher_open(stream, options, publisher) &
+        bind(C, name='flexpath_publisher_open')
+      import :: c_char, c_int32_t, c_ptr
+      character(kind=c_char), intent(in) :: stream(*)
+      type(c_ptr), value :: options
+      type(c_ptr), intent(out) :: publisher
+    end function c_publisher_open
+
+    integer(c_int32_t) function c_publisher_begin_step(publisher, step) &
+        bind(C, name='flexpath_publisher_begin_step')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      integer(c_int64_t), intent(out) :: step
+    end function c_publisher_begin_step
+
+    integer(c_int32_t) function c_publisher_end_step(publisher) &
+        bind(C, name='flexpath_publisher_end_step')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+    end function c_publisher_end_step
+
+    integer(c_int32_t) function c_publisher_abandon_step(publisher) &
+        bind(C, name='flexpath_publisher_abandon_step')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+    end function c_publisher_abandon_step
+
+    integer(c_int32_t) function c_publisher_is_wanted(publisher, variable, wanted) &
+        bind(C, name='flexpath_publisher_is_wanted')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int32_t), intent(out) :: wanted
+    end function c_publisher_is_wanted
+
+    integer(c_int32_t) function c_publisher_has_subscribers(publisher, present) &
+        bind(C, name='flexpath_publisher_has_subscribers')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+      integer(c_int32_t), intent(out) :: present
+    end function c_publisher_has_subscribers
+
+    integer(c_int32_t) function c_publisher_statistic(publisher, name, counted) &
+        bind(C, name='flexpath_publisher_statistic')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(out) :: counted
+    end function c_publisher_statistic
+
+    integer(c_int32_t) function c_publisher_close(publisher) &
+        bind(C, name='flexpath_publisher_close')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+    end function c_publisher_close
+
+    integer(c_int32_t) function c_publisher_put(publisher, variable, start, count, elements) &
+        bind(C, name='flexpath_publisher_put')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      type(c_ptr), value :: variable
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int64_t), intent(in) :: count(*)
+      type(c_ptr), value :: elements
+    end function c_publisher_put
+
+    integer(c_int32_t) function c_publisher_loan(publisher, variable, start, count, loan, memory) &
+        bind(C, name='flexpath_publisher_loan')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      type(c_ptr), value :: variable
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int64_t), intent(in) :: count(*)
+      type(c_ptr), intent(out) :: loan
+      type(c_ptr), intent(out) :: memory
+    end function c_publisher_loan
+
+    integer(c_int32_t) function c_publisher_put_loan(publisher, loan) &
+        bind(C, name='flexpath_publisher_put_loan')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+      type(c_ptr), value :: loan
+    end function c_publisher_put_loan
+
+    integer(c_int32_t) function c_step_describe(step, info) &
+        bind(C, name='flexpath_step_describe')
+      import :: c_int32_t, c_ptr, c_step_info
+      type(c_ptr), value :: step
+      type(c_step_info), intent(out) :: info
+    end function c_step_describe
+
+    integer(c_int32_t) function c_step_variable_count(step, count) &
+        bind(C, name='flexpath_step_variable_count')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: step
+      integer(c_int64_t), intent(out) :: count
+    end function c_step_variable_count
+
+    integer(c_int32_t) function c_step_variable_at(step, index, info) &
+        bind(C, name='flexpath_step_variable_at')
+      import :: c_int32_t, c_int64_t, c_ptr, c_variable_info
+      type(c_ptr), value :: step
+      integer(c_int64_t), value :: index
+      type(c_variable_info), intent(out) :: info
+    end function c_step_variable_at
+
+    integer(c_int32_t) function c_step_variable(step, name, info) &
+        bind(C, name='flexpath_step_variable')
+      import :: c_char, c_int32_t, c_ptr, c_variable_info
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_variable_info), intent(out) :: info
+    end function c_step_variable
+
+    integer(c_int32_t) function c_step_get(step, variable, selection, dtype, destination, len, timeout_ms) &
+        bind(C, name='flexpath_step_get')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr, c_selection
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      type(c_selection), intent(in) :: selection
+      integer(c_int32_t), value :: dtype
+      type(c_ptr), value :: destination
+      integer(c_int64_t), value :: len
+      integer(c_int64_t), value :: timeout_ms
+    end function c_step_get
+
+    integer(c_int32_t) function c_step_release(step) &
+        bind(C, name='flexpath_step_release')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: step
+    end function c_step_release
+
+    integer(c_int32_t) function c_subscriber_open(stream, options, subscriber) &
+        bind(C, name='flexpath_subscriber_open')
+      import :: c_char, c_int32_t, c_ptr
+      character(kind=c_char), intent(in) :: stream(*)
+      type(c_ptr), value :: options
+      type(c_ptr), intent(out) :: subscriber
+    end function c_subscriber_open
+
+    integer(c_int32_t) function c_subscriber_next_step(subscriber, timeout_ms, step) &
+        bind(C, name='flexpath_subscriber_next_step')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: subscriber
+      integer(c_int64_t), value :: timeout_ms
+      type(c_ptr), intent(out) :: step
+    end function c_subscriber_next_step
+
+    integer(c_int32_t) function c_subscriber_end(subscriber, end_code) &
+        bind(C, name='flexpath_subscriber_end')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: subscriber
+      integer(c_int32_t), intent(out) :: end_code
+    end function c_subscriber_end
+
+    integer(c_int32_t) function c_subscriber_statistic(subscriber, name, counted) &
+        bind(C, name='flexpath_subscriber_statistic')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: subscriber
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(out) :: counted
+    end function c_subscriber_statistic
+
+    integer(c_int32_t) function c_subscriber_close(subscriber) &
+        bind(C, name='flexpath_subscriber_close')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: subscriber
+    end function c_subscriber_close
+
+    integer(c_int32_t) function c_variable_scalar(name, dtype, variable) &
+        bind(C, name='flexpath_variable_scalar')
+      import :: c_char, c_int32_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: dtype
+      type(c_ptr), intent(out) :: variable
+    end function c_variable_scalar
+
+    integer(c_int32_t) function c_variable_local_scalar(name, dtype, variable) &
+        bind(C, name='flexpath_variable_local_scalar')
+      import :: c_char, c_int32_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: dtype
+      type(c_ptr), intent(out) :: variable
+    end function c_variable_local_scalar
+
+    integer(c_int32_t) function c_variable_global(name, dtype, ndims, shape, variable) &
+        bind(C, name='flexpath_variable_global')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: dtype
+      integer(c_int32_t), value :: ndims
+      integer(c_int64_t), intent(in) :: shape(*)
+      type(c_ptr), intent(out) :: variable
+    end function c_variable_global
+
+    integer(c_int32_t) function c_variable_local(name, dtype, ndims, variable) &
+        bind(C, name='flexpath_variable_local')
+      import :: c_char, c_int32_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: dtype
+      integer(c_int32_t), value :: ndims
+      type(c_ptr), intent(out) :: variable
+    end function c_variable_local
+
+    integer(c_int32_t) function c_variable_joined(name, dtype, row_ndims, row, variable) &
+        bind(C, name='flexpath_variable_joined')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: dtype
+      integer(c_int32_t), value :: row_ndims
+      integer(c_int64_t), intent(in) :: row(*)
+      type(c_ptr), intent(out) :: variable
+    end function c_variable_joined
+
+    integer(c_int32_t) function c_variable_set_order(variable, order) &
+        bind(C, name='flexpath_variable_set_order')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: variable
+      integer(c_int32_t), value :: order
+    end function c_variable_set_order
+
+    integer(c_int32_t) function c_variable_set_unit(variable, unit) &
+        bind(C, name='flexpath_variable_set_unit')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: variable
+      character(kind=c_char), intent(in) :: unit(*)
+    end function c_variable_set_unit
+
+    integer(c_int32_t) function c_variable_set_description(variable, description) &
+        bind(C, name='flexpath_variable_set_description')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: variable
+      character(kind=c_char), intent(in) :: description(*)
+    end function c_variable_set_description
+
+    integer(c_int32_t) function c_variable_set_attribute_text(variable, name, text) &
+        bind(C, name='flexpath_variable_set_attribute_text')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: variable
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in) :: text(*)
+    end function c_variable_set_attribute_text
+
+    integer(c_int32_t) function c_variable_set_attribute_real(variable, name, number) &
+        bind(C, name='flexpath_variable_set_attribute_real')
+      import :: c_double, c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: variable
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: number
+    end function c_variable_set_attribute_real
+
+    integer(c_int32_t) function c_variable_set_attribute_integer(variable, name, number) &
+        bind(C, name='flexpath_variable_set_attribute_integer')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: variable
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: number
+    end function c_variable_set_attribute_integer
+
+    integer(c_int32_t) function c_variable_free(variable) &
+        bind(C, name='flexpath_variable_free')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: variable
+    end function c_variable_free
+
+    type(c_ptr) function c_last_error() bind(C, name='flexpath_last_error')
+      import :: c_ptr
+    end function c_last_error
+
+    type(c_ptr) function c_version() bind(C, name='flexpath_version')
+      import :: c_ptr
+    end function c_version
+
+    integer(c_size_t) function c_strlen(text) bind(C, name='strlen')
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: text
+    end function c_strlen
+  end interface
+end module flexpath_c
+
+module flexpath
+  use, intrinsic :: iso_c_binding, only: c_associated, c_bool, c_char, c_f_pointer, c_int32_t, c_int64_t, c_loc, &
+      c_null_char, c_null_ptr, c_ptr
+  use, intrinsic :: iso_fortran_env, only: error_unit, int8, int16, int32, int64, real32, real64
+  use flexpath_c
+  implicit none
+  private
+
+  public :: flexpath_options, flexpath_options_create, flexpath_options_set, flexpath_options_set_cohort
+  public :: flexpath_options_set_cohort_from_environment, flexpath_options_add_selection, flexpath_options_free
+  public :: flexpath_variable, flexpath_variable_scalar, flexpath_variable_local_scalar, flexpath_variable_global
+  public :: flexpath_variable_local, flexpath_variable_joined, flexpath_variable_set_attribute
+  public :: flexpath_variable_free
+  public :: flexpath_publisher, flexpath_publisher_open, flexpath_publisher_begin_step, flexpath_publisher_end_step
+  public :: flexpath_publisher_abandon_step, flexpath_publisher_is_wanted, flexpath_publisher_has_subscribers
+  public :: flexpath_publisher_statistic, flexpath_publisher_close
+  public :: flexpath_subscriber, flexpath_subscriber_open, flexpath_subscriber_next_step, flexpath_subscriber_end
+  public :: flexpath_subscriber_statistic, flexpath_subscriber_close
+  public :: flexpath_step, flexpath_step_info, flexpath_step_describe, flexpath_step_variable_count
+  public :: flexpath_variable_info, flexpath_step_variable_at, flexpath_step_variable, flexpath_step_release
+  public :: flexpath_selection, flexpath_region, flexpath_points, flexpath_block, flexpath_rank
+  public :: flexpath_put, flexpath_get, flexpath_last_error, flexpath_version
+  public :: flexpath_status_ok, flexpath_status_not_yet, flexpath_status_end_of_stream, flexpath_status_misuse
+  public :: flexpath_status_bad_handle, flexpath_status_bad_pointer, flexpath_status_bad_option
+  public :: flexpath_status_wrong_dtype, flexpath_status_unknown_variable, flexpath_status_wrong_len
+  public :: flexpath_status_timed_out, flexpath_status_lost, flexpath_status_not_opened, flexpath_status_system
+  public :: flexpath_status_peer_misbehaved, flexpath_status_forked, flexpath_status_not_clean
+  public :: flexpath_status_internal
+  public :: flexpath_dtype_i8, flexpath_dtype_i16, flexpath_dtype_i32, flexpath_dtype_i64, flexpath_dtype_u8
+  public :: flexpath_dtype_u16, flexpath_dtype_u32, flexpath_dtype_u64, flexpath_dtype_f16, flexpath_dtype_bf16
+  public :: flexpath_dtype_f32, flexpath_dtype_f64, flexpath_dtype_c32, flexpath_dtype_c64, flexpath_dtype_bool
+  public :: flexpath_dtype_logical, flexpath_dtype_character
+  public :: flexpath_kind_scalar, flexpath_kind_local_scalar, flexpath_kind_global_array, flexpath_kind_local_array
+  public :: flexpath_kind_joined_array, flexpath_order_row_major, flexpath_order_column_major
+  public :: flexpath_end_not_ended, flexpath_end_closed, flexpath_end_lost, flexpath_end_expelled, flexpath_end_left
+  public :: flexpath_end_cohort_lost
+
+  ! Handles. They are closed, released or freed by their procedures, never by themselves: a copy is the same handle.
+
+  ! How a stream is opened. The first option that is set makes it.
+  type :: flexpath_options
+    type(c_ptr) :: handle = c_null_ptr
+  end type flexpath_options
+
+  ! A variable as a publisher defines it, column-major: its dimensions are in Fortran's order.
+  type :: flexpath_variable
+    type(c_ptr) :: handle = c_null_ptr
+    character(len=:), allocatable :: name
+    integer :: dtype = 0, kind = 0, ndims = 0
+  end type flexpath_variable
+
+  ! A rank's handle on the sending side.
+  type :: flexpath_publisher
+    type(c_ptr) :: handle = c_null_ptr
+  end type flexpath_publisher
+
+  ! A rank's handle on the receiving side.
+  type :: flexpath_subscriber
+    type(c_ptr) :: handle = c_null_ptr
+  end type flexpath_subscriber
+
+  ! A step that is held.
+  type :: flexpath_step
+    type(c_ptr) :: handle = c_null_ptr
+  end type flexpath_step
+
+  ! What to take of a variable; made by flexpath_region, flexpath_points, flexpath_block, flexpath_rank.
+  type :: flexpath_selection
+    private
+    integer :: selected = flexpath_selected_all
+    integer(int64), allocatable :: start(:), count(:), stride(:), points(:, :)
+    integer :: rank = 0, block = 0
+  end type flexpath_selection
+
+  ! What is to be known of a step.
+  type :: flexpath_step_info
+    integer(int64) :: step = 0          ! its number, from 0
+    integer(int64) :: skipped = 0       ! steps that the subscription did not get between the one before and this
+    integer(int64) :: len_bytes = 0     ! bytes over all publisher ranks
+    integer :: queued_steps = 0         ! steps that waited at the publisher behind this one
+    logical :: is_redelivered = .false. ! whether another member of the work-sharing set had it before and is gone
+  end type flexpath_step_info
+
+  ! What is to be known of a variable of a step.
+  type :: flexpath_variable_info
+    character(len=:), allocatable :: name, unit, description
+    integer :: dtype = 0                ! one of flexpath_dtype_...
+    integer :: kind = 0                 ! one of flexpath_kind_...
+    integer :: order = 0                ! one of flexpath_order_...: how the publisher's blocks lie
+    integer :: ndims = 0
+    integer(int64), allocatable :: shape(:) ! the extent in each dimension; 0 for local arrays
+  end type flexpath_variable_info
+
+  ! No kind of selection: what a wrong one becomes.
+  integer, parameter :: selected_nothing = -1
+
+  ! What went wrong on this side; without a text the library has one.
+  type :: failing
+    integer(c_int32_t) :: status = flexpath_status_ok
+    character(len=:), allocatable :: text
+  end type failing
+
+  ! A put under way.
+  type :: putting
+    type(failing) :: failure
+    type(c_ptr) :: publisher, variable, loan, memory
+    integer(c_int64_t) :: start(8) = 0, count(8) = 0
+  end type putting
+
+  ! A get under way.
+  type :: getting
+    type(failing) :: failure
+    type(c_ptr) :: step
+    character(kind=c_char, len=:), allocatable :: name
+    integer(c_int32_t) :: dtype = 0
+    integer(c_int64_t) :: len = 0, timeout_ms = -1
+    type(flexpath_selection) :: selection
+  end type getting
+
+  ! Sets an option by its name: see docs/c.md for the names.
+  interface flexpath_options_set
+    procedure options_set_text, options_set_int32, options_set_int64, options_set_logical
+  end interface flexpath_options_set
+
+  ! Adds or changes an attribute of a variable: a text, a whole or a real number.
+  interface flexpath_variable_set_attribute
+    procedure set_attribute_text, set_attribute_int32, set_attribute_int64, set_attribute_real64
+  end interface flexpath_variable_set_attribute
+
+  ! call flexpath_put(publisher, variable, values [, start] [, stat] [, errmsg])
+  ! Puts values into the step that is open. start: where the block of a global array begins, from 1 (default all 1).
+  interface flexpath_put
+    procedure put_int8_0, put_int8_1, put_int8_2, put_int8_3
+    procedure put_int8_4, put_int8_5, put_int8_6, put_int8_7
+    procedure put_int16_0, put_int16_1, put_int16_2, put_int16_3
+    procedure put_int16_4, put_int16_5, put_int16_6, put_int16_7
+    procedure put_int32_0, put_int32_1, put_int32_2, put_int32_3
+    procedure put_int32_4, put_int32_5, put_int32_6, put_int32_7
+    procedure put_int64_0, put_int64_1, put_int64_2, put_int64_3
+    procedure put_int64_4, put_int64_5, put_int64_6, put_int64_7
+    procedure put_real32_0, put_real32_1, put_real32_2, put_real32_3
+    procedure put_real32_4, put_real32_5, put_real32_6, put_real32_7
+    procedure put_real64_0, put_real64_1, put_real64_2, put_real64_3
+    procedure put_real64_4, put_real64_5, put_real64_6, put_real64_7
+    procedure put_complex32_0, put_complex32_1, put_complex32_2, put_complex32_3
+    procedure put_complex32_4, put_complex32_5, put_complex32_6, put_complex32_7
+    procedure put_complex64_0, put_complex64_1, put_complex64_2, put_complex64_3
+    procedure put_complex64_4, put_complex64_5, put_complex64_6, put_complex64_7
+    procedure put_logical_0, put_logical_1, put_logical_2, put_logical_3
+    procedure put_logical_4, put_logical_5, put_logical_6, put_logical_7
+    procedure put_c_bool_0, put_c_bool_1, put_c_bool_2, put_c_bool_3
+    procedure put_c_bool_4, put_c_bool_5, put_c_bool_6, put_c_bool_7
+    procedure put_character_0, put_character_1, put_character_2, put_character_3
+    procedure put_character_4, put_character_5, put_character_6, put_character_7
+  end interface flexpath_put
+
+  ! call flexpath_get(step, variable, values [, start] [, count] [, stride] [, selection] [, timeout_ms] [, stat]
+  !     [, errmsg])
+  ! Takes what is selected into values, whose shape is that of the selection. Without a selection it is everything.
+  interface flexpath_get
+    procedure get_int8_0, get_int8_1, get_int8_2, get_int8_3
+    procedure get_int8_4, get_int8_5, get_int8_6, get_int8_7
+    procedure get_int16_0, get_int16_1, get_int16_2, get_int16_3
+    procedure get_int16_4, get_int16_5, get_int16_6, get_int16_7
+    procedure get_int32_0, get_int32_1, get_int32_2, get_int32_3
+    procedure get_int32_4, get_int32_5, get_int32_6, get_int32_7
+    procedure get_int64_0, get_int64_1, get_int64_2, get_int64_3
+    procedure get_int64_4, get_int64_5, get_int64_6, get_int64_7
+    procedure get_real32_0, get_real32_1, get_real32_2, get_real32_3
+    procedure get_real32_4, get_real32_5, get_real32_6, get_real32_7
+    procedure get_real64_0, get_real64_1, get_real64_2, get_real64_3
+    procedure get_real64_4, get_real64_5, get_real64_6, get_real64_7
+    procedure get_complex32_0, get_complex32_1, get_complex32_2, get_complex32_3
+    procedure get_complex32_4, get_complex32_5, get_complex32_6, get_complex32_7
+    procedure get_complex64_0, get_complex64_1, get_complex64_2, get_complex64_3
+    procedure get_complex64_4, get_complex64_5, get_complex64_6, get_complex64_7
+    procedure get_logical_0, get_logical_1, get_logical_2, get_logical_3
+    procedure get_logical_4, get_logical_5, get_logical_6, get_logical_7
+    procedure get_c_bool_0, get_c_bool_1, get_c_bool_2, get_c_bool_3
+    procedure get_c_bool_4, get_c_bool_5, get_c_bool_6, get_c_bool_7
+    procedure get_character_0, get_character_1, get_character_2, get_character_3
+    procedure get_character_4, get_character_5, get_character_6, get_character_7
+  end interface flexpath_get
+
+contains
+
+  ! Texts, numbers, failures.
+
+  ! A text as C reads it; blanks at the end are none of it.
+  function c_text(text) result(ended)
+    character(len=*), intent(in) :: text
+    character(kind=c_char, len=:), allocatable :: ended
+    ended = trim(text) // c_null_char
+  end function c_text
+
+  ! A text of C.
+  function text_of(pointer) result(text)
+    type(c_ptr), intent(in) :: pointer
+    character(len=:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer :: at
+    call c_f_pointer(pointer, letters, [c_strlen(pointer)])
+    allocate (character(len=size(letters)) :: text)
+    do at = 1, size(letters)
+      text(at:at) = letters(at)
+    end do
+  end function text_of
+
+  ! The text of the last failure on this thread; empty if there was none.
+  function flexpath_last_error() result(text)
+    character(len=:), allocatable :: text
+    text = text_of(c_last_error())
+  end function flexpath_last_error
+
+  ! The version of the library, such as 0.1.0.
+  function flexpath_version() result(text)
+    character(len=:), allocatable :: text
+    text = text_of(c_version())
+  end function flexpath_version
+
+  function text_of_number(number) result(text)
+    integer(int64), intent(in) :: number
+    character(len=:), allocatable :: text
+    character(len=24) :: digits
+    write (digits, '(i0)') number
+    text = trim(digits)
+  end function text_of_number
+
+  ! Extents, as in (3, 4).
+  function text_of_numbers(numbers) result(text)
+    integer(int64), intent(in) :: numbers(:)
+    character(len=:), allocatable :: text
+    integer :: at
+    text = '('
+    do at = 1, size(numbers)
+      if (at > 1) text = text // ', '
+      text = text // text_of_number(numbers(at))
+    end do
+    text = text // ')'
+  end function text_of_numbers
+
+  ! What Fortran calls elements of a type.
+  function text_of_dtype(dtype) result(text)
+    integer, intent(in) :: dtype
+    character(len=:), allocatable :: text
+    select case (dtype)
+    case (flexpath_dtype_i8); text = 'integer(int8)'
+    case (flexpath_dtype_i16); text = 'integer(int16)'
+    case (flexpath_dtype_i32); text = 'integer(int32)'
+    case (flexpath_dtype_i64); text = 'integer(int64)'
+    case (flexpath_dtype_u8); text = 'u8 (logical or character)'
+    case (flexpath_dtype_f32); text = 'real(real32)'
+    case (flexpath_dtype_f64); text = 'real(real64)'
+    case (flexpath_dtype_c32); text = 'complex(real32)'
+    case (flexpath_dtype_c64); text = 'complex(real64)'
+    case (flexpath_dtype_bool); text = 'bool (logical)'
+    case default; text = 'a type with the number ' // text_of_number(int(dtype, int64))
+    end select
+  end function text_of_dtype
+
+  subroutine fail(failure, status, text)
+    type(failing), intent(inout) :: failure
+    integer, intent(in) :: status
+    character(len=*), intent(in) :: text
+    failure%status = int(status, c_int32_t)
+    failure%text = text
+  end subroutine fail
+
+  ! Integers of either kind; what they are is for the text of a failure.
+  subroutine take_integers(numbers, taken, what, failure)
+    class(*), intent(in) :: numbers(:)
+    integer(int64), allocatable, intent(out) :: taken(:)
+    character(len=*), intent(in) :: what
+    type(failing), intent(inout) :: failure
+    select type (numbers)
+    type is (integer(int32))
+      taken = numbers
+    type is (integer(int64))
+      taken = numbers
+    class default
+      allocate (taken(0))
+      call fail(failure, flexpath_status_misuse, what // ' must be of integer(int32) or integer(int64)')
+    end select
+  end subroutine take_integers
+
+  ! How every procedure ends: tells what happened, and stops the program where nobody wants to know.
+  subroutine conclude(procedure, failure, stat, errmsg)
+    character(len=*), intent(in) :: procedure
+    type(failing), intent(in) :: failure
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(len=:), allocatable :: text
+    if (present(stat)) stat = failure%status
+    if (failure%status >= 0) return
+    if (present(stat) .and. .not. present(errmsg)) return
+    if (allocated(failure%text)) then
+      text = failure%text
+    else
+      text = flexpath_last_error()
+    end if
+    if (present(errmsg)) errmsg = text
+    if (present(stat)) return
+    write (error_unit, '(3a)') procedure, ': ', text
+    error stop 1
+  end subroutine conclude
+
+  ! The same for procedures that only call the library.
+  subroutine conclude_status(procedure, status, stat, errmsg)
+    character(len=*), intent(in) :: procedure
+    integer(c_int32_t), intent(in) :: status
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    if (status < 0) then
+      failure%status = status
+      call conclude(procedure, failure, stat, errmsg)
+    else if (present(stat)) then
+      stat = status
+    end if
+  end subroutine conclude_status
+
+  ! Options.
+
+  ! Makes a set of options, all at their defaults.
+  subroutine flexpath_options_create(options, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_options_create', c_options_create(options%handle), stat, errmsg)
+  end subroutine flexpath_options_create
+
+  ! The options, which are made if they were not.
+  integer(c_int32_t) function made(options) result(status)
+    type(flexpath_options), intent(inout) :: options
+    status = flexpath_status_ok
+    if (.not. c_associated(options%handle)) status = c_options_create(options%handle)
+  end function made
+
+  subroutine options_set_text(options, name, text, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    character(len=*), intent(in) :: name, text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    status = made(options)
+    if (status == flexpath_status_ok) status = c_options_set(options%handle, c_text(name), c_text(text))
+    call conclude_status('flexpath_options_set', status, stat, errmsg)
+  end subroutine options_set_text
+
+  subroutine options_set_int32(options, name, number, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    character(len=*), intent(in) :: name
+    integer(int32), intent(in) :: number
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call options_set_text(options, name, text_of_number(int(number, int64)), stat, errmsg)
+  end subroutine options_set_int32
+
+  subroutine options_set_int64(options, name, number, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    character(len=*), intent(in) :: name
+    integer(int64), intent(in) :: number
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call options_set_text(options, name, text_of_number(number), stat, errmsg)
+  end subroutine options_set_int64
+
+  subroutine options_set_logical(options, name, chosen, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: chosen
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call options_set_text(options, name, trim(merge('true ', 'false', chosen)), stat, errmsg)
+  end subroutine options_set_logical
+
+  ! Says that this process is rank (from 0) of the size ranks that open the stream together.
+  subroutine flexpath_options_set_cohort(options, rank, size, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    integer, intent(in) :: rank, size
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    status = made(options)
+    if (status == flexpath_status_ok) &
+        status = c_options_set_cohort(options%handle, int(rank, c_int32_t), int(size, c_int32_t))
+    call conclude_status('flexpath_options_set_cohort', status, stat, errmsg)
+  end subroutine flexpath_options_set_cohort
+
+  ! Takes rank and size from the launcher: FLEXPATH_RANK and FLEXPATH_SIZE, Open MPI, MPICH, Slurm.
+  subroutine flexpath_options_set_cohort_from_environment(options, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    status = made(options)
+    if (status == flexpath_status_ok) status = c_options_set_cohort_from_environment(options%handle)
+    call conclude_status('flexpath_options_set_cohort_from_environment', status, stat, errmsg)
+  end subroutine flexpath_options_set_cohort_from_environment
+
+  ! Adds a standing selection of a subscriber: what of a variable it will read in every step.
+  subroutine flexpath_options_add_selection(options, variable, selection, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    character(len=*), intent(in) :: variable
+    type(flexpath_selection), intent(in), target :: selection
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    type(c_selection) :: described
+    call describe(selection, described)
+    status = made(options)
+    if (status == flexpath_status_ok) &
+        status = c_options_add_selection(options%handle, c_text(variable), described)
+    call conclude_status('flexpath_options_add_selection', status, stat, errmsg)
+  end subroutine flexpath_options_add_selection
+
+  ! Frees a set of options. What was opened with it stays.
+  subroutine flexpath_options_free(options, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_options_free', c_options_free(options%handle), stat, errmsg)
+    options%handle = c_null_ptr
+  end subroutine flexpath_options_free
+
+  ! Selections.
+
+  ! A region, or every stride-th element of it; start counts from 1, count is the extent before the stride.
+  function flexpath_region(start, count, stride) result(selection)
+    class(*), intent(in) :: start(:), count(:)
+    class(*), intent(in), optional :: stride(:)
+    type(flexpath_selection) :: selection
+    type(failing) :: failure
+    selection%selected = flexpath_selected_region
+    call take_integers(start, selection%start, 'start', failure)
+    call take_integers(count, selection%count, 'count', failure)
+    selection%start = selection%start - 1
+    if (present(stride)) then
+      selection%selected = flexpath_selected_strided
+      call take_integers(stride, selection%stride, 'stride', failure)
+    else
+      allocate (selection%stride(size(selection%count)), source=1_int64)
+    end if
+    call refuse(selection, failure)
+  end function flexpath_region
+
+  ! Single elements: points(:, n) are the indices of the n-th, from 1.
+  function flexpath_points(points) result(selection)
+    class(*), intent(in) :: points(:, :)
+    type(flexpath_selection) :: selection
+    integer :: at
+    integer(int64), allocatable :: point(:)
+    type(failing) :: failure
+    selection%selected = flexpath_selected_points
+    allocate (selection%points(size(points, 1), size(points, 2)))
+    do at = 1, size(points, 2)
+      call take_integers(points(:, at), point, 'points', failure)
+      if (failure%status == flexpath_status_ok) selection%points(:, at) = point - 1
+    end do
+    call refuse(selection, failure)
+  end function flexpath_points
+
+  ! One block as it was put: the rank counts from 0, as in MPI, its blocks from 1.
+  pure function flexpath_block(rank, block) result(selection)
+    integer, intent(in) :: rank, block
+    type(flexpath_selection) :: selection
+    selection%selected = flexpath_selected_block
+    selection%rank = rank
+    selection%block = block - 1
+  end function flexpath_block
+
+  ! All blocks of a rank, which counts from 0, one after another.
+  pure function flexpath_rank(rank) result(selection)
+    integer, intent(in) :: rank
+    type(flexpath_selection) :: selection
+    selection%selected = flexpath_selected_rank
+    selection%rank = rank
+  end function flexpath_rank
+
+  ! Where numbers are none, or lie before the first element, nothing is selected: the use of it says so.
+  subroutine refuse(selection, failure)
+    type(flexpath_selection), intent(inout) :: selection
+    type(failing), intent(in) :: failure
+    logical :: is_wrong
+    is_wrong = failure%status /= flexpath_status_ok
+    if (allocated(selection%start)) is_wrong = is_wrong .or. any(selection%start < 0) &
+        .or. size(selection%start) /= size(selection%count) .or. size(selection%stride) /= size(selection%count) &
+        .or. any(selection%count < 0) .or. any(selection%stride < 1)
+    if (allocated(selection%points)) is_wrong = is_wrong .or. any(selection%points < 0)
+    if (is_wrong) selection%selected = selected_nothing
+  end subroutine refuse
+
+  ! A selection as C reads it: valid as long as the selection is.
+  subroutine describe(selection, described)
+    type(flexpath_selection), intent(in), target :: selection
+    type(c_selection), intent(out) :: described
+    described = c_selection(int(selection%selected, c_int32_t), 0, c_null_ptr, c_null_ptr, c_null_ptr, c_null_ptr, 0, &
+        int(selection%rank, c_int32_t), int(selection%block, c_int32_t), int(flexpath_order_column_major, c_int32_t))
+    select case (selection%selected)
+    case (flexpath_selected_region, flexpath_selected_strided)
+      described%ndims = size(selection%count, kind=c_int32_t)
+      described%start = c_loc(selection%start)
+      described%count = c_loc(selection%count)
+      described%stride = c_loc(selection%stride)
+    case (flexpath_selected_points)
+      described%ndims = size(selection%points, 1, c_int32_t)
+      described%point_count = size(selection%points, 2, c_int64_t)
+      described%points = c_loc(selection%points)
+    end select
+  end subroutine describe
+
+  ! Variables. One that was defined before is freed and defined anew: its shape may differ from step to step.
+
+  ! One value for all ranks; of several ranks that put it in a step the highest rank's counts.
+  subroutine flexpath_variable_scalar(variable, name, dtype, unit, description, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: dtype
+    character(len=*), intent(in), optional :: unit, description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    call forget(variable)
+    failure%status = c_variable_scalar(c_text(name), int(dtype, c_int32_t), variable%handle)
+    call define(variable, name, dtype, 0, flexpath_kind_scalar, failure, unit, description)
+    call conclude('flexpath_variable_scalar', failure, stat, errmsg)
+  end subroutine flexpath_variable_scalar
+
+  ! One value of each rank.
+  subroutine flexpath_variable_local_scalar(variable, name, dtype, unit, description, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: dtype
+    character(len=*), intent(in), optional :: unit, description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    call forget(variable)
+    failure%status = c_variable_local_scalar(c_text(name), int(dtype, c_int32_t), variable%handle)
+    call define(variable, name, dtype, 0, flexpath_kind_local_scalar, failure, unit, description)
+    call conclude('flexpath_variable_local_scalar', failure, stat, errmsg)
+  end subroutine flexpath_variable_local_scalar
+
+  ! One array of that shape, of which each rank puts regions. Of texts the first dimension is their length.
+  subroutine flexpath_variable_global(variable, name, dtype, shape, unit, description, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: dtype
+    class(*), intent(in) :: shape(:)
+    character(len=*), intent(in), optional :: unit, description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    integer(int64), allocatable :: extents(:)
+    call forget(variable)
+    call take_integers(shape, extents, 'shape', failure)
+    if (failure%status == flexpath_status_ok) &
+        failure%status = c_variable_global(c_text(name), int(dtype, c_int32_t), size(extents, kind=c_int32_t), &
+        extents, variable%handle)
+    call define(variable, name, dtype, size(shape), flexpath_kind_global_array, failure, unit, description)
+    call conclude('flexpath_variable_global', failure, stat, errmsg)
+  end subroutine flexpath_variable_global
+
+  ! An array of each put, of ndims dimensions and any extent.
+  subroutine flexpath_variable_local(variable, name, dtype, ndims, unit, description, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: dtype
+    integer, intent(in) :: ndims
+    character(len=*), intent(in), optional :: unit, description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    call forget(variable)
+    failure%status = c_variable_local(c_text(name), int(dtype, c_int32_t), int(ndims, c_int32_t), variable%handle)
+    call define(variable, name, dtype, ndims, flexpath_kind_local_array, failure, unit, description)
+    call conclude('flexpath_variable_local', failure, stat, errmsg)
+  end subroutine flexpath_variable_local
+
+  ! One array that is the blocks of all ranks, one after another along the first dimension. row: the extents of
+  ! the other dimensions (none for a plain list).
+  subroutine flexpath_variable_joined(variable, name, dtype, row, unit, description, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: dtype
+    class(*), intent(in), optional :: row(:)
+    character(len=*), intent(in), optional :: unit, description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    integer(int64), allocatable :: extents(:)
+    call forget(variable)
+    allocate (extents(0))
+    if (present(row)) call take_integers(row, extents, 'row', failure)
+    if (failure%status == flexpath_status_ok) &
+        failure%status = c_variable_joined(c_text(name), int(dtype, c_int32_t), size(extents, kind=c_int32_t), &
+        extents, variable%handle)
+    call define(variable, name, dtype, size(extents) + 1, flexpath_kind_joined_array, failure, unit, description)
+    call conclude('flexpath_variable_joined', failure, stat, errmsg)
+  end subroutine flexpath_variable_joined
+
+  ! Frees what a variable was defined as before.
+  subroutine forget(variable)
+    type(flexpath_variable), intent(inout) :: variable
+    integer(c_int32_t) :: status
+    if (c_associated(variable%handle)) status = c_variable_free(variable%handle)
+    variable = flexpath_variable()
+  end subroutine forget
+
+  ! Keeps what is known of a variable, which lies in memory as Fortran's arrays do.
+  subroutine define(variable, name, dtype, ndims, kind, failure, unit, description)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: dtype, ndims, kind
+    type(failing), intent(inout) :: failure
+    character(len=*), intent(in), optional :: unit, description
+    if (failure%status /= flexpath_status_ok) return
+    variable%name = trim(name)
+    variable%dtype = dtype
+    variable%ndims = ndims
+    variable%kind = kind
+    failure%status = c_variable_set_order(variable%handle, int(flexpath_order_column_major, c_int32_t))
+    if (present(unit) .and. failure%status == flexpath_status_ok) &
+        failure%status = c_variable_set_unit(variable%handle, c_text(unit))
+    if (present(description) .and. failure%status == flexpath_status_ok) &
+        failure%status = c_variable_set_description(variable%handle, c_text(description))
+  end subroutine define
+
+  subroutine set_attribute_text(variable, name, text, stat, errmsg)
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_variable_set_attribute', &
+        c_variable_set_attribute_text(variable%handle, c_text(name), c_text(text)), stat, errmsg)
+  end subroutine set_attribute_text
+
+  subroutine set_attribute_int32(variable, name, number, stat, errmsg)
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: name
+    integer(int32), intent(in) :: number
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_variable_set_attribute', &
+        c_variable_set_attribute_integer(variable%handle, c_text(name), int(number, int64)), stat, errmsg)
+  end subroutine set_attribute_int32
+
+  subroutine set_attribute_int64(variable, name, number, stat, errmsg)
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: name
+    integer(int64), intent(in) :: number
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_variable_set_attribute', &
+        c_variable_set_attribute_integer(variable%handle, c_text(name), number), stat, errmsg)
+  end subroutine set_attribute_int64
+
+  subroutine set_attribute_real64(variable, name, number, stat, errmsg)
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: name
+    real(real64), intent(in) :: number
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_variable_set_attribute', &
+        c_variable_set_attribute_real(variable%handle, c_text(name), number), stat, errmsg)
+  end subroutine set_attribute_real64
+
+  ! Frees a variable. Steps that hold it stay.
+  subroutine flexpath_variable_free(variable, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_variable_free', c_variable_free(variable%handle), stat, errmsg)
+    variable%handle = c_null_ptr
+  end subroutine flexpath_variable_free
+
+  ! Publishers.
+
+  ! Opens a stream for publishing. Waits for the other ranks of the cohort and for as many subscribers as the options
+  ! say, at most OpenTimeoutSecs.
+  subroutine flexpath_publisher_open(publisher, stream, options, stat, errmsg)
+    type(flexpath_publisher), intent(inout) :: publisher
+    character(len=*), intent(in) :: stream
+    type(flexpath_options), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: chosen
+    type(failing) :: failure
+    chosen = c_null_ptr
+    if (present(options)) chosen = options%handle
+    if (c_associated(publisher%handle)) then
+      call fail(failure, flexpath_status_misuse, 'the publisher is open: close it first')
+    else
+      failure%status = c_publisher_open(c_text(stream), chosen, publisher%handle)
+    end if
+    call conclude('flexpath_publisher_open', failure, stat, errmsg)
+  end subroutine flexpath_publisher_open
+
+  ! Begins the next step; step is its number, from 0. Waits while a subscription holds as much as it may.
+  subroutine flexpath_publisher_begin_step(publisher, step, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    integer(int64), intent(out), optional :: step
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: number
+    integer(c_int32_t) :: status
+    status = c_publisher_begin_step(publisher%handle, number)
+    if (present(step) .and. status == flexpath_status_ok) step = number
+    call conclude_status('flexpath_publisher_begin_step', status, stat, errmsg)
+  end subroutine flexpath_publisher_begin_step
+
+  ! Ends the step that is open: it is announced when every rank has ended it. Returns at once.
+  subroutine flexpath_publisher_end_step(publisher, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_publisher_end_step', c_publisher_end_step(publisher%handle), stat, errmsg)
+  end subroutine flexpath_publisher_end_step
+
+  ! Gives up the step that is open, for the whole cohort: nobody gets it.
+  subroutine flexpath_publisher_abandon_step(publisher, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_publisher_abandon_step', c_publisher_abandon_step(publisher%handle), stat, errmsg)
+  end subroutine flexpath_publisher_abandon_step
+
+  ! Whether somebody subscribed to this variable in the step that is open: otherwise there is no need to compute it.
+  subroutine flexpath_publisher_is_wanted(publisher, variable, wanted, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    character(len=*), intent(in) :: variable
+    logical, intent(out) :: wanted
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status, answer
+    answer = 0
+    status = c_publisher_is_wanted(publisher%handle, c_text(variable), answer)
+    wanted = answer /= 0
+    call conclude_status('flexpath_publisher_is_wanted', status, stat, errmsg)
+  end subroutine flexpath_publisher_is_wanted
+
+  ! Whether there is a subscription.
+  subroutine flexpath_publisher_has_subscribers(publisher, present_now, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    logical, intent(out) :: present_now
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status, answer
+    answer = 0
+    status = c_publisher_has_subscribers(publisher%handle, answer)
+    present_now = answer /= 0
+    call conclude_status('flexpath_publisher_has_subscribers', status, stat, errmsg)
+  end subroutine flexpath_publisher_has_subscribers
+
+  ! A counter, by its name. A name that is none fails, and the text lists all.
+  subroutine flexpath_publisher_statistic(publisher, name, counted, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    character(len=*), intent(in) :: name
+    integer(int64), intent(out) :: counted
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_publisher_statistic', &
+        c_publisher_statistic(publisher%handle, c_text(name), counted), stat, errmsg)
+  end subroutine flexpath_publisher_statistic
+
+  ! Closes the stream: what was published is still delivered, at most as long as CloseTimeoutSecs. A step that is
+  ! open is abandoned. The handle is no more, whatever comes of it.
+  subroutine flexpath_publisher_close(publisher, stat, errmsg)
+    type(flexpath_publisher), intent(inout) :: publisher
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_publisher_close', c_publisher_close(publisher%handle), stat, errmsg)
+    publisher%handle = c_null_ptr
+  end subroutine flexpath_publisher_close
+
+  ! Subscribers and their steps.
+
+  ! Attaches to a stream. Waits for it to appear, at most OpenTimeoutSecs.
+  subroutine flexpath_subscriber_open(subscriber, stream, options, stat, errmsg)
+    type(flexpath_subscriber), intent(inout) :: subscriber
+    character(len=*), intent(in) :: stream
+    type(flexpath_options), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: chosen
+    type(failing) :: failure
+    chosen = c_null_ptr
+    if (present(options)) chosen = options%handle
+    if (c_associated(subscriber%handle)) then
+      call fail(failure, flexpath_status_misuse, 'the subscriber is open: close it first')
+    else
+      failure%status = c_subscriber_open(c_text(stream), chosen, subscriber%handle)
+    end if
+    call conclude('flexpath_subscriber_open', failure, stat, errmsg)
+  end subroutine flexpath_subscriber_open
+
+  ! Waits at most timeout_ms milliseconds (0: only looks) for the next step. status is flexpath_status_ok,
+  ! flexpath_status_not_yet, or flexpath_status_end_of_stream: then flexpath_subscriber_end says why, and
+  ! flexpath_last_error() in words. A step that the variable still holds is released first.
+  subroutine flexpath_subscriber_next_step(subscriber, step, timeout_ms, status, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    type(flexpath_step), intent(inout) :: step
+    integer, intent(in) :: timeout_ms
+    integer, intent(out) :: status
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: outcome
+    if (c_associated(step%handle)) outcome = c_step_release(step%handle)
+    step%handle = c_null_ptr
+    outcome = c_subscriber_next_step(subscriber%handle, int(max(timeout_ms, 0), c_int64_t), step%handle)
+    status = outcome
+    if (outcome /= flexpath_status_ok) step%handle = c_null_ptr
+    call conclude_status('flexpath_subscriber_next_step', outcome, stat, errmsg)
+  end subroutine flexpath_subscriber_next_step
+
+  ! Why the stream is over: one of flexpath_end_...
+  subroutine flexpath_subscriber_end(subscriber, reason, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    integer, intent(out) :: reason
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status, code
+    code = flexpath_end_not_ended
+    status = c_subscriber_end(subscriber%handle, code)
+    reason = code
+    call conclude_status('flexpath_subscriber_end', status, stat, errmsg)
+  end subroutine flexpath_subscriber_end
+
+  ! A counter, by its name. A name that is none fails, and the text lists all.
+  subroutine flexpath_subscriber_statistic(subscriber, name, counted, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=*), intent(in) :: name
+    integer(int64), intent(out) :: counted
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_subscriber_statistic', &
+        c_subscriber_statistic(subscriber%handle, c_text(name), counted), stat, errmsg)
+  end subroutine flexpath_subscriber_statistic
+
+  ! Leaves the stream. Steps that are still there stay valid until they are released. The handle is no more,
+  ! whatever comes of it.
+  subroutine flexpath_subscriber_close(subscriber, stat, errmsg)
+    type(flexpath_subscriber), intent(inout) :: subscriber
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_subscriber_close', c_subscriber_close(subscriber%handle), stat, errmsg)
+    subscriber%handle = c_null_ptr
+  end subroutine flexpath_subscriber_close
+
+  ! What is to be known of a step.
+  subroutine flexpath_step_describe(step, info, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    type(flexpath_step_info), intent(out) :: info
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_step_info) :: told
+    integer(c_int32_t) :: status
+    status = c_step_describe(step%handle, told)
+    if (status == flexpath_status_ok) info = flexpath_step_info(told%step, told%skipped, told%len_bytes, &
+        told%queued_steps, told%is_redelivered /= 0)
+    call conclude_status('flexpath_step_describe', status, stat, errmsg)
+  end subroutine flexpath_step_describe
+
+  ! How many variables the step has.
+  subroutine flexpath_step_variable_count(step, variables, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    integer, intent(out) :: variables
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: counted
+    integer(c_int32_t) :: status
+    counted = 0
+    status = c_step_variable_count(step%handle, counted)
+    variables = int(counted)
+    call conclude_status('flexpath_step_variable_count', status, stat, errmsg)
+  end subroutine flexpath_step_variable_count
+
+  ! What is to be known of the variable at index, from 1, by name.
+  subroutine flexpath_step_variable_at(step, index, info, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    integer, intent(in) :: index
+    type(flexpath_variable_info), intent(out) :: info
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_variable_info) :: told
+    integer(c_int32_t) :: status
+    status = c_step_variable_at(step%handle, int(index, c_int64_t) - 1, told)
+    if (status == flexpath_status_ok) call tell_variable(told, info)
+    call conclude_status('flexpath_step_variable_at', status, stat, errmsg)
+  end subroutine flexpath_step_variable_at
+
+  ! What is to be known of the variable of that name.
+  subroutine flexpath_step_variable(step, name, info, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: name
+    type(flexpath_variable_info), intent(out) :: info
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_variable_info) :: told
+    integer(c_int32_t) :: status
+    status = c_step_variable(step%handle, c_text(name), told)
+    if (status == flexpath_status_ok) call tell_variable(told, info)
+    call conclude_status('flexpath_step_variable', status, stat, errmsg)
+  end subroutine flexpath_step_variable
+
+  subroutine tell_variable(told, info)
+    type(c_variable_info), intent(in) :: told
+    type(flexpath_variable_info), intent(inout) :: info
+    info%name = text_of(told%name)
+    info%unit = text_of(told%unit)
+    info%description = text_of(told%description)
+    info%dtype = told%dtype
+    info%kind = told%kind
+    info%order = told%order
+    info%ndims = told%ndims
+    info%shape = told%shape(:told%ndims)
+  end subroutine tell_variable
+
+  ! Releases a step: the publisher needs its memory for others.
+  subroutine flexpath_step_release(step, stat, errmsg)
+    type(flexpath_step), intent(inout) :: step
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_step_release', c_step_release(step%handle), stat, errmsg)
+    step%handle = c_null_ptr
+  end subroutine flexpath_step_release
+
+  ! Puts.
+
+  ! Says what is put where; dtype is what the values are.
+  subroutine prepare_put(put, publisher, variable, dtype, extents, start)
+    type(putting), intent(inout) :: put
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer, intent(in) :: dtype
+    integer(int64), intent(in) :: extents(:)
+    class(*), intent(in), optional :: start(:)
+    put%publisher = publisher%handle
+    put%variable = variable%handle
+    if (.not. allocated(variable%name)) then
+      call fail(put%failure, flexpath_status_bad_handle, 'the variable was not defined')
+    else if (.not. is_of(variable%dtype, dtype)) then
+      call fail(put%failure, flexpath_status_wrong_dtype, text_of_dtype(dtype) // ' put of "' // variable%name &
+          // '", whose elements are ' // text_of_dtype(variable%dtype))
+    else if (variable%kind == flexpath_kind_global_array .and. present(start)) then
+      call place_block(put, variable, extents, start)
+    else if (size(extents) /= variable%ndims) then
+      call fail(put%failure, flexpath_status_wrong_len, 'values of rank ' // text_of_number(size(extents, kind=int64)) &
+          // ' put of "' // variable%name // '", which has ' // text_of_number(int(variable%ndims, int64)) &
+          // ' dimensions')
+    else if (present(start)) then
+      call fail(put%failure, flexpath_status_misuse, 'start= is for global arrays, and "' // variable%name &
+          // '" is none')
+    else
+      put%count(:size(extents)) = extents
+    end if
+  end subroutine prepare_put
+
+  ! Whether values of that type are elements of a variable; truth values and letters are bytes.
+  pure logical function is_of(variable_dtype, dtype)
+    integer, intent(in) :: variable_dtype, dtype
+    is_of = variable_dtype == dtype &
+        .or. (dtype == flexpath_dtype_logical .and. variable_dtype == flexpath_dtype_bool)
+  end function is_of
+
+  ! The values may have fewer dimensions than the variable: the last ones are then 1.
+  subroutine place_block(put, variable, extents, start)
+    type(putting), intent(inout) :: put
+    type(flexpath_variable), intent(in) :: variable
+    integer(int64), intent(in) :: extents(:)
+    class(*), intent(in) :: start(:)
+    integer(int64), allocatable :: from(:)
+    call take_integers(start, from, 'start', put%failure)
+    if (put%failure%status < 0) return
+    if (size(from) /= variable%ndims .or. size(extents) > variable%ndims) then
+      call fail(put%failure, flexpath_status_wrong_len, 'values of rank ' // text_of_number(size(extents, kind=int64)) &
+          // ' put of "' // variable%name // '" at start=' // text_of_numbers(from) // ', but it has ' &
+          // text_of_number(int(variable%ndims, int64)) // ' dimensions')
+      return
+    end if
+    if (any(from < 1)) then
+      call fail(put%failure, flexpath_status_misuse, 'start=' // text_of_numbers(from) // ': indices count from 1')
+      return
+    end if
+    put%start(:variable%ndims) = from - 1
+    put%count(:variable%ndims) = 1
+    put%count(:size(extents)) = extents
+  end subroutine place_block
+
+  ! Puts elements that lie one after another: they are copied once.
+  subroutine put_elements(put, elements)
+    type(putting), intent(inout) :: put
+    type(c_ptr), intent(in) :: elements
+    if (put%failure%status < 0) return
+    put%failure%status = c_publisher_put(put%publisher, put%variable, put%start, put%count, elements)
+  end subroutine put_elements
+
+  ! Whether there is memory to copy elements to that do not lie one after another: they too are copied once.
+  logical function lends(put)
+    type(putting), intent(inout) :: put
+    lends = .false.
+    if (put%failure%status < 0) return
+    put%failure%status = c_publisher_loan(put%publisher, put%variable, put%start, put%count, put%loan, put%memory)
+    lends = put%failure%status == flexpath_status_ok
+  end function lends
+
+  subroutine put_lent(put)
+    type(putting), intent(inout) :: put
+    put%failure%status = c_publisher_put_loan(put%publisher, put%loan)
+  end subroutine put_lent
+
+  ! Puts letters; extents(1) of them make a text. start counts texts.
+  subroutine put_letters(publisher, variable, letters, extents, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    character(kind=c_char), intent(in), target :: letters(*)
+    integer(int64), intent(in) :: extents(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    integer(int64), allocatable :: from(:)
+    if (present(start)) then
+      call take_integers(start, from, 'start', put%failure)
+      call prepare_put(put, publisher, variable, flexpath_dtype_character, extents, [1_int64, from])
+    else
+      call prepare_put(put, publisher, variable, flexpath_dtype_character, extents)
+    end if
+    call put_elements(put, c_loc(letters))
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_letters
+
+  subroutine put_int8_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int8), intent(in), target :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i8, [integer(int64) ::], start)
+    call put_elements(put, c_loc(values))
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int8_0
+
+  subroutine put_int8_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int8), intent(in), target :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer, contiguous :: place(:)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i8, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int8_1
+
+  subroutine put_int8_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int8), intent(in), target :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer, contiguous :: place(:, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i8, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int8_2
+
+  subroutine put_int8_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int8), intent(in), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer, contiguous :: place(:, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i8, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int8_3
+
+  subroutine put_int8_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int8), intent(in), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer, contiguous :: place(:, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i8, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int8_4
+
+  subroutine put_int8_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int8), intent(in), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer, contiguous :: place(:, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i8, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int8_5
+
+  subroutine put_int8_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int8), intent(in), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer, contiguous :: place(:, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i8, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int8_6
+
+  subroutine put_int8_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int8), intent(in), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer, contiguous :: place(:, :, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i8, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int8_7
+
+  subroutine put_int16_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int16), intent(in), target :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i16, [integer(int64) ::], start)
+    call put_elements(put, c_loc(values))
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int16_0
+
+  subroutine put_int16_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int16), intent(in), target :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), pointer, contiguous :: place(:)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i16, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int16_1
+
+  subroutine put_int16_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int16), intent(in), target :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), pointer, contiguous :: place(:, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i16, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int16_2
+
+  subroutine put_int16_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int16), intent(in), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), pointer, contiguous :: place(:, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i16, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int16_3
+
+  subroutine put_int16_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int16), intent(in), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), pointer, contiguous :: place(:, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i16, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int16_4
+
+  subroutine put_int16_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int16), intent(in), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), pointer, contiguous :: place(:, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i16, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int16_5
+
+  subroutine put_int16_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int16), intent(in), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), pointer, contiguous :: place(:, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i16, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int16_6
+
+  subroutine put_int16_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int16), intent(in), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), pointer, contiguous :: place(:, :, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i16, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int16_7
+
+  subroutine put_int32_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int32), intent(in), target :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i32, [integer(int64) ::], start)
+    call put_elements(put, c_loc(values))
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int32_0
+
+  subroutine put_int32_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int32), intent(in), target :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), pointer, contiguous :: place(:)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int32_1
+
+  subroutine put_int32_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int32), intent(in), target :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), pointer, contiguous :: place(:, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int32_2
+
+  subroutine put_int32_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int32), intent(in), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), pointer, contiguous :: place(:, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int32_3
+
+  subroutine put_int32_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int32), intent(in), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), pointer, contiguous :: place(:, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int32_4
+
+  subroutine put_int32_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int32), intent(in), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), pointer, contiguous :: place(:, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int32_5
+
+  subroutine put_int32_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int32), intent(in), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), pointer, contiguous :: place(:, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int32_6
+
+  subroutine put_int32_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int32), intent(in), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), pointer, contiguous :: place(:, :, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int32_7
+
+  subroutine put_int64_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int64), intent(in), target :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i64, [integer(int64) ::], start)
+    call put_elements(put, c_loc(values))
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int64_0
+
+  subroutine put_int64_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int64), intent(in), target :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), pointer, contiguous :: place(:)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int64_1
+
+  subroutine put_int64_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int64), intent(in), target :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), pointer, contiguous :: place(:, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int64_2
+
+  subroutine put_int64_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int64), intent(in), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), pointer, contiguous :: place(:, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int64_3
+
+  subroutine put_int64_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int64), intent(in), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), pointer, contiguous :: place(:, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int64_4
+
+  subroutine put_int64_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int64), intent(in), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), pointer, contiguous :: place(:, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int64_5
+
+  subroutine put_int64_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int64), intent(in), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), pointer, contiguous :: place(:, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int64_6
+
+  subroutine put_int64_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    integer(int64), intent(in), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), pointer, contiguous :: place(:, :, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_i64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_int64_7
+
+  subroutine put_real32_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real32), intent(in), target :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f32, [integer(int64) ::], start)
+    call put_elements(put, c_loc(values))
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real32_0
+
+  subroutine put_real32_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real32), intent(in), target :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), pointer, contiguous :: place(:)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real32_1
+
+  subroutine put_real32_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real32), intent(in), target :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), pointer, contiguous :: place(:, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real32_2
+
+  subroutine put_real32_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real32), intent(in), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), pointer, contiguous :: place(:, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real32_3
+
+  subroutine put_real32_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real32), intent(in), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), pointer, contiguous :: place(:, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real32_4
+
+  subroutine put_real32_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real32), intent(in), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), pointer, contiguous :: place(:, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real32_5
+
+  subroutine put_real32_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real32), intent(in), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), pointer, contiguous :: place(:, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real32_6
+
+  subroutine put_real32_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real32), intent(in), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), pointer, contiguous :: place(:, :, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real32_7
+
+  subroutine put_real64_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real64), intent(in), target :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f64, [integer(int64) ::], start)
+    call put_elements(put, c_loc(values))
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real64_0
+
+  subroutine put_real64_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real64), intent(in), target :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), pointer, contiguous :: place(:)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real64_1
+
+  subroutine put_real64_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real64), intent(in), target :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), pointer, contiguous :: place(:, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real64_2
+
+  subroutine put_real64_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real64), intent(in), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), pointer, contiguous :: place(:, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real64_3
+
+  subroutine put_real64_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real64), intent(in), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), pointer, contiguous :: place(:, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real64_4
+
+  subroutine put_real64_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real64), intent(in), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), pointer, contiguous :: place(:, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real64_5
+
+  subroutine put_real64_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real64), intent(in), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), pointer, contiguous :: place(:, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real64_6
+
+  subroutine put_real64_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    real(real64), intent(in), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), pointer, contiguous :: place(:, :, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_f64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_real64_7
+
+  subroutine put_complex32_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real32), intent(in), target :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c32, [integer(int64) ::], start)
+    call put_elements(put, c_loc(values))
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex32_0
+
+  subroutine put_complex32_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real32), intent(in), target :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), pointer, contiguous :: place(:)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex32_1
+
+  subroutine put_complex32_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real32), intent(in), target :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), pointer, contiguous :: place(:, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex32_2
+
+  subroutine put_complex32_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real32), intent(in), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), pointer, contiguous :: place(:, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex32_3
+
+  subroutine put_complex32_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real32), intent(in), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), pointer, contiguous :: place(:, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex32_4
+
+  subroutine put_complex32_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real32), intent(in), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), pointer, contiguous :: place(:, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex32_5
+
+  subroutine put_complex32_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real32), intent(in), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), pointer, contiguous :: place(:, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex32_6
+
+  subroutine put_complex32_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real32), intent(in), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), pointer, contiguous :: place(:, :, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c32, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex32_7
+
+  subroutine put_complex64_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real64), intent(in), target :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c64, [integer(int64) ::], start)
+    call put_elements(put, c_loc(values))
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex64_0
+
+  subroutine put_complex64_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real64), intent(in), target :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), pointer, contiguous :: place(:)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex64_1
+
+  subroutine put_complex64_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real64), intent(in), target :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), pointer, contiguous :: place(:, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex64_2
+
+  subroutine put_complex64_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real64), intent(in), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), pointer, contiguous :: place(:, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex64_3
+
+  subroutine put_complex64_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real64), intent(in), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), pointer, contiguous :: place(:, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex64_4
+
+  subroutine put_complex64_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real64), intent(in), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), pointer, contiguous :: place(:, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex64_5
+
+  subroutine put_complex64_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real64), intent(in), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), pointer, contiguous :: place(:, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex64_6
+
+  subroutine put_complex64_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    complex(real64), intent(in), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), pointer, contiguous :: place(:, :, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_c64, shape(values, int64), start)
+    if (is_contiguous(values)) then
+      call put_elements(put, c_loc(values))
+    else if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = values
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_complex64_7
+
+  subroutine put_logical_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical, intent(in) :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, [integer(int64) ::], start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place)
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_logical_0
+
+  subroutine put_logical_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical, intent(in) :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_logical_1
+
+  subroutine put_logical_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical, intent(in) :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_logical_2
+
+  subroutine put_logical_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical, intent(in) :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_logical_3
+
+  subroutine put_logical_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical, intent(in) :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_logical_4
+
+  subroutine put_logical_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical, intent(in) :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_logical_5
+
+  subroutine put_logical_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical, intent(in) :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_logical_6
+
+  subroutine put_logical_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical, intent(in) :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_logical_7
+
+  subroutine put_c_bool_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical(c_bool), intent(in) :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, [integer(int64) ::], start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place)
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_c_bool_0
+
+  subroutine put_c_bool_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical(c_bool), intent(in) :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_c_bool_1
+
+  subroutine put_c_bool_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical(c_bool), intent(in) :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_c_bool_2
+
+  subroutine put_c_bool_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical(c_bool), intent(in) :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_c_bool_3
+
+  subroutine put_c_bool_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical(c_bool), intent(in) :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_c_bool_4
+
+  subroutine put_c_bool_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical(c_bool), intent(in) :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_c_bool_5
+
+  subroutine put_c_bool_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical(c_bool), intent(in) :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_c_bool_6
+
+  subroutine put_c_bool_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    logical(c_bool), intent(in) :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), pointer :: place(:, :, :, :, :, :, :)
+    type(putting) :: put
+    call prepare_put(put, publisher, variable, flexpath_dtype_logical, shape(values, int64), start)
+    if (lends(put)) then
+      call c_f_pointer(put%memory, place, shape(values))
+      place = merge(1_int8, 0_int8, values)
+      call put_lent(put)
+    end if
+    call conclude('flexpath_put', put%failure, stat, errmsg)
+  end subroutine put_c_bool_7
+
+  subroutine put_character_0(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: values
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call put_letters(publisher, variable, values, [len(values, kind=int64)], start, &
+        stat, errmsg)
+  end subroutine put_character_0
+
+  subroutine put_character_1(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: values(:)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call put_letters(publisher, variable, values, [len(values, kind=int64), shape(values, int64)], start, &
+        stat, errmsg)
+  end subroutine put_character_1
+
+  subroutine put_character_2(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: values(:, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call put_letters(publisher, variable, values, [len(values, kind=int64), shape(values, int64)], start, &
+        stat, errmsg)
+  end subroutine put_character_2
+
+  subroutine put_character_3(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: values(:, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call put_letters(publisher, variable, values, [len(values, kind=int64), shape(values, int64)], start, &
+        stat, errmsg)
+  end subroutine put_character_3
+
+  subroutine put_character_4(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call put_letters(publisher, variable, values, [len(values, kind=int64), shape(values, int64)], start, &
+        stat, errmsg)
+  end subroutine put_character_4
+
+  subroutine put_character_5(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call put_letters(publisher, variable, values, [len(values, kind=int64), shape(values, int64)], start, &
+        stat, errmsg)
+  end subroutine put_character_5
+
+  subroutine put_character_6(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call put_letters(publisher, variable, values, [len(values, kind=int64), shape(values, int64)], start, &
+        stat, errmsg)
+  end subroutine put_character_6
+
+  subroutine put_character_7(publisher, variable, values, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call put_letters(publisher, variable, values, [len(values, kind=int64), shape(values, int64)], start, &
+        stat, errmsg)
+  end subroutine put_character_7
+
+  ! Gets.
+
+  ! Says what is taken into an array with these extents.
+  subroutine prepare_get(get, step, variable, dtype, extents, start, count, stride, selection, timeout_ms)
+    type(getting), intent(inout) :: get
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer, intent(in) :: dtype
+    integer(int64), intent(in) :: extents(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    get%step = step%handle
+    get%name = c_text(variable)
+    get%dtype = int(dtype, c_int32_t)
+    get%len = product(extents)
+    if (present(timeout_ms)) get%timeout_ms = timeout_ms
+    if (present(selection)) then
+      get%selection = selection
+      if (present(start) .or. present(count) .or. present(stride)) then
+        call fail(get%failure, flexpath_status_misuse, 'either selection= or start=, count= and stride=, not both')
+      end if
+    else if (present(start) .or. present(count) .or. present(stride)) then
+      call select_by_numbers(get, extents, start, count, stride)
+    end if
+    if (get%failure%status == flexpath_status_ok) call check_extents(get, extents)
+  end subroutine prepare_get
+
+  ! A region; what is not said of it follows from the array that it is taken into.
+  subroutine select_by_numbers(get, extents, start, count, stride)
+    type(getting), intent(inout) :: get
+    integer(int64), intent(in) :: extents(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    integer(int64), allocatable :: from(:), extent(:), every(:)
+    integer :: ndims
+    ndims = size(extents)
+    if (present(start)) ndims = size(start)
+    if (present(stride)) ndims = size(stride)
+    if (present(count)) ndims = size(count)
+    allocate (every(ndims), from(ndims), extent(ndims), source=1_int64)
+    if (present(start)) call take_integers(start, from, 'start', get%failure)
+    if (present(stride)) call take_integers(stride, every, 'stride', get%failure)
+    if (present(count)) then
+      call take_integers(count, extent, 'count', get%failure)
+    else if (size(extents) <= ndims .and. size(every) == ndims) then
+      extent(:size(extents)) = max(0_int64, (extents - 1) * every(:size(extents)) + 1)
+    end if
+    if (get%failure%status /= flexpath_status_ok) return
+    if (size(from) /= ndims .or. size(every) /= ndims .or. size(extent) /= ndims .or. size(extents) > ndims) then
+      call fail(get%failure, flexpath_status_misuse, 'start=, count= and stride= name different numbers of ' &
+          // 'dimensions, or fewer than the array has')
+      return
+    end if
+    get%selection = flexpath_region(from, extent, every)
+  end subroutine select_by_numbers
+
+  ! Checks that the array has the shape of what is selected; dimensions of one element may be left out.
+  subroutine check_extents(get, extents)
+    type(getting), intent(inout) :: get
+    integer(int64), intent(in) :: extents(:)
+    type(c_variable_info) :: info
+    integer(int64), allocatable :: wanted(:)
+    logical :: fits
+    select case (get%selection%selected)
+    case (flexpath_selected_all)
+      get%failure%status = c_step_variable(get%step, get%name, info)
+      if (get%failure%status /= flexpath_status_ok) return
+      if (info%kind /= flexpath_kind_global_array .and. info%kind /= flexpath_kind_joined_array) return
+      allocate (wanted, source=info%shape(:info%ndims))
+    case (flexpath_selected_region, flexpath_selected_strided)
+      allocate (wanted, source=(get%selection%count + get%selection%stride - 1) / get%selection%stride)
+    case (selected_nothing)
+      call fail(get%failure, flexpath_status_misuse, 'a selection takes indices and strides from 1, ' &
+          // 'integer(int32) or integer(int64), as many of each as there are dimensions')
+      return
+    case default
+      return
+    end select
+    fits = count(wanted /= 1) == count(extents /= 1)
+    if (fits) fits = all(pack(wanted, wanted /= 1) == pack(extents, extents /= 1))
+    if (fits) return
+    call fail(get%failure, flexpath_status_wrong_len, 'an array of shape ' // text_of_numbers(extents) &
+        // ' for a selection of shape ' // text_of_numbers(wanted))
+  end subroutine check_extents
+
+  ! Truth values are bytes, or the type that is made for them.
+  subroutine admit_bool(get)
+    type(getting), intent(inout) :: get
+    type(c_variable_info) :: info
+    if (get%failure%status /= flexpath_status_ok) return
+    get%failure%status = c_step_variable(get%step, get%name, info)
+    if (info%dtype == flexpath_dtype_bool) get%dtype = flexpath_dtype_bool
+  end subroutine admit_bool
+
+  ! Takes what is selected to elements that lie one after another.
+  subroutine get_elements(get, elements)
+    type(getting), intent(inout), target :: get
+    type(c_ptr), intent(in) :: elements
+    type(c_selection) :: described
+    if (get%failure%status /= flexpath_status_ok) return
+    call describe(get%selection, described)
+    get%failure%status = c_step_get(get%step, get%name, described, get%dtype, elements, get%len, get%timeout_ms)
+  end subroutine get_elements
+
+  ! Takes letters; extents(1) of them make a text. start, count and stride count texts.
+  subroutine get_letters(step, variable, letters, extents, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    character(kind=c_char), intent(inout), target :: letters(*)
+    integer(int64), intent(in) :: extents(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    type(flexpath_selection) :: texts
+    if (present(selection) .or. .not. (present(start) .or. present(count) .or. present(stride))) then
+      call prepare_get(get, step, variable, flexpath_dtype_character, extents, start, count, stride, selection, &
+          timeout_ms)
+    else
+      call select_by_numbers(get, extents(2:), start, count, stride)
+      texts = get%selection
+      if (get%failure%status == flexpath_status_ok) then
+        texts%start = [0_int64, texts%start]
+        texts%count = [extents(1), texts%count]
+        texts%stride = [1_int64, texts%stride]
+        call prepare_get(get, step, variable, flexpath_dtype_character, extents, selection=texts, timeout_ms=timeout_ms)
+      end if
+    end if
+    call get_elements(get, c_loc(letters))
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_letters
+
+  subroutine get_int8_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, [integer(int64) ::], start, count, stride, &
+        selection, timeout_ms)
+    call get_elements(get, c_loc(values))
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int8_0
+
+  subroutine get_int8_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int8_1
+
+  subroutine get_int8_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int8_2
+
+  subroutine get_int8_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int8_3
+
+  subroutine get_int8_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int8_4
+
+  subroutine get_int8_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int8_5
+
+  subroutine get_int8_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int8_6
+
+  subroutine get_int8_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int8_7
+
+  subroutine get_int16_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, [integer(int64) ::], start, count, stride, &
+        selection, timeout_ms)
+    call get_elements(get, c_loc(values))
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int16_0
+
+  subroutine get_int16_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), allocatable, target :: aside(:)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int16_1
+
+  subroutine get_int16_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), allocatable, target :: aside(:, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int16_2
+
+  subroutine get_int16_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), allocatable, target :: aside(:, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int16_3
+
+  subroutine get_int16_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), allocatable, target :: aside(:, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int16_4
+
+  subroutine get_int16_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), allocatable, target :: aside(:, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int16_5
+
+  subroutine get_int16_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), allocatable, target :: aside(:, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int16_6
+
+  subroutine get_int16_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int16), allocatable, target :: aside(:, :, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int16_7
+
+  subroutine get_int32_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, [integer(int64) ::], start, count, stride, &
+        selection, timeout_ms)
+    call get_elements(get, c_loc(values))
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int32_0
+
+  subroutine get_int32_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), allocatable, target :: aside(:)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int32_1
+
+  subroutine get_int32_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), allocatable, target :: aside(:, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int32_2
+
+  subroutine get_int32_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), allocatable, target :: aside(:, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int32_3
+
+  subroutine get_int32_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), allocatable, target :: aside(:, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int32_4
+
+  subroutine get_int32_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), allocatable, target :: aside(:, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int32_5
+
+  subroutine get_int32_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), allocatable, target :: aside(:, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int32_6
+
+  subroutine get_int32_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int32), allocatable, target :: aside(:, :, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int32_7
+
+  subroutine get_int64_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, [integer(int64) ::], start, count, stride, &
+        selection, timeout_ms)
+    call get_elements(get, c_loc(values))
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int64_0
+
+  subroutine get_int64_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), allocatable, target :: aside(:)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int64_1
+
+  subroutine get_int64_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), allocatable, target :: aside(:, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int64_2
+
+  subroutine get_int64_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), allocatable, target :: aside(:, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int64_3
+
+  subroutine get_int64_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), allocatable, target :: aside(:, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int64_4
+
+  subroutine get_int64_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), allocatable, target :: aside(:, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int64_5
+
+  subroutine get_int64_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), allocatable, target :: aside(:, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int64_6
+
+  subroutine get_int64_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int64), allocatable, target :: aside(:, :, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_int64_7
+
+  subroutine get_real32_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, [integer(int64) ::], start, count, stride, &
+        selection, timeout_ms)
+    call get_elements(get, c_loc(values))
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real32_0
+
+  subroutine get_real32_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), allocatable, target :: aside(:)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real32_1
+
+  subroutine get_real32_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), allocatable, target :: aside(:, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real32_2
+
+  subroutine get_real32_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), allocatable, target :: aside(:, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real32_3
+
+  subroutine get_real32_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), allocatable, target :: aside(:, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real32_4
+
+  subroutine get_real32_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), allocatable, target :: aside(:, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real32_5
+
+  subroutine get_real32_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), allocatable, target :: aside(:, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real32_6
+
+  subroutine get_real32_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real32), allocatable, target :: aside(:, :, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real32_7
+
+  subroutine get_real64_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, [integer(int64) ::], start, count, stride, &
+        selection, timeout_ms)
+    call get_elements(get, c_loc(values))
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real64_0
+
+  subroutine get_real64_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), allocatable, target :: aside(:)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real64_1
+
+  subroutine get_real64_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), allocatable, target :: aside(:, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real64_2
+
+  subroutine get_real64_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), allocatable, target :: aside(:, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real64_3
+
+  subroutine get_real64_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), allocatable, target :: aside(:, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real64_4
+
+  subroutine get_real64_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), allocatable, target :: aside(:, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real64_5
+
+  subroutine get_real64_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), allocatable, target :: aside(:, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real64_6
+
+  subroutine get_real64_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(real64), allocatable, target :: aside(:, :, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_real64_7
+
+  subroutine get_complex32_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, [integer(int64) ::], start, count, stride, &
+        selection, timeout_ms)
+    call get_elements(get, c_loc(values))
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex32_0
+
+  subroutine get_complex32_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), allocatable, target :: aside(:)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex32_1
+
+  subroutine get_complex32_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), allocatable, target :: aside(:, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex32_2
+
+  subroutine get_complex32_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), allocatable, target :: aside(:, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex32_3
+
+  subroutine get_complex32_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), allocatable, target :: aside(:, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex32_4
+
+  subroutine get_complex32_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), allocatable, target :: aside(:, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex32_5
+
+  subroutine get_complex32_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), allocatable, target :: aside(:, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex32_6
+
+  subroutine get_complex32_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real32), allocatable, target :: aside(:, :, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex32_7
+
+  subroutine get_complex64_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, [integer(int64) ::], start, count, stride, &
+        selection, timeout_ms)
+    call get_elements(get, c_loc(values))
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex64_0
+
+  subroutine get_complex64_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), allocatable, target :: aside(:)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex64_1
+
+  subroutine get_complex64_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), allocatable, target :: aside(:, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex64_2
+
+  subroutine get_complex64_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), allocatable, target :: aside(:, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex64_3
+
+  subroutine get_complex64_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), allocatable, target :: aside(:, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex64_4
+
+  subroutine get_complex64_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), allocatable, target :: aside(:, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex64_5
+
+  subroutine get_complex64_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), allocatable, target :: aside(:, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex64_6
+
+  subroutine get_complex64_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    complex(real64), allocatable, target :: aside(:, :, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    if (is_contiguous(values)) then
+      call get_elements(get, c_loc(values))
+    else
+      allocate (aside, mold=values)
+      call get_elements(get, c_loc(aside))
+      if (get%failure%status == flexpath_status_ok) values = aside
+    end if
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_complex64_7
+
+  subroutine get_logical_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical, intent(inout) :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), target :: aside
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, [integer(int64) ::], start, count, stride, &
+        selection, timeout_ms)
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_logical_0
+
+  subroutine get_logical_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical, intent(inout) :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_logical_1
+
+  subroutine get_logical_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical, intent(inout) :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_logical_2
+
+  subroutine get_logical_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical, intent(inout) :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2), size(values, 3)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_logical_3
+
+  subroutine get_logical_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical, intent(inout) :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2), size(values, 3), size(values, 4)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_logical_4
+
+  subroutine get_logical_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical, intent(inout) :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2), size(values, 3), size(values, 4), &
+        size(values, 5)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_logical_5
+
+  subroutine get_logical_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical, intent(inout) :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2), size(values, 3), size(values, 4), &
+        size(values, 5), size(values, 6)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_logical_6
+
+  subroutine get_logical_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical, intent(inout) :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2), size(values, 3), size(values, 4), &
+        size(values, 5), size(values, 6), size(values, 7)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_logical_7
+
+  subroutine get_c_bool_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical(c_bool), intent(inout) :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), target :: aside
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, [integer(int64) ::], start, count, stride, &
+        selection, timeout_ms)
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_c_bool_0
+
+  subroutine get_c_bool_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical(c_bool), intent(inout) :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_c_bool_1
+
+  subroutine get_c_bool_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical(c_bool), intent(inout) :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_c_bool_2
+
+  subroutine get_c_bool_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical(c_bool), intent(inout) :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2), size(values, 3)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_c_bool_3
+
+  subroutine get_c_bool_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical(c_bool), intent(inout) :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2), size(values, 3), size(values, 4)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_c_bool_4
+
+  subroutine get_c_bool_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical(c_bool), intent(inout) :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2), size(values, 3), size(values, 4), &
+        size(values, 5)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_c_bool_5
+
+  subroutine get_c_bool_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical(c_bool), intent(inout) :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2), size(values, 3), size(values, 4), &
+        size(values, 5), size(values, 6)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_c_bool_6
+
+  subroutine get_c_bool_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    logical(c_bool), intent(inout) :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(int8), allocatable, target :: aside(:, :, :, :, :, :, :)
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_logical, shape(values, int64), start, count, stride, &
+        selection, timeout_ms)
+    allocate (aside(size(values, 1), size(values, 2), size(values, 3), size(values, 4), &
+        size(values, 5), size(values, 6), size(values, 7)))
+    call admit_bool(get)
+    call get_elements(get, c_loc(aside))
+    if (get%failure%status == flexpath_status_ok) values = aside /= 0_int8
+    call conclude('flexpath_get', get%failure, stat, errmsg)
+  end subroutine get_c_bool_7
+
+  subroutine get_character_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    character(len=*), intent(inout) :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call get_letters(step, variable, values, [len(values, kind=int64)], start, count, stride, &
+        selection, timeout_ms, stat, errmsg)
+  end subroutine get_character_0
+
+  subroutine get_character_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    character(len=*), intent(inout) :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call get_letters(step, variable, values, [len(values, kind=int64), shape(values, int64)], start, count, stride, &
+        selection, timeout_ms, stat, errmsg)
+  end subroutine get_character_1
+
+  subroutine get_character_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    character(len=*), intent(inout) :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call get_letters(step, variable, values, [len(values, kind=int64), shape(values, int64)], start, count, stride, &
+        selection, timeout_ms, stat, errmsg)
+  end subroutine get_character_2
+
+  subroutine get_character_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    character(len=*), intent(inout) :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call get_letters(step, variable, values, [len(values, kind=int64), shape(values, int64)], start, count, stride, &
+        selection, timeout_ms, stat, errmsg)
+  end subroutine get_character_3
+
+  subroutine get_character_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    character(len=*), intent(inout) :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call get_letters(step, variable, values, [len(values, kind=int64), shape(values, int64)], start, count, stride, &
+        selection, timeout_ms, stat, errmsg)
+  end subroutine get_character_4
+
+  subroutine get_character_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    character(len=*), intent(inout) :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call get_letters(step, variable, values, [len(values, kind=int64), shape(values, int64)], start, count, stride, &
+        selection, timeout_ms, stat, errmsg)
+  end subroutine get_character_5
+
+  subroutine get_character_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    character(len=*), intent(inout) :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call get_letters(step, variable, values, [len(values, kind=int64), shape(values, int64)], start, count, stride, &
+        selection, timeout_ms, stat, errmsg)
+  end subroutine get_character_6
+
+  subroutine get_character_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    character(len=*), intent(inout) :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call get_letters(step, variable, values, [len(values, kind=int64), shape(values, int64)], start, count, stride, &
+        selection, timeout_ms, stat, errmsg)
+  end subroutine get_character_7
+
+end module flexpath
