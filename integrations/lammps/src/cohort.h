@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#ifndef FLEXPATH_COHORT_H
+#define FLEXPATH_COHORT_H
+
+#include <flexpath.h>
+#include <mpi.h>
+
+namespace flexpath_lammps {
+
+// Says who opens the stream together: the ranks of a communicator. The only place that knows how a cohort comes from MPI;
+// each rank finds the lead by the rendezvous.
+inline flexpath_status set_cohort(flexpath_options *options, MPI_Comm world)
+{
+    int rank = 0, size = 1;
+    MPI_Comm_rank(world, &rank);
+    MPI_Comm_size(world, &size);
+    return flexpath_options_set_cohort(options, static_cast<uint32_t>(rank), static_cast<uint32_t>(size));
+}
+
+} // namespace flexpath_lammps
+
+#endif
