@@ -71,13 +71,15 @@ static void write_rows(FILE *file, const struct column *columns, int count)
 static void write_step(FILE *file, flexpath_step *step, char *const *words, int count)
 {
     struct column columns[WORDS];
-    double box[6];
+    double box[6], tilt[3];
     int64_t timestep;
     must(flexpath_step_get(step, "timestep", NULL, FLEXPATH_DTYPE_I64, &timestep, 1, -1));
     must(flexpath_step_get(step, "box", NULL, FLEXPATH_DTYPE_F64, box, 6, -1));
+    must(flexpath_step_get(step, "tilt", NULL, FLEXPATH_DTYPE_F64, tilt, 3, -1));
     for (int c = 0; c < count; c++) columns[c] = take(step, words[c]);
-    fprintf(file, "STEP %lld ATOMS %llu BOX %.17g %.17g %.17g %.17g %.17g %.17g", (long long)timestep,
-            (unsigned long long)columns[0].rows, box[0], box[1], box[2], box[3], box[4], box[5]);
+    fprintf(file, "STEP %lld ATOMS %llu BOX", (long long)timestep, (unsigned long long)columns[0].rows);
+    for (int k = 0; k < 6; k++) fprintf(file, " %.17g", box[k]);
+    for (int k = 0; k < 3; k++) fprintf(file, " %.17g", tilt[k]);
     flexpath_variable_info info;
     double temperature;
     if (flexpath_step_variable(step, "temp", &info) == FLEXPATH_STATUS_OK) {
