@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  * Attaches to a stream of LAMMPS and writes its atoms as `dump custom` does: sorted by id, in full precision.
  *
- * usage: record STREAM FILE [STEPS]      leaves after so many steps; otherwise stays until the end
+ * usage: record STREAM FILE [STEPS]      leaves after so many steps; otherwise stays until the end. FILE `none`: takes all
+ *                                        the same, and writes nothing
  * The environment: WORDS="id x v c_ke" (what is written; id first), SLOW_MS (rests so long after each step). */
 #define _POSIX_C_SOURCE 200809L
 #include <flexpath.h>
@@ -68,6 +69,11 @@ static void write_rows(FILE *file, const struct column *columns, int count)
     free(order);
 }
 
+static void free_columns(struct column *columns, int count)
+{
+    for (int c = 0; c < count; c++) free(columns[c].numbers);
+}
+
 static void write_step(FILE *file, flexpath_step *step, char *const *words, int count)
 {
     struct column columns[WORDS];
@@ -77,6 +83,7 @@ static void write_step(FILE *file, flexpath_step *step, char *const *words, int 
     must(flexpath_step_get(step, "box", NULL, FLEXPATH_DTYPE_F64, box, 6, -1));
     must(flexpath_step_get(step, "tilt", NULL, FLEXPATH_DTYPE_F64, tilt, 3, -1));
     for (int c = 0; c < count; c++) columns[c] = take(step, words[c]);
+    if (!file) return free_columns(columns, count);
     fprintf(file, "STEP %lld ATOMS %llu BOX", (long long)timestep, (unsigned long long)columns[0].rows);
     for (int k = 0; k < 6; k++) fprintf(file, " %.17g", box[k]);
     for (int k = 0; k < 3; k++) fprintf(file, " %.17g", tilt[k]);
@@ -89,7 +96,7 @@ static void write_step(FILE *file, flexpath_step *step, char *const *words, int 
     fputc('\n', file);
     write_rows(file, columns, count);
     fflush(file);
-    for (int c = 0; c < count; c++) free(columns[c].numbers);
+    free_columns(columns, count);
 }
 
 static int split(char *text, char **words)
@@ -105,13 +112,14 @@ int main(int argc, char **argv)
     char *text = strdup(chosen ? chosen : "id type x v"), *words[WORDS];
     const int count = split(text, words);
     const long long limit = argc > 3 ? atoll(argv[3]) : -1, slow_ms = slow ? atoll(slow) : 0;
-    FILE *file = argc > 2 ? fopen(argv[2], "w") : NULL;
+    const int is_written = argc > 2 && strcmp(argv[2], "none") != 0;
+    FILE *file = is_written ? fopen(argv[2], "w") : NULL;
     long long taken = 0, skipped = 0;
     flexpath_subscriber *subscriber;
     flexpath_step *step;
     flexpath_status status = FLEXPATH_STATUS_OK;
 
-    if (!file) return fprintf(stderr, "usage: record STREAM FILE [STEPS]\n"), 2;
+    if (argc < 3 || (is_written && !file)) return fprintf(stderr, "usage: record STREAM FILE [STEPS]\n"), 2;
     must(flexpath_subscriber_open(argv[1], NULL, &subscriber));
     printf("attached\n");
     fflush(stdout);
@@ -135,5 +143,5 @@ int main(int argc, char **argv)
                                                    : "left");
     must(flexpath_subscriber_close(subscriber));
     free(text);
-    return fclose(file) != 0 || status == FLEXPATH_STATUS_NOT_YET;
+    return (file && fclose(file) != 0) || status == FLEXPATH_STATUS_NOT_YET;
 }
