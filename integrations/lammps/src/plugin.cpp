@@ -38,5 +38,9 @@ extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *l
     style.creator = reinterpret_cast<void *>(&make_fix);
     style.library = library;
     reinterpret_cast<flexpath_lammps_register>(registers)(&style, lammps);
-    flexpath_lammps::publish_as_environment_says(static_cast<LAMMPS_NS::LAMMPS *>(lammps));
+    auto *instance = static_cast<LAMMPS_NS::LAMMPS *>(lammps);
+    // The loader keeps one list for all LAMMPS of a process, and passes over what it knows: a second LAMMPS would have
+    // no fix.
+    (*instance->modify->fix_map)[style.name] = &make_fix;
+    flexpath_lammps::publish_as_environment_says(instance);
 }
