@@ -131,7 +131,7 @@ for instance in instances:
     same taken.2 2.dump
 }
 
-# A long run, ended by a file, during which one subscriber comes and leaves, one is killed, one stays.
+# A long run, ended by a file, during which one subscriber comes and leaves, one is killed, one stands still, one stays.
 subscribers_come_go_and_die() {
     export LAMMPS_PLUGIN_PATH=$folder/plugins FLEXPATH_LAMMPS="every=10 stream=melt"
     sed 's|^run .*|variable stop equal is_file(stop)\nfix halt all halt 10 v_stop > 0 error continue\nrun 10000000|' "$inputs/melt.lmp" >long.lmp
@@ -141,12 +141,17 @@ subscribers_come_go_and_die() {
     attach melt taken.killed
     until_it_says "taken 3"
     pkill -KILL -P $recorder
+    attach melt taken.stopped
+    until_it_says "taken 3"
+    local stopped=$recorder
+    pkill -STOP -P "$stopped"
     attach melt taken.stayed
     until_it_says "taken 5"
     kill -0 $simulation
     touch stop
     until_it_says "took"
     wait $simulation
+    pkill -KILL -P "$stopped"
     same taken.left reference.dump --at-least 5
     same taken.stayed reference.dump --at-least 5
 }

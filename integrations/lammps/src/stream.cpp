@@ -121,13 +121,27 @@ void Stream::put_frame(const Frame &frame)
     for (size_t index = 0; index < thermo.size(); index++) put(thermo[index], {}, &frame.thermo[index]);
 }
 
+const void *Stream::unread(uint64_t bytes)
+{
+    if (bytes > zeros_bytes || !zeros) {
+        zeros.reset(std::calloc(bytes + 1, 1));
+        zeros_bytes = bytes;
+    }
+    if (!zeros) throw Failure("no memory");
+    return zeros.get();
+}
+
 bool Stream::put_rows(size_t index, uint64_t rows, const std::function<void(size_t, void *)> &fill)
 {
     const Array &array = arrays[index];
     int32_t wanted = 0;
     must(flexpath_publisher_is_wanted(publisher, array.name.c_str(), &wanted));
-    if (!wanted) return false;
     const uint64_t start[2] = {0, 0}, count[2] = {rows, array.columns};
+    if (!wanted) {
+        // So that subscribers know that it is there, and how large; the elements are not looked at.
+        must(flexpath_publisher_put(publisher, array.variable, start, count, unread(rows * array.row_bytes)));
+        return false;
+    }
     Lent lent;
     must(flexpath_publisher_loan(publisher, array.variable, start, count, &lent.loan, &lent.memory));
     fill(index, lent.memory);

@@ -8,7 +8,9 @@
 #include <flexpath.h>
 #include <mpi.h>
 
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -68,6 +70,8 @@ class Stream {
     flexpath_variable *global(const std::string &name, int32_t dtype, std::vector<uint64_t> shape);
     void put(flexpath_variable *variable, const std::vector<uint64_t> &count, const void *elements);
     void put_frame(const Frame &frame);
+    // Memory that may be pointed at where nobody looks: zeros, of which the system hands out no page until they are read.
+    const void *unread(uint64_t bytes);
     bool put_rows(size_t index, uint64_t rows, const std::function<void(size_t, void *)> &fill);
     void free_variables();
 
@@ -77,6 +81,8 @@ class Stream {
     std::vector<flexpath_variable *> thermo, all;
     std::vector<Array> arrays;
     Published counted;
+    std::unique_ptr<void, decltype(&std::free)> zeros{nullptr, &std::free};
+    uint64_t zeros_bytes = 0;
 };
 
 } // namespace flexpath_lammps
