@@ -13,6 +13,10 @@ if [ "${1:-}" = speed ]; then
     profile=release
     script=speed.sh
 fi
+# Where this user may, what Debian keeps apart from Python is installed; where not, the test says what is missing.
+if ! python3 -c 'import ensurepip' 2>/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends python3 python3-venv >/dev/null || true
+fi
 cargo build --profile "$profile" -p flexpath-ffi
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)

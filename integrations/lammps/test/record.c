@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WORDS = 16, TIMEOUT_MS = 120000 };
+enum { WORDS = 32, TIMEOUT_MS = 120000 };
 
 struct column {
     const char *name;
