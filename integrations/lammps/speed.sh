@@ -17,7 +17,8 @@ cd "$folder/speed" || exit 1
 
 simulate() {
     timeout 900 "$folder/venv/bin/mpiexec" -n "${RANKS:-4}" "$folder/venv/bin/lmp" -log log -screen none \
-        -in "$here/test/speed.lmp" -var melt "$here/test/melt.lmp" -var steps "${STEPS:-100}" </dev/null || { tail log; exit 1; }
+        -in "$here/test/speed.lmp" -var melt "$here/test/melt.lmp" -var steps "${STEPS:-100}" </dev/null ||
+        { tail log; exit 1; }
 }
 say() {
     printf '%s (%s ranks on %s cores, load %s)\n' "$1" "${RANKS:-4}" "$(nproc --all)" "$(cut -d ' ' -f 1-3 /proc/loadavg)"

@@ -39,7 +39,8 @@ FixFlexpath::FixFlexpath(LAMMPS *lammps, int count, char **words) : Fix(lammps, 
     refuse_twice();
     // As LAMMPS names the files of its partitions: log.lammps.0, log.lammps.1.
     if (universe->nworlds > 1) name += "." + std::to_string(universe->iworld);
-    if (!thermo.empty()) modify->addstep_compute_all(next_due());
+    has_computes = !thermo.empty();
+    for (const Attribute &attribute : attributes) has_computes |= static_cast<bool>(attribute.evaluate);
 }
 
 FixFlexpath::~FixFlexpath() = default;
@@ -110,7 +111,7 @@ void FixFlexpath::setup(int)
     if (is_due(update->ntimestep) && update->ntimestep != last_published)
         publish_now();
     else
-        modify->addstep_compute_all(next_due());
+        announce();
 }
 
 void FixFlexpath::min_setup(int)
@@ -120,7 +121,13 @@ void FixFlexpath::min_setup(int)
         keep();
         publish_kept();
     } else
-        modify->addstep_compute_all(next_due());
+        announce();
+}
+
+// Tells computes that they will be asked next time, so that LAMMPS tallies then what they need: energies, pressures.
+void FixFlexpath::announce()
+{
+    if (has_computes) modify->addstep_compute_all(next_due());
 }
 
 void FixFlexpath::end_of_step()
@@ -179,6 +186,7 @@ void FixFlexpath::refuse_together(const std::string &why)
 // What all ranks must do together for a step, whether anybody wants it or not: only they know that at one time.
 void FixFlexpath::evaluate()
 {
+    if (!has_computes) return;
     modify->clearstep_compute();
     for (const Attribute &attribute : attributes)
         if (attribute.evaluate) attribute.evaluate();
@@ -295,8 +303,8 @@ void FixFlexpath::report()
     char text[512];
     std::snprintf(text, sizeof text,
                   "Flexpath stream %s: %.0f steps, %.0f of them wanted by a subscriber, %.1f MiB of atoms\n"
-                  "Flexpath CPU: calls %.4f s + other threads %.4f s = %.3f %% of the run's %.2f s; wall: calls %.4f s "
-                  "(slowest rank) = %.3f %% of %.2f s\n",
+                  "Flexpath CPU: calls %.4f s + other threads %.4f s = %.3f %% of the run's %.2f s\n"
+                  "Flexpath wall: calls %.4f s (slowest rank) = %.3f %% of %.2f s\n",
                   name.c_str(), most[1], most[2], sum[3] / 1048576.0, sum[0], sum[1],
                   100.0 * (sum[0] + sum[1]) / sum[2], sum[2], most[0], 100.0 * most[0] / wall, wall);
     utils::logmesg(lmp, std::string(text));

@@ -47,6 +47,7 @@ class FixFlexpath : public LAMMPS_NS::Fix {
 
     void open();
     void refuse_together(const std::string &why);
+    void announce();
     void evaluate();
     Frame frame() const;
     Rows rows() const;
@@ -64,6 +65,8 @@ class FixFlexpath : public LAMMPS_NS::Fix {
     // Whether a stream that cannot be opened ends the run, or the run goes on without it.
     bool is_required = true;
     bool has_failed = false;
+    // Whether anything published is computed for it, by all ranks together.
+    bool has_computes = false;
     std::unique_ptr<Stream> stream;
     Kept kept;
     LAMMPS_NS::bigint last_published = -1;
