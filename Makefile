@@ -50,6 +50,7 @@ test-all: tools
 	$(call step,simulator: $(SIM_SEEDS) seeds,FLEXPATH_SIM_SEEDS=$(SIM_SEEDS) cargo test --profile $(CARGO_PROFILE) -p flexpath-proto --no-fail-fast)
 	$(call step,property tests: $(PROPERTY_CASES) cases each,PROPTEST_CASES=$(PROPERTY_CASES) cargo test --profile $(CARGO_PROFILE) -p flexpath-types -p flexpath-transport -p flexpath-core --no-fail-fast)
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
+	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
 	$(call step,licences and sources,scripts/check-licences.sh)
@@ -59,6 +60,7 @@ demo: tools
 
 bench: tools
 	$(call step,benches,cargo bench -p flexpath -p flexpath-ffi)
+	$(call step,what publishing costs LAMMPS,scripts/check-lammps.sh speed)
 
 install: tools
 	$(call step,build,cargo build --release -p flexpath-cli -p flexpath-ffi)
