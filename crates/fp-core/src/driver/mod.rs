@@ -8,6 +8,7 @@ mod dialling;
 mod links;
 mod machine;
 mod troubles;
+mod turning;
 mod waiting;
 mod wakers;
 
@@ -18,7 +19,7 @@ use dialling::Letter;
 pub(crate) use dialling::Mailbox;
 use fp_proto::effect::Effect;
 use fp_proto::time::Moment;
-use fp_transport::{Contact, Link, Listener, RingWatch, TransportPolicy};
+use fp_transport::{Contact, Link, Listener, TransportPolicy};
 use links::{From, Links};
 pub(crate) use machine::Machine;
 use rustix::event::epoll;
@@ -38,8 +39,6 @@ const FIRST_LINK: u64 = 2;
 pub(crate) const DATA_BIT: u64 = 1 << 63;
 /// Marks the token of a control link that has something here, whatever its socket has.
 const HERE_BIT: u64 = 1 << 62;
-/// Looks at the rings between two looks at the epoll set, while a call looks by itself.
-const LOOKS: u32 = 64;
 
 /// What a handle adds to its machine.
 pub(crate) trait Role: Send + 'static {
@@ -76,25 +75,6 @@ pub(crate) struct State<R: Role> {
     /// Whether the background thread watches the descriptors: then peers must ring for what they put into rings.
     attended: bool,
     pub(crate) troubles: Troubles,
-}
-
-impl<R: Role> State<R> {
-    /// The tokens of control links that have something here.
-    fn here(&self) -> Vec<u64> {
-        self.links.here().map(|token| token | HERE_BIT).collect()
-    }
-
-    /// Has the peers ring for what they put into rings from now on; the tokens of links that have something already.
-    fn be_rung(&mut self) -> Vec<u64> {
-        self.links.be_rung().map(|token| token | HERE_BIT).collect()
-    }
-
-    /// A caller looks at the rings whenever it comes. Until the background thread attends again, nobody needs a bell.
-    fn look_by_itself(&mut self) {
-        if !self.attended {
-            self.links.be_silent();
-        }
-    }
 }
 
 /// What a look at the state found; `Err`: nothing yet, and when to look again at the latest.
@@ -205,26 +185,6 @@ impl<R: Role> Endpoint<R> {
         answer
     }
 
-    /// Handles what is here already. A caller that came a moment ago has the endpoint to itself for a while, as the
-    /// background thread does not come back at once: what came since must not wait for it, and the thread need not
-    /// be woken, on the caller's own core perhaps, for what the caller handles at its next step.
-    pub(crate) fn catch_up(&self) {
-        self.turn_now(true);
-    }
-
-    /// One turn without waiting; `false` if somebody else is at the descriptors.
-    fn turn_now(&self, by_caller: bool) -> bool {
-        // A caller that came now and waited on the descriptors itself would sleep on a message taken from under it.
-        if self.is_forked() || std::mem::replace(&mut self.lock().polling, true) {
-            return false;
-        }
-        let mut ready = self.ready(Duration::ZERO);
-        ready.extend(self.lock().here());
-        let data = self.turn_control(&ready, by_caller);
-        self.turn_data(&data);
-        true
-    }
-
     /// Closes every control link without a word, as if this process were gone.
     pub(crate) fn cut(&self) {
         let mut state = self.lock();
@@ -288,111 +248,6 @@ impl<R: Role> Endpoint<R> {
         let mut state = self.progress.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         state.waiting -= 1;
         state
-    }
-
-    fn poll_descriptors<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State<R>>,
-        until: Instant,
-    ) -> MutexGuard<'a, State<R>> {
-        state.polling = true;
-        let due = state.machine.deadline().map_or(until, |due| self.clock.instant(due).min(until));
-        self.due.store(u64::MAX, Ordering::Release);
-        drop(state);
-        let ready = self.await_ready(due);
-        let data = self.turn_control(&ready, true);
-        self.turn_data(&data);
-        self.lock()
-    }
-
-    /// The tokens that are ready, at the latest at `due`: looks for as long as `busy_poll` allows, then sleeps.
-    fn await_ready(&self, due: Instant) -> Vec<u64> {
-        if !self.busy_poll.is_zero() {
-            let ready = self.look_by_ourselves(due.min(Instant::now() + self.busy_poll));
-            if !ready.is_empty() {
-                return ready;
-            }
-        }
-        let here = self.lock().be_rung();
-        if !here.is_empty() {
-            return here;
-        }
-        self.ready(due.saturating_duration_since(Instant::now()))
-    }
-
-    /// Looks at the rings of the control links, and now and then at the descriptors, until something is ready or
-    /// `until` is past. Peers need not ring meanwhile.
-    fn look_by_ourselves(&self, until: Instant) -> Vec<u64> {
-        let watched = self.lock().links.watch();
-        let has_news = || watched.iter().any(RingWatch::has_news);
-        let mut ready = Vec::new();
-        while ready.is_empty() && Instant::now() < until {
-            ready = self.ready(Duration::ZERO);
-            if (0..LOOKS).any(|_| {
-                has_news() || {
-                    std::hint::spin_loop();
-                    false
-                }
-            }) {
-                break;
-            }
-        }
-        ready.extend(self.lock().be_rung());
-        ready
-    }
-
-    /// The tokens that are ready, at the latest after `timeout`.
-    fn ready(&self, timeout: Duration) -> Vec<u64> {
-        let mut events: Vec<epoll::Event> = Vec::with_capacity(64);
-        let timeout = rustix::time::Timespec::try_from(timeout).ok();
-        let spare = rustix::buffer::spare_capacity(&mut events);
-        match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
-            Ok(_) => events.iter().map(|event| event.data.u64()).collect(),
-            Err(_) => Vec::new(),
-        }
-    }
-
-    /// Inputs that are ready come first, deadlines after them. Gives the tokens of data links.
-    fn turn_control(&self, ready: &[u64], by_caller: bool) -> Vec<u64> {
-        let mut state = self.lock();
-        let (data, control): (Vec<u64>, Vec<u64>) = ready.iter().partition(|&&token| token & DATA_BIT != 0);
-        let mut news = !control.is_empty();
-        for token in control {
-            match token {
-                TOKEN_LISTENER => self.accept(&mut state),
-                TOKEN_WAKE => self.read_mailbox(&mut state),
-                link if link & HERE_BIT != 0 => self.link_ready(&mut state, link & !HERE_BIT, From::Here),
-                link => self.link_ready(&mut state, link, From::Socket),
-            }
-            self.drain(&mut state);
-        }
-        let now = self.clock.now();
-        if state.machine.deadline().is_some_and(|due| due <= now) {
-            state.machine.handle_timeout(now);
-            news = true;
-        }
-        state.polling = false;
-        if by_caller {
-            state.left_alone_since = Instant::now();
-            state.look_by_itself();
-        }
-        self.drain(&mut state);
-        self.tell_waiting(&state);
-        drop(state);
-        if news {
-            self.wakers.wake_all();
-        }
-        data
-    }
-
-    fn turn_data(&self, tokens: &[u64]) {
-        if tokens.is_empty() {
-            return;
-        }
-        let server = self.lock().role.data_server();
-        if let Some(server) = server {
-            tokens.iter().for_each(|&token| server.ready(token));
-        }
     }
 
     fn accept(&self, state: &mut State<R>) {

@@ -101,7 +101,7 @@ impl Link {
             }
             return Ok(*inside);
         }
-        if fits && idle && ring.is_half_free()? && ring.try_send(&frame.head)? {
+        if fits && idle && ring.has_half_its_room()? && ring.try_send(&frame.head)? {
             *inside = true;
             ring.told();
             self.outbox.push(OutFrame::of_rings(word::ENTER, Vec::new()), true)?;

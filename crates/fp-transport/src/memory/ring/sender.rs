@@ -90,7 +90,7 @@ impl RingSender {
     ///
     /// # Errors
     /// [`RingError::Malformed`].
-    pub fn is_half_free(&mut self) -> Result<bool, RingError> {
+    pub fn has_half_its_room(&mut self) -> Result<bool, RingError> {
         self.has_room(self.capacity_words / 2)
     }
 

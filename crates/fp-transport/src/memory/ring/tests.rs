@@ -34,12 +34,12 @@ fn a_full_ring_has_room_for_the_mark_of_leaving() {
     assert!(!sender.try_send(&[0; 17]).expect("sound"), "that can never fit");
     assert!(sender.try_send(&[1; 16]).expect("sound") && sender.try_send(&[1; 16]).expect("sound"));
     assert!(sender.try_send(&[]).expect("sound") && !sender.try_send(&[]).expect("sound"));
-    assert!(!sender.is_half_free().expect("sound"));
+    assert!(!sender.has_half_its_room().expect("sound"));
     sender.leave();
     let mut frame = Vec::new();
     let taken: Vec<Taken> = (0..5).map(|_| receiver.take(&mut frame).expect("sound")).collect();
     assert_eq!(taken, [Taken::Frame, Taken::Frame, Taken::Frame, Taken::Leave, Taken::Nothing]);
-    assert!(sender.is_half_free().expect("sound"));
+    assert!(sender.has_half_its_room().expect("sound"));
     assert!(matches!(RingOffer::new(10), Err(RingError::Capacity { capacity_bytes: 10 })));
 }
 

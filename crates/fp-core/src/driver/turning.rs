@@ -1,0 +1,159 @@
+//! One turn of an endpoint: what is ready, by the descriptors and by the rings of its links, is handled first, and
+//! deadlines after it.
+
+use super::links::From;
+use super::{DATA_BIT, Endpoint, HERE_BIT, Machine, Role, State, TOKEN_LISTENER, TOKEN_WAKE};
+use fp_transport::RingWatch;
+use rustix::event::epoll;
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Looks at the rings between two looks at the epoll set, while a call looks by itself.
+const LOOKS: u32 = 64;
+
+impl<R: Role> State<R> {
+    /// The tokens of control links that have something here.
+    fn here(&self) -> Vec<u64> {
+        self.links.here().map(|token| token | HERE_BIT).collect()
+    }
+
+    /// Has the peers ring for what they put into rings from now on; the tokens of links that have something already.
+    pub(super) fn be_rung(&mut self) -> Vec<u64> {
+        self.links.be_rung().map(|token| token | HERE_BIT).collect()
+    }
+
+    /// A caller looks at the rings whenever it comes. Until the background thread attends again, nobody needs a bell.
+    fn look_by_itself(&mut self) {
+        if !self.attended {
+            self.links.be_silent();
+        }
+    }
+}
+
+impl<R: Role> Endpoint<R> {
+    /// Handles what is here already. A caller that came a moment ago has the endpoint to itself for a while, as the
+    /// background thread does not come back at once: what came since must not wait for it, and the thread need not
+    /// be woken, on the caller's own core perhaps, for what the caller handles at its next step.
+    pub(crate) fn catch_up(&self) {
+        self.turn_now(true);
+    }
+
+    /// One turn without waiting; `false` if somebody else is at the descriptors.
+    pub(super) fn turn_now(&self, by_caller: bool) -> bool {
+        // A caller that came now and waited on the descriptors itself would sleep on a message taken from under it.
+        if self.is_forked() || std::mem::replace(&mut self.lock().polling, true) {
+            return false;
+        }
+        let mut ready = self.ready(Duration::ZERO);
+        ready.extend(self.lock().here());
+        let data = self.turn_control(&ready, by_caller);
+        self.turn_data(&data);
+        true
+    }
+
+    pub(super) fn poll_descriptors<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State<R>>,
+        until: Instant,
+    ) -> MutexGuard<'a, State<R>> {
+        state.polling = true;
+        let due = state.machine.deadline().map_or(until, |due| self.clock.instant(due).min(until));
+        self.due.store(u64::MAX, Ordering::Release);
+        drop(state);
+        let ready = self.await_ready(due);
+        let data = self.turn_control(&ready, true);
+        self.turn_data(&data);
+        self.lock()
+    }
+
+    /// The tokens that are ready, at the latest at `due`: looks for as long as `busy_poll` allows, then sleeps.
+    fn await_ready(&self, due: Instant) -> Vec<u64> {
+        if !self.busy_poll.is_zero() {
+            let ready = self.look_by_ourselves(due.min(Instant::now() + self.busy_poll));
+            if !ready.is_empty() {
+                return ready;
+            }
+        }
+        let here = self.lock().be_rung();
+        if !here.is_empty() {
+            return here;
+        }
+        self.ready(due.saturating_duration_since(Instant::now()))
+    }
+
+    /// Looks at the rings of the control links, and now and then at the descriptors, until something is ready or
+    /// `until` is past. Peers need not ring meanwhile.
+    fn look_by_ourselves(&self, until: Instant) -> Vec<u64> {
+        let watched = self.lock().links.watch();
+        let has_news = || watched.iter().any(RingWatch::has_news);
+        let mut ready = Vec::new();
+        while ready.is_empty() && Instant::now() < until {
+            ready = self.ready(Duration::ZERO);
+            if (0..LOOKS).any(|_| {
+                has_news() || {
+                    std::hint::spin_loop();
+                    false
+                }
+            }) {
+                break;
+            }
+        }
+        ready.extend(self.lock().be_rung());
+        ready
+    }
+
+    /// The tokens that are ready, at the latest after `timeout`.
+    fn ready(&self, timeout: Duration) -> Vec<u64> {
+        let mut events: Vec<epoll::Event> = Vec::with_capacity(64);
+        let timeout = rustix::time::Timespec::try_from(timeout).ok();
+        let spare = rustix::buffer::spare_capacity(&mut events);
+        match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
+            Ok(_) => events.iter().map(|event| event.data.u64()).collect(),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Inputs that are ready come first, deadlines after them. Gives the tokens of data links.
+    fn turn_control(&self, ready: &[u64], by_caller: bool) -> Vec<u64> {
+        let mut state = self.lock();
+        let (data, control): (Vec<u64>, Vec<u64>) = ready.iter().partition(|&&token| token & DATA_BIT != 0);
+        let mut news = !control.is_empty();
+        for token in control {
+            match token {
+                TOKEN_LISTENER => self.accept(&mut state),
+                TOKEN_WAKE => self.read_mailbox(&mut state),
+                link if link & HERE_BIT != 0 => self.link_ready(&mut state, link & !HERE_BIT, From::Here),
+                link => self.link_ready(&mut state, link, From::Socket),
+            }
+            self.drain(&mut state);
+        }
+        let now = self.clock.now();
+        if state.machine.deadline().is_some_and(|due| due <= now) {
+            state.machine.handle_timeout(now);
+            news = true;
+        }
+        state.polling = false;
+        if by_caller {
+            state.left_alone_since = Instant::now();
+            state.look_by_itself();
+        }
+        self.drain(&mut state);
+        self.tell_waiting(&state);
+        drop(state);
+        if news {
+            self.wakers.wake_all();
+        }
+        data
+    }
+
+    fn turn_data(&self, tokens: &[u64]) {
+        if tokens.is_empty() {
+            return;
+        }
+        let server = self.lock().role.data_server();
+        if let Some(server) = server {
+            tokens.iter().for_each(|&token| server.ready(token));
+        }
+    }
+}
