@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Looks at the rings between two looks at the epoll set, while a call looks by itself.
-const LOOKS: u32 = 64;
+const LOOKS: u32 = 1024;
 
 impl<R: Role> State<R> {
     /// The tokens of control links that have something here.
