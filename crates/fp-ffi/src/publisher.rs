@@ -5,15 +5,16 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
 use crate::options::{Options, settings};
-use crate::raw::{check_place, give, text};
-use crate::statistics::value_of;
-use fp_core::{Publisher as Core, StepWriter};
+use crate::raw::{check_place, give, text, texts};
+use crate::statistics::{all_of, of_pool, value_of};
+use fp_core::{EventQueue, Publisher as Core, StepWriter};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
 /// A rank's handle on the sending side. Calls on one handle come one at a time: a second thread waits.
 pub struct Publisher {
     state: Mutex<State>,
+    pub(crate) events: EventQueue,
 }
 
 struct State {
@@ -30,7 +31,7 @@ fn closed() -> Failure {
     Failure::new(Status::BadHandle, "the publisher was closed before")
 }
 
-fn with_core<T>(
+pub(crate) fn with_core<T>(
     handle: *const Publisher,
     run: impl FnOnce(&mut Core, &mut Option<StepWriter>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -64,8 +65,9 @@ pub extern "C" fn flexpath_publisher_open(
     guard(|| {
         check_place(publisher, "publisher")?;
         let core = Core::open(text(stream, "stream")?, settings(options, Role::Publisher)?.publisher)?;
+        let events = core.event_queue();
         let state = Mutex::new(State { step: None, core: Some(core) });
-        give(publisher, hold(Publisher { state }), "publisher")?;
+        give(publisher, hold(Publisher { state, events }), "publisher")?;
         Ok(Status::Ok)
     })
 }
@@ -138,9 +140,30 @@ pub extern "C" fn flexpath_publisher_statistic(
     value: *mut u64,
 ) -> Status {
     guard(|| {
-        let counted = with_core(publisher, |core, _| Ok(core.statistics()))?;
+        let counted = with_core(publisher, |core, _| {
+            let mut all = all_of(&core.statistics());
+            all.extend(of_pool(&core.pool_statistics()));
+            Ok(all)
+        })?;
         give(value, value_of(&counted, text(name, "name")?)?, "value")?;
         Ok(Status::Ok)
+    })
+}
+
+/// Promises that these `count` variables will be put in the step that is open: ending it fails without them, and nobody
+/// gets it. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_promise(
+    publisher: *mut Publisher,
+    variables: *const *const c_char,
+    count: u64,
+) -> Status {
+    guard(|| {
+        let names = texts(variables, count, "variables")?;
+        with_step(publisher, |step| {
+            step.promise(names);
+            Ok(())
+        })
     })
 }
 

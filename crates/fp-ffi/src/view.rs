@@ -2,12 +2,12 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::elements::{dtype, with_type};
-use crate::failure::{Failure, Status, guard};
+use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{check_place, give, text};
 use crate::selection::{SelectionStruct, selection};
 use crate::step::Step;
-use fp_core::{Element, Selection};
+use fp_core::{Element, Select};
 use std::any::Any;
 use std::ffi::{c_char, c_void};
 
@@ -21,11 +21,7 @@ impl Handle for View {
     const NAME: &'static str = "view";
 }
 
-fn of<T: Element>(
-    step: &Step,
-    variable: &str,
-    part: &Selection,
-) -> Result<(View, *const c_void, u64), Failure> {
+fn of<T: Element>(step: &Step, variable: &str, part: &Select) -> Result<(View, *const c_void, u64), Failure> {
     let view = step.reader.view::<T>(variable, part)?;
     let (elements, len) = (view.as_ptr().cast(), view.len() as u64);
     Ok((View { is_zero_copy: view.is_zero_copy(), _held: Box::new(view) }, elements, len))
@@ -45,16 +41,26 @@ pub extern "C" fn flexpath_step_view(
     len: *mut u64,
 ) -> Status {
     guard(|| {
-        check_place(view, "view")?;
-        check_place(elements, "elements")?;
-        check_place(len, "len")?;
-        let (found, name, part) = (find(step)?, text(variable, "variable")?, selection(selected)?);
-        let (made, address, count) = with_type!(dtype(code)?, T => of::<T>(&found, name, &part))?;
-        give(elements, address, "elements")?;
-        give(len, count, "len")?;
-        give(view, hold(made), "view")?;
-        Ok(Status::Ok)
+        let select = selection(selected)?.into();
+        give_view((step, variable, select), code, (view, elements, len))
     })
+}
+
+/// Makes a view and writes it where C wants it.
+pub(crate) fn give_view(
+    (step, variable, select): (*mut Step, *const c_char, Select),
+    code: i32,
+    (view, elements, len): (*mut *mut View, *mut *const c_void, *mut u64),
+) -> Outcome {
+    check_place(view, "view")?;
+    check_place(elements, "elements")?;
+    check_place(len, "len")?;
+    let (found, name) = (find(step)?, text(variable, "variable")?);
+    let (made, address, count) = with_type!(dtype(code)?, T => of::<T>(&found, name, &select))?;
+    give(elements, address, "elements")?;
+    give(len, count, "len")?;
+    give(view, hold(made), "view")?;
+    Ok(Status::Ok)
 }
 
 /// Writes 1 to `is_zero_copy` if the elements were not copied. Any thread.

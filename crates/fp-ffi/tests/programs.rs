@@ -94,6 +94,15 @@ fn mistakes_are_errors_with_a_text() {
 }
 
 #[test]
+fn everything_else_works_with_both_ends_in_one_process() {
+    let complete = compile("tests/c/complete.c");
+    for transports in ["inproc,shm,tcp", "shm", "tcp"] {
+        let place = place();
+        assert_eq!(finish(start(&complete, place.path(), (0, 1), transports)), "complete\n", "{transports}");
+    }
+}
+
+#[test]
 fn the_examples_do_what_they_say() {
     let place = place();
     let publisher = compile("../../examples/c/publisher.c");

@@ -1,11 +1,20 @@
 /* Everything that a caller can do wrong without a peer: errors with a text, and no crash. */
 #include "check.h"
 #include <pthread.h>
+#include <stddef.h>
 
 _Static_assert(sizeof(flexpath_selection) == 56, "the struct is part of the binary interface");
 _Static_assert(sizeof(flexpath_step_info) == 32, "the struct is part of the binary interface");
 _Static_assert(sizeof(flexpath_variable_info) == 104, "the struct is part of the binary interface");
 _Static_assert(sizeof(flexpath_get) == 40, "the struct is part of the binary interface");
+_Static_assert(sizeof(flexpath_event) == 24 && offsetof(flexpath_event, text) == 16, "part of the binary interface");
+_Static_assert(sizeof(flexpath_block) == 144 && offsetof(flexpath_block, count) == 80, "part of the binary interface");
+_Static_assert(sizeof(flexpath_attribute) == 32 && offsetof(flexpath_attribute, kind) == 24, "part of the binary interface");
+_Static_assert(offsetof(flexpath_selection, points) == 32 && offsetof(flexpath_selection, rank) == 48, "part of the binary interface");
+_Static_assert(offsetof(flexpath_step_info, queued_steps) == 24, "part of the binary interface");
+_Static_assert(offsetof(flexpath_variable_info, dtype) == 24 && offsetof(flexpath_variable_info, shape) == 40, "part of the binary interface");
+_Static_assert(offsetof(flexpath_get, destination) == 16 && offsetof(flexpath_get, dtype) == 32, "part of the binary interface");
+_Static_assert(FLEXPATH_DTYPE_BOOL == 15 && FLEXPATH_DTYPE_STRING == 16 && FLEXPATH_EVENT_KIND_CLOSED == 14, "numbers stay");
 _Static_assert(sizeof(flexpath_status) == 4, "the status is part of the binary interface");
 
 static void *fail_elsewhere(void *publisher)
@@ -45,13 +54,16 @@ int main(void)
     FAILS(FLEXPATH_STATUS_BAD_HANDLE, "set of options", flexpath_publisher_close((flexpath_publisher *)options));
     MUST(flexpath_options_set(options, "OpenTimeoutSecs", "0.05"));
     FAILS(FLEXPATH_STATUS_NOT_OPENED, "nobody", flexpath_subscriber_open("nobody", options, &subscriber));
+    MUST(flexpath_options_set(options, "TlsKey", "key.pem"));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "TlsCertificate", flexpath_subscriber_open("nobody", options, &subscriber));
     MUST(flexpath_options_free(options));
     FAILS(FLEXPATH_STATUS_BAD_HANDLE, "before", flexpath_options_set(options, "QueueLimit", "3"));
     FAILS(FLEXPATH_STATUS_BAD_HANDLE, "null", flexpath_publisher_close(NULL));
     FAILS(FLEXPATH_STATUS_BAD_HANDLE, "no handle", flexpath_publisher_close((flexpath_publisher *)text));
 
     FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "99", flexpath_variable_scalar("x", 99, &grid));
-    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "string", flexpath_variable_scalar("x", 16, &grid));
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "string", flexpath_variable_local_scalar("x", FLEXPATH_DTYPE_STRING, &grid));
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "bytes", flexpath_variable_scalar("x", 17, &grid));
     FAILS(FLEXPATH_STATUS_MISUSE, "9 dim", flexpath_variable_global("x", FLEXPATH_DTYPE_F64, 9, shape, &grid));
     MUST(flexpath_variable_global("grid", FLEXPATH_DTYPE_F64, 2, shape, &grid));
     FAILS(FLEXPATH_STATUS_MISUSE, "order", flexpath_variable_set_order(grid, 7));
