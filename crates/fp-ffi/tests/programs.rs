@@ -1,5 +1,9 @@
 //! C programs, compiled against a staged installation and run as processes: against each other and against Rust.
 
+#[path = "programs/checker.rs"]
+mod checker;
+
+use checker::Checker;
 use fp_core::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, Selection, Subscriber, SubscriberOptions,
     Variable,
@@ -37,7 +41,11 @@ fn compile(source: &str) -> PathBuf {
     let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
     let (compiler, standard) = if is_cpp { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
     let mut cc = Command::new(compiler);
-    cc.arg(standard).args(FLAGS).arg(format!("-I{}", prefix.join("include").display())).arg(&source);
+    cc.arg(standard)
+        .args(FLAGS)
+        .args(Checker::chosen().flags())
+        .arg(format!("-I{}", prefix.join("include").display()))
+        .arg(&source);
     cc.arg(format!("-L{}", prefix.join("lib").display())).arg("-lflexpath");
     cc.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display())).arg("-o").arg(&program);
     assert!(cc.status().expect("the compiler runs").success(), "{} does not compile", source.display());
@@ -45,8 +53,9 @@ fn compile(source: &str) -> PathBuf {
 }
 
 fn prepared(program: &Path, place: &Path, (rank, size): (u32, u32), transports: &str) -> Command {
-    let mut command = Command::new(program);
-    command.env("FLEXPATH_RENDEZVOUS", place).env("FLEXPATH_TRANSPORTS", transports);
+    let mut command = Checker::chosen().run(program);
+    command.env("FLEXPATH_RENDEZVOUS", place);
+    command.env("FLEXPATH_TRANSPORTS", Checker::chosen().transports(transports));
     command.env("FLEXPATH_RANK", rank.to_string()).env("FLEXPATH_SIZE", size.to_string());
     command.env("PUBLISHERS", "2").stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -176,8 +185,8 @@ fn a_get_times_out_and_nothing_is_written_late() {
     let publish = compile("tests/c/publish.c");
     let wide = |rank| prepared(&publish, place.path(), (rank, 2), "tcp").env("WIDE", WIDE).spawn();
     let ranks: Vec<Child> = (0..2).map(|rank| wide(rank).expect("the program starts")).collect();
-    let late = compile("tests/c/late.c");
-    let mut late = Command::new(late)
+    let mut late = Checker::chosen()
+        .run(&compile("tests/c/late.c"))
         .env("FLEXPATH_RENDEZVOUS", place.path())
         .env("WIDE", WIDE)
         .stdin(Stdio::piped())
@@ -204,7 +213,7 @@ fn the_cpp_layer_publishes_and_subscribes() {
     let place = place();
     let heat = compile("../../examples/cpp/heat.cpp");
     let run = |role: &str| {
-        let mut command = Command::new(&heat);
+        let mut command = Checker::chosen().run(&heat);
         command.arg(role).env("FLEXPATH_RENDEZVOUS", place.path());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
     };
