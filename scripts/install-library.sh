@@ -17,6 +17,12 @@ ln -sf "libflexpath.so.$version" "$destination/lib/libflexpath.so.0"
 ln -sf libflexpath.so.0 "$destination/lib/libflexpath.so"
 if [ -e "$built/libfp_ffi.a" ]; then install -m 644 "$built/libfp_ffi.a" "$destination/lib/libflexpath.a"; fi
 
+# What only debuggers read is the greater part of both; names stay, for backtraces.
+if command -v strip >/dev/null; then
+  strip --strip-debug "$destination/lib/libflexpath.so.$version"
+  if [ -e "$destination/lib/libflexpath.a" ]; then strip --strip-debug "$destination/lib/libflexpath.a"; fi
+fi
+
 cat >"$destination/lib/pkgconfig/flexpath.pc" <<END
 prefix=$prefix
 libdir=\${prefix}/lib

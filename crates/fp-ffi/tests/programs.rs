@@ -109,6 +109,8 @@ fn everything_else_works_with_both_ends_in_one_process() {
         let place = place();
         assert_eq!(finish(start(&complete, place.path(), (0, 1), transports)), "complete\n", "{transports}");
     }
+    let in_cpp = compile("tests/c/complete.cpp");
+    assert_eq!(finish(start(&in_cpp, place().path(), (0, 1), "shm,tcp")), "complete\n");
 }
 
 #[test]
@@ -229,6 +231,26 @@ fn cpp_mistakes_are_exceptions() {
     let place = place();
     let printed = finish(start(&compile("tests/c/mistakes.cpp"), place.path(), (0, 1), "shm,tcp"));
     assert_eq!(printed, "all thrown\n");
+}
+
+fn told_by(tool: &str, arguments: &[&str], file: &Path) -> String {
+    let output = Command::new(tool).args(arguments).arg(file).output().expect("binutils are there");
+    assert!(output.status.success(), "{tool}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("a text")
+}
+
+#[test]
+fn the_installation_is_stripped_and_exports_what_the_list_says() {
+    let library = STAGED.join("lib/libflexpath.so");
+    let exported = told_by("nm", &["-D", "--defined-only"], &library);
+    let mut names: Vec<&str> = exported.lines().filter_map(|line| line.split(' ').next_back()).collect();
+    names.sort_unstable();
+    assert_eq!(names, include_str!("symbols.txt").lines().collect::<Vec<_>>());
+    assert!(!told_by("objdump", &["-h"], &library).contains(".debug_info"));
+    let len_bytes = std::fs::metadata(&library).expect("it is there").len();
+    assert!(len_bytes < 16 << 20, "{len_bytes} bytes");
+    let kept = told_by("nm", &["--defined-only"], &STAGED.join("lib/libflexpath.a"));
+    assert!(kept.lines().any(|line| line.ends_with(" T flexpath_publisher_open")));
 }
 
 #[test]
