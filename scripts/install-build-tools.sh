@@ -104,8 +104,10 @@ missing=
 has c++ || missing="$missing g++"
 has pkg-config || missing="$missing pkg-config"
 has cmake || missing="$missing cmake"
+# One of its examples runs under MPI.
+has mpicc || missing="$missing libopenmpi-dev openmpi-bin"
 # shellcheck disable=SC2086 # a list of packages
-if [ -n "$missing" ]; then install_packages $missing; else say "there: a C++ compiler, pkg-config, CMake"; fi
+if [ -n "$missing" ]; then install_packages $missing; else say "there: a C++ compiler, pkg-config, CMake, MPI"; fi
 
 if has cargo && ! has rustup; then
     take_other_cargo

@@ -2,55 +2,22 @@
 
 #[path = "programs/checker.rs"]
 mod checker;
+#[path = "programs/staged.rs"]
+mod staged;
 
 use checker::Checker;
 use fp_core::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, Selection, Subscriber, SubscriberOptions,
     Variable,
 };
+use staged::{FOLDER, STAGED, compile, finish, place};
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::LazyLock;
 use std::time::Duration;
-
-const FOLDER: &str = env!("CARGO_MANIFEST_DIR");
-const FLAGS: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-O1", "-pthread"];
 
 /// Elements of each rank that are more than the system holds of a connection that nobody reads: 16 MiB.
 const WIDE: &str = "2097152";
-
-/// The library installed, once for all tests of this process.
-static STAGED: LazyLock<PathBuf> = LazyLock::new(|| {
-    let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("staged");
-    let test = std::env::current_exe().expect("this test knows where it is");
-    let mut install = Command::new(Path::new(FOLDER).join("../../scripts/install-library.sh"));
-    install.arg(test.parent().expect("tests lie in deps")).arg(&prefix);
-    assert!(install.status().expect("the script runs").success());
-    prefix
-});
-
-/// Compiles a program as a stranger would: by the flags of pkg-config's file, written out.
-fn compile(source: &str) -> PathBuf {
-    let prefix = &*STAGED;
-    let source = Path::new(FOLDER).join(source);
-    let folder = source.parent().and_then(Path::file_name).expect("it lies in a folder");
-    let name = format!("{}-{}", folder.display(), source.file_stem().expect("a name").display());
-    let program = tempfile::Builder::new().prefix(&name).tempdir_in(env!("CARGO_TARGET_TMPDIR"));
-    let program = program.expect("a directory").keep().join(name);
-    let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
-    let (compiler, standard) = if is_cpp { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
-    let mut cc = Command::new(compiler);
-    cc.arg(standard)
-        .args(FLAGS)
-        .args(Checker::chosen().flags())
-        .arg(format!("-I{}", prefix.join("include").display()))
-        .arg(&source);
-    cc.arg(format!("-L{}", prefix.join("lib").display())).arg("-lflexpath");
-    cc.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display())).arg("-o").arg(&program);
-    assert!(cc.status().expect("the compiler runs").success(), "{} does not compile", source.display());
-    program
-}
 
 fn prepared(program: &Path, place: &Path, (rank, size): (u32, u32), transports: &str) -> Command {
     let mut command = Checker::chosen().run(program);
@@ -63,18 +30,6 @@ fn prepared(program: &Path, place: &Path, (rank, size): (u32, u32), transports: 
 
 fn start(program: &Path, place: &Path, rank: (u32, u32), transports: &str) -> Child {
     prepared(program, place, rank, transports).spawn().expect("the program starts")
-}
-
-/// Every wait inside the programs has its own deadline: they end by themselves.
-fn finish(child: Child) -> String {
-    let output = child.wait_with_output().expect("it ends");
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {complaint}", output.status);
-    String::from_utf8(output.stdout).expect("a text")
-}
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory can be made")
 }
 
 fn c_to_c(transports: &str) {

@@ -3,19 +3,29 @@
 #include <pthread.h>
 #include <stddef.h>
 
-_Static_assert(sizeof(flexpath_selection) == 56, "the struct is part of the binary interface");
-_Static_assert(sizeof(flexpath_step_info) == 32, "the struct is part of the binary interface");
-_Static_assert(sizeof(flexpath_variable_info) == 104, "the struct is part of the binary interface");
-_Static_assert(sizeof(flexpath_get) == 40, "the struct is part of the binary interface");
-_Static_assert(sizeof(flexpath_event) == 24 && offsetof(flexpath_event, text) == 16, "part of the binary interface");
-_Static_assert(sizeof(flexpath_block) == 144 && offsetof(flexpath_block, count) == 80, "part of the binary interface");
-_Static_assert(sizeof(flexpath_attribute) == 32 && offsetof(flexpath_attribute, kind) == 24, "part of the binary interface");
-_Static_assert(offsetof(flexpath_selection, points) == 32 && offsetof(flexpath_selection, rank) == 48, "part of the binary interface");
-_Static_assert(offsetof(flexpath_step_info, queued_steps) == 24, "part of the binary interface");
-_Static_assert(offsetof(flexpath_variable_info, dtype) == 24 && offsetof(flexpath_variable_info, shape) == 40, "part of the binary interface");
-_Static_assert(offsetof(flexpath_get, destination) == 16 && offsetof(flexpath_get, dtype) == 32, "part of the binary interface");
-_Static_assert(FLEXPATH_DTYPE_BOOL == 15 && FLEXPATH_DTYPE_STRING == 16 && FLEXPATH_EVENT_KIND_CLOSED == 14, "numbers stay");
-_Static_assert(sizeof(flexpath_status) == 4, "the status is part of the binary interface");
+/* Released programs have these sizes, places and numbers in them. */
+#define STAYS(condition) _Static_assert(condition, "part of the binary interface")
+STAYS(sizeof(flexpath_selection) == 56);
+STAYS(sizeof(flexpath_step_info) == 32);
+STAYS(sizeof(flexpath_variable_info) == 104);
+STAYS(sizeof(flexpath_get) == 40);
+STAYS(sizeof(flexpath_event) == 24);
+STAYS(offsetof(flexpath_event, text) == 16);
+STAYS(sizeof(flexpath_block) == 144);
+STAYS(offsetof(flexpath_block, count) == 80);
+STAYS(sizeof(flexpath_attribute) == 32);
+STAYS(offsetof(flexpath_attribute, kind) == 24);
+STAYS(offsetof(flexpath_selection, points) == 32);
+STAYS(offsetof(flexpath_selection, rank) == 48);
+STAYS(offsetof(flexpath_step_info, queued_steps) == 24);
+STAYS(offsetof(flexpath_variable_info, dtype) == 24);
+STAYS(offsetof(flexpath_variable_info, shape) == 40);
+STAYS(offsetof(flexpath_get, destination) == 16);
+STAYS(offsetof(flexpath_get, dtype) == 32);
+STAYS(FLEXPATH_DTYPE_BOOL == 15);
+STAYS(FLEXPATH_DTYPE_STRING == 16);
+STAYS(FLEXPATH_EVENT_KIND_CLOSED == 14);
+STAYS(sizeof(flexpath_status) == 4);
 
 static void *fail_elsewhere(void *publisher)
 {
