@@ -69,6 +69,20 @@ fn everything_else_works_with_both_ends_in_one_process() {
 }
 
 #[test]
+fn what_is_lent_and_looked_at_is_copied_nowhere() {
+    let program = compile("tests/c/zero_copy.c");
+    let is_shared = Checker::chosen() != Checker::Memcheck;
+    for transports in if is_shared { &["inproc", "shm"][..] } else { &["inproc"] } {
+        let place = place();
+        assert_eq!(
+            finish(start(&program, place.path(), (0, 1), transports)),
+            "nothing copied\n",
+            "{transports}"
+        );
+    }
+}
+
+#[test]
 fn the_examples_do_what_they_say() {
     let place = place();
     let publisher = compile("../../examples/c/publisher.c");
