@@ -61,6 +61,7 @@ demo: tools
 
 bench: tools
 	$(call step,benches,cargo bench -p flexpath)
+	$(call step,what a put through C costs,cargo bench -p flexpath-ffi --bench c_calls)
 
 install: tools
 	$(call step,build,cargo build --release -p flexpath-cli -p flexpath-ffi)

@@ -9,6 +9,7 @@ use crate::texts::clean;
 use crate::variable::{Variable, attribute, change};
 use fp_core::AttributeValue;
 use std::ffi::{CString, c_char, c_void};
+use std::sync::atomic::AtomicPtr;
 
 /// What the values of an attribute are.
 #[repr(i32)]
@@ -50,18 +51,13 @@ enum Values {
     Integers(Vec<i64>),
     Unsigned(Vec<u64>),
     Reals(Vec<f64>),
-    Texts { addresses: Vec<Address>, _owned: Vec<CString> },
+    /// Where the texts are: an atomic pointer lies in memory as a pointer does, and goes to any thread.
+    Texts {
+        addresses: Vec<AtomicPtr<c_char>>,
+        _owned: Vec<CString>,
+    },
     Bytes(Vec<u8>),
 }
-
-/// Where a text is.
-#[repr(transparent)]
-struct Address(*const c_char);
-
-// SAFETY: it points into a text that is owned beside it and never changes.
-unsafe impl Send for Address {}
-// SAFETY: as above.
-unsafe impl Sync for Address {}
 
 /// An attribute with its values as C reads them.
 pub(crate) struct Attribute {
@@ -72,7 +68,7 @@ pub(crate) struct Attribute {
 
 fn of_texts<'a>(all: impl Iterator<Item = &'a String>) -> Values {
     let texts: Vec<CString> = all.map(|text| clean(text)).collect();
-    let addresses = texts.iter().map(|text| Address(text.as_ptr())).collect();
+    let addresses = texts.iter().map(|text| AtomicPtr::new(text.as_ptr().cast_mut())).collect();
     Values::Texts { addresses, _owned: texts }
 }
 
