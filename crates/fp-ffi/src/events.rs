@@ -2,10 +2,9 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::failure::{Status, guard};
-use crate::handles::find;
-use crate::publisher::{Publisher, with_core};
+use crate::publisher::{self, Publisher, with_core};
 use crate::raw::{check_place, give, wait};
-use crate::subscriber::Subscriber;
+use crate::subscriber::{self, Subscriber};
 use crate::texts::keep;
 use fp_core::{Event, EventQueue, Rank, StepId};
 use std::ffi::c_char;
@@ -109,7 +108,7 @@ pub extern "C" fn flexpath_publisher_next_event(
 ) -> Status {
     guard(|| {
         check_place(event, "event")?;
-        next(&find(publisher)?.events, timeout_ms, event)
+        next(&publisher::events(publisher)?, timeout_ms, event)
     })
 }
 
@@ -122,7 +121,7 @@ pub extern "C" fn flexpath_subscriber_next_event(
 ) -> Status {
     guard(|| {
         check_place(event, "event")?;
-        next(&find(subscriber)?.events, timeout_ms, event)
+        next(&subscriber::events(subscriber)?, timeout_ms, event)
     })
 }
 

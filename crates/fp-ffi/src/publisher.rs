@@ -1,7 +1,7 @@
 //! Publishers: open, steps, close.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use crate::failure::{Failure, Outcome, Status, guard};
+use crate::failure::{Failure, Outcome, Status, check_process, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
 use crate::options::{Options, settings};
@@ -14,7 +14,8 @@ use std::sync::{Mutex, PoisonError};
 /// A rank's handle on the sending side. Calls on one handle come one at a time: a second thread waits.
 pub struct Publisher {
     state: Mutex<State>,
-    pub(crate) events: EventQueue,
+    events: EventQueue,
+    process: u32,
 }
 
 struct State {
@@ -36,9 +37,17 @@ pub(crate) fn with_core<T>(
     run: impl FnOnce(&mut Core, &mut Option<StepWriter>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let found = find(handle)?;
+    check_process(found.process)?;
     let mut state = found.state.lock().unwrap_or_else(PoisonError::into_inner);
     let State { step, core } = &mut *state;
     run(core.as_mut().ok_or_else(closed)?, step)
+}
+
+/// What happens on the stream, for who waits for it.
+pub(crate) fn events(handle: *const Publisher) -> Result<EventQueue, Failure> {
+    let found = find(handle)?;
+    check_process(found.process)?;
+    Ok(found.events.clone())
 }
 
 /// Runs something with the step that is open.
@@ -67,7 +76,8 @@ pub extern "C" fn flexpath_publisher_open(
         let core = Core::open(text(stream, "stream")?, settings(options, Role::Publisher)?.publisher)?;
         let events = core.event_queue();
         let state = Mutex::new(State { step: None, core: Some(core) });
-        give(publisher, hold(Publisher { state, events }), "publisher")?;
+        let opened = Publisher { state, events, process: std::process::id() };
+        give(publisher, hold(opened), "publisher")?;
         Ok(Status::Ok)
     })
 }
@@ -173,6 +183,7 @@ pub extern "C" fn flexpath_publisher_promise(
 pub extern "C" fn flexpath_publisher_close(publisher: *mut Publisher) -> Status {
     guard(|| {
         let found = take(publisher)?;
+        check_process(found.process)?;
         let mut state = found.state.lock().unwrap_or_else(PoisonError::into_inner);
         drop(state.step.take());
         state.core.take().ok_or_else(closed)?.close()?;

@@ -1,7 +1,7 @@
 //! Subscribers: open, wait for steps, close.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use crate::failure::{Failure, Status, guard, remember};
+use crate::failure::{Failure, Status, check_process, guard, remember};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
 use crate::options::{Options, settings};
@@ -17,7 +17,8 @@ use std::time::Duration;
 /// A rank's handle on the receiving side. Calls on one handle come one at a time: a second thread waits.
 pub struct Subscriber {
     core: Mutex<Option<Core>>,
-    pub(crate) events: EventQueue,
+    events: EventQueue,
+    process: u32,
     fetch_timeout: Duration,
     end: AtomicI32,
 }
@@ -53,8 +54,16 @@ pub(crate) fn with_core<T>(
     run: impl FnOnce(&mut Core, &Subscriber) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let found = find(handle)?;
+    check_process(found.process)?;
     let mut core = found.core.lock().unwrap_or_else(PoisonError::into_inner);
     run(core.as_mut().ok_or_else(closed)?, &found)
+}
+
+/// What happens on the stream, for who waits for it.
+pub(crate) fn events(handle: *const Subscriber) -> Result<EventQueue, Failure> {
+    let found = find(handle)?;
+    check_process(found.process)?;
+    Ok(found.events.clone())
 }
 
 fn end_code(reason: &EndReason) -> EndCode {
@@ -80,7 +89,8 @@ pub extern "C" fn flexpath_subscriber_open(
         let fetch_timeout = chosen.fetch_timeout;
         let core = Core::open(text(stream, "stream")?, chosen)?;
         let (events, core) = (core.event_queue(), Mutex::new(Some(core)));
-        let opened = Subscriber { core, events, fetch_timeout, end: AtomicI32::new(0) };
+        let (process, end) = (std::process::id(), AtomicI32::new(0));
+        let opened = Subscriber { core, events, process, fetch_timeout, end };
         give(subscriber, hold(opened), "subscriber")?;
         Ok(Status::Ok)
     })
@@ -157,6 +167,7 @@ pub extern "C" fn flexpath_subscriber_statistic(
 pub extern "C" fn flexpath_subscriber_close(subscriber: *mut Subscriber) -> Status {
     guard(|| {
         let found = take(subscriber)?;
+        check_process(found.process)?;
         let core = found.core.lock().unwrap_or_else(PoisonError::into_inner).take();
         core.ok_or_else(closed)?.close()?;
         Ok(Status::Ok)

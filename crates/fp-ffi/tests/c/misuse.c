@@ -1,7 +1,10 @@
 /* Everything that a caller can do wrong without a peer: errors with a text, and no crash. */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Released programs have these sizes, places and numbers in them. */
 #define STAYS(condition) _Static_assert(condition, "part of the binary interface")
@@ -37,6 +40,29 @@ static void *fail_elsewhere(void *publisher)
 static void release(void *count)
 {
     ++*(int *)count;
+}
+
+/* A forked child is refused what its parent opened, whatever it calls, and does not harm it. */
+static void check_child(flexpath_publisher *publisher, flexpath_variable *grid)
+{
+    const uint64_t start[2] = {0, 0}, count[2] = {0, 0};
+    flexpath_event event;
+    uint32_t present;
+    int status;
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        FAILS(FLEXPATH_STATUS_FORKED, "forked", flexpath_publisher_begin_step(publisher, NULL));
+        FAILS(FLEXPATH_STATUS_FORKED, "forked", flexpath_publisher_put(publisher, grid, start, count, NULL));
+        FAILS(FLEXPATH_STATUS_FORKED, "forked", flexpath_publisher_next_event(publisher, 60000, &event));
+        FAILS(FLEXPATH_STATUS_FORKED, "forked",
+              flexpath_publisher_wait_for_subscribers(publisher, 1, 60000, &present));
+        FAILS(FLEXPATH_STATUS_FORKED, "forked", flexpath_publisher_close(publisher));
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    MUST(flexpath_publisher_end_step(publisher));
 }
 
 int main(void)
@@ -102,6 +128,7 @@ int main(void)
     MUST(flexpath_publisher_statistic(publisher, "steps", &counted));
     CHECK(counted == 1);
     FAILS(FLEXPATH_STATUS_BAD_OPTION, "payload_bytes", flexpath_publisher_statistic(publisher, "x", &counted));
+    check_child(publisher, grid);
     MUST(flexpath_variable_free(grid));
     MUST(flexpath_publisher_close(publisher));
     printf("all refused\n");
