@@ -86,7 +86,12 @@ fn compiled(place: &Path) -> PathBuf {
 }
 
 /// Nanoseconds of a small and of a large put.
-fn round(mut publisher: Command, is_heard: bool) -> (f64, f64) {
+struct Round {
+    small: f64,
+    large: f64,
+}
+
+fn round(mut publisher: Command, is_heard: bool) -> Round {
     let place = tempfile::tempdir().expect("a directory");
     let heard = is_heard.then(|| -> Child {
         let this = std::env::current_exe().expect("this program knows where it is");
@@ -100,7 +105,8 @@ fn round(mut publisher: Command, is_heard: bool) -> (f64, f64) {
     heard.into_iter().for_each(|mut child| assert!(child.wait().expect("it ends").success()));
     let text = String::from_utf8(output.stdout).expect("a text");
     let mut found = text.split_whitespace().map(|word| word.parse().expect("a number"));
-    (found.next().expect("two numbers"), found.next().expect("two numbers"))
+    let mut next = || found.next().expect("two numbers");
+    Round { small: next(), large: next() }
 }
 
 fn row(name: &str, ours: &[f64], rust: &[f64]) -> bool {
@@ -124,12 +130,13 @@ fn measure() {
     println!("{:<24}{:>12}{:>12}{:>12}   target", "a put, ns", "in C", "in Rust", "above");
     let mut are_met = true;
     for (kind, is_heard) in [("unheard", false), ("heard", true)] {
-        let pairs: Vec<_> = (0..ROUNDS)
+        let (in_c, in_rust): (Vec<Round>, Vec<Round>) = (0..ROUNDS)
             .map(|_| (round(Command::new(&program), is_heard), round(in_rust(), is_heard)))
-            .collect();
-        let of = |pick: fn(&((f64, f64), (f64, f64))) -> f64| pairs.iter().map(pick).collect::<Vec<_>>();
-        are_met &= row(&format!("{kind}, 64 B"), &of(|pair| pair.0.0), &of(|pair| pair.1.0));
-        are_met &= row(&format!("{kind}, 1 MiB"), &of(|pair| pair.0.1), &of(|pair| pair.1.1));
+            .unzip();
+        let small = |rounds: &[Round]| rounds.iter().map(|round| round.small).collect::<Vec<_>>();
+        let large = |rounds: &[Round]| rounds.iter().map(|round| round.large).collect::<Vec<_>>();
+        are_met &= row(&format!("{kind}, 64 B"), &small(&in_c), &small(&in_rust));
+        are_met &= row(&format!("{kind}, 1 MiB"), &large(&in_c), &large(&in_rust));
     }
     println!("{}", if are_met { "all met" } else { "some missed" });
 }

@@ -6,7 +6,7 @@ use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
 use crate::options::{Options, settings};
 use crate::raw::{check_place, give, text, texts};
-use crate::statistics::{all_of, of_pool, value_of};
+use crate::statistics::{all_of, of_pool, of_queues, value_of};
 use fp_core::{EventQueue, Publisher as Core, StepWriter};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
@@ -153,6 +153,7 @@ pub extern "C" fn flexpath_publisher_statistic(
         let counted = with_core(publisher, |core, _| {
             let mut all = all_of(&core.statistics());
             all.extend(of_pool(&core.pool_statistics()));
+            all.extend(of_queues(&core.queue_depth()));
             Ok(all)
         })?;
         give(value, value_of(&counted, text(name, "name")?)?, "value")?;

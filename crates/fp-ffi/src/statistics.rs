@@ -1,7 +1,7 @@
 //! Counters by name: a name more breaks no program.
 
 use crate::failure::{Failure, Status};
-use fp_core::{PoolStats, Statistics};
+use fp_core::{PoolStats, Statistics, SubscriptionId};
 
 /// Counters with their names.
 pub(crate) type Counted = Vec<(&'static str, u64)>;
@@ -28,6 +28,13 @@ pub(crate) fn of_pool(counted: &PoolStats) -> Counted {
     all.push(("pool_retired_bytes", counted.retired_bytes));
     all.push(("pool_peak_bytes", counted.peak_bytes));
     all
+}
+
+/// Subscriptions, and the most steps that wait for one of them or are held by its members: at the lead; on other ranks
+/// what is live there.
+pub(crate) fn of_queues(depths: &[(SubscriptionId, usize)]) -> Counted {
+    let most = depths.iter().map(|(_, steps)| *steps as u64).max().unwrap_or(0);
+    vec![("subscriptions", depths.len() as u64), ("queued_steps", most)]
 }
 
 /// The counter of that name.
