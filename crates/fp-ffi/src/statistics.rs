@@ -30,11 +30,11 @@ pub(crate) fn of_pool(counted: &PoolStats) -> Counted {
     all
 }
 
-/// Subscriptions, and the most steps that wait for one of them or are held by its members: at the lead; on other ranks
-/// what is live there.
+/// The most steps that wait for a subscription or are held by its members: at the lead; on other ranks what is live
+/// there.
 pub(crate) fn of_queues(depths: &[(SubscriptionId, usize)]) -> Counted {
     let most = depths.iter().map(|(_, steps)| *steps as u64).max().unwrap_or(0);
-    vec![("subscriptions", depths.len() as u64), ("queued_steps", most)]
+    vec![("queued_steps", most)]
 }
 
 /// The counter of that name.
