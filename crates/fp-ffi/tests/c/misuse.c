@@ -58,7 +58,9 @@ static void check_child(flexpath_publisher *publisher, flexpath_variable *grid)
         FAILS(FLEXPATH_STATUS_FORKED, "forked",
               flexpath_publisher_wait_for_subscribers(publisher, 1, 60000, &present));
         FAILS(FLEXPATH_STATUS_FORKED, "forked", flexpath_publisher_close(publisher));
-        _exit(0);
+        /* It becomes another program: a search for leaks would find what only the parent's threads know. */
+        execlp("true", "true", (char *)NULL);
+        _exit(1);
     }
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
     MUST(flexpath_publisher_begin_step(publisher, NULL));
