@@ -26,7 +26,7 @@ endef
 help: ## this list
 	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS and Open MPI if they are missing)\n'
 	@printf 'make test      format, lints, all tests, documentation (installs a C compiler and Rust if they are missing)\n'
-	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, the quickstart outside the clone\n' '$(SIM_SEEDS)'
+	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, the C programs under sanitizers, the quickstart outside the clone\n' '$(SIM_SEEDS)'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
 	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s)\n' '$(PREFIX)'
 	@printf 'make lint      format and lints alone\n'
@@ -49,6 +49,8 @@ test: lint
 test-all: tools
 	$(call step,simulator: $(SIM_SEEDS) seeds,FLEXPATH_SIM_SEEDS=$(SIM_SEEDS) cargo test --profile $(CARGO_PROFILE) -p flexpath-proto --no-fail-fast)
 	$(call step,property tests: $(PROPERTY_CASES) cases each,PROPTEST_CASES=$(PROPERTY_CASES) cargo test --profile $(CARGO_PROFILE) -p flexpath-types -p flexpath-transport -p flexpath-core --no-fail-fast)
+	$(call step,the C programs under AddressSanitizer,FLEXPATH_C_CHECKER=address cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test programs --test refined)
+	$(call step,the C programs under valgrind,if command -v valgrind >/dev/null; then FLEXPATH_C_CHECKER=memcheck cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test programs --test refined; else echo 'not done: no valgrind here'; fi)
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
 	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)

@@ -24,6 +24,7 @@ module flexpath_c
   integer, parameter :: flexpath_dtype_f16 = 9, flexpath_dtype_bf16 = 10
   integer, parameter :: flexpath_dtype_f32 = 11, flexpath_dtype_f64 = 12
   integer, parameter :: flexpath_dtype_c32 = 13, flexpath_dtype_c64 = 14, flexpath_dtype_bool = 15
+  integer, parameter :: flexpath_dtype_string = 16
   integer, parameter :: flexpath_dtype_logical = flexpath_dtype_u8, flexpath_dtype_character = flexpath_dtype_u8
 
   ! flexpath_kind
@@ -413,6 +414,7 @@ module flexpath
   public :: flexpath_dtype_i8, flexpath_dtype_i16, flexpath_dtype_i32, flexpath_dtype_i64, flexpath_dtype_u8
   public :: flexpath_dtype_u16, flexpath_dtype_u32, flexpath_dtype_u64, flexpath_dtype_f16, flexpath_dtype_bf16
   public :: flexpath_dtype_f32, flexpath_dtype_f64, flexpath_dtype_c32, flexpath_dtype_c64, flexpath_dtype_bool
+  public :: flexpath_dtype_string
   public :: flexpath_dtype_logical, flexpath_dtype_character
   public :: flexpath_kind_scalar, flexpath_kind_local_scalar, flexpath_kind_global_array, flexpath_kind_local_array
   public :: flexpath_kind_joined_array, flexpath_order_row_major, flexpath_order_column_major

@@ -128,7 +128,7 @@ enum flexpath_dtype
    */
   FLEXPATH_DTYPE_I64 = 4,
   /*
-   uint8_t; truth values and opaque bytes travel so too
+   uint8_t; opaque bytes travel so too
    */
   FLEXPATH_DTYPE_U8 = 5,
   /*
@@ -167,6 +167,14 @@ enum flexpath_dtype
    two doubles, real part first
    */
   FLEXPATH_DTYPE_C64 = 14,
+  /*
+   uint8_t that is 0 or 1: other values are refused as they are put and as they are taken
+   */
+  FLEXPATH_DTYPE_BOOL = 15,
+  /*
+   UTF-8 text of any length: scalars only, by `flexpath_publisher_put_text` and `flexpath_step_text`
+   */
+  FLEXPATH_DTYPE_STRING = 16,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -321,6 +329,124 @@ typedef int32_t flexpath_end;
 #endif // __cplusplus
 
 /*
+ What happened.
+ */
+enum flexpath_event_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /*
+   something that has no number of its own: see the text
+   */
+  FLEXPATH_EVENT_KIND_OTHER = 0,
+  /*
+   the stream is open (publisher) or attached (subscriber)
+   */
+  FLEXPATH_EVENT_KIND_OPENED = 1,
+  /*
+   publisher: a subscription starts at `step`
+   */
+  FLEXPATH_EVENT_KIND_SUBSCRIPTION_STARTED = 2,
+  /*
+   publisher's lead: a subscriber cohort joined a subscription
+   */
+  FLEXPATH_EVENT_KIND_MEMBER_JOINED = 3,
+  /*
+   publisher's lead: a subscriber cohort left, was lost or expelled
+   */
+  FLEXPATH_EVENT_KIND_MEMBER_LEFT = 4,
+  /*
+   publisher: a subscription is over
+   */
+  FLEXPATH_EVENT_KIND_SUBSCRIPTION_ENDED = 5,
+  /*
+   publisher's lead: a subscription does not get `step`
+   */
+  FLEXPATH_EVENT_KIND_STEP_DROPPED = 6,
+  /*
+   publisher's lead: nobody gets `step`: a rank abandoned it, or the ranks disagree
+   */
+  FLEXPATH_EVENT_KIND_STEP_REJECTED = 7,
+  /*
+   publisher: `step` waits for `rank`
+   */
+  FLEXPATH_EVENT_KIND_RANK_LAGGING = 8,
+  /*
+   `rank` of the own cohort is lost: the handle is of no more use but to close it
+   */
+  FLEXPATH_EVENT_KIND_RANK_LOST = 9,
+  /*
+   subscriber: other variables come from `step` on
+   */
+  FLEXPATH_EVENT_KIND_RESELECTED = 10,
+  /*
+   subscriber: the publisher is lost, and a new epoch is awaited
+   */
+  FLEXPATH_EVENT_KIND_AWAITING_RESTART = 11,
+  /*
+   subscriber: a new epoch was found; its first step is `step`
+   */
+  FLEXPATH_EVENT_KIND_RESTARTED = 12,
+  /*
+   subscriber: the stream is over; steps assigned before can still be read
+   */
+  FLEXPATH_EVENT_KIND_ENDED = 13,
+  /*
+   the handle was closed
+   */
+  FLEXPATH_EVENT_KIND_CLOSED = 14,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum flexpath_event_kind flexpath_event_kind;
+#else
+typedef int32_t flexpath_event_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/*
+ What the values of an attribute are.
+ */
+enum flexpath_attribute_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /*
+   `uint8_t`, 0 or 1
+   */
+  FLEXPATH_ATTRIBUTE_KIND_BOOL = 1,
+  /*
+   `int64_t`
+   */
+  FLEXPATH_ATTRIBUTE_KIND_INTEGER = 2,
+  /*
+   `uint64_t`
+   */
+  FLEXPATH_ATTRIBUTE_KIND_UNSIGNED = 3,
+  /*
+   `double`
+   */
+  FLEXPATH_ATTRIBUTE_KIND_REAL = 4,
+  /*
+   `const char *`
+   */
+  FLEXPATH_ATTRIBUTE_KIND_TEXT = 5,
+  /*
+   `uint8_t`
+   */
+  FLEXPATH_ATTRIBUTE_KIND_BYTES = 6,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum flexpath_attribute_kind flexpath_attribute_kind;
+#else
+typedef int32_t flexpath_attribute_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/*
  Memory that Flexpath lends, to be filled and put.
  */
 typedef struct flexpath_loan flexpath_loan;
@@ -354,6 +480,62 @@ typedef struct flexpath_variable flexpath_variable;
  Elements of a step that are held. Any number of threads may read them.
  */
 typedef struct flexpath_view flexpath_view;
+
+/*
+ An attribute of a variable. Its memory is valid until the step is released.
+ */
+typedef struct flexpath_attribute {
+  /*
+   its name
+   */
+  const char *name;
+  /*
+   its values, one after another, of the type that `kind` says
+   */
+  const void *values;
+  /*
+   how many values there are
+   */
+  uint64_t count;
+  /*
+   one of `flexpath_attribute_kind`
+   */
+  int32_t kind;
+  /*
+   1 if it is a list, be it of one value
+   */
+  int32_t is_list;
+} flexpath_attribute;
+
+/*
+ A block: what one rank put of one variable in one step.
+ */
+typedef struct flexpath_block {
+  /*
+   the rank that put it
+   */
+  uint32_t rank;
+  /*
+   its place among that rank's puts of the variable, from 0
+   */
+  uint32_t block;
+  /*
+   number of dimensions
+   */
+  uint32_t ndims;
+  /*
+   0
+   */
+  uint32_t reserved;
+  /*
+   where it begins in each dimension: in the global array, or in the joined one; 0 in a local array
+   */
+  uint64_t start[8];
+  /*
+   its extent in each dimension
+   */
+  uint64_t count[8];
+} flexpath_block;
 
 /*
  A selection. Start, count and stride are of `ndims` numbers each, in the order of the variable's dimensions,
@@ -401,6 +583,54 @@ typedef struct flexpath_selection {
    */
   int32_t order;
 } flexpath_selection;
+
+/*
+ An event of a stream's life.
+ */
+typedef struct flexpath_event {
+  /*
+   one of `flexpath_event_kind`
+   */
+  int32_t kind;
+  /*
+   the rank it is about; `UINT32_MAX` where it is about none
+   */
+  uint32_t rank;
+  /*
+   the step it is about; `UINT64_MAX` where it is about none
+   */
+  uint64_t step;
+  /*
+   all of it in words; valid until the next call on this thread that gives a text
+   */
+  const char *text;
+} flexpath_event;
+
+/*
+ One of several gets that are fetched together.
+ */
+typedef struct flexpath_get {
+  /*
+   the variable
+   */
+  const char *variable;
+  /*
+   what of it; null: everything
+   */
+  const struct flexpath_selection *selection;
+  /*
+   where the elements go, densely in the selection's order
+   */
+  void *destination;
+  /*
+   how many elements fit there: as many as the selection has
+   */
+  uint64_t len;
+  /*
+   one of `flexpath_dtype`
+   */
+  int32_t dtype;
+} flexpath_get;
 
 /*
  What is to be known of a step.
@@ -466,35 +696,151 @@ typedef struct flexpath_variable_info {
   uint64_t shape[8];
 } flexpath_variable_info;
 
-/*
- One of several gets that are fetched together.
- */
-typedef struct flexpath_get {
-  /*
-   the variable
-   */
-  const char *variable;
-  /*
-   what of it; null: everything
-   */
-  const struct flexpath_selection *selection;
-  /*
-   where the elements go, densely in the selection's order
-   */
-  void *destination;
-  /*
-   how many elements fit there: as many as the selection has
-   */
-  uint64_t len;
-  /*
-   one of `flexpath_dtype`
-   */
-  int32_t dtype;
-} flexpath_get;
-
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/*
+ Writes how many attributes a variable of the step has to `count`. Any thread.
+ */
+flexpath_status flexpath_step_attribute_count(struct flexpath_step *step,
+                                              const char *variable,
+                                              uint64_t *count);
+
+/*
+ Writes the attribute at `index` (from 0, by name) of a variable of the step to `attribute`. Any thread.
+ */
+flexpath_status flexpath_step_attribute_at(struct flexpath_step *step,
+                                           const char *variable,
+                                           uint64_t index,
+                                           struct flexpath_attribute *attribute);
+
+/*
+ Writes the attribute of that name of a variable of the step to `attribute`. Any thread.
+ */
+flexpath_status flexpath_step_attribute(struct flexpath_step *step,
+                                        const char *variable,
+                                        const char *name,
+                                        struct flexpath_attribute *attribute);
+
+/*
+ Writes the name of a dimension (from 0) of a variable of the step to `name`: empty if it has none; valid until the
+ step is released. Any thread.
+ */
+flexpath_status flexpath_step_dimension(struct flexpath_step *step,
+                                        const char *variable,
+                                        uint32_t dimension,
+                                        const char **name);
+
+/*
+ Names the dimensions: `count` names, as many as the variable has dimensions, in the order of its shape; an empty one
+ is none. Any thread.
+ */
+flexpath_status flexpath_variable_set_dimensions(struct flexpath_variable *variable,
+                                                 const char *const *names,
+                                                 uint64_t count);
+
+/*
+ Adds or changes an attribute: a truth value, 0 or another number. Any thread.
+ */
+flexpath_status flexpath_variable_set_attribute_bool(struct flexpath_variable *variable,
+                                                     const char *name,
+                                                     int32_t value);
+
+/*
+ Adds or changes an attribute: an unsigned number. Any thread.
+ */
+flexpath_status flexpath_variable_set_attribute_unsigned(struct flexpath_variable *variable,
+                                                         const char *name,
+                                                         uint64_t value);
+
+/*
+ Adds or changes an attribute: `count` signed numbers. Any thread.
+ */
+flexpath_status flexpath_variable_set_attribute_integers(struct flexpath_variable *variable,
+                                                         const char *name,
+                                                         const int64_t *values,
+                                                         uint64_t count);
+
+/*
+ Adds or changes an attribute: `count` real numbers. Any thread.
+ */
+flexpath_status flexpath_variable_set_attribute_reals(struct flexpath_variable *variable,
+                                                      const char *name,
+                                                      const double *values,
+                                                      uint64_t count);
+
+/*
+ Adds or changes an attribute: `count` texts, such as the names of an enumeration. Any thread.
+ */
+flexpath_status flexpath_variable_set_attribute_texts(struct flexpath_variable *variable,
+                                                      const char *name,
+                                                      const char *const *values,
+                                                      uint64_t count);
+
+/*
+ Adds or changes an attribute: `count` opaque bytes. Any thread.
+ */
+flexpath_status flexpath_variable_set_attribute_bytes(struct flexpath_variable *variable,
+                                                      const char *name,
+                                                      const uint8_t *values,
+                                                      uint64_t count);
+
+/*
+ Writes the first `capacity` blocks of a variable to `blocks`, by rank and then in the order of its puts, and how many
+ there are in all to `count`: call it with 0 and null first, or with room for as many as there may be. The publisher
+ is asked once for each step and variable, for at most `FetchTimeoutSecs`. Any thread.
+ */
+flexpath_status flexpath_step_blocks(struct flexpath_step *step,
+                                     const char *variable,
+                                     struct flexpath_block *blocks,
+                                     uint64_t capacity,
+                                     uint64_t *count);
+
+/*
+ Writes the shape of the array that a get of this selection (null: everything) gives: its number of dimensions to
+ `ndims`, and to `shape`, of 8 numbers, the extent in each. The publisher may be asked, for at most
+ `FetchTimeoutSecs`. Any thread.
+ */
+flexpath_status flexpath_step_selected_shape(struct flexpath_step *step,
+                                             const char *variable,
+                                             const struct flexpath_selection *selected,
+                                             uint32_t *ndims,
+                                             uint64_t *shape);
+
+/*
+ As `flexpath_step_selected_shape`, of a selection in words such as `[0:10, ::2]`. Any thread.
+ */
+flexpath_status flexpath_step_selected_shape_by_text(struct flexpath_step *step,
+                                                     const char *variable,
+                                                     const char *selected,
+                                                     uint32_t *ndims,
+                                                     uint64_t *shape);
+
+/*
+ Waits at most `timeout_ms` milliseconds (0: only looks) for something to happen on the stream and writes it to
+ `event`; `FLEXPATH_STATUS_NOT_YET` where nothing did. Every event is told once, in order; of those that nobody
+ takes the last 1024 are kept. Any thread, and holds up no other call on the publisher.
+ */
+flexpath_status flexpath_publisher_next_event(struct flexpath_publisher *publisher,
+                                              uint64_t timeout_ms,
+                                              struct flexpath_event *event);
+
+/*
+ As `flexpath_publisher_next_event`, of a subscriber. Any thread, and holds up no other call on the subscriber.
+ */
+flexpath_status flexpath_subscriber_next_event(struct flexpath_subscriber *subscriber,
+                                               uint64_t timeout_ms,
+                                               struct flexpath_event *event);
+
+/*
+ Waits at most `timeout_ms` milliseconds until there are `count` subscriptions, and writes how many there are to
+ `present` unless that is null. `FLEXPATH_STATUS_NOT_YET` where there are fewer. Any thread.
+ */
+flexpath_status flexpath_publisher_wait_for_subscribers(struct flexpath_publisher *publisher,
+                                                        uint32_t count,
+                                                        uint64_t timeout_ms,
+                                                        uint32_t *present);
 
 /*
  The text of the last failure on this thread; empty if there was none. Valid until the next call that fails on this
@@ -506,6 +852,46 @@ const char *flexpath_last_error(void);
  The version of the library, such as `0.1.0`. Any thread.
  */
 const char *flexpath_version(void);
+
+/*
+ As `flexpath_step_get`, with the selection in words: `[0:10, ::2]`, `[3, ...]`, `[points (1, 2), (3, 4)]`,
+ `[block 3.1]`, `[rank 3]`. Slices are resolved against the variable's shape in this step. Any thread.
+ */
+flexpath_status flexpath_step_get_by_text(struct flexpath_step *step,
+                                          const char *variable,
+                                          const char *selected,
+                                          int32_t dtype,
+                                          void *destination,
+                                          uint64_t len,
+                                          int64_t timeout_ms);
+
+/*
+ Does a get in which the elements that no rank put are copies of the one at `fill`, instead of the call failing.
+ Otherwise as `flexpath_step_get`. Any thread.
+ */
+flexpath_status flexpath_step_get_or_fill(struct flexpath_step *step,
+                                          const struct flexpath_get *get,
+                                          const void *fill,
+                                          int64_t timeout_ms);
+
+/*
+ As `flexpath_step_view`, with the selection in words. Any thread.
+ */
+flexpath_status flexpath_step_view_by_text(struct flexpath_step *step,
+                                           const char *variable,
+                                           const char *selected,
+                                           int32_t code,
+                                           struct flexpath_view **view,
+                                           const void **elements,
+                                           uint64_t *len);
+
+/*
+ Writes the value of a scalar that is a text (`FLEXPATH_DTYPE_STRING`) to `value`: valid until the step is released.
+ It came with the step, nothing is fetched. Any thread.
+ */
+flexpath_status flexpath_step_text(struct flexpath_step *step,
+                                   const char *variable,
+                                   const char **value);
 
 /*
  Makes a set of options, all at their defaults, to be freed by `flexpath_options_free`. Any thread.
@@ -587,6 +973,14 @@ flexpath_status flexpath_publisher_statistic(struct flexpath_publisher *publishe
                                              uint64_t *value);
 
 /*
+ Promises that these `count` variables will be put in the step that is open: ending it fails without them, and nobody
+ gets it. Any thread.
+ */
+flexpath_status flexpath_publisher_promise(struct flexpath_publisher *publisher,
+                                           const char *const *variables,
+                                           uint64_t count);
+
+/*
  Closes the stream: what was published is still delivered, at most as long as `CloseTimeoutSecs`. A step that is
  open is abandoned. The handle is no more, whatever this returns. Any thread.
  */
@@ -603,6 +997,14 @@ flexpath_status flexpath_publisher_put(struct flexpath_publisher *publisher,
                                        const uint64_t *start,
                                        const uint64_t *count,
                                        const void *elements);
+
+/*
+ Puts the value of a scalar that is a text (`FLEXPATH_DTYPE_STRING`) into the step that is open; copied at once. All
+ scalars of a step may have 4096 bytes together, names included. Any thread.
+ */
+flexpath_status flexpath_publisher_put_text(struct flexpath_publisher *publisher,
+                                            const struct flexpath_variable *variable,
+                                            const char *value);
 
 /*
  Puts a block without a copy (but for the one that a subscriber on the same machine may need, which is counted):
@@ -713,6 +1115,14 @@ flexpath_status flexpath_subscriber_next_step(struct flexpath_subscriber *subscr
                                               struct flexpath_step **step);
 
 /*
+ Asks for other variables, `count` of them, for the whole cohort: only what rank 0 asks for is sent. Steps that were
+ under way come as they were; `FLEXPATH_EVENT_KIND_RESELECTED` says from which on the others come. Any thread.
+ */
+flexpath_status flexpath_subscriber_select_variables(struct flexpath_subscriber *subscriber,
+                                                     const char *const *variables,
+                                                     uint64_t count);
+
+/*
  Writes why the stream is over (one of `flexpath_end`) to `end`; 0 before `flexpath_subscriber_next_step` said that
  it is. Any thread, without waiting.
  */
@@ -731,6 +1141,40 @@ flexpath_status flexpath_subscriber_statistic(struct flexpath_subscriber *subscr
  whatever this returns. Any thread.
  */
 flexpath_status flexpath_subscriber_close(struct flexpath_subscriber *subscriber);
+
+/*
+ Writes to `text` where this rank is reached: what others give as `PublisherContact` or `LeadContact` where no
+ rendezvous directory is shared. Valid until the next call on this thread that gives a text. Any thread.
+ */
+flexpath_status flexpath_publisher_contact(struct flexpath_publisher *publisher, const char **text);
+
+/*
+ Writes the epoch of this opening of the stream to `text`. Valid until the next call on this thread that gives a
+ text. Any thread.
+ */
+flexpath_status flexpath_publisher_epoch(struct flexpath_publisher *publisher,
+                                         const char **text);
+
+/*
+ Writes to `text` what each data link of this rank runs over, and why nothing better: a line for each peer, none
+ before a peer has fetched anything. Valid until the next call on this thread that gives a text. Any thread.
+ */
+flexpath_status flexpath_publisher_transports(struct flexpath_publisher *publisher,
+                                              const char **text);
+
+/*
+ Writes the epoch of the publisher that it is attached to to `text`; empty while a restart is awaited. Valid until
+ the next call on this thread that gives a text. Any thread.
+ */
+flexpath_status flexpath_subscriber_epoch(struct flexpath_subscriber *subscriber,
+                                          const char **text);
+
+/*
+ Writes to `text` what the data link to each publisher rank runs over, and why nothing better: a line for each, none
+ before anything was fetched of it. Valid until the next call on this thread that gives a text. Any thread.
+ */
+flexpath_status flexpath_subscriber_transports(struct flexpath_subscriber *subscriber,
+                                               const char **text);
 
 /*
  Defines one value for all ranks; of several ranks that put it in a step the highest rank's counts. Any thread.

@@ -13,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,20 @@ inline flexpath_status check(flexpath_status status) {
     return status;
 }
 
+static_assert(sizeof(bool) == 1, "truth values are bytes");
+
+/* Texts as C takes them. */
+inline std::vector<const char *> pointers(const std::vector<std::string> &texts) {
+    std::vector<const char *> all;
+    for (const std::string &text : texts) all.push_back(text.c_str());
+    return all;
+}
+
+/* How long C is told to wait. */
+inline std::uint64_t wait_ms(std::chrono::milliseconds timeout) {
+    return timeout.count() < 0 ? 0 : static_cast<std::uint64_t>(timeout.count());
+}
+
 /* The element type of a C++ type; other types do not compile. */
 template <class T> struct dtype_of;
 #define FLEXPATH_DTYPE_OF(type, code) \
@@ -50,6 +65,7 @@ FLEXPATH_DTYPE_OF(float, FLEXPATH_DTYPE_F32)
 FLEXPATH_DTYPE_OF(double, FLEXPATH_DTYPE_F64)
 FLEXPATH_DTYPE_OF(std::complex<float>, FLEXPATH_DTYPE_C32)
 FLEXPATH_DTYPE_OF(std::complex<double>, FLEXPATH_DTYPE_C64)
+FLEXPATH_DTYPE_OF(bool, FLEXPATH_DTYPE_BOOL)
 #undef FLEXPATH_DTYPE_OF
 
 /* Elements that belong to somebody else. */
@@ -93,6 +109,63 @@ struct region {
     std::vector<std::uint64_t> start, count;
 };
 
+/* What one rank put of one variable. */
+struct block {
+    std::uint32_t rank, index;
+    region where;
+};
+
+/* Something that happened on a stream: one of flexpath_event_kind, and in words. */
+struct event {
+    std::int32_t kind;
+    std::optional<std::uint64_t> step;
+    std::optional<std::uint32_t> rank;
+    std::string text;
+};
+
+inline event event_of(const flexpath_event &told) {
+    event made{told.kind, std::nullopt, std::nullopt, told.text};
+    if (told.step != UINT64_MAX) made.step = told.step;
+    if (told.rank != UINT32_MAX) made.rank = told.rank;
+    return made;
+}
+
+/* What to take of a variable: everything, a region, or what words say, such as "[0:10, ::2]". Regions and texts must
+ * outlive it. */
+class selection {
+public:
+    selection() = default;
+    selection(const region &at) : is_exact_(true) {
+        exact_.kind = FLEXPATH_SELECTED_REGION;
+        exact_.ndims = static_cast<std::uint32_t>(at.count.size());
+        exact_.start = at.start.data();
+        exact_.count = at.count.data();
+    }
+    selection(const flexpath_selection &exact) : is_exact_(true), exact_(exact) {}
+    selection(const char *words) : words_(words) {}
+    selection(const std::string &words) : words_(words.c_str()) {}
+    static selection block(std::uint32_t rank, std::uint32_t index) {
+        flexpath_selection exact{};
+        exact.kind = FLEXPATH_SELECTED_BLOCK;
+        exact.rank = rank;
+        exact.block = index;
+        return exact;
+    }
+    static selection rank(std::uint32_t rank) {
+        flexpath_selection exact{};
+        exact.kind = FLEXPATH_SELECTED_RANK;
+        exact.rank = rank;
+        return exact;
+    }
+    const char *words() const noexcept { return words_; }
+    const flexpath_selection *exact() const noexcept { return is_exact_ ? &exact_ : nullptr; }
+
+private:
+    const char *words_ = nullptr;
+    bool is_exact_ = false;
+    flexpath_selection exact_{};
+};
+
 /* A set of options: see docs/c.md for the names. */
 class options : public handle<flexpath_options, flexpath_options_free> {
 public:
@@ -107,6 +180,11 @@ public:
     }
     options &cohort_from_environment() {
         check(flexpath_options_set_cohort_from_environment(raw()));
+        return *this;
+    }
+    /* What of a variable a subscriber will read in every step. */
+    options &add_selection(const std::string &variable, const selection &selected) {
+        check(flexpath_options_add_selection(raw(), variable.c_str(), selected.exact()));
         return *this;
     }
 
@@ -145,6 +223,59 @@ public:
         check(flexpath_variable_set_unit(this->raw(), text.c_str()));
         return *this;
     }
+    static variable local_scalar(const std::string &name) {
+        variable made;
+        made.define(flexpath_variable_local_scalar, name);
+        return made;
+    }
+    variable &description(const std::string &text) {
+        check(flexpath_variable_set_description(this->raw(), text.c_str()));
+        return *this;
+    }
+    variable &dimensions(const std::vector<std::string> &names) {
+        check(flexpath_variable_set_dimensions(this->raw(), pointers(names).data(), names.size()));
+        return *this;
+    }
+    variable &attribute(const std::string &name, const char *value) {
+        check(flexpath_variable_set_attribute_text(this->raw(), name.c_str(), value));
+        return *this;
+    }
+    variable &attribute(const std::string &name, const std::string &value) {
+        return attribute(name, value.c_str());
+    }
+    variable &attribute(const std::string &name, bool value) {
+        check(flexpath_variable_set_attribute_bool(this->raw(), name.c_str(), value));
+        return *this;
+    }
+    variable &attribute(const std::string &name, double value) {
+        check(flexpath_variable_set_attribute_real(this->raw(), name.c_str(), value));
+        return *this;
+    }
+    variable &attribute(const std::string &name, std::int64_t value) {
+        check(flexpath_variable_set_attribute_integer(this->raw(), name.c_str(), value));
+        return *this;
+    }
+    variable &attribute(const std::string &name, int value) { return attribute(name, std::int64_t{value}); }
+    variable &attribute(const std::string &name, std::uint64_t value) {
+        check(flexpath_variable_set_attribute_unsigned(this->raw(), name.c_str(), value));
+        return *this;
+    }
+    variable &attribute(const std::string &name, const std::vector<double> &values) {
+        check(flexpath_variable_set_attribute_reals(this->raw(), name.c_str(), values.data(), values.size()));
+        return *this;
+    }
+    variable &attribute(const std::string &name, const std::vector<std::int64_t> &values) {
+        check(flexpath_variable_set_attribute_integers(this->raw(), name.c_str(), values.data(), values.size()));
+        return *this;
+    }
+    variable &attribute(const std::string &name, const std::vector<std::uint8_t> &bytes) {
+        check(flexpath_variable_set_attribute_bytes(this->raw(), name.c_str(), bytes.data(), bytes.size()));
+        return *this;
+    }
+    variable &attribute(const std::string &name, const std::vector<std::string> &texts) {
+        check(flexpath_variable_set_attribute_texts(this->raw(), name.c_str(), pointers(texts).data(), texts.size()));
+        return *this;
+    }
     variable &column_major() {
         check(flexpath_variable_set_order(this->raw(), FLEXPATH_ORDER_COLUMN_MAJOR));
         return *this;
@@ -156,6 +287,29 @@ private:
         check(make(name.c_str(), dtype_of<T>::value, rest..., &made));
         static_cast<handle &>(*this) = handle(made);
     }
+};
+
+/* A scalar that is a text. */
+class text_variable : public handle<flexpath_variable, flexpath_variable_free> {
+public:
+    explicit text_variable(const std::string &name) : handle(make(name)) {}
+
+private:
+    static flexpath_variable *make(const std::string &name) {
+        flexpath_variable *made = nullptr;
+        check(flexpath_variable_scalar(name.c_str(), FLEXPATH_DTYPE_STRING, &made));
+        return made;
+    }
+};
+
+/* Memory that Flexpath lends, to be filled and put without a copy; given back if it is not put. */
+template <class T> class loan : public handle<flexpath_loan, flexpath_loan_free> {
+public:
+    loan(flexpath_loan *raw, T *elements, std::size_t size) noexcept : handle(raw), elements_(elements, size) {}
+    span<T> elements() const noexcept { return elements_; }
+
+private:
+    span<T> elements_;
 };
 
 /* The sending side. */
@@ -176,11 +330,77 @@ public:
     template <class T> void put(const variable<T> &of, const T &value) {
         check(flexpath_publisher_put(raw(), of.raw(), nullptr, nullptr, &value));
     }
+    void put(const text_variable &of, const std::string &text) {
+        check(flexpath_publisher_put_text(raw(), of.raw(), text.c_str()));
+    }
+    /* Takes no copy: the elements stay as they are until release(context), which may come from another thread. */
+    template <class T>
+    void put_external(const variable<T> &of, const region &at, const T *elements, void (*release)(void *), void *context) {
+        check(flexpath_publisher_put_external(raw(), of.raw(), at.start.data(), at.count.data(), elements, release, context));
+    }
+    /* Takes no copy either, and keeps the vector as long as it is needed. */
+    template <class T> void put(const variable<T> &of, const region &at, std::vector<T> &&elements) {
+        static_assert(!std::is_same<T, bool>::value, "a vector of bool is no array");
+        auto *kept = new std::vector<T>(std::move(elements));
+        put_external(of, at, static_cast<const T *>(kept->data()),
+                     [](void *context) { delete static_cast<std::vector<T> *>(context); }, kept);
+    }
+    template <class T> flexpath::loan<T> loan(const variable<T> &of, const region &at) {
+        flexpath_loan *lent = nullptr;
+        void *memory = nullptr;
+        check(flexpath_publisher_loan(raw(), of.raw(), at.start.data(), at.count.data(), &lent, &memory));
+        std::size_t len = 1;
+        for (std::uint64_t extent : at.count) len *= extent;
+        return flexpath::loan<T>(lent, static_cast<T *>(memory), len);
+    }
+    template <class T> void put(flexpath::loan<T> &&filled) {
+        check(flexpath_publisher_put_loan(raw(), filled.take()));
+    }
+    /* Ending the step fails without these. */
+    void promise(const std::vector<std::string> &variables) {
+        check(flexpath_publisher_promise(raw(), pointers(variables).data(), variables.size()));
+    }
+    bool is_wanted(const std::string &variable) const {
+        std::int32_t wanted = 0;
+        check(flexpath_publisher_is_wanted(raw(), variable.c_str(), &wanted));
+        return wanted != 0;
+    }
     void end_step() { check(flexpath_publisher_end_step(raw())); }
+    void abandon_step() { check(flexpath_publisher_abandon_step(raw())); }
+    bool has_subscribers() const {
+        std::int32_t present = 0;
+        check(flexpath_publisher_has_subscribers(raw(), &present));
+        return present != 0;
+    }
+    /* Waits until there are `count` subscriptions, and says how many there are. */
+    std::uint32_t wait_for_subscribers(std::uint32_t count, std::chrono::milliseconds timeout) const {
+        std::uint32_t present = 0;
+        check(flexpath_publisher_wait_for_subscribers(raw(), count, wait_ms(timeout), &present));
+        return present;
+    }
+    /* The next event; none if none came in time. Holds up no other call. */
+    std::optional<event> next_event(std::chrono::milliseconds timeout) const {
+        flexpath_event told;
+        if (check(flexpath_publisher_next_event(raw(), wait_ms(timeout), &told)) != FLEXPATH_STATUS_OK) return std::nullopt;
+        return event_of(told);
+    }
+    std::uint64_t statistic(const std::string &name) const {
+        std::uint64_t value = 0;
+        check(flexpath_publisher_statistic(raw(), name.c_str(), &value));
+        return value;
+    }
+    std::string contact() const { return told(flexpath_publisher_contact); }
+    std::string epoch() const { return told(flexpath_publisher_epoch); }
+    std::string transports() const { return told(flexpath_publisher_transports); }
     /* Closes, and says how that went; the destructor closes in silence. */
     void close() { check(flexpath_publisher_close(take())); }
 
 private:
+    std::string told(flexpath_status (*tell)(flexpath_publisher *, const char **)) const {
+        const char *text = nullptr;
+        check(tell(raw(), &text));
+        return text;
+    }
     publisher(const std::string &stream, const flexpath_options *chosen) {
         flexpath_publisher *opened = nullptr;
         check(flexpath_publisher_open(stream.c_str(), chosen, &opened));
@@ -221,44 +441,118 @@ public:
             check(flexpath_step_variable_at(raw(), index, &all[index]));
         return all;
     }
-    /* A region, densely in row-major order. */
+    flexpath_variable_info variable(const std::string &name) const {
+        flexpath_variable_info info;
+        check(flexpath_step_variable(raw(), name.c_str(), &info));
+        return info;
+    }
+    std::string dimension(const std::string &variable, std::uint32_t index) const {
+        const char *name = nullptr;
+        check(flexpath_step_dimension(raw(), variable.c_str(), index, &name));
+        return name;
+    }
+    /* The attributes of a variable; their memory is the step's. */
+    std::vector<flexpath_attribute> attributes(const std::string &variable) const {
+        std::uint64_t count = 0;
+        check(flexpath_step_attribute_count(raw(), variable.c_str(), &count));
+        std::vector<flexpath_attribute> all(count);
+        for (std::uint64_t index = 0; index < count; index++)
+            check(flexpath_step_attribute_at(raw(), variable.c_str(), index, &all[index]));
+        return all;
+    }
+    flexpath_attribute attribute(const std::string &variable, const std::string &name) const {
+        flexpath_attribute found;
+        check(flexpath_step_attribute(raw(), variable.c_str(), name.c_str(), &found));
+        return found;
+    }
+    std::vector<block> blocks(const std::string &variable) const {
+        std::uint64_t count = 0;
+        check(flexpath_step_blocks(raw(), variable.c_str(), nullptr, 0, &count));
+        std::vector<flexpath_block> told(count);
+        check(flexpath_step_blocks(raw(), variable.c_str(), told.data(), count, &count));
+        std::vector<block> all;
+        for (const flexpath_block &one : told)
+            all.push_back({one.rank, one.block, {{one.start, one.start + one.ndims}, {one.count, one.count + one.ndims}}});
+        return all;
+    }
+    /* The shape of the array that get gives. */
+    std::vector<std::uint64_t> shape(const std::string &variable, const selection &selected = {}) const {
+        std::uint32_t ndims = 0;
+        std::uint64_t extents[8];
+        if (selected.words())
+            check(flexpath_step_selected_shape_by_text(raw(), variable.c_str(), selected.words(), &ndims, extents));
+        else
+            check(flexpath_step_selected_shape(raw(), variable.c_str(), selected.exact(), &ndims, extents));
+        return {extents, extents + ndims};
+    }
+    /* What is selected, densely in row-major order. */
+    template <class T> std::vector<T> get(const std::string &name, const selection &selected = {}) const {
+        static_assert(!std::is_same<T, bool>::value, "a vector of bool is no array: use get_into");
+        std::vector<T> elements(len(name, selected));
+        get_into(name, selected, elements.data(), elements.size());
+        return elements;
+    }
     template <class T> std::vector<T> get(const std::string &name, const region &at) const {
-        std::uint64_t len = 1;
-        for (std::uint64_t extent : at.count) len *= extent;
-        std::vector<T> elements(len);
-        const flexpath_selection selected = selection(at);
-        check(flexpath_step_get(raw(), name.c_str(), &selected, dtype_of<T>::value, elements.data(), len, -1));
+        return get<T>(name, selection(at));
+    }
+    /* Into memory of the caller's, of `len` elements. Below 0: as long as FetchTimeoutSecs. */
+    template <class T>
+    void get_into(const std::string &name, const selection &selected, T *destination, std::size_t len,
+                  std::chrono::milliseconds timeout = std::chrono::milliseconds(-1)) const {
+        if (selected.words())
+            check(flexpath_step_get_by_text(raw(), name.c_str(), selected.words(), dtype_of<T>::value, destination, len,
+                                            timeout.count()));
+        else
+            check(flexpath_step_get(raw(), name.c_str(), selected.exact(), dtype_of<T>::value, destination, len,
+                                    timeout.count()));
+    }
+    /* With `fill` where no rank put an element. Selections in words have no gaps filled. */
+    template <class T>
+    std::vector<T> get_or_fill(const std::string &name, const T &fill, const region &at) const {
+        const selection selected(at);
+        std::vector<T> elements(len(name, selected));
+        flexpath_get get{};
+        get.variable = name.c_str();
+        get.selection = selected.exact();
+        get.destination = elements.data();
+        get.len = elements.size();
+        get.dtype = dtype_of<T>::value;
+        check(flexpath_step_get_or_fill(raw(), &get, &fill, -1));
         return elements;
     }
     /* The value of a scalar. */
     template <class T> T scalar(const std::string &name) const {
         T value{};
-        check(flexpath_step_get(raw(), name.c_str(), nullptr, dtype_of<T>::value, &value, 1, -1));
+        get_into(name, selection(), &value, 1);
         return value;
     }
-    /* Everything of a variable, where it lies if that is possible. */
-    template <class T> flexpath::view<T> view(const std::string &name) const { return view_of<T>(name, nullptr); }
-    template <class T> flexpath::view<T> view(const std::string &name, const region &at) const {
-        const flexpath_selection selected = selection(at);
-        return view_of<T>(name, &selected);
+    /* The value of a scalar that is a text. */
+    std::string text(const std::string &name) const {
+        const char *value = nullptr;
+        check(flexpath_step_text(raw(), name.c_str(), &value));
+        return value;
     }
-
-private:
-    static flexpath_selection selection(const region &at) {
-        flexpath_selection selected{};
-        selected.kind = FLEXPATH_SELECTED_REGION;
-        selected.ndims = static_cast<std::uint32_t>(at.count.size());
-        selected.start = at.start.data();
-        selected.count = at.count.data();
-        return selected;
-    }
-    template <class T>
-    flexpath::view<T> view_of(const std::string &name, const flexpath_selection *selected) const {
+    /* What is selected, where it lies if that is possible. */
+    template <class T> flexpath::view<T> view(const std::string &name, const selection &selected = {}) const {
         flexpath_view *made = nullptr;
         const void *elements = nullptr;
         std::uint64_t len = 0;
-        check(flexpath_step_view(raw(), name.c_str(), selected, dtype_of<T>::value, &made, &elements, &len));
+        const std::int32_t dtype = dtype_of<T>::value;
+        if (selected.words())
+            check(flexpath_step_view_by_text(raw(), name.c_str(), selected.words(), dtype, &made, &elements, &len));
+        else
+            check(flexpath_step_view(raw(), name.c_str(), selected.exact(), dtype, &made, &elements, &len));
         return flexpath::view<T>(made, static_cast<const T *>(elements), len);
+    }
+    template <class T> flexpath::view<T> view(const std::string &name, const region &at) const {
+        return view<T>(name, selection(at));
+    }
+
+private:
+    std::size_t len(const std::string &name, const selection &selected) const {
+        std::size_t product = 1;
+        for (std::uint64_t extent : shape(name, selected)) product *= extent;
+        return product;
     }
 };
 
@@ -271,8 +565,7 @@ public:
     /* The next step; none if it did not come in time or the stream is over: has_ended() tells. */
     std::optional<step> next_step(std::chrono::milliseconds timeout) {
         flexpath_step *came = nullptr;
-        const auto wait = timeout.count() < 0 ? 0 : static_cast<std::uint64_t>(timeout.count());
-        if (check(flexpath_subscriber_next_step(raw(), wait, &came)) != FLEXPATH_STATUS_OK) return std::nullopt;
+        if (check(flexpath_subscriber_next_step(raw(), wait_ms(timeout), &came)) != FLEXPATH_STATUS_OK) return std::nullopt;
         return step(came);
     }
     bool has_ended() const { return end() != FLEXPATH_END_NOT_ENDED; }
@@ -282,9 +575,31 @@ public:
         check(flexpath_subscriber_end(raw(), &why));
         return why;
     }
+    /* Asks for other variables, for the whole cohort. */
+    void select_variables(const std::vector<std::string> &names) {
+        check(flexpath_subscriber_select_variables(raw(), pointers(names).data(), names.size()));
+    }
+    /* The next event; none if none came in time. Holds up no other call. */
+    std::optional<event> next_event(std::chrono::milliseconds timeout) const {
+        flexpath_event came;
+        if (check(flexpath_subscriber_next_event(raw(), wait_ms(timeout), &came)) != FLEXPATH_STATUS_OK) return std::nullopt;
+        return event_of(came);
+    }
+    std::uint64_t statistic(const std::string &name) const {
+        std::uint64_t value = 0;
+        check(flexpath_subscriber_statistic(raw(), name.c_str(), &value));
+        return value;
+    }
+    std::string epoch() const { return told(flexpath_subscriber_epoch); }
+    std::string transports() const { return told(flexpath_subscriber_transports); }
     void close() { check(flexpath_subscriber_close(take())); }
 
 private:
+    std::string told(flexpath_status (*tell)(flexpath_subscriber *, const char **)) const {
+        const char *text = nullptr;
+        check(tell(raw(), &text));
+        return text;
+    }
     subscriber(const std::string &stream, const flexpath_options *chosen) {
         flexpath_subscriber *opened = nullptr;
         check(flexpath_subscriber_open(stream.c_str(), chosen, &opened));

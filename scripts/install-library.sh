@@ -18,6 +18,12 @@ ln -sf "libflexpath.so.$version" "$destination/lib/libflexpath.so.0"
 ln -sf libflexpath.so.0 "$destination/lib/libflexpath.so"
 if [ -e "$built/libfp_ffi.a" ]; then install -m 644 "$built/libfp_ffi.a" "$destination/lib/libflexpath.a"; fi
 
+# What only debuggers read is the greater part of both; names stay, for backtraces.
+if command -v strip >/dev/null; then
+    strip --strip-debug "$destination/lib/libflexpath.so.$version"
+    if [ -e "$destination/lib/libflexpath.a" ]; then strip --strip-debug "$destination/lib/libflexpath.a"; fi
+fi
+
 # A module file is readable by the compiler that wrote it alone: others compile the source.
 modules=lib/flexpath/fortran
 mkdir -p "$destination/share/flexpath/fortran"

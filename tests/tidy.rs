@@ -116,11 +116,13 @@ const ALLOWED_WORDS: &[Allowed] = &[
     Allowed { word: "reader", below: "crates/fp-core/src/", name: "StepReader" },
     // What one does with a variable of a step: no property is got.
     Allowed { word: "get", below: "crates/fp-core/src/step.rs", name: "" },
+    Allowed { word: "get", below: "crates/fp-core/src/step/filling.rs", name: "" },
     Allowed { word: "get", below: "crates/fp-core/src/futures/fetching.rs", name: "" },
     // What C calls it where nothing is lent or held: `malloc` and `free`. Steps, views and loans are released.
     Allowed { word: "free", below: "crates/fp-ffi/src/", name: "" },
     // What one does with a variable of a step, as in fp-core.
     Allowed { word: "get", below: "crates/fp-ffi/src/step.rs", name: "" },
+    Allowed { word: "get", below: "crates/fp-ffi/src/getting.rs", name: "" },
     // Links carry frames: the word is the transport's own, and steps are unknown there.
     Allowed { word: "frame", below: "crates/fp-transport/src/", name: "" },
 ];

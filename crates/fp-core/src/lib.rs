@@ -4,10 +4,12 @@
 //! asks for straight from the ranks that own them, and leaves when it likes.
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod cohort;
 mod driver;
 mod element;
 mod error;
+mod events;
 mod fetch;
 mod futures;
 mod misuse;
@@ -28,6 +30,7 @@ mod server;
 mod statistics;
 mod step;
 mod subscriber;
+mod truth;
 mod variable;
 mod view;
 mod workers;
@@ -36,6 +39,7 @@ mod writer;
 pub use cohort::{Cohort, CohortError};
 pub use element::Element;
 pub use error::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError};
+pub use events::EventQueue;
 pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
 pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
 pub use fp_proto::message::NoTable;

@@ -144,6 +144,14 @@ pub enum Misuse {
         /// The variable.
         variable: String,
     },
+    /// A byte of a truth value that is neither 0 nor 1.
+    #[error("variable {variable:?} is of truth values, 0 or 1, and has a byte of {value}")]
+    NoTruthValue {
+        /// The variable.
+        variable: String,
+        /// The byte.
+        value: u8,
+    },
     /// The view needs one contiguous piece of one block.
     #[error("step {step}, variable {variable:?}: the selection is no contiguous part of one block: use get")]
     NotViewable {

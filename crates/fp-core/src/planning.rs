@@ -4,6 +4,7 @@ use crate::error::{Misuse, ReadError};
 use crate::planned::{NoPlan, PlanKey, Planned};
 use crate::select::{NoSelection, Select};
 use crate::step::StepReader;
+use crate::truth::goes_with;
 use fp_proto::message::ResolveQuery;
 use fp_types::{Dtype, Shape, StepTable};
 use std::sync::Arc;
@@ -56,7 +57,7 @@ impl StepReader {
     }
 
     /// Whether the variable may be read.
-    fn admit(&self, variable: &str) -> Result<(), ReadError> {
+    pub(crate) fn admit(&self, variable: &str) -> Result<(), ReadError> {
         self.shared().check_fork().map_err(|source| self.misuse(source))?;
         let step = self.step();
         match self.shared().selected.contains(step, variable) {
@@ -73,12 +74,14 @@ impl StepReader {
     fn shape_in(&self, table: &StepTable, variable: &str) -> Result<Option<Shape>, ReadError> {
         match table.entry(variable) {
             Some(entry) => Ok(entry.layout.shape().copied()),
-            None => {
-                let known = table.entries().iter().map(|entry| entry.def.name.clone()).collect();
-                let (step, variable) = (self.step(), variable.to_owned());
-                Err(self.misuse(Misuse::UnknownVariable { step, variable, known }))
-            }
+            None => Err(self.misuse(self.unknown(table, variable))),
         }
+    }
+
+    /// The table has no such variable.
+    pub(crate) fn unknown(&self, table: &StepTable, variable: &str) -> Misuse {
+        let known = table.entries().iter().map(|entry| entry.def.name.clone()).collect();
+        Misuse::UnknownVariable { step: self.step(), variable: variable.to_owned(), known }
     }
 
     /// What a plan is known by.
@@ -104,7 +107,7 @@ impl StepReader {
 
     fn check_dtype(&self, planned: &Planned, dtype: Option<Dtype>) -> Result<(), ReadError> {
         let (step, expected) = (self.step(), planned.def.dtype);
-        match dtype.filter(|&found| found != expected) {
+        match dtype.filter(|&found| !goes_with(expected, found)) {
             None => Ok(()),
             Some(found) => {
                 let variable = planned.def.name.clone();

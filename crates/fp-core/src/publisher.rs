@@ -41,6 +41,10 @@ impl Events {
         self.queue.push_back(event);
     }
 
+    pub(crate) fn take_one(&mut self) -> Option<Event> {
+        self.queue.pop_front()
+    }
+
     pub(crate) fn take(&mut self) -> Vec<Event> {
         self.queue.drain(..).collect()
     }
@@ -48,9 +52,10 @@ impl Events {
 
 pub(crate) struct PublisherRole {
     server: Arc<Server>,
-    events: Events,
+    pub(crate) events: Events,
     pub(crate) opened: Option<Result<Epoch, OpenFailure>>,
     started: u32,
+    ended: u32,
     closed: Option<CloseOutcome>,
     pub(crate) failure: Option<String>,
 }
@@ -81,11 +86,17 @@ impl Role for PublisherRole {
 }
 
 impl PublisherRole {
+    /// Subscriptions that have started and not ended.
+    pub(crate) fn present(&self) -> u32 {
+        self.started.saturating_sub(self.ended)
+    }
+
     fn event(&mut self, event: Event) {
         match &event {
             Event::Opened { epoch } => self.opened = Some(Ok(*epoch)),
             Event::OpenFailed(failure) => self.opened = Some(Err(failure.clone())),
             Event::SubscriptionStarted { .. } => self.started += 1,
+            Event::SubscriptionEnded { .. } => self.ended += 1,
             Event::Closed(outcome) => self.closed = Some(outcome.clone()),
             _ => {}
         }
@@ -282,6 +293,7 @@ impl PublisherShared {
             events: Events::default(),
             opened: None,
             started: 0,
+            ended: 0,
             closed: None,
             failure: None,
         };

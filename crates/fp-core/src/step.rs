@@ -1,5 +1,8 @@
 //! A step being read: gets, views, scalars. Dropping it, and its last view, releases it.
 
+mod filling;
+mod text;
+
 use crate::element::Element;
 use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
@@ -8,8 +11,9 @@ use crate::planned::Planned;
 use crate::select::Select;
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
+use crate::truth::{self, goes_with};
 use crate::view::View;
-use fp_proto::message::Assignment;
+use fp_proto::message::{Assignment, ScalarValue};
 use fp_types::{ArrayKind, Dtype, Epoch, MemoryOrder, Shape, StepId, StepTable, VariableDef};
 use ndarray::{ArrayD, IxDyn, ShapeBuilder};
 use std::sync::Arc;
@@ -133,14 +137,9 @@ impl StepReader {
     /// # Errors
     /// The step has no such scalar, or of another type.
     pub fn scalar<T: Element>(&self, variable: &str) -> Result<T, ReadError> {
-        let values = &self.held.assignment.values;
-        let Some(value) = values.iter().find(|value| value.name == variable) else {
-            let known = values.iter().map(|value| value.name.clone()).collect();
-            let (step, variable) = (self.step(), variable.to_owned());
-            return Err(self.misuse(Misuse::UnknownVariable { step, variable, known }));
-        };
+        let value = self.value(variable)?;
         let (step, variable) = (self.step(), variable.to_owned());
-        if value.dtype != T::DTYPE {
+        if !goes_with(value.dtype, T::DTYPE) {
             let (expected, found) = (value.dtype, T::DTYPE);
             return Err(self.misuse(Misuse::WrongDtype { step, variable, expected, found }));
         }
@@ -148,6 +147,16 @@ impl StepReader {
             let (found, expected) = (value.bytes.len() as u64, size_of::<T>() as u64);
             let region = format!("a scalar of {} in bytes", T::DTYPE);
             self.misuse(Misuse::WrongLen { step, variable, region, expected, found })
+        })
+    }
+
+    fn value(&self, variable: &str) -> Result<&ScalarValue, ReadError> {
+        let values = &self.held.assignment.values;
+        let found = values.iter().find(|value| value.name == variable);
+        found.ok_or_else(|| {
+            let known = values.iter().map(|value| value.name.clone()).collect();
+            let (step, variable) = (self.step(), variable.to_owned());
+            self.misuse(Misuse::UnknownVariable { step, variable, known })
         })
     }
 
@@ -233,6 +242,11 @@ impl StepReader {
         selection: impl Into<Select>,
     ) -> Result<(Dtype, Shape, Vec<u8>), ReadError> {
         let planned = self.planned(variable, selection, false, None, self.deadline())?;
+        if planned.def.dtype.size_bytes().is_none() && planned.def.kind == ArrayKind::Scalar {
+            // A text: it came with the announcement, and has its own length.
+            let bytes = self.value(variable)?.bytes.clone();
+            return Ok((planned.def.dtype, planned.plan.result_shape(), bytes));
+        }
         let mut bytes = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
         self.fill(&planned, &mut bytes, self.deadline())?;
         Ok((planned.def.dtype, planned.plan.result_shape(), bytes))
@@ -291,8 +305,17 @@ impl StepReader {
 
     /// Global scalars came with the announcement; everything else is fetched.
     pub(crate) fn fill_all(&self, mut gets: Vec<Get<'_>>, limit: Limit<'_>) -> Result<(), ReadError> {
-        gets.retain_mut(|get| !self.fill_scalar(get));
-        fetch::fetch(self.shared(), self.identity(), &mut gets, limit)
+        let mut wrong = Ok(());
+        gets.retain_mut(|get| {
+            let is_told = self.fill_scalar(get);
+            if is_told && wrong.is_ok() {
+                wrong = truth::check(&get.planned.def, get.destination);
+            }
+            !is_told
+        });
+        fetch::fetch(self.shared(), self.identity(), &mut gets, limit)?;
+        let fetched = gets.iter().try_for_each(|get| truth::check(&get.planned.def, get.destination));
+        wrong.and(fetched).map_err(|misuse| self.misuse(misuse))
     }
 
     fn fill_scalar(&self, get: &mut Get<'_>) -> bool {
@@ -311,6 +334,10 @@ impl StepReader {
 
     /// As [`Self::fill_all`], but only if nobody need be waited for: otherwise `false`.
     pub(crate) fn fill_inline(&self, mut gets: Vec<Get<'_>>) -> bool {
+        if gets.iter().any(|get| get.planned.def.dtype == Dtype::Bool) {
+            // They are checked by a thread.
+            return false;
+        }
         gets.retain_mut(|get| !self.fill_scalar(get));
         fetch::fetch_inline(self.shared(), self.identity(), &mut gets)
     }

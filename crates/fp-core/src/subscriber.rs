@@ -39,7 +39,7 @@ pub enum NextStep {
 }
 
 pub(crate) struct SubscriberRole {
-    events: Events,
+    pub(crate) events: Events,
     pub(crate) opened: Option<Result<Epoch, OpenFailure>>,
     closed: Option<CloseOutcome>,
     pub(crate) failure: Option<String>,

@@ -1,7 +1,7 @@
 //! What a publisher puts: a variable with its element type and, for global arrays, its shape.
 
 use crate::element::Element;
-use fp_types::{ArrayKind, AttributeValue, Dims, MemoryOrder, Shape, VariableDef};
+use fp_types::{ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, Shape, VariableDef};
 
 /// A variable as a publisher defines it. Cheap enough to clone for every step; its shape may change from step to
 /// step.
@@ -27,6 +27,11 @@ impl Variable {
     /// One value for all ranks; of several ranks that put it in a step the highest rank's counts.
     pub fn scalar<T: Element>(name: impl Into<String>) -> Self {
         Self { def: VariableDef::scalar(name, T::DTYPE), shape: Shape::scalar() }
+    }
+
+    /// One text for all ranks, put by `StepWriter::put_text`.
+    pub fn text(name: impl Into<String>) -> Self {
+        Self { def: VariableDef::scalar(name, Dtype::String), shape: Shape::scalar() }
     }
 
     /// One value of each rank.
@@ -64,6 +69,16 @@ impl Variable {
     #[must_use]
     pub fn with_order(mut self, order: MemoryOrder) -> Self {
         self.def.order = order;
+        self
+    }
+
+    /// The same with truth values in place of `u8`: bytes that are 0 or 1, put and taken as `u8`, which puts and gets
+    /// check. A variable of other elements stays what it is.
+    #[must_use]
+    pub fn with_truth_values(mut self) -> Self {
+        if self.def.dtype == Dtype::U8 {
+            self.def.dtype = Dtype::Bool;
+        }
         self
     }
 

@@ -1,10 +1,13 @@
 //! A step being written: put what this rank has of it, then end it.
 
+mod text;
+
 use crate::element::Element;
 use crate::error::{Misuse, PutError};
 use crate::publisher::PublisherShared;
 use crate::server::StoredBlock;
 use crate::statistics::Counters;
+use crate::truth::{self, goes_with};
 use crate::variable::Variable;
 use fp_proto::commands::{BegunStep, CommandError};
 use fp_proto::message::ScalarValue;
@@ -262,13 +265,9 @@ impl StepWriter {
             ArrayKind::Scalar => {
                 self.admit::<T>(variable, &region, 1)?;
                 let bytes = bytemuck::bytes_of(&value).to_vec();
-                let rank = self.rank();
-                self.values.push(ScalarValue {
-                    name: variable.name().to_owned(),
-                    rank,
-                    dtype: T::DTYPE,
-                    bytes,
-                });
+                truth::check(&variable.def, &bytes).map_err(|misuse| self.misuse(misuse))?;
+                let (name, rank) = (variable.name().to_owned(), self.rank());
+                self.values.push(ScalarValue { name, rank, dtype: variable.def.dtype, bytes });
                 self.note(variable, &region, None)
             }
             ArrayKind::LocalScalar => self.put_copy(variable, &region, &[value]),
@@ -373,6 +372,10 @@ impl StepWriter {
                 elements as u64,
             ));
         }
+        self.check_known(variable, region)
+    }
+
+    fn check_known(&self, variable: &Variable, region: &Region) -> Result<(), PutError> {
         self.check_region(variable, region)?;
         match self.puts.get(variable.name()) {
             None => validate_name(variable.name()).map_err(|error| self.misuse(Misuse::Name(error))),
@@ -382,7 +385,7 @@ impl StepWriter {
 
     fn check_dtype(&self, variable: &Variable, found: Dtype) -> Result<(), PutError> {
         let expected = variable.def.dtype;
-        if expected != found {
+        if !goes_with(expected, found) {
             let variable = variable.name().to_owned();
             return Err(self.misuse(Misuse::WrongDtype { step: self.step, variable, expected, found }));
         }
@@ -439,7 +442,9 @@ impl StepWriter {
         region: &Region,
         payload: Option<Payload>,
     ) -> Result<(), PutError> {
-        let bytes = payload.as_ref().map_or(0, |payload| payload.len() as u64);
+        let put = payload.as_ref().map(Payload::as_slice).unwrap_or_default();
+        truth::check(&variable.def, put).map_err(|misuse| self.misuse(misuse))?;
+        let bytes = put.len() as u64;
         self.check_bound(bytes)?;
         self.len_bytes += bytes;
         let put = self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put {

@@ -16,7 +16,7 @@ pub enum DtypeCode {
     I32 = 3,
     /// int64_t
     I64 = 4,
-    /// uint8_t; truth values and opaque bytes travel so too
+    /// uint8_t; opaque bytes travel so too
     U8 = 5,
     /// uint16_t
     U16 = 6,
@@ -36,6 +36,10 @@ pub enum DtypeCode {
     C32 = 13,
     /// two doubles, real part first
     C64 = 14,
+    /// uint8_t that is 0 or 1: other values are refused as they are put and as they are taken
+    Bool = 15,
+    /// UTF-8 text of any length: scalars only, by `flexpath_publisher_put_text` and `flexpath_step_text`
+    String = 16,
 }
 
 /// How the blocks that the ranks put make up a variable.
@@ -86,9 +90,9 @@ pub(crate) fn kind_code(kind: ArrayKind) -> i32 {
     code as i32
 }
 
-/// No arrays of these yet.
+/// Elements of these have no size.
 pub(crate) fn unusable(dtype: Dtype) -> Failure {
-    Failure::new(Status::WrongDtype, format!("elements of type {dtype} cannot be put or taken: use u8"))
+    Failure::new(Status::WrongDtype, format!("elements of type {dtype} have no place in an array"))
 }
 
 /// Runs the same with `$T` as the Rust type of an element type that is known only at run time.
@@ -96,7 +100,7 @@ macro_rules! with_type {
     ($dtype:expr, $T:ident => $run:expr) => {
         with_type!(@ $dtype, $T => $run; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
             F16 half::f16, BF16 half::bf16, F32 f32, F64 f64,
-            C32 num_complex::Complex32, C64 num_complex::Complex64)
+            C32 num_complex::Complex32, C64 num_complex::Complex64, Bool u8)
     };
     (@ $dtype:expr, $T:ident => $run:expr; $($name:ident $rust:ty),*) => {
         match $dtype {
@@ -114,6 +118,8 @@ mod tests {
     #[test]
     fn the_numbers_are_those_of_the_types() {
         let codes = [DtypeCode::I8 as i32, DtypeCode::Bf16 as i32, DtypeCode::C64 as i32];
+        let others = [DtypeCode::Bool as i32, DtypeCode::String as i32];
+        assert_eq!(others.map(|code| dtype(code).map(Dtype::name).unwrap_or("none")), ["bool", "string"]);
         let names = codes.map(|code| dtype(code).map(Dtype::name).unwrap_or("none"));
         assert_eq!(names, ["i8", "bf16", "c64"]);
         assert!(dtype(0).is_err() && dtype(-1).is_err() && dtype(268).is_err());

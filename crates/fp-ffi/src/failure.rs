@@ -69,6 +69,14 @@ impl Failure {
     }
 }
 
+/// Whether this is the process that opened something: a forked child has copies of locks that nobody there gives back.
+pub(crate) fn check_process(opened_by: u32) -> Result<(), Failure> {
+    match std::process::id() == opened_by {
+        true => Ok(()),
+        false => Err(Failure::new(Status::Forked, Misuse::Forked.to_string())),
+    }
+}
+
 fn of_misuse(misuse: &Misuse) -> Status {
     match misuse {
         Misuse::Forked => Status::Forked,

@@ -2,7 +2,7 @@
 
 use fp_core::{
     Contact, LinkOptions, OnLoss, PublisherOptions, QueuePolicy, Rendezvous, Share, ShareMode, StartAt,
-    SubscriberOptions, Token, TransportPolicy, VariableSet,
+    SubscriberOptions, TlsOptions, Token, TransportPolicy, VariableSet,
 };
 use std::str::FromStr;
 use std::time::Duration;
@@ -18,6 +18,20 @@ impl Settings {
     pub(crate) fn links(&mut self, set: impl Fn(&mut LinkOptions)) {
         set(&mut self.publisher.link);
         set(&mut self.subscriber.link);
+    }
+
+    /// Sets a part of what TLS needs; the name is the usual one until it is set.
+    fn tls(&mut self, set: impl Fn(&mut TlsOptions)) {
+        let none = || TlsOptions::new("", "", "");
+        self.links(|link| set(link.tls.get_or_insert_with(none)));
+    }
+
+    /// The option that TLS still needs, if only a part of what it needs is set.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        let tls = self.publisher.link.tls.as_ref()?;
+        let parts =
+            [("TlsCertificate", &tls.certificate), ("TlsKey", &tls.key), ("TlsAuthority", &tls.authority)];
+        parts.into_iter().find(|(_, path)| path.as_os_str().is_empty()).map(|(name, _)| name)
     }
 }
 
@@ -120,6 +134,11 @@ keys! {
         let token = Token::new(bytes).ok_or("32 bytes of zero are no token")?;
         s.links(|link| link.token = Some(token.clone()))
     };
+    "TlsCertificate", Both, |s, v| s.tls(|tls| tls.certificate = v.into());
+    "TlsKey", Both, |s, v| s.tls(|tls| tls.key = v.into());
+    "TlsAuthority", Both, |s, v| s.tls(|tls| tls.authority = v.into());
+    "TlsName", Both, |s, v| s.tls(|tls| tls.name = v.to_owned());
+    "BusyPollSecs", Both, |s, v| { let time = seconds(v)?; s.links(|link| link.busy_poll = time) };
     "LeadContact", Both, |s, v| {
         let contact: Contact = parsed(v)?;
         s.links(|link| link.lead_contact = Some(contact.clone()))
@@ -182,6 +201,17 @@ mod tests {
             set("QueueFullPolicy", "EveryKth:3")?.subscriber.policy,
             QueuePolicy::EveryKth { every: 3, max_wait_ms: 60_000 }
         );
+        Ok(())
+    }
+
+    #[test]
+    fn tls_is_set_part_by_part() -> Result<(), String> {
+        let mut settings = set("TlsKey", "key.pem")?;
+        assert_eq!(settings.missing(), Some("TlsCertificate"));
+        settings.tls(|tls| (tls.certificate, tls.authority) = ("own.pem".into(), "all.pem".into()));
+        assert_eq!((settings.missing(), Settings::default().missing()), (None, None));
+        let expected = TlsOptions::new("own.pem", "key.pem", "all.pem");
+        assert_eq!(settings.subscriber.link.tls, Some(expected));
         Ok(())
     }
 

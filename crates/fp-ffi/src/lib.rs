@@ -10,8 +10,12 @@
 #[cfg(not(panic = "unwind"))]
 compile_error!("the guard against panics needs panic = \"unwind\"");
 
+mod attributes;
+mod blocks;
 mod elements;
+mod events;
 mod failure;
+mod getting;
 mod handles;
 mod keys;
 mod options;
@@ -22,10 +26,14 @@ mod selection;
 mod statistics;
 mod step;
 mod subscriber;
+mod texts;
 mod variable;
 mod view;
 
+pub use attributes::{AttributeCode, AttributeStruct};
+pub use blocks::BlockStruct;
 pub use elements::{DtypeCode, KindCode, OrderCode};
+pub use events::{EventCode, EventStruct};
 pub use failure::Status;
 pub use selection::{Selected, SelectionStruct};
 pub use step::{GetStruct, StepInfo, VariableInfo};

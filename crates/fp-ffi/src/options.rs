@@ -32,6 +32,9 @@ pub(crate) fn settings(options: *const Options, role: Role) -> Result<Settings, 
     }
     let options = find(options)?;
     let state = options.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(missing) = state.settings.missing() {
+        return Err(Failure::new(Status::BadOption, format!("TLS needs {missing} as well")));
+    }
     let stranger = state.set.iter().find(|(_, of)| *of != Role::Both && *of != role);
     match stranger {
         Some((name, of)) => {

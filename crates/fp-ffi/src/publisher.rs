@@ -1,19 +1,21 @@
 //! Publishers: open, steps, close.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use crate::failure::{Failure, Outcome, Status, guard};
+use crate::failure::{Failure, Outcome, Status, check_process, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
 use crate::options::{Options, settings};
-use crate::raw::{check_place, give, text};
-use crate::statistics::value_of;
-use fp_core::{Publisher as Core, StepWriter};
+use crate::raw::{check_place, give, text, texts};
+use crate::statistics::{all_of, of_pool, of_queues, value_of};
+use fp_core::{EventQueue, Publisher as Core, StepWriter};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
 /// A rank's handle on the sending side. Calls on one handle come one at a time: a second thread waits.
 pub struct Publisher {
     state: Mutex<State>,
+    events: EventQueue,
+    process: u32,
 }
 
 struct State {
@@ -30,14 +32,22 @@ fn closed() -> Failure {
     Failure::new(Status::BadHandle, "the publisher was closed before")
 }
 
-fn with_core<T>(
+pub(crate) fn with_core<T>(
     handle: *const Publisher,
     run: impl FnOnce(&mut Core, &mut Option<StepWriter>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let found = find(handle)?;
+    check_process(found.process)?;
     let mut state = found.state.lock().unwrap_or_else(PoisonError::into_inner);
     let State { step, core } = &mut *state;
     run(core.as_mut().ok_or_else(closed)?, step)
+}
+
+/// What happens on the stream, for who waits for it.
+pub(crate) fn events(handle: *const Publisher) -> Result<EventQueue, Failure> {
+    let found = find(handle)?;
+    check_process(found.process)?;
+    Ok(found.events.clone())
 }
 
 /// Runs something with the step that is open.
@@ -64,8 +74,10 @@ pub extern "C" fn flexpath_publisher_open(
     guard(|| {
         check_place(publisher, "publisher")?;
         let core = Core::open(text(stream, "stream")?, settings(options, Role::Publisher)?.publisher)?;
+        let events = core.event_queue();
         let state = Mutex::new(State { step: None, core: Some(core) });
-        give(publisher, hold(Publisher { state }), "publisher")?;
+        let opened = Publisher { state, events, process: std::process::id() };
+        give(publisher, hold(opened), "publisher")?;
         Ok(Status::Ok)
     })
 }
@@ -138,9 +150,31 @@ pub extern "C" fn flexpath_publisher_statistic(
     value: *mut u64,
 ) -> Status {
     guard(|| {
-        let counted = with_core(publisher, |core, _| Ok(core.statistics()))?;
+        let counted = with_core(publisher, |core, _| {
+            let mut all = all_of(&core.statistics());
+            all.extend(of_pool(&core.pool_statistics()));
+            all.extend(of_queues(&core.queue_depth()));
+            Ok(all)
+        })?;
         give(value, value_of(&counted, text(name, "name")?)?, "value")?;
         Ok(Status::Ok)
+    })
+}
+
+/// Promises that these `count` variables will be put in the step that is open: ending it fails without them, and nobody
+/// gets it. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_promise(
+    publisher: *mut Publisher,
+    variables: *const *const c_char,
+    count: u64,
+) -> Status {
+    guard(|| {
+        let names = texts(variables, count, "variables")?;
+        with_step(publisher, |step| {
+            step.promise(names);
+            Ok(())
+        })
     })
 }
 
@@ -150,6 +184,7 @@ pub extern "C" fn flexpath_publisher_statistic(
 pub extern "C" fn flexpath_publisher_close(publisher: *mut Publisher) -> Status {
     guard(|| {
         let found = take(publisher)?;
+        check_process(found.process)?;
         let mut state = found.state.lock().unwrap_or_else(PoisonError::into_inner);
         drop(state.step.take());
         state.core.take().ok_or_else(closed)?.close()?;

@@ -5,11 +5,11 @@ use crate::elements::with_type;
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::publisher::{Publisher, with_step};
-use crate::raw::{check_place, give, values};
+use crate::raw::{check_place, give, text, values};
 use crate::selection::dims;
 use crate::variable::{Variable, variable as of_handle};
 use fp_core::{ArrayKind, Dims, Element, Region, StepWriter, Variable as Core};
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
@@ -70,6 +70,20 @@ pub extern "C" fn flexpath_publisher_put(
         let region = region(&variable, start, count)?;
         let dtype = variable.definition().dtype;
         with_step(publisher, |step| with_type!(dtype, T => put_copy::<T>(step, &variable, &region, elements)))
+    })
+}
+
+/// Puts the value of a scalar that is a text (`FLEXPATH_DTYPE_STRING`) into the step that is open; copied at once. All
+/// scalars of a step may have 4096 bytes together, names included. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_put_text(
+    publisher: *mut Publisher,
+    variable: *const Variable,
+    value: *const c_char,
+) -> Status {
+    guard(|| {
+        let (variable, value) = (of_handle(variable)?, text(value, "value")?);
+        with_step(publisher, |step| Ok(step.put_text(&variable, value)?))
     })
 }
 

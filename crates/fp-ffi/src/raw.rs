@@ -3,6 +3,10 @@
 
 use crate::failure::{Failure, Status};
 use std::ffi::{CStr, c_char};
+use std::time::Duration;
+
+/// A century is no time that a clock could not count.
+const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
 
 fn bad(what: &str, why: &str) -> Failure {
     Failure::new(Status::BadPointer, format!("{what} {why}"))
@@ -22,6 +26,26 @@ pub(crate) fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str, Fa
     // SAFETY: not null; the header asks for a text that ends with a zero byte and stays during the call.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str().map_err(|_| bad(what, "is no UTF-8"))
+}
+
+/// `count` texts.
+pub(crate) fn texts<'a>(
+    pointer: *const *const c_char,
+    count: u64,
+    what: &str,
+) -> Result<Vec<&'a str>, Failure> {
+    let all = values(pointer, usize::try_from(count).unwrap_or(usize::MAX), what)?;
+    all.iter().map(|&one| text(one, what)).collect()
+}
+
+/// How long to wait.
+pub(crate) fn wait(timeout_ms: u64) -> Duration {
+    Duration::from_millis(timeout_ms).min(LONGEST)
+}
+
+/// How long to wait; below 0 as long as the options say.
+pub(crate) fn patience(timeout_ms: i64, otherwise: Duration) -> Duration {
+    u64::try_from(timeout_ms).map_or(otherwise, Duration::from_millis).min(LONGEST)
 }
 
 /// `len` values that C has written.

@@ -1,26 +1,60 @@
 //! Counters by name: a name more breaks no program.
 
 use crate::failure::{Failure, Status};
-use fp_core::Statistics;
+use fp_core::{PoolStats, Statistics, SubscriptionId};
 
-macro_rules! names {
-    ($($name:ident),* $(,)?) => {
-        const NAMES: &[&str] = &[$(stringify!($name)),*];
+/// Counters with their names.
+pub(crate) type Counted = Vec<(&'static str, u64)>;
 
-        /// The counter of that name.
-        pub(crate) fn value_of(counted: &Statistics, name: &str) -> Result<u64, Failure> {
-            match name {
-                $(stringify!($name) => Ok(counted.$name),)*
-                _ => Err(Failure::new(
-                    Status::BadOption,
-                    format!("{name:?} is no counter; there are: {}", NAMES.join(", ")),
-                )),
-            }
-        }
-    };
+macro_rules! named {
+    ($counted:ident; $($name:ident),* $(,)?) => { vec![$((stringify!($name), $counted.$name)),*] };
 }
 
-names! {
-    steps, skipped_steps, payload_bytes, put_copied_bytes, shared_copied_bytes, gathered_bytes, get_copied_bytes,
-    received_bytes, staged_bytes, sent_bytes, views, requests, resolves, data_links,
+/// What publishers and subscribers count.
+pub(crate) fn all_of(counted: &Statistics) -> Counted {
+    named! {
+        counted; steps, skipped_steps, payload_bytes, put_copied_bytes, shared_copied_bytes, gathered_bytes,
+        get_copied_bytes, received_bytes, staged_bytes, sent_bytes, enciphered_bytes, deciphered_bytes, views,
+        requests, resolves, data_links,
+    }
+}
+
+/// What the pool of a publisher counts.
+pub(crate) fn of_pool(counted: &PoolStats) -> Counted {
+    let names = ["pool_segments_made", "pool_recycled", "pool_live_bytes", "pool_kept_bytes"];
+    let values = [counted.segments_made, counted.recycled, counted.live_bytes, counted.kept_bytes];
+    let mut all: Counted = names.into_iter().zip(values).collect();
+    all.push(("pool_retired", counted.retired));
+    all.push(("pool_retired_bytes", counted.retired_bytes));
+    all.push(("pool_peak_bytes", counted.peak_bytes));
+    all
+}
+
+/// The most steps that wait for a subscription or are held by its members: at the lead; on other ranks what is live
+/// there.
+pub(crate) fn of_queues(depths: &[(SubscriptionId, usize)]) -> Counted {
+    let most = depths.iter().map(|(_, steps)| *steps as u64).max().unwrap_or(0);
+    vec![("queued_steps", most)]
+}
+
+/// The counter of that name.
+pub(crate) fn value_of(counted: &Counted, name: &str) -> Result<u64, Failure> {
+    let found = counted.iter().find(|(known, _)| *known == name);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = counted.iter().map(|(name, _)| *name).collect();
+        Failure::new(Status::BadOption, format!("{name:?} is no counter; there are: {}", names.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_counter_is_forgotten() {
+        let fields = format!("{:?}", Statistics::default()).matches(": ").count();
+        assert_eq!(all_of(&Statistics::default()).len(), fields);
+        let fields = format!("{:?}", PoolStats::default()).matches(": ").count();
+        assert_eq!(of_pool(&PoolStats::default()).len(), fields);
+    }
 }

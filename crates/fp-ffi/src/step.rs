@@ -1,33 +1,43 @@
 //! Steps as a subscriber has them: what is in them, and gets.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::attributes::Attribute;
 use crate::elements::{dtype, kind_code, with_type};
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, find, take};
-use crate::raw::{give, room, text, values};
+use crate::raw::{give, patience, room, text, values};
 use crate::selection::{SelectionStruct, select};
-use fp_core::{StepReader, VariableInfo as CoreInfo};
+use crate::texts::clean;
+use fp_core::{BlockId, Region, StepReader, VariableInfo as CoreInfo};
+use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// A step that is held. Any number of threads may use it at one time.
 pub struct Step {
     pub(crate) reader: StepReader,
-    fetch_timeout: Duration,
+    pub(crate) fetch_timeout: Duration,
     variables: OnceLock<Vec<Described>>,
+    blocks: Mutex<HashMap<String, Blocks>>,
+    texts: Mutex<HashMap<String, CString>>,
 }
+
+/// The blocks of a variable.
+type Blocks = Arc<Vec<(BlockId, Region)>>;
 
 impl Handle for Step {
     const NAME: &'static str = "step";
 }
 
 /// A variable with its texts as C reads them.
-struct Described {
+pub(crate) struct Described {
     info: CoreInfo,
     name: CString,
     unit: CString,
     description: CString,
+    pub(crate) dimensions: Vec<CString>,
+    pub(crate) attributes: Vec<Attribute>,
 }
 
 /// What is to be known of a step.
@@ -84,15 +94,18 @@ pub struct GetStruct {
     pub dtype: i32,
 }
 
-fn clean(text: Option<&String>) -> CString {
-    CString::new(text.map(|text| text.replace('\0', " ")).unwrap_or_default()).unwrap_or_default()
+fn optional(text: Option<&String>) -> CString {
+    text.map(|text| clean(text)).unwrap_or_default()
 }
 
 impl Described {
     fn new(info: CoreInfo) -> Self {
-        let name = clean(Some(&info.def.name));
-        let (unit, description) = (clean(info.def.unit.as_ref()), clean(info.def.description.as_ref()));
-        Self { info, name, unit, description }
+        let name = clean(&info.def.name);
+        let (unit, description) = (optional(info.def.unit.as_ref()), optional(info.def.description.as_ref()));
+        let dimensions = info.def.dimensions.iter().map(|name| clean(name)).collect();
+        let attributes =
+            info.def.attributes.iter().map(|(name, value)| Attribute::new(name, value)).collect();
+        Self { info, name, unit, description, dimensions, attributes }
     }
 
     fn for_c(&self) -> VariableInfo {
@@ -116,7 +129,8 @@ impl Described {
 
 impl Step {
     pub(crate) fn new(reader: StepReader, fetch_timeout: Duration) -> Self {
-        Self { reader, fetch_timeout, variables: OnceLock::new() }
+        let (blocks, texts) = (Mutex::default(), Mutex::default());
+        Self { reader, fetch_timeout, variables: OnceLock::new(), blocks, texts }
     }
 
     fn variables(&self) -> Result<&[Described], Failure> {
@@ -127,10 +141,34 @@ impl Step {
         Ok(self.variables.get_or_init(|| found))
     }
 
+    pub(crate) fn described(&self, name: &str) -> Result<&Described, Failure> {
+        let of_name = self.variables()?.iter().find(|known| known.info.def.name == name);
+        of_name.ok_or_else(|| {
+            Failure::new(Status::UnknownVariable, format!("the step has no variable {name:?}"))
+        })
+    }
+
+    /// The blocks of a variable: the publisher is asked once.
+    pub(crate) fn blocks(&self, variable: &str) -> Result<Blocks, Failure> {
+        let known = || self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(blocks) = known().get(variable) {
+            return Ok(blocks.clone());
+        }
+        let found = Arc::new(self.reader.blocks(variable)?);
+        known().insert(variable.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    /// A text of the step, which stays where it is as long as the step.
+    pub(crate) fn text(&self, variable: &str) -> Result<*const c_char, Failure> {
+        let found = self.reader.text(variable)?;
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(texts.entry(variable.to_owned()).or_insert_with(|| clean(&found)).as_ptr())
+    }
+
     /// Fetches all of these together.
     fn fetch(&self, gets: &[GetStruct], timeout_ms: i64) -> Result<Status, Failure> {
         check_apart(gets)?;
-        let timeout = u64::try_from(timeout_ms).map(Duration::from_millis).unwrap_or(self.fetch_timeout);
         let mut fetch = self.reader.fetch();
         for get in gets {
             let (name, part) = (text(get.variable, "variable")?, select(get.selection)?);
@@ -139,7 +177,7 @@ impl Step {
                 Ok::<_, Failure>(fetch.get(name, &part, room(get.destination.cast::<T>(), len, "destination")?))
             })?;
         }
-        fetch.wait(timeout.min(Duration::from_secs(100 * 366 * 24 * 3600)))?;
+        fetch.wait(patience(timeout_ms, self.fetch_timeout))?;
         Ok(Status::Ok)
     }
 }
@@ -209,9 +247,7 @@ pub extern "C" fn flexpath_step_variable(
 ) -> Status {
     guard(|| {
         let (found, name) = (find(step)?, text(name, "name")?);
-        let of_name = found.variables()?.iter().find(|known| known.info.def.name == name);
-        let none = || Failure::new(Status::UnknownVariable, format!("the step has no variable {name:?}"));
-        give(info, of_name.ok_or_else(none)?.for_c(), "info")?;
+        give(info, found.described(name)?.for_c(), "info")?;
         Ok(Status::Ok)
     })
 }

@@ -1,14 +1,14 @@
 //! Subscribers: open, wait for steps, close.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use crate::failure::{Failure, Status, guard, remember};
+use crate::failure::{Failure, Status, check_process, guard, remember};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
 use crate::options::{Options, settings};
-use crate::raw::{check_place, give, text};
-use crate::statistics::value_of;
+use crate::raw::{check_place, give, text, texts, wait};
+use crate::statistics::{all_of, value_of};
 use crate::step::Step;
-use fp_core::{EndReason, NextStep, Subscriber as Core};
+use fp_core::{EndReason, EventQueue, NextStep, Subscriber as Core};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -17,6 +17,8 @@ use std::time::Duration;
 /// A rank's handle on the receiving side. Calls on one handle come one at a time: a second thread waits.
 pub struct Subscriber {
     core: Mutex<Option<Core>>,
+    events: EventQueue,
+    process: u32,
     fetch_timeout: Duration,
     end: AtomicI32,
 }
@@ -47,13 +49,21 @@ fn closed() -> Failure {
     Failure::new(Status::BadHandle, "the subscriber was closed before")
 }
 
-fn with_core<T>(
+pub(crate) fn with_core<T>(
     handle: *const Subscriber,
     run: impl FnOnce(&mut Core, &Subscriber) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let found = find(handle)?;
+    check_process(found.process)?;
     let mut core = found.core.lock().unwrap_or_else(PoisonError::into_inner);
     run(core.as_mut().ok_or_else(closed)?, &found)
+}
+
+/// What happens on the stream, for who waits for it.
+pub(crate) fn events(handle: *const Subscriber) -> Result<EventQueue, Failure> {
+    let found = find(handle)?;
+    check_process(found.process)?;
+    Ok(found.events.clone())
 }
 
 fn end_code(reason: &EndReason) -> EndCode {
@@ -77,8 +87,10 @@ pub extern "C" fn flexpath_subscriber_open(
         check_place(subscriber, "subscriber")?;
         let chosen = settings(options, Role::Subscriber)?.subscriber;
         let fetch_timeout = chosen.fetch_timeout;
-        let core = Mutex::new(Some(Core::open(text(stream, "stream")?, chosen)?));
-        let opened = Subscriber { core, fetch_timeout, end: AtomicI32::new(0) };
+        let core = Core::open(text(stream, "stream")?, chosen)?;
+        let (events, core) = (core.event_queue(), Mutex::new(Some(core)));
+        let (process, end) = (std::process::id(), AtomicI32::new(0));
+        let opened = Subscriber { core, events, process, fetch_timeout, end };
         give(subscriber, hold(opened), "subscriber")?;
         Ok(Status::Ok)
     })
@@ -96,21 +108,32 @@ pub extern "C" fn flexpath_subscriber_next_step(
 ) -> Status {
     guard(|| {
         check_place(step, "step")?;
-        with_core(subscriber, |core, found| {
-            // A century is no time that a clock could not count.
-            let timeout = Duration::from_millis(timeout_ms.min(100 * 366 * 24 * 3_600_000));
-            match core.next_step(timeout)? {
-                NextStep::Step(reader) => {
-                    give(step, hold(Step::new(reader, found.fetch_timeout)), "step")?;
-                    Ok(Status::Ok)
-                }
-                NextStep::NotYet => Ok(Status::NotYet),
-                NextStep::Ended(ending) => {
-                    found.end.store(end_code(&ending.reason) as i32, Ordering::Relaxed);
-                    Ok(remember(Failure::new(Status::EndOfStream, ending.reason.to_string())))
-                }
+        with_core(subscriber, |core, found| match core.next_step(wait(timeout_ms))? {
+            NextStep::Step(reader) => {
+                give(step, hold(Step::new(reader, found.fetch_timeout)), "step")?;
+                Ok(Status::Ok)
+            }
+            NextStep::NotYet => Ok(Status::NotYet),
+            NextStep::Ended(ending) => {
+                found.end.store(end_code(&ending.reason) as i32, Ordering::Relaxed);
+                Ok(remember(Failure::new(Status::EndOfStream, ending.reason.to_string())))
             }
         })
+    })
+}
+
+/// Asks for other variables, `count` of them, for the whole cohort: only what rank 0 asks for is sent. Steps that were
+/// under way come as they were; `FLEXPATH_EVENT_KIND_RESELECTED` says from which on the others come. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_subscriber_select_variables(
+    subscriber: *mut Subscriber,
+    variables: *const *const c_char,
+    count: u64,
+) -> Status {
+    guard(|| {
+        let names = texts(variables, count, "variables")?;
+        with_core(subscriber, |core, _| Ok(core.select_variables(names)?))?;
+        Ok(Status::Ok)
     })
 }
 
@@ -132,7 +155,7 @@ pub extern "C" fn flexpath_subscriber_statistic(
     value: *mut u64,
 ) -> Status {
     guard(|| {
-        let counted = with_core(subscriber, |core, _| Ok(core.statistics()))?;
+        let counted = with_core(subscriber, |core, _| Ok(all_of(&core.statistics())))?;
         give(value, value_of(&counted, text(name, "name")?)?, "value")?;
         Ok(Status::Ok)
     })
@@ -144,6 +167,7 @@ pub extern "C" fn flexpath_subscriber_statistic(
 pub extern "C" fn flexpath_subscriber_close(subscriber: *mut Subscriber) -> Status {
     guard(|| {
         let found = take(subscriber)?;
+        check_process(found.process)?;
         let core = found.core.lock().unwrap_or_else(PoisonError::into_inner).take();
         core.ok_or_else(closed)?.close()?;
         Ok(Status::Ok)

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{check_place, give, text};
 use crate::selection::dims;
-use fp_core::{AttributeValue, Variable as Core};
+use fp_core::{AttributeValue, Dtype, Variable as Core};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
@@ -24,16 +24,18 @@ pub(crate) fn variable(handle: *const Variable) -> Result<Core, Failure> {
     Ok(find(handle)?.core.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
-fn define(place: *mut *mut Variable, make: impl FnOnce() -> Result<Core, Failure>) -> Status {
+fn define(place: *mut *mut Variable, code: i32, make: impl FnOnce(Dtype) -> Result<Core, Failure>) -> Status {
     guard(|| {
         check_place(place, "variable")?;
-        let core = Mutex::new(make()?);
+        let dtype = dtype(code)?;
+        let made = make(dtype)?;
+        let core = Mutex::new(if dtype == Dtype::Bool { made.with_truth_values() } else { made });
         give(place, hold(Variable { core }), "variable")?;
         Ok(Status::Ok)
     })
 }
 
-fn change(handle: *const Variable, run: impl FnOnce(Core) -> Result<Core, Failure>) -> Outcome {
+pub(crate) fn change(handle: *const Variable, run: impl FnOnce(Core) -> Result<Core, Failure>) -> Outcome {
     let found = find(handle)?;
     let mut core = found.core.lock().unwrap_or_else(PoisonError::into_inner);
     *core = run(core.clone())?;
@@ -47,9 +49,12 @@ pub extern "C" fn flexpath_variable_scalar(
     code: i32,
     variable: *mut *mut Variable,
 ) -> Status {
-    define(variable, || {
+    define(variable, code, |dtype| {
         let name = text(name, "name")?;
-        with_type!(dtype(code)?, T => Ok(Core::scalar::<T>(name)))
+        if dtype == Dtype::String {
+            return Ok(Core::text(name));
+        }
+        with_type!(dtype, T => Ok(Core::scalar::<T>(name)))
     })
 }
 
@@ -60,9 +65,9 @@ pub extern "C" fn flexpath_variable_local_scalar(
     code: i32,
     variable: *mut *mut Variable,
 ) -> Status {
-    define(variable, || {
+    define(variable, code, |dtype| {
         let name = text(name, "name")?;
-        with_type!(dtype(code)?, T => Ok(Core::local_scalar::<T>(name)))
+        with_type!(dtype, T => Ok(Core::local_scalar::<T>(name)))
     })
 }
 
@@ -75,9 +80,9 @@ pub extern "C" fn flexpath_variable_global(
     shape: *const u64,
     variable: *mut *mut Variable,
 ) -> Status {
-    define(variable, || {
+    define(variable, code, |dtype| {
         let (name, shape) = (text(name, "name")?, dims(shape, ndims, "shape")?);
-        with_type!(dtype(code)?, T => Ok(Core::global::<T>(name, &shape)?))
+        with_type!(dtype, T => Ok(Core::global::<T>(name, &shape)?))
     })
 }
 
@@ -89,12 +94,12 @@ pub extern "C" fn flexpath_variable_local(
     ndims: u32,
     variable: *mut *mut Variable,
 ) -> Status {
-    define(variable, || {
+    define(variable, code, |dtype| {
         let name = text(name, "name")?;
         if ndims as usize > fp_types::MAX_DIMS {
             return Err(Failure::misuse(format!("{ndims} dimensions, but arrays have at most 8")));
         }
-        with_type!(dtype(code)?, T => Ok(Core::local::<T>(name, ndims as usize)))
+        with_type!(dtype, T => Ok(Core::local::<T>(name, ndims as usize)))
     })
 }
 
@@ -108,9 +113,9 @@ pub extern "C" fn flexpath_variable_joined(
     row: *const u64,
     variable: *mut *mut Variable,
 ) -> Status {
-    define(variable, || {
+    define(variable, code, |dtype| {
         let (name, row) = (text(name, "name")?, dims(row, row_ndims, "row")?);
-        with_type!(dtype(code)?, T => Ok(Core::joined::<T>(name, &row)?))
+        with_type!(dtype, T => Ok(Core::joined::<T>(name, &row)?))
     })
 }
 
@@ -145,7 +150,11 @@ pub extern "C" fn flexpath_variable_set_description(
     })
 }
 
-fn attribute(variable: *mut Variable, name: *const c_char, value: impl Into<AttributeValue>) -> Outcome {
+pub(crate) fn attribute(
+    variable: *mut Variable,
+    name: *const c_char,
+    value: impl Into<AttributeValue>,
+) -> Outcome {
     let name = text(name, "name")?;
     change(variable, |core| Ok(core.with_attribute(name, value)))
 }

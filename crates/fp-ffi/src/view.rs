@@ -2,7 +2,7 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::elements::{dtype, with_type};
-use crate::failure::{Failure, Status, guard};
+use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{check_place, give, text};
 use crate::selection::{SelectionStruct, select};
@@ -41,16 +41,26 @@ pub extern "C" fn flexpath_step_view(
     len: *mut u64,
 ) -> Status {
     guard(|| {
-        check_place(view, "view")?;
-        check_place(elements, "elements")?;
-        check_place(len, "len")?;
-        let (found, name, part) = (find(step)?, text(variable, "variable")?, select(selected)?);
-        let (made, address, count) = with_type!(dtype(code)?, T => of::<T>(&found, name, &part))?;
-        give(elements, address, "elements")?;
-        give(len, count, "len")?;
-        give(view, hold(made), "view")?;
-        Ok(Status::Ok)
+        let select = select(selected)?;
+        give_view((step, variable, select), code, (view, elements, len))
     })
+}
+
+/// Makes a view and writes it where C wants it.
+pub(crate) fn give_view(
+    (step, variable, select): (*mut Step, *const c_char, Select),
+    code: i32,
+    (view, elements, len): (*mut *mut View, *mut *const c_void, *mut u64),
+) -> Outcome {
+    check_place(view, "view")?;
+    check_place(elements, "elements")?;
+    check_place(len, "len")?;
+    let (found, name) = (find(step)?, text(variable, "variable")?);
+    let (made, address, count) = with_type!(dtype(code)?, T => of::<T>(&found, name, &select))?;
+    give(elements, address, "elements")?;
+    give(len, count, "len")?;
+    give(view, hold(made), "view")?;
+    Ok(Status::Ok)
 }
 
 /// Writes 1 to `is_zero_copy` if the elements were not copied. Any thread.

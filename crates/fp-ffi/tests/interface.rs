@@ -61,3 +61,18 @@ fn every_function_is_declared_once() {
     assert!(declared.len() > 40, "the declarations are found: {declared:?}");
     assert_eq!(declared.len(), once.len(), "some are declared twice: {declared:?}");
 }
+
+#[test]
+fn every_function_says_from_which_threads_it_may_be_called() {
+    let header = generated();
+    let commented = header.split("/*\n").skip(1).filter_map(|part| part.split_once("*/"));
+    let functions = commented.filter(|(_, rest)| {
+        let rest = rest.trim_start();
+        rest.starts_with("flexpath_status flexpath_") || rest.starts_with("const char *flexpath_")
+    });
+    let words = |comment: &str| comment.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (said, silent): (Vec<_>, Vec<_>) =
+        functions.partition(|(comment, _)| words(comment).contains("Any thread"));
+    let names = include_str!("symbols.txt").lines().count();
+    assert_eq!((said.len(), silent), (names, Vec::new()));
+}

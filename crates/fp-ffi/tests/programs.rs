@@ -1,53 +1,28 @@
 //! C programs, compiled against a staged installation and run as processes: against each other and against Rust.
 
+#[path = "programs/checker.rs"]
+mod checker;
+#[path = "programs/staged.rs"]
+mod staged;
+
+use checker::Checker;
 use fp_core::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, Selection, Subscriber, SubscriberOptions,
     Variable,
 };
+use staged::{FOLDER, STAGED, compile, finish, place};
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::LazyLock;
 use std::time::Duration;
-
-const FOLDER: &str = env!("CARGO_MANIFEST_DIR");
-const FLAGS: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-O1", "-pthread"];
 
 /// Elements of each rank that are more than the system holds of a connection that nobody reads: 16 MiB.
 const WIDE: &str = "2097152";
 
-/// The library installed, once for all tests of this process.
-static STAGED: LazyLock<PathBuf> = LazyLock::new(|| {
-    let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("staged");
-    let test = std::env::current_exe().expect("this test knows where it is");
-    let mut install = Command::new(Path::new(FOLDER).join("../../scripts/install-library.sh"));
-    // The module for Fortran is not used here, so it need not be fast.
-    install.arg(test.parent().expect("tests lie in deps")).arg(&prefix).env("FFLAGS", "-O0");
-    assert!(install.status().expect("the script runs").success());
-    prefix
-});
-
-/// Compiles a program as a stranger would: by the flags of pkg-config's file, written out.
-fn compile(source: &str) -> PathBuf {
-    let prefix = &*STAGED;
-    let source = Path::new(FOLDER).join(source);
-    let folder = source.parent().and_then(Path::file_name).expect("it lies in a folder");
-    let name = format!("{}-{}", folder.display(), source.file_stem().expect("a name").display());
-    let program = tempfile::Builder::new().prefix(&name).tempdir_in(env!("CARGO_TARGET_TMPDIR"));
-    let program = program.expect("a directory").keep().join(name);
-    let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
-    let (compiler, standard) = if is_cpp { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
-    let mut cc = Command::new(compiler);
-    cc.arg(standard).args(FLAGS).arg(format!("-I{}", prefix.join("include").display())).arg(&source);
-    cc.arg(format!("-L{}", prefix.join("lib").display())).arg("-lflexpath");
-    cc.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display())).arg("-o").arg(&program);
-    assert!(cc.status().expect("the compiler runs").success(), "{} does not compile", source.display());
-    program
-}
-
 fn prepared(program: &Path, place: &Path, (rank, size): (u32, u32), transports: &str) -> Command {
-    let mut command = Command::new(program);
-    command.env("FLEXPATH_RENDEZVOUS", place).env("FLEXPATH_TRANSPORTS", transports);
+    let mut command = Checker::chosen().run(program);
+    command.env("FLEXPATH_RENDEZVOUS", place);
+    command.env("FLEXPATH_TRANSPORTS", Checker::chosen().transports(transports));
     command.env("FLEXPATH_RANK", rank.to_string()).env("FLEXPATH_SIZE", size.to_string());
     command.env("PUBLISHERS", "2").stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -55,18 +30,6 @@ fn prepared(program: &Path, place: &Path, (rank, size): (u32, u32), transports: 
 
 fn start(program: &Path, place: &Path, rank: (u32, u32), transports: &str) -> Child {
     prepared(program, place, rank, transports).spawn().expect("the program starts")
-}
-
-/// Every wait inside the programs has its own deadline: they end by themselves.
-fn finish(child: Child) -> String {
-    let output = child.wait_with_output().expect("it ends");
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {complaint}", output.status);
-    String::from_utf8(output.stdout).expect("a text")
-}
-
-fn place() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a directory can be made")
 }
 
 fn c_to_c(transports: &str) {
@@ -92,6 +55,31 @@ fn c_publishes_to_c_over_tcp() {
 fn mistakes_are_errors_with_a_text() {
     let place = place();
     assert_eq!(finish(start(&compile("tests/c/misuse.c"), place.path(), (0, 1), "shm,tcp")), "all refused\n");
+}
+
+#[test]
+fn everything_else_works_with_both_ends_in_one_process() {
+    let complete = compile("tests/c/complete.c");
+    for transports in ["inproc,shm,tcp", "shm", "tcp"] {
+        let place = place();
+        assert_eq!(finish(start(&complete, place.path(), (0, 1), transports)), "complete\n", "{transports}");
+    }
+    let in_cpp = compile("tests/c/complete.cpp");
+    assert_eq!(finish(start(&in_cpp, place().path(), (0, 1), "shm,tcp")), "complete\n");
+}
+
+#[test]
+fn what_is_lent_and_looked_at_is_copied_nowhere() {
+    let program = compile("tests/c/zero_copy.c");
+    let is_shared = Checker::chosen() != Checker::Memcheck;
+    for transports in if is_shared { &["inproc", "shm"][..] } else { &["inproc"] } {
+        let place = place();
+        assert_eq!(
+            finish(start(&program, place.path(), (0, 1), transports)),
+            "nothing copied\n",
+            "{transports}"
+        );
+    }
 }
 
 #[test]
@@ -168,8 +156,8 @@ fn a_get_times_out_and_nothing_is_written_late() {
     let publish = compile("tests/c/publish.c");
     let wide = |rank| prepared(&publish, place.path(), (rank, 2), "tcp").env("WIDE", WIDE).spawn();
     let ranks: Vec<Child> = (0..2).map(|rank| wide(rank).expect("the program starts")).collect();
-    let late = compile("tests/c/late.c");
-    let mut late = Command::new(late)
+    let mut late = Checker::chosen()
+        .run(&compile("tests/c/late.c"))
         .env("FLEXPATH_RENDEZVOUS", place.path())
         .env("WIDE", WIDE)
         .stdin(Stdio::piped())
@@ -196,7 +184,7 @@ fn the_cpp_layer_publishes_and_subscribes() {
     let place = place();
     let heat = compile("../../examples/cpp/heat.cpp");
     let run = |role: &str| {
-        let mut command = Command::new(&heat);
+        let mut command = Checker::chosen().run(&heat);
         command.arg(role).env("FLEXPATH_RENDEZVOUS", place.path());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
     };
@@ -212,6 +200,26 @@ fn cpp_mistakes_are_exceptions() {
     let place = place();
     let printed = finish(start(&compile("tests/c/mistakes.cpp"), place.path(), (0, 1), "shm,tcp"));
     assert_eq!(printed, "all thrown\n");
+}
+
+fn told_by(tool: &str, arguments: &[&str], file: &Path) -> String {
+    let output = Command::new(tool).args(arguments).arg(file).output().expect("binutils are there");
+    assert!(output.status.success(), "{tool}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("a text")
+}
+
+#[test]
+fn the_installation_is_stripped_and_exports_what_the_list_says() {
+    let library = STAGED.join("lib/libflexpath.so");
+    let exported = told_by("nm", &["-D", "--defined-only"], &library);
+    let mut names: Vec<&str> = exported.lines().filter_map(|line| line.split(' ').next_back()).collect();
+    names.sort_unstable();
+    assert_eq!(names, include_str!("symbols.txt").lines().collect::<Vec<_>>());
+    assert!(!told_by("objdump", &["-h"], &library).contains(".debug_info"));
+    let len_bytes = std::fs::metadata(&library).expect("it is there").len();
+    assert!(len_bytes < 16 << 20, "{len_bytes} bytes");
+    let kept = told_by("nm", &["--defined-only"], &STAGED.join("lib/libflexpath.a"));
+    assert!(kept.lines().any(|line| line.ends_with(" T flexpath_publisher_open")));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What the application may want to know of a stream's life.
 
+mod words;
+
 use crate::config::ContactText;
 use crate::message::{MemberId, NoTable};
 use crate::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};

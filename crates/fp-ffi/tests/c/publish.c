@@ -92,6 +92,11 @@ int main(void)
     MUST(flexpath_publisher_close(publisher));
     CHECK(atomic_load(&released) == STEPS);
     FAILS(FLEXPATH_STATUS_BAD_HANDLE, "closed", flexpath_publisher_end_step(publisher));
+    {
+        flexpath_variable *all[] = {grid, turned, joined, local, time, of_rank, wide};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            MUST(flexpath_variable_free(all[i]));
+    }
     MUST(flexpath_options_free(options));
     free(elements);
     printf("published %d steps\n", STEPS);

@@ -1,0 +1,295 @@
+/* What publish.c and subscribe.c leave out, with both ends in one process: truth values, texts, attributes, blocks,
+ * selections in words, gaps, events, promises, other variables while it runs. */
+#include "check.h"
+#include <pthread.h>
+
+static flexpath_publisher *publisher;
+static flexpath_subscriber *subscriber;
+
+/* The next event of that kind, passing over others. */
+static flexpath_event await_event(int32_t kind, int of_publisher)
+{
+    flexpath_event event;
+    do {
+        if (of_publisher)
+            MUST(flexpath_publisher_next_event(publisher, 60000, &event));
+        else
+            MUST(flexpath_subscriber_next_event(subscriber, 60000, &event));
+    } while (event.kind != kind);
+    return event;
+}
+
+static flexpath_step *next_step(void)
+{
+    flexpath_step *step;
+    MUST(flexpath_subscriber_next_step(subscriber, 60000, &step));
+    return step;
+}
+
+/* A grid of 4 x 6 of which the rows 0 and 2 are put, as two blocks. */
+static flexpath_variable *sparse_grid(void)
+{
+    const uint64_t shape[2] = {4, 6};
+    const char *names[2] = {"row", "column"}, *colours[3] = {"red", "", "grün"};
+    const int64_t origin[2] = {-1, 2};
+    const double spacing[2] = {0.5, 0.25};
+    const uint8_t bytes[3] = {7, 0, 255};
+    flexpath_variable *grid;
+    MUST(flexpath_variable_global("grid", FLEXPATH_DTYPE_I32, 2, shape, &grid));
+    FAILS(FLEXPATH_STATUS_MISUSE, "1 names for 2", flexpath_variable_set_dimensions(grid, names, 1));
+    MUST(flexpath_variable_set_dimensions(grid, names, 2));
+    MUST(flexpath_variable_set_unit(grid, "K"));
+    MUST(flexpath_variable_set_description(grid, "rows with gaps"));
+    MUST(flexpath_variable_set_attribute_bool(grid, "a.bool", 5));
+    MUST(flexpath_variable_set_attribute_integer(grid, "b.integer", -3));
+    MUST(flexpath_variable_set_attribute_unsigned(grid, "c.unsigned", UINT64_MAX));
+    MUST(flexpath_variable_set_attribute_real(grid, "d.real", 2.5));
+    MUST(flexpath_variable_set_attribute_text(grid, "e.text", "größer"));
+    MUST(flexpath_variable_set_attribute_bytes(grid, "f.bytes", bytes, 3));
+    MUST(flexpath_variable_set_attribute_integers(grid, "g.integers", origin, 2));
+    MUST(flexpath_variable_set_attribute_reals(grid, "h.reals", spacing, 2));
+    MUST(flexpath_variable_set_attribute_texts(grid, "i.texts", colours, 3));
+    return grid;
+}
+
+static void publish(flexpath_variable *grid, flexpath_variable *mask, flexpath_variable *done,
+                    flexpath_variable *title)
+{
+    const uint64_t one[2] = {1, 6}, first[2] = {0, 0}, third[2] = {2, 0}, zero = 0, four = 4;
+    const int32_t row[6] = {0, 1, 2, 3, 4, 5}, other[6] = {20, 21, 22, 23, 24, 25};
+    const uint8_t truths[4] = {0, 1, 1, 0}, lies[4] = {0, 1, 2, 0}, yes = 1, perhaps = 3;
+    const char *promised[] = {"grid", "title"};
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    MUST(flexpath_publisher_promise(publisher, promised, 2));
+    MUST(flexpath_publisher_put(publisher, grid, first, one, row));
+    MUST(flexpath_publisher_put(publisher, grid, third, one, other));
+    FAILS(FLEXPATH_STATUS_MISUSE, "truth", flexpath_publisher_put(publisher, mask, &zero, &four, lies));
+    MUST(flexpath_publisher_put(publisher, mask, &zero, &four, truths));
+    FAILS(FLEXPATH_STATUS_MISUSE, "truth", flexpath_publisher_put(publisher, done, NULL, NULL, &perhaps));
+    MUST(flexpath_publisher_put(publisher, done, NULL, NULL, &yes));
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "string", flexpath_publisher_put(publisher, title, NULL, NULL, "text"));
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "string", flexpath_publisher_put_text(publisher, done, "text"));
+    MUST(flexpath_publisher_put_text(publisher, title, "Kühlung"));
+    MUST(flexpath_publisher_end_step(publisher));
+}
+
+static flexpath_attribute attribute(flexpath_step *step, const char *name, int32_t kind, uint64_t count, int32_t is_list)
+{
+    flexpath_attribute found;
+    MUST(flexpath_step_attribute(step, "grid", name, &found));
+    CHECK(strcmp(found.name, name) == 0 && found.kind == kind && found.count == count && found.is_list == is_list);
+    return found;
+}
+
+static void check_attributes(flexpath_step *step)
+{
+    flexpath_attribute found;
+    const char *const *texts;
+    const char *name;
+    uint64_t count;
+    flexpath_variable_info info;
+    MUST(flexpath_step_variable(step, "grid", &info));
+    CHECK(strcmp(info.unit, "K") == 0 && strcmp(info.description, "rows with gaps") == 0);
+    MUST(flexpath_step_dimension(step, "grid", 1, &name));
+    CHECK(strcmp(name, "column") == 0);
+    FAILS(FLEXPATH_STATUS_MISUSE, "dimension 2", flexpath_step_dimension(step, "grid", 2, &name));
+    MUST(flexpath_step_attribute_count(step, "grid", &count));
+    CHECK(count == 9);
+    MUST(flexpath_step_attribute_at(step, "grid", 8, &found));
+    CHECK(strcmp(found.name, "i.texts") == 0);
+    FAILS(FLEXPATH_STATUS_MISUSE, "attribute 9", flexpath_step_attribute_at(step, "grid", 9, &found));
+    FAILS(FLEXPATH_STATUS_MISUSE, "\"none\"", flexpath_step_attribute(step, "grid", "none", &found));
+    FAILS(FLEXPATH_STATUS_UNKNOWN_VARIABLE, "\"none\"", flexpath_step_attribute(step, "none", "a", &found));
+    CHECK(*(const uint8_t *)attribute(step, "a.bool", FLEXPATH_ATTRIBUTE_KIND_BOOL, 1, 0).values == 1);
+    CHECK(*(const int64_t *)attribute(step, "b.integer", FLEXPATH_ATTRIBUTE_KIND_INTEGER, 1, 0).values == -3);
+    CHECK(*(const uint64_t *)attribute(step, "c.unsigned", FLEXPATH_ATTRIBUTE_KIND_UNSIGNED, 1, 0).values == UINT64_MAX);
+    CHECK(*(const double *)attribute(step, "d.real", FLEXPATH_ATTRIBUTE_KIND_REAL, 1, 0).values == 2.5);
+    texts = attribute(step, "e.text", FLEXPATH_ATTRIBUTE_KIND_TEXT, 1, 0).values;
+    CHECK(strcmp(texts[0], "größer") == 0);
+    CHECK(memcmp(attribute(step, "f.bytes", FLEXPATH_ATTRIBUTE_KIND_BYTES, 3, 1).values, "\7\0\377", 3) == 0);
+    CHECK(((const int64_t *)attribute(step, "g.integers", FLEXPATH_ATTRIBUTE_KIND_INTEGER, 2, 1).values)[1] == 2);
+    CHECK(((const double *)attribute(step, "h.reals", FLEXPATH_ATTRIBUTE_KIND_REAL, 2, 1).values)[0] == 0.5);
+    texts = attribute(step, "i.texts", FLEXPATH_ATTRIBUTE_KIND_TEXT, 3, 1).values;
+    CHECK(strcmp(texts[0], "red") == 0 && strcmp(texts[1], "") == 0 && strcmp(texts[2], "grün") == 0);
+}
+
+static void check_blocks(flexpath_step *step)
+{
+    flexpath_block blocks[2];
+    uint64_t count;
+    MUST(flexpath_step_blocks(step, "grid", NULL, 0, &count));
+    CHECK(count == 2);
+    memset(blocks, 0xff, sizeof blocks);
+    MUST(flexpath_step_blocks(step, "grid", blocks, 1, &count));
+    CHECK(count == 2 && blocks[0].block == 0 && blocks[1].block == UINT32_MAX);
+    MUST(flexpath_step_blocks(step, "grid", blocks, 2, &count));
+    CHECK(blocks[1].rank == 0 && blocks[1].block == 1 && blocks[1].ndims == 2);
+    CHECK(blocks[1].start[0] == 2 && blocks[1].start[1] == 0 && blocks[1].count[0] == 1 && blocks[1].count[1] == 6);
+    CHECK(blocks[1].start[2] == 0 && blocks[1].count[7] == 0);
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "blocks", flexpath_step_blocks(step, "grid", NULL, 1, &count));
+    FAILS(FLEXPATH_STATUS_UNKNOWN_VARIABLE, "\"none\"", flexpath_step_blocks(step, "none", NULL, 0, &count));
+}
+
+static void check_selections(flexpath_step *step)
+{
+    const flexpath_selection second = {.kind = FLEXPATH_SELECTED_BLOCK, .rank = 0, .block = 1};
+    int32_t found[24], fill = -1;
+    const flexpath_get all = {.variable = "grid", .destination = found, .len = 24, .dtype = FLEXPATH_DTYPE_I32};
+    uint64_t shape[8], len;
+    uint32_t ndims;
+    flexpath_view *view;
+    const void *elements;
+    MUST(flexpath_step_selected_shape(step, "grid", &second, &ndims, shape));
+    CHECK(ndims == 2 && shape[0] == 1 && shape[1] == 6 && shape[2] == 0);
+    MUST(flexpath_step_selected_shape_by_text(step, "grid", "[::2, 1::3]", &ndims, shape));
+    CHECK(ndims == 2 && shape[0] == 2 && shape[1] == 2);
+    MUST(flexpath_step_get_by_text(step, "grid", "[::2, 1::3]", FLEXPATH_DTYPE_I32, found, 4, -1));
+    CHECK(found[0] == 1 && found[1] == 4 && found[2] == 21 && found[3] == 24);
+    FAILS(FLEXPATH_STATUS_MISUSE, "grid", flexpath_step_get_by_text(step, "grid", "[1:", FLEXPATH_DTYPE_I32, found, 4, -1));
+    FAILS(FLEXPATH_STATUS_MISUSE, "", flexpath_step_get(step, "grid", NULL, FLEXPATH_DTYPE_I32, found, 24, -1));
+    MUST(flexpath_step_get_or_fill(step, &all, &fill, -1));
+    for (int32_t i = 0; i < 24; i++)
+        CHECK(found[i] == (i / 6 % 2 == 0 ? 10 * (i / 6) + i % 6 : -1));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "fill", flexpath_step_get_or_fill(step, &all, NULL, -1));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "get", flexpath_step_get_or_fill(step, NULL, &fill, -1));
+    MUST(flexpath_step_view_by_text(step, "grid", "[2, 1:4]", FLEXPATH_DTYPE_I32, &view, &elements, &len));
+    CHECK(len == 3 && ((const int32_t *)elements)[0] == 21);
+    MUST(flexpath_view_release(view));
+}
+
+static void check_values(flexpath_step *step)
+{
+    uint8_t truths[4], done;
+    const char *title, *again;
+    flexpath_variable_info info;
+    MUST(flexpath_step_variable(step, "mask", &info));
+    CHECK(info.dtype == FLEXPATH_DTYPE_BOOL);
+    MUST(flexpath_step_get(step, "mask", NULL, FLEXPATH_DTYPE_BOOL, truths, 4, -1));
+    CHECK(memcmp(truths, "\0\1\1\0", 4) == 0);
+    MUST(flexpath_step_get(step, "done", NULL, FLEXPATH_DTYPE_BOOL, &done, 1, -1));
+    CHECK(done == 1);
+    MUST(flexpath_step_text(step, "title", &title));
+    MUST(flexpath_step_text(step, "title", &again));
+    CHECK(title == again && strcmp(title, "Kühlung") == 0);
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "bool", flexpath_step_text(step, "done", &title));
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "string", flexpath_step_get(step, "title", NULL, FLEXPATH_DTYPE_STRING, &done, 1, -1));
+}
+
+static void check_texts(void)
+{
+    const char *text;
+    char kept[64];
+    MUST(flexpath_publisher_contact(publisher, &text));
+    CHECK(strlen(text) > 8);
+    MUST(flexpath_publisher_epoch(publisher, &text));
+    CHECK(strlen(text) < sizeof kept);
+    strcpy(kept, text);
+    MUST(flexpath_subscriber_epoch(subscriber, &text));
+    CHECK(strlen(kept) >= 16 && strcmp(text, kept) == 0);
+    MUST(flexpath_subscriber_transports(subscriber, &text));
+    CHECK(strncmp(text, "rank 0: ", 8) == 0);
+    MUST(flexpath_publisher_transports(publisher, &text));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "text", flexpath_publisher_contact(publisher, NULL));
+}
+
+/* Steps that were under way come as they were. */
+static void check_reselection(flexpath_variable *grid, flexpath_variable *mask, flexpath_variable *done,
+                              flexpath_variable *title)
+{
+    const char *names[] = {"mask"};
+    flexpath_event event;
+    uint8_t truths[4];
+    int32_t row[6];
+    int turns = 0, others = 0;
+    MUST(flexpath_subscriber_select_variables(subscriber, names, 1));
+    for (; turns < 50 && !others; turns++) {
+        flexpath_step *step;
+        publish(grid, mask, done, title);
+        step = next_step();
+        MUST(flexpath_step_get(step, "mask", NULL, FLEXPATH_DTYPE_BOOL, truths, 4, -1));
+        others = flexpath_step_get_by_text(step, "grid", "[0, :]", FLEXPATH_DTYPE_I32, row, 6, -1) ==
+                 FLEXPATH_STATUS_UNKNOWN_VARIABLE;
+        MUST(flexpath_step_release(step));
+    }
+    CHECK(others && strstr(flexpath_last_error(), "not among those subscribed to"));
+    event = await_event(FLEXPATH_EVENT_KIND_RESELECTED, 0);
+    CHECK(event.step < 100 && event.rank == UINT32_MAX && strstr(event.text, "other variables"));
+}
+
+/* An event is waited for while other calls on the handle go on. */
+static void *await_joining(void *text)
+{
+    flexpath_event event = await_event(FLEXPATH_EVENT_KIND_MEMBER_JOINED, 1);
+    snprintf(text, 128, "%s", event.text);
+    return NULL;
+}
+
+static void open_both(void)
+{
+    char joined[128];
+    flexpath_event event;
+    flexpath_options *options;
+    pthread_t thread;
+    uint32_t present;
+    int32_t is_there;
+    MUST(flexpath_options_create(&options));
+    MUST(flexpath_options_set(options, "OpenTimeoutSecs", "60"));
+    MUST(flexpath_options_set(options, "BusyPollSecs", "0.0001"));
+    MUST(flexpath_publisher_open("complete", options, &publisher));
+    event = await_event(FLEXPATH_EVENT_KIND_OPENED, 1);
+    CHECK(event.step == UINT64_MAX && event.rank == UINT32_MAX && strstr(event.text, "open"));
+    CHECK(flexpath_publisher_next_event(publisher, 0, &event) == FLEXPATH_STATUS_NOT_YET);
+    CHECK(flexpath_publisher_wait_for_subscribers(publisher, 1, 0, &present) == FLEXPATH_STATUS_NOT_YET && present == 0);
+    CHECK(pthread_create(&thread, NULL, await_joining, joined) == 0);
+    MUST(flexpath_publisher_has_subscribers(publisher, &is_there));
+    MUST(flexpath_options_set(options, "Name", "analysis"));
+    MUST(flexpath_subscriber_open("complete", options, &subscriber));
+    CHECK(pthread_join(thread, NULL) == 0 && strstr(joined, "analysis") != NULL);
+    MUST(flexpath_publisher_wait_for_subscribers(publisher, 1, 60000, &present));
+    CHECK(present == 1);
+    MUST(flexpath_publisher_wait_for_subscribers(publisher, 1, 60000, NULL));
+    MUST(flexpath_options_free(options));
+}
+
+int main(void)
+{
+    const uint64_t four = 4;
+    const char *promised[] = {"nothing"};
+    flexpath_variable *grid = sparse_grid(), *mask, *done, *title;
+    flexpath_step *step;
+    flexpath_event event;
+    uint64_t counted;
+
+    MUST(flexpath_variable_global("mask", FLEXPATH_DTYPE_BOOL, 1, &four, &mask));
+    MUST(flexpath_variable_scalar("done", FLEXPATH_DTYPE_BOOL, &done));
+    MUST(flexpath_variable_scalar("title", FLEXPATH_DTYPE_STRING, &title));
+    open_both();
+    publish(grid, mask, done, title);
+    step = next_step();
+    check_attributes(step);
+    check_blocks(step);
+    check_selections(step);
+    check_values(step);
+    check_texts();
+    MUST(flexpath_publisher_statistic(publisher, "queued_steps", &counted));
+    CHECK(counted == 1);
+    MUST(flexpath_step_release(step));
+    check_reselection(grid, mask, done, title);
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    MUST(flexpath_publisher_promise(publisher, promised, 1));
+    FAILS(FLEXPATH_STATUS_MISUSE, "promised", flexpath_publisher_end_step(publisher));
+    CHECK(await_event(FLEXPATH_EVENT_KIND_STEP_REJECTED, 1).step < 100);
+    MUST(flexpath_publisher_statistic(publisher, "pool_peak_bytes", &counted));
+    CHECK(counted > 0);
+    MUST(flexpath_subscriber_statistic(subscriber, "deciphered_bytes", &counted));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "enciphered_bytes", flexpath_subscriber_statistic(subscriber, "pool_peak_bytes", &counted));
+    MUST(flexpath_subscriber_close(subscriber));
+    FAILS(FLEXPATH_STATUS_BAD_HANDLE, "closed", flexpath_subscriber_next_event(subscriber, 0, &event));
+    MUST(flexpath_publisher_close(publisher));
+    MUST(flexpath_variable_free(grid));
+    MUST(flexpath_variable_free(mask));
+    MUST(flexpath_variable_free(done));
+    MUST(flexpath_variable_free(title));
+    printf("complete\n");
+    return 0;
+}

@@ -1,0 +1,79 @@
+// The C++ layer's share of complete.c, with both ends in one process.
+#include <flexpath.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#define CHECK(condition)                                                          \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
+            std::cerr << __FILE__ << ":" << __LINE__ << ": " #condition << "\n"; \
+            std::exit(1);                                                         \
+        }                                                                         \
+    } while (0)
+
+using std::chrono::seconds;
+
+static void publish(flexpath::publisher &publisher) {
+    auto grid = flexpath::variable<int>::global("grid", {4, 6});
+    auto done = flexpath::variable<bool>::scalar("done");
+    auto own = flexpath::variable<double>::local_scalar("own");
+    flexpath::text_variable title("title");
+    grid.unit("K").description("with gaps").dimensions({"row", "column"});
+    grid.attribute("bool", true).attribute("integer", -3).attribute("real", 2.5).attribute("text", "größer");
+    grid.attribute("reals", std::vector<double>{0.5, 0.25}).attribute("texts", std::vector<std::string>{"a", "b"});
+    publisher.begin_step();
+    publisher.promise({"grid", "title"});
+    CHECK(publisher.is_wanted("grid"));
+    publisher.put(grid, {{0, 0}, {1, 6}}, std::vector<int>{0, 1, 2, 3, 4, 5});
+    auto loan = publisher.loan(grid, {{2, 0}, {1, 6}});
+    for (int column = 0; column < 6; column++) loan.elements()[column] = 20 + column;
+    publisher.put(std::move(loan));
+    publisher.put(done, true);
+    publisher.put(own, 0.5);
+    publisher.put(title, "Kühlung");
+    publisher.end_step();
+}
+
+static void check_step(const flexpath::step &step) {
+    CHECK(step.variables().size() == 4 && step.variable("grid").ndims == 2);
+    CHECK(step.dimension("grid", 1) == "column" && step.attributes("grid").size() == 6);
+    const flexpath_attribute reals = step.attribute("grid", "reals");
+    CHECK(reals.is_list == 1 && reals.count == 2 && static_cast<const double *>(reals.values)[1] == 0.25);
+    const auto blocks = step.blocks("grid");
+    CHECK(blocks.size() == 2 && blocks[1].index == 1 && blocks[1].where.start == std::vector<std::uint64_t>({2, 0}));
+    CHECK(step.get<int>("grid", "[::2, 1::3]") == std::vector<int>({1, 4, 21, 24}));
+    CHECK(step.get<int>("grid", flexpath::region{{2, 4}, {1, 2}}) == std::vector<int>({24, 25}));
+    CHECK(step.get<int>("grid", flexpath::selection::block(0, 1)).size() == 6);
+    CHECK(step.shape("grid", "[0, :]").size() + step.shape("grid").size() >= 3);
+    const auto filled = step.get_or_fill("grid", -1, {{1, 0}, {2, 2}});
+    CHECK(filled == std::vector<int>({-1, -1, 20, 21}));
+    CHECK(step.view<int>("grid", "[2, 1:4]").elements()[2] == 23);
+    CHECK(step.scalar<bool>("done") && step.text("title") == "Kühlung");
+    CHECK(step.get<double>("own") == std::vector<double>({0.5}));
+}
+
+int main() try {
+    flexpath::publisher publisher("complete", flexpath::options().set("OpenTimeoutSecs", "60"));
+    CHECK(publisher.next_event(seconds(60))->kind == FLEXPATH_EVENT_KIND_OPENED);
+    CHECK(!publisher.has_subscribers());
+    flexpath::subscriber subscriber("complete", flexpath::options().add_selection("grid", {}));
+    CHECK(publisher.wait_for_subscribers(1, seconds(60)) == 1);
+    CHECK(subscriber.next_event(seconds(60))->text.find("open") != std::string::npos);
+    CHECK(subscriber.epoch() == publisher.epoch() && !publisher.contact().empty());
+    publish(publisher);
+    {
+        auto step = subscriber.next_step(seconds(60));
+        CHECK(step);
+        check_step(*step);
+        CHECK(subscriber.transports().find("rank 0: ") == 0);
+    }
+    subscriber.select_variables({"title"});
+    CHECK(subscriber.statistic("steps") == 1 && publisher.statistic("pool_peak_bytes") > 0);
+    subscriber.close();
+    publisher.close();
+    std::cout << "complete\n";
+} catch (const flexpath::error &error) {
+    std::cerr << error.status() << ": " << error.what() << "\n";
+    return 1;
+}
