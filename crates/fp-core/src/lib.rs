@@ -5,11 +5,13 @@
 #![forbid(unsafe_code)]
 
 mod cohort;
+mod collectives;
 mod driver;
 mod element;
 mod error;
 mod fetch;
 mod futures;
+mod gathering;
 mod misuse;
 mod opening;
 mod options;
@@ -18,6 +20,7 @@ mod patience;
 mod peer;
 mod planned;
 mod planning;
+mod preparing;
 mod publisher;
 pub mod rendezvous;
 mod select;
@@ -33,6 +36,7 @@ mod workers;
 mod writer;
 
 pub use cohort::{Cohort, CohortError};
+pub use collectives::{CollectiveFailure, Collectives, GatherError, SharedCollectives};
 pub use element::Element;
 pub use error::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError};
 pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
