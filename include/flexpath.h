@@ -11,6 +11,7 @@
 #ifndef FLEXPATH_H
 #define FLEXPATH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -356,6 +357,17 @@ typedef struct flexpath_variable flexpath_variable;
 typedef struct flexpath_view flexpath_view;
 
 /*
+ Writes the `len_bytes` at `own` of every rank to `all`, one after the other, rising by rank. Returns 0, or a number
+ of the launcher's for the text of the failure.
+ */
+typedef int32_t (*flexpath_allgather)(void *context, const void *own, size_t len_bytes, void *all);
+
+/*
+ Returns when every rank has called it: 0, or a number of the launcher's for the text of the failure.
+ */
+typedef int32_t (*flexpath_barrier)(void *context);
+
+/*
  A selection. Start, count and stride are of `ndims` numbers each, in the order of the variable's dimensions. Set
  what its kind needs and leave the rest 0.
  */
@@ -491,6 +503,21 @@ typedef struct flexpath_get {
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/*
+ Says that this process is `rank` of the `size` ranks that open the stream together, and gives the launcher's
+ collectives over just these ranks: they find one another by them alone. Each open calls `allgather` once and then
+ `barrier` once, with `context`, on the thread that calls open and before open returns: also where this rank cannot
+ open, so that the others learn why. Neither is called at any other time. They must not throw or jump out, and
+ `context` must stay valid until the last open with these options has returned. `flexpath_mpi.h` does this for an
+ MPI communicator. Any thread.
+ */
+flexpath_status flexpath_options_set_cohort_collectives(struct flexpath_options *options,
+                                                        uint32_t rank,
+                                                        uint32_t size,
+                                                        flexpath_allgather allgather,
+                                                        flexpath_barrier barrier,
+                                                        void *context);
 
 /*
  The text of the last failure on this thread; empty if there was none. Valid until the next call that fails on this

@@ -32,7 +32,8 @@ pub trait Collectives: Send + Sync {
 pub struct SharedCollectives(Arc<dyn Collectives>);
 
 impl SharedCollectives {
-    pub(crate) fn new(collectives: impl Collectives + 'static) -> Self {
+    /// For a set of options.
+    pub fn new(collectives: impl Collectives + 'static) -> Self {
         Self(Arc::new(collectives))
     }
 

@@ -69,6 +69,14 @@ pub(crate) struct Gathered {
     rank: Rank,
 }
 
+/// The other ranks learn that this one cannot open, and why.
+pub(crate) fn decline(link: &LinkOptions, why: &str) {
+    if let Some(gathering) = Gathering::of(link, "", Side::Publisher) {
+        // That it declines is its own error's matter; what the others do is known.
+        let _ = gathering.gather(Err(why.to_owned()));
+    }
+}
+
 impl Gathering {
     /// The exchange, if the options have collectives.
     pub(crate) fn of(link: &LinkOptions, stream: &str, side: Side) -> Option<Self> {

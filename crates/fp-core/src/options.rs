@@ -2,6 +2,7 @@
 
 use crate::cohort::Cohort;
 use crate::collectives::{Collectives, SharedCollectives};
+use crate::gathering;
 use crate::rendezvous::Rendezvous;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, VariableSet};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
@@ -64,13 +65,22 @@ impl Default for LinkOptions {
     }
 }
 
+impl LinkOptions {
+    /// Takes part in the collectives of an opening that this rank cannot do, and tells the other ranks why: they would
+    /// wait for it there. Does nothing where there are no collectives.
+    pub fn decline(&self, why: &str) {
+        gathering::decline(self, why);
+    }
+}
+
 /// Setters that both kinds of options share.
 macro_rules! link_setters {
     () => {
-        /// Sets rank and size.
+        /// Sets rank and size; the ranks find their lead by the rendezvous.
         #[must_use]
         pub fn with_cohort(mut self, cohort: Cohort) -> Self {
             self.link.cohort = cohort;
+            self.link.collectives = None;
             self
         }
 

@@ -10,6 +10,7 @@
 #[cfg(not(panic = "unwind"))]
 compile_error!("the guard against panics needs panic = \"unwind\"");
 
+mod cohort;
 mod elements;
 mod failure;
 mod handles;
@@ -25,6 +26,7 @@ mod subscriber;
 mod variable;
 mod view;
 
+pub use cohort::{Allgather, Barrier};
 pub use elements::{DtypeCode, KindCode, OrderCode};
 pub use failure::Status;
 pub use selection::{Selected, SelectionStruct};

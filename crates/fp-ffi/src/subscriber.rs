@@ -1,6 +1,7 @@
 //! Subscribers: open, wait for steps, close.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::cohort::or_decline;
 use crate::failure::{Failure, Status, guard, remember};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
@@ -74,10 +75,13 @@ pub extern "C" fn flexpath_subscriber_open(
     subscriber: *mut *mut Subscriber,
 ) -> Status {
     guard(|| {
-        check_place(subscriber, "subscriber")?;
-        let chosen = settings(options, Role::Subscriber)?.subscriber;
+        let placed = check_place(subscriber, "subscriber");
+        let needed =
+            placed.and_then(|()| Ok((text(stream, "stream")?, settings(options, Role::Subscriber)?)));
+        let (name, settings) = or_decline(options, needed)?;
+        let chosen = settings.subscriber;
         let fetch_timeout = chosen.fetch_timeout;
-        let core = Mutex::new(Some(Core::open(text(stream, "stream")?, chosen)?));
+        let core = Mutex::new(Some(Core::open(name, chosen)?));
         let opened = Subscriber { core, fetch_timeout, end: AtomicI32::new(0) };
         give(subscriber, hold(opened), "subscriber")?;
         Ok(Status::Ok)
