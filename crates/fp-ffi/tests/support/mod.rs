@@ -12,6 +12,8 @@ const FLAGS: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-O1"];
 pub static STAGED: LazyLock<PathBuf> = LazyLock::new(|| {
     let test = std::env::current_exe().expect("this test knows where it is");
     let name = test.file_name().expect("a name").to_string_lossy().into_owned();
+    // Without the hash that each build has of its own: what was staged before is written over.
+    let name = name.rsplit_once('-').map_or(name.as_str(), |(name, _)| name);
     let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("staged-{name}"));
     let mut install = Command::new(Path::new(FOLDER).join("../../scripts/install-library.sh"));
     install.arg(test.parent().expect("tests lie in deps")).arg(&prefix);
