@@ -58,6 +58,14 @@ fn fortran_makes_a_cohort_of_both_kinds_of_communicator() {
 }
 
 #[test]
+fn cpp_makes_a_cohort_of_a_communicator() {
+    let Some(mpi) = mpi() else { return };
+    let (program, place) = (mpi.compile(&["tests/mpi/cohort.cpp"]), place());
+    let run = mpi.run(3, &program, place.path()).spawn().expect("it starts");
+    assert_eq!(printed(run).trim(), "all as expected");
+}
+
+#[test]
 fn the_library_itself_links_no_mpi() {
     let library = STAGED.join("lib/libflexpath.so");
     let output = Command::new("nm").args(["-D", "--undefined-only"]).arg(&library).output().expect("nm runs");

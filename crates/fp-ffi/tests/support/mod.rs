@@ -32,6 +32,8 @@ pub fn compile(compiler: &str, standard: &str, sources: &[&str]) -> PathBuf {
     let mut command = Command::new(compiler);
     command.current_dir(&folder).arg(standard).args(FLAGS).arg("-pthread");
     command.arg(format!("-I{}", prefix.join("include").display()));
+    // Open MPI's retired C++ interface does not compile without warnings.
+    command.arg("-DOMPI_SKIP_MPICXX");
     command.args(sources.iter().map(|source| source_path(source)));
     command.arg(format!("-L{}", prefix.join("lib").display())).arg("-lflexpath");
     command.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display())).arg("-o").arg(&program);
@@ -91,8 +93,12 @@ impl Mpi {
     }
 
     pub fn compile(&self, sources: &[&str]) -> PathBuf {
-        let fortran = sources.iter().any(|source| source.ends_with(".f90"));
-        let (compiler, standard) = if fortran { ("mpifort", "-std=f2018") } else { ("mpicc", "-std=c11") };
+        let any = |ending| sources.iter().any(|source| source.ends_with(ending));
+        let (compiler, standard) = match () {
+            () if any(".f90") => ("mpifort", "-std=f2018"),
+            () if any(".cpp") => ("mpicxx", "-std=c++17"),
+            () => ("mpicc", "-std=c11"),
+        };
         compile(&format!("{compiler}.{}", self.name), standard, sources)
     }
 
