@@ -25,8 +25,8 @@ endef
 
 help: ## this list
 	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS and Open MPI if they are missing)\n'
-	@printf 'make test      format, lints, all tests, documentation (installs a C compiler and Rust if they are missing)\n'
-	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, the C programs under sanitizers, the quickstart outside the clone\n' '$(SIM_SEEDS)'
+	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
+	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, sanitizers, MPICH, rsmpi, the LAMMPS plugin\n' '$(SIM_SEEDS)'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
 	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s)\n' '$(PREFIX)'
 	@printf 'make lint      format and lints alone\n'
@@ -43,7 +43,8 @@ doc: tools
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
 test: lint
-	$(call step,tests,cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
+	$(call step,MPI: Open MPI and its compilers,scripts/install-mpi.sh openmpi)
+	$(call step,tests,FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
 test-all: tools
@@ -51,6 +52,10 @@ test-all: tools
 	$(call step,property tests: $(PROPERTY_CASES) cases each,PROPTEST_CASES=$(PROPERTY_CASES) cargo test --profile $(CARGO_PROFILE) -p flexpath-types -p flexpath-transport -p flexpath-core --no-fail-fast)
 	$(call step,the C programs under AddressSanitizer,FLEXPATH_C_CHECKER=address cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test programs --test refined)
 	$(call step,the C programs under valgrind,if command -v valgrind >/dev/null; then FLEXPATH_C_CHECKER=memcheck cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test programs --test refined; else echo 'not done: no valgrind here'; fi)
+	$(call step,MPI: MPICH and its compilers,scripts/install-mpi.sh mpich)
+	$(call step,C and Fortran under MPICH,FLEXPATH_MPI=mpich FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test mpi --test failures)
+	$(call step,Rust under Open MPI,scripts/test-rsmpi.sh openmpi)
+	$(call step,Rust under MPICH,scripts/test-rsmpi.sh mpich)
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
 	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
@@ -63,6 +68,8 @@ demo: tools
 bench: tools
 	$(call step,benches,cargo bench -p flexpath -p flexpath-ffi)
 	$(call step,what publishing costs LAMMPS,scripts/check-lammps.sh speed)
+	$(call step,build for the benches under MPI,cargo build --release -p flexpath-ffi && scripts/install-library.sh target/release "$(CURDIR)/target/bench-install")
+	$(call step,opening over 64 ranks under MPI,benches/mpi/opening.sh "$(CURDIR)/target/bench-install" 64 openmpi mpich)
 
 install: tools
 	$(call step,build,cargo build --release -p flexpath-cli -p flexpath-ffi)

@@ -11,6 +11,7 @@
 #ifndef FLEXPATH_H
 #define FLEXPATH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -585,6 +586,17 @@ typedef struct flexpath_selection {
 } flexpath_selection;
 
 /*
+ Writes the `len_bytes` at `own` of every rank to `all`, one after the other, rising by rank. Returns 0, or a number
+ of the launcher's for the text of the failure.
+ */
+typedef int32_t (*flexpath_allgather)(void *context, const void *own, size_t len_bytes, void *all);
+
+/*
+ Returns when every rank has called it: 0, or a number of the launcher's for the text of the failure.
+ */
+typedef int32_t (*flexpath_barrier)(void *context);
+
+/*
  An event of a stream's life.
  */
 typedef struct flexpath_event {
@@ -816,6 +828,21 @@ flexpath_status flexpath_step_selected_shape_by_text(struct flexpath_step *step,
                                                      const char *selected,
                                                      uint32_t *ndims,
                                                      uint64_t *shape);
+
+/*
+ Says that this process is `rank` of the `size` ranks that open the stream together, and gives the launcher's
+ collectives over just these ranks: they find one another by them alone. Each open calls `allgather` once and then
+ `barrier` once, with `context`, on the thread that calls open and before open returns: also where this rank cannot
+ open, so that the others learn why. Neither is called at any other time. They must not throw or jump out, and
+ `context` must stay valid until the last open with these options has returned. `flexpath_mpi.h` does this for an
+ MPI communicator. Any thread.
+ */
+flexpath_status flexpath_options_set_cohort_collectives(struct flexpath_options *options,
+                                                        uint32_t rank,
+                                                        uint32_t size,
+                                                        flexpath_allgather allgather,
+                                                        flexpath_barrier barrier,
+                                                        void *context);
 
 /*
  Waits at most `timeout_ms` milliseconds (0: only looks) for something to happen on the stream and writes it to

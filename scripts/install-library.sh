@@ -12,7 +12,8 @@ destination=${3:-}$prefix
 version=$(sed -n 's/^version *= *"\(.*\)"/\1/p' "$root/Cargo.toml" | head -n 1)
 
 mkdir -p "$destination/include" "$destination/lib/pkgconfig" "$destination/lib/cmake/Flexpath"
-install -m 644 "$root"/include/flexpath.h* "$destination/include/"
+install -m 644 "$root"/include/flexpath* "$destination/include/"
+install -D -m 644 "$root"/fortran/flexpath_mpi.f90 "$destination/share/flexpath/fortran/flexpath_mpi.f90"
 install -m 755 "$built/libfp_ffi.so" "$destination/lib/libflexpath.so.$version"
 ln -sf "libflexpath.so.$version" "$destination/lib/libflexpath.so.0"
 ln -sf libflexpath.so.0 "$destination/lib/libflexpath.so"

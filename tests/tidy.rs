@@ -55,6 +55,7 @@ const BOUNDARIES: &[Boundary] = &[
     Boundary { folder: "crates/fp-transport/", banned: &["fp_proto", "fp_core", "fp_wire", "serde", "bincode"] },
     Boundary { folder: "crates/fp-core/", banned: &["fp_wire", "clap", "serde_json", "bincode", "libc"] },
     Boundary { folder: "crates/fp-ffi/", banned: &["fp_proto", "fp_transport", "fp_wire", "libc", "serde_json"] },
+    Boundary { folder: "crates/fp-mpi/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"] },
     Boundary { folder: "crates/fp-cli/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"] },
     Boundary { folder: "src/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"] },
     Boundary {
@@ -74,6 +75,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { manifest: "crates/fp-transport/Cargo.toml", allowed: &["fp-types"] },
     Arrows { manifest: "crates/fp-core/Cargo.toml", allowed: &["fp-types", "fp-proto", "fp-transport"] },
     Arrows { manifest: "crates/fp-ffi/Cargo.toml", allowed: &["fp-core", "fp-types"] },
+    Arrows { manifest: "crates/fp-mpi/Cargo.toml", allowed: &["fp-core", "flexpath"] },
     Arrows { manifest: "crates/fp-cli/Cargo.toml", allowed: &["fp-core"] },
     Arrows { manifest: "demo/Cargo.toml", allowed: &["flexpath"] },
 ];
@@ -128,7 +130,7 @@ const ALLOWED_WORDS: &[Allowed] = &[
 ];
 
 /// Files past the limit: they may only shrink.
-const LONG_FILES: &[(&str, usize)] = &[("crates/fp-proto/src/cohort.rs", 526)];
+const LONG_FILES: &[(&str, usize)] = &[];
 /// Functions past the limit: they may only shrink.
 const LONG_FUNCTIONS: &[(&str, usize)] = &[];
 /// How many uses of unsafe code each file has; zero for all others. The number may only sink.
@@ -141,6 +143,7 @@ const UNSAFE_USES: &[(&str, usize)] = &[
     ("crates/fp-transport/src/memory/payload.rs", 3),
     ("crates/fp-ffi/src/put.rs", 4),
     ("crates/fp-ffi/src/raw.rs", 4),
+    ("crates/fp-mpi/src/lib.rs", 5),
     ("demo/src/lammps/library.rs", 22),
     ("demo/src/lammps/symbols.rs", 4),
 ];

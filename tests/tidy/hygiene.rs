@@ -48,7 +48,7 @@ fn line_complaints(path: &str, number: usize, line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let unfinished = UNFINISHED.iter().find(|word| line.contains(**word));
     found.extend(unfinished.map(|word| format!("{word} is unfinished work: finish it or say why not")));
-    let registry = REGISTRIES.iter().find(|host| line.contains(**host) && path != "Cargo.lock");
+    let registry = REGISTRIES.iter().find(|host| line.contains(**host) && !path.ends_with("Cargo.lock"));
     found.extend(registry.map(|host| format!("names the registry {host}")));
     found.extend(line.contains(PLACE).then(|| format!("names the folder {PLACE}")));
     found.extend(has_word(line, OCCASION).then(|| format!("speaks of a {OCCASION}")));

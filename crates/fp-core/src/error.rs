@@ -1,6 +1,7 @@
 //! Errors: one enum for each operation, sorted by guilt, with the values that caused them.
 
 use crate::cohort::CohortError;
+use crate::collectives::GatherError;
 pub use crate::misuse::Misuse;
 use crate::rendezvous::RendezvousError;
 use fp_proto::event::{OpenFailure, OpenWait, Seen};
@@ -67,6 +68,16 @@ pub enum OpenError {
         contact: Box<Contact>,
         /// Why.
         refusal: Refusal,
+    },
+    /// The ranks did not come together through the launcher's collectives.
+    #[error("stream {stream:?}, rank {rank}: {source}")]
+    Gather {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// Why.
+        source: GatherError,
     },
     /// Fewer subscribers came than were waited for.
     #[error("stream {stream:?}: {present} of {wanted} subscribers attached within {waited:?}")]

@@ -6,12 +6,14 @@
 
 mod blocks;
 mod cohort;
+mod collectives;
 mod driver;
 mod element;
 mod error;
 mod events;
 mod fetch;
 mod futures;
+mod gathering;
 mod misuse;
 mod opening;
 mod options;
@@ -20,6 +22,7 @@ mod patience;
 mod peer;
 mod planned;
 mod planning;
+mod preparing;
 mod publisher;
 pub mod rendezvous;
 mod room;
@@ -37,6 +40,7 @@ mod workers;
 mod writer;
 
 pub use cohort::{Cohort, CohortError};
+pub use collectives::{CollectiveFailure, Collectives, GatherError, SharedCollectives};
 pub use element::Element;
 pub use error::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError};
 pub use events::EventQueue;

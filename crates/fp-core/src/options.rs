@@ -1,6 +1,8 @@
 //! Options of the handles: bounds, policies, deadlines, transports.
 
 use crate::cohort::Cohort;
+use crate::collectives::{Collectives, SharedCollectives};
+use crate::gathering;
 use crate::rendezvous::Rendezvous;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, VariableSet};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
@@ -14,6 +16,9 @@ use std::time::Duration;
 pub struct LinkOptions {
     /// Rank and size. Default: alone.
     pub cohort: Cohort,
+    /// Collectives of the launcher over the ranks of this cohort. Default none: the ranks find their lead by the
+    /// rendezvous.
+    pub collectives: Option<SharedCollectives>,
     /// The rendezvous directory. Default: by the environment.
     pub rendezvous: Option<Rendezvous>,
     /// The lead of the own cohort, where the launcher knows it.
@@ -44,6 +49,7 @@ impl Default for LinkOptions {
     fn default() -> Self {
         Self {
             cohort: Cohort::alone(),
+            collectives: None,
             rendezvous: None,
             lead_contact: None,
             transports: None,
@@ -59,13 +65,31 @@ impl Default for LinkOptions {
     }
 }
 
+impl LinkOptions {
+    /// Takes part in the collectives of an opening that this rank cannot do, and tells the other ranks why: they would
+    /// wait for it there. Does nothing where there are no collectives.
+    pub fn decline(&self, why: &str) {
+        gathering::decline(self, why);
+    }
+}
+
 /// Setters that both kinds of options share.
 macro_rules! link_setters {
     () => {
-        /// Sets rank and size.
+        /// Sets rank and size; the ranks find their lead by the rendezvous.
         #[must_use]
         pub fn with_cohort(mut self, cohort: Cohort) -> Self {
             self.link.cohort = cohort;
+            self.link.collectives = None;
+            self
+        }
+
+        /// Sets rank and size, and the launcher's collectives over just these ranks: the ranks then find one another by
+        /// them alone, and need no rendezvous directory in common.
+        #[must_use]
+        pub fn with_collectives(mut self, cohort: Cohort, collectives: impl Collectives + 'static) -> Self {
+            self.link.cohort = cohort;
+            self.link.collectives = Some(SharedCollectives::new(collectives));
             self
         }
 

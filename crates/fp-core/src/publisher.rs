@@ -2,21 +2,22 @@
 
 use crate::driver::{Clock, Endpoint, Look, Role, Setup, State};
 use crate::error::{BeginError, CloseError, Misuse, OpenError};
+use crate::gathering::{Gathering, Ready, Side};
 use crate::opening::Opening;
-use crate::options::{LinkOptions, PublisherOptions};
-use crate::rendezvous::Rendezvous;
+use crate::options::PublisherOptions;
+use crate::preparing::{cohort_config, prepare};
 use crate::room::{Allowance, Room};
 use crate::server::Server;
 use crate::statistics::{Counters, Statistics};
 use crate::writer::StepWriter;
 use fp_proto::commands::{Begin, BeginWait, BegunStep, CommandError};
-use fp_proto::config::{CohortConfig, ContactText, PublisherConfig};
+use fp_proto::config::{Placement, PublisherConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::time::Moment;
-use fp_transport::{Link, ListenOptions, Listener, Pool, PoolOptions, TlsOptions, TransportPolicy};
-use fp_types::{Epoch, validate_name};
+use fp_transport::{Link, Pool, PoolOptions};
+use fp_types::Epoch;
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -122,63 +123,12 @@ pub struct Publisher {
     pub(crate) closed: bool,
 }
 
-/// What an endpoint of either kind of handle needs besides its machine.
-pub(crate) fn prepare(link: &LinkOptions, stream: &str, epoch: Epoch) -> Result<Setup, OpenError> {
-    let rendezvous = match &link.rendezvous {
-        Some(given) => given.clone(),
-        None => Rendezvous::from_environment()?,
-    };
-    let policy = match &link.transports {
-        Some(given) => given.clone(),
-        None => TransportPolicy::from_environment()?,
-    };
-    let tls = match &link.tls {
-        Some(given) => Some(given.clone()),
-        None => TlsOptions::from_environment()?,
-    };
-    let options = ListenOptions::new(epoch.0)
-        .with_tcp(link.tcp)
-        .with_advertised(link.advertised)
-        .with_token(link.token.clone())
-        .with_tls(tls.map(|tls| tls.load()).transpose()?);
-    let rank = link.cohort.rank();
-    let listener = Listener::bind(options);
-    let listener =
-        listener.map_err(|source| OpenError::Listen { stream: stream.to_owned(), rank, source })?;
-    Ok(Setup {
-        contact: listener.contact().clone(),
-        listener,
-        rendezvous,
-        policy,
-        token: link.token.clone(),
-        dial_timeout: link.silence,
-        busy_poll: link.busy_poll,
-    })
-}
-
-pub(crate) fn cohort_config(link: &LinkOptions, name: &str, contact: String) -> CohortConfig {
-    let mut config = CohortConfig::ranked(name, ContactText(contact), link.cohort.rank(), link.cohort.size());
-    config.lead_contact = link.lead_contact.as_ref().map(|contact| ContactText(contact.to_string()));
-    config.open_timeout = link.open_timeout;
-    config.close_timeout = link.close_timeout;
-    config.silence = link.silence;
-    config.heartbeat = (link.silence / 10).min(Duration::from_secs(1));
-    config
-}
-
 /// The pool is bounded by what the machine lets live: up to the bound before a step, and one step of at most as much.
 fn pool_options(options: &PublisherOptions) -> PoolOptions {
     let rounding = options.limit_bytes / 16 + 2 * options.segment_len_bytes as u64;
     PoolOptions::default()
         .with_segment_len_bytes(options.segment_len_bytes)
         .with_limit_bytes(options.limit_bytes.saturating_mul(2).saturating_add(rounding))
-}
-
-pub(crate) fn random_epoch(stream: &str) -> Result<Epoch, OpenError> {
-    let mut bytes = [0u8; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| OpenError::Io { stream: stream.to_owned(), source: error.into() })?;
-    Ok(Epoch(u128::from_ne_bytes(bytes) | 1))
 }
 
 impl Publisher {
@@ -273,20 +223,75 @@ impl Drop for Publisher {
 }
 
 impl PublisherShared {
-    /// Listens, and has the machine begin to open; the second is where it looks for others.
+    /// Listens, and has the machine begin to open; the second is where it looks for others. Calls the launcher's
+    /// collectives, if there are any.
     pub(crate) fn start(stream: &str, options: PublisherOptions) -> Result<(Arc<Self>, String), OpenError> {
-        validate_name(stream)?;
-        let epoch = random_epoch(stream)?;
-        let setup = prepare(&options.link, stream, epoch)?;
+        let prepared = prepare(&options.link, stream);
+        match Gathering::of(&options.link, stream, Side::Publisher) {
+            None => Self::begin_opening(stream, options, prepared?, Placement::Searched),
+            Some(gathering) if gathering.is_lead() => Self::start_lead(stream, options, prepared, &gathering),
+            Some(gathering) => {
+                let (prepared, gathered) = gathering.exchange(prepared, Ready::of)?;
+                Self::begin_opening(stream, options, prepared, gathered.placement())
+            }
+        }
+    }
+
+    /// The lead claims the name before it tells anybody where it is: if somebody has it, all ranks learn that.
+    fn start_lead(
+        stream: &str,
+        options: PublisherOptions,
+        prepared: Result<(Setup, Epoch), OpenError>,
+        gathering: &Gathering,
+    ) -> Result<(Arc<Self>, String), OpenError> {
+        let epoch = prepared.as_ref().map_or(Epoch(0), |(_, epoch)| *epoch);
+        let begun = prepared.and_then(|it| Self::begin_opening(stream, options, it, Placement::Gathered));
+        let begun = begun.and_then(|(shared, directory)| Ok((shared.claimed(&directory)?, directory)));
+        let ready =
+            |(shared, _): &(Arc<Self>, String)| Ready { contact: shared.endpoint.contact.clone(), epoch };
+        let claimed = begun.as_ref().ok().map(|(shared, _)| shared.clone());
+        let exchanged = gathering.exchange(begun, ready);
+        if let (Err(_), Some(shared)) = (&exchanged, claimed) {
+            // Gives the name back; how closing went says nothing new.
+            let _ = shared.close();
+        }
+        let ((shared, directory), gathered) = exchanged?;
+        let contacts = gathered.contacts();
+        shared.endpoint.drive(|state, now| state.machine.handle_gathered(now, contacts));
+        Ok((shared, directory))
+    }
+
+    /// Waits until the lead holds the stream's name.
+    fn claimed(self: Arc<Self>, directory: &str) -> Result<Arc<Self>, OpenError> {
+        let (deadline, opening) = self.opening(Instant::now(), directory);
+        let held = self.endpoint.wait(deadline, |state, _| match state.machine.holds_name() {
+            true => Ok(Ok(Epoch(0))),
+            false => opening.look_at_publisher(state),
+        });
+        let outcome = opening.outcome(held);
+        if outcome.is_err() {
+            let _ = self.close();
+        }
+        outcome.map(|_| self.clone())
+    }
+
+    /// Has the machine begin to open; the second is where it looks for others.
+    fn begin_opening(
+        stream: &str,
+        options: PublisherOptions,
+        (setup, epoch): (Setup, Epoch),
+        placement: Placement,
+    ) -> Result<(Arc<Self>, String), OpenError> {
         let mut config =
             PublisherConfig::new(cohort_config(&options.link, stream, setup.contact.to_string()), epoch);
+        config.cohort.placement = placement;
         config.skew_steps = options.skew_steps;
         config.limit_bytes = options.limit_bytes;
         config.reserve_steps = options.reserve_steps;
         config.precious_first = options.precious_first;
         let counters = Arc::new(Counters::default());
         let pool = Pool::new(pool_options(&options));
-        let room = Room::of_stream(pool.clone(), options.limit_bytes)?;
+        let room = Room::of_stream(pool.clone(), options.limit_bytes);
         let server = Arc::new(Server::new(pool, room, counters.clone()));
         let role = PublisherRole {
             server: server.clone(),

@@ -23,6 +23,18 @@ pub fn limit_process_bytes(limit_bytes: u64) {
     PROCESS.lock().limit_bytes = Some(limit_bytes);
 }
 
+/// Takes the process's bound from the environment, unless it is set.
+///
+/// # Errors
+/// What is there is no number.
+pub(crate) fn limit_by_environment() -> Result<(), LimitError> {
+    if let Ok(value) = std::env::var(VARIABLE) {
+        let given = parse(&value)?;
+        PROCESS.lock().limit_bytes.get_or_insert(given);
+    }
+    Ok(())
+}
+
 /// `FLEXPATH_LIMIT_BYTES` is no number of bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("{VARIABLE}={value:?} is no number of bytes: give digits alone, as in 1073741824")]
@@ -104,16 +116,8 @@ impl State {
 
 impl Room {
     /// The room of a stream that this process publishes.
-    ///
-    /// # Errors
-    /// The environment's bound is no number.
-    pub(crate) fn of_stream(pool: Pool, limit_bytes: u64) -> Result<Arc<Self>, LimitError> {
-        let given = std::env::var(VARIABLE).ok().map(|value| parse(&value)).transpose()?;
-        let room = PROCESS.enter(pool, limit_bytes);
-        if let Some(given) = given {
-            PROCESS.lock().limit_bytes.get_or_insert(given);
-        }
-        Ok(room)
+    pub(crate) fn of_stream(pool: Pool, limit_bytes: u64) -> Arc<Self> {
+        PROCESS.enter(pool, limit_bytes)
     }
 
     /// Whom to wake when another stream of the process lets go of something.

@@ -1,18 +1,20 @@
 //! A rank's handle on the receiving side.
 
-use crate::driver::{Clock, DataServer, Endpoint, Look, Role, State};
+use crate::driver::{Clock, DataServer, Endpoint, Look, Role, Setup, State};
 use crate::error::{CloseError, Misuse, OpenError, ReadError};
+use crate::gathering::{Gathering, Ready, Side};
 use crate::opening::Opening;
 use crate::options::SubscriberOptions;
 use crate::owners::Owners;
 use crate::patience::after;
 use crate::planned::Plans;
-use crate::publisher::{Events, cohort_config, prepare, random_epoch};
+use crate::preparing::{cohort_config, prepare};
+use crate::publisher::Events;
 use crate::selected::Selected;
 use crate::statistics::{Counters, Statistics};
 use crate::step::StepReader;
 use fp_proto::commands::Next;
-use fp_proto::config::{ContactText, SubscriberConfig, SubscriptionSpec, VariableSet};
+use fp_proto::config::{ContactText, Placement, SubscriberConfig, SubscriptionSpec, VariableSet};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure, ResolveOutcome};
 use fp_proto::message::{Assignment, MemberId, ResolveQuery};
@@ -286,14 +288,33 @@ pub(crate) fn look_closed(state: &mut State<SubscriberRole>) -> Look<Result<(), 
 }
 
 impl SubscriberShared {
-    /// Listens, and has the machine begin to attach; the second is where it looks for the publisher.
+    /// Listens, and has the machine begin to attach; the second is where it looks for the publisher. Calls the
+    /// launcher's collectives, if there are any.
     pub(crate) fn start(stream: &str, options: SubscriberOptions) -> Result<(Arc<Self>, String), OpenError> {
-        validate_name(stream)?;
-        let epoch = random_epoch(stream)?;
-        let setup = prepare(&options.link, stream, epoch)?;
         let name = options.name.clone().unwrap_or_else(default_name);
-        validate_name(&name)?;
-        let config = config(&options, stream, &name, setup.contact.to_string(), epoch);
+        let named = validate_name(&name).map_err(OpenError::from);
+        let prepared = named.and_then(|()| prepare(&options.link, stream));
+        let Some(gathering) = Gathering::of(&options.link, stream, Side::Subscriber) else {
+            return Self::begin_opening(stream, &name, options, prepared?, Placement::Searched);
+        };
+        let (prepared, gathered) = gathering.exchange(prepared, Ready::of)?;
+        let begun = Self::begin_opening(stream, &name, options, prepared, gathered.placement())?;
+        if gathering.is_lead() {
+            let contacts = gathered.contacts();
+            begun.0.endpoint.drive(|state, now| state.machine.handle_gathered(now, contacts));
+        }
+        Ok(begun)
+    }
+
+    fn begin_opening(
+        stream: &str,
+        name: &str,
+        options: SubscriberOptions,
+        (setup, epoch): (Setup, Epoch),
+        placement: Placement,
+    ) -> Result<(Arc<Self>, String), OpenError> {
+        let mut config = config(&options, stream, name, setup.contact.to_string(), epoch);
+        config.cohort.placement = placement;
         let owners = Arc::new(Owners::default());
         let selected = Arc::new(Selected::new(options.variables.clone()));
         let role = SubscriberRole::new(owners.clone(), selected.clone());

@@ -12,6 +12,7 @@ compile_error!("the guard against panics needs panic = \"unwind\"");
 
 mod attributes;
 mod blocks;
+mod cohort;
 mod elements;
 mod events;
 mod failure;
@@ -32,6 +33,7 @@ mod view;
 
 pub use attributes::{AttributeCode, AttributeStruct};
 pub use blocks::BlockStruct;
+pub use cohort::{Allgather, Barrier};
 pub use elements::{DtypeCode, KindCode, OrderCode};
 pub use events::{EventCode, EventStruct};
 pub use failure::Status;

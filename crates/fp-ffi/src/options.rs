@@ -6,7 +6,7 @@ use crate::handles::{Handle, find, hold, take};
 use crate::keys::{KEYS, Key, Role, Settings};
 use crate::raw::{check_place, give, text};
 use crate::selection::{SelectionStruct, selection};
-use fp_core::Cohort;
+use fp_core::{Cohort, LinkOptions};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
@@ -16,9 +16,23 @@ pub struct Options {
 }
 
 #[derive(Clone, Default)]
-struct State {
+pub(crate) struct State {
     settings: Settings,
     set: Vec<(&'static str, Role)>,
+}
+
+impl State {
+    pub(crate) fn links(&mut self, set: impl Fn(&mut LinkOptions)) {
+        self.settings.links(set);
+    }
+
+    /// A cohort that finds its lead by the rendezvous.
+    fn searched(&mut self, cohort: Cohort) {
+        self.links(|link| {
+            link.cohort = cohort;
+            link.collectives = None;
+        });
+    }
 }
 
 impl Handle for Options {
@@ -46,7 +60,17 @@ pub(crate) fn settings(options: *const Options, role: Role) -> Result<Settings, 
     }
 }
 
-fn change(options: *const Options, run: impl FnOnce(&mut State) -> Result<(), Failure>) -> Outcome {
+/// What both kinds of handle have in common, as it is set.
+pub(crate) fn links(options: *const Options) -> Result<LinkOptions, Failure> {
+    let options = find(options)?;
+    let state = options.state.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(state.settings.publisher.link.clone())
+}
+
+pub(crate) fn change(
+    options: *const Options,
+    run: impl FnOnce(&mut State) -> Result<(), Failure>,
+) -> Outcome {
     let options = find(options)?;
     run(&mut options.state.lock().unwrap_or_else(PoisonError::into_inner))?;
     Ok(Status::Ok)
@@ -93,7 +117,7 @@ pub extern "C" fn flexpath_options_set(
 pub extern "C" fn flexpath_options_set_cohort(options: *mut Options, rank: u32, size: u32) -> Status {
     guard(|| {
         let cohort = Cohort::of(rank, size).map_err(|error| Failure::misuse(error.to_string()))?;
-        change(options, |state| Ok(state.settings.links(|link| link.cohort = cohort)))
+        change(options, |state| Ok(state.searched(cohort)))
     })
 }
 
@@ -103,7 +127,7 @@ pub extern "C" fn flexpath_options_set_cohort(options: *mut Options, rank: u32, 
 pub extern "C" fn flexpath_options_set_cohort_from_environment(options: *mut Options) -> Status {
     guard(|| {
         let cohort = Cohort::from_environment().map_err(|error| Failure::misuse(error.to_string()))?;
-        change(options, |state| Ok(state.settings.links(|link| link.cohort = cohort)))
+        change(options, |state| Ok(state.searched(cohort)))
     })
 }
 

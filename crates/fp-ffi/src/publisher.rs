@@ -1,6 +1,7 @@
 //! Publishers: open, steps, close.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::cohort::or_decline;
 use crate::failure::{Failure, Outcome, Status, check_process, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
@@ -72,8 +73,10 @@ pub extern "C" fn flexpath_publisher_open(
     publisher: *mut *mut Publisher,
 ) -> Status {
     guard(|| {
-        check_place(publisher, "publisher")?;
-        let core = Core::open(text(stream, "stream")?, settings(options, Role::Publisher)?.publisher)?;
+        let placed = check_place(publisher, "publisher");
+        let needed = placed.and_then(|()| Ok((text(stream, "stream")?, settings(options, Role::Publisher)?)));
+        let (name, settings) = or_decline(options, needed)?;
+        let core = Core::open(name, settings.publisher)?;
         let events = core.event_queue();
         let state = Mutex::new(State { step: None, core: Some(core) });
         let opened = Publisher { state, events, process: std::process::id() };

@@ -1,6 +1,7 @@
 //! Subscribers: open, wait for steps, close.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::cohort::or_decline;
 use crate::failure::{Failure, Status, check_process, guard, remember};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
@@ -84,10 +85,13 @@ pub extern "C" fn flexpath_subscriber_open(
     subscriber: *mut *mut Subscriber,
 ) -> Status {
     guard(|| {
-        check_place(subscriber, "subscriber")?;
-        let chosen = settings(options, Role::Subscriber)?.subscriber;
+        let placed = check_place(subscriber, "subscriber");
+        let needed =
+            placed.and_then(|()| Ok((text(stream, "stream")?, settings(options, Role::Subscriber)?)));
+        let (name, settings) = or_decline(options, needed)?;
+        let chosen = settings.subscriber;
         let fetch_timeout = chosen.fetch_timeout;
-        let core = Core::open(text(stream, "stream")?, chosen)?;
+        let core = Core::open(name, chosen)?;
         let (events, core) = (core.event_queue(), Mutex::new(Some(core)));
         let (process, end) = (std::process::id(), AtomicI32::new(0));
         let opened = Subscriber { core, events, process, fetch_timeout, end };

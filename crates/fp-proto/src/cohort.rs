@@ -1,8 +1,11 @@
 //! How the ranks of one cohort find one another and form their tree (`docs/protocol.md`, sections 3 and 4).
 //! Both machines use it; what a complete cohort then does is theirs.
 
+mod gathered;
+mod joining;
+
 use crate::claim::{Claim, Standing};
-use crate::config::{CohortConfig, ContactText};
+use crate::config::{CohortConfig, ContactText, Placement};
 use crate::effect::{DialTicket, DisconnectReason, Listing, Misbehaviour, PeerId};
 use crate::event::{OpenFailure, OpenWait};
 use crate::message::Message;
@@ -58,6 +61,8 @@ pub(crate) struct Cohort {
     claim: Option<Claim>,
     stage: Stage,
     joined: BTreeMap<Rank, (PeerId, ContactText)>,
+    /// The contacts of all ranks, where a launcher gathered them.
+    gathered: Option<Vec<ContactText>>,
     parent: Option<PeerId>,
     children: BTreeMap<Rank, Child>,
     give_up: Moment,
@@ -75,23 +80,37 @@ impl Cohort {
     ) -> Self {
         let give_up = now.after(config.open_timeout);
         let lead = config.rank == Rank(0);
-        let claim = (lead && (named || config.size > 1)).then(|| Claim::start(wire, &config.name, epoch));
-        let stage = if lead {
-            Stage::Claiming
-        } else {
-            let direct = config.lead_contact.clone();
-            Stage::Searching(Search::start(wire, &config.name, direct, config.lookup_interval, None))
-        };
+        let searched = config.placement == Placement::Searched;
+        let claims = lead && (named || (config.size > 1 && searched));
+        let claim = claims.then(|| Claim::start(wire, &config.name, epoch));
+        let (stage, epoch) = Self::first_stage(wire, &config, epoch);
         Self {
             config,
             epoch,
             claim,
             stage,
             joined: BTreeMap::new(),
+            gathered: None,
             parent: None,
             children: BTreeMap::new(),
             give_up,
             ignore_incumbent: false,
+        }
+    }
+
+    fn first_stage(wire: &mut Wire, config: &CohortConfig, epoch: Epoch) -> (Stage, Epoch) {
+        match &config.placement {
+            _ if config.rank == Rank(0) => (Stage::Claiming, epoch),
+            Placement::Under { parent, epoch } => {
+                (Stage::Linking(wire.dial(parent.clone(), None, DialPurpose::Parent)), *epoch)
+            }
+            Placement::Searched | Placement::Gathered => {
+                let direct = config.lead_contact.clone();
+                (
+                    Stage::Searching(Search::start(wire, &config.name, direct, config.lookup_interval, None)),
+                    epoch,
+                )
+            }
         }
     }
 
@@ -130,6 +149,9 @@ impl Cohort {
 
     /// The contacts of all ranks, at the lead of a complete cohort.
     pub(crate) fn directory(&self) -> Vec<ContactText> {
+        if let Some(gathered) = &self.gathered {
+            return gathered.clone();
+        }
         let own = std::iter::once(self.config.contact.clone());
         own.chain(self.joined.values().map(|(_, contact)| contact.clone())).collect()
     }
@@ -137,6 +159,7 @@ impl Cohort {
     pub(crate) fn deadline(&self) -> Option<Moment> {
         match &self.stage {
             Stage::Open | Stage::Failed => None,
+            _ if self.awaits_launcher() => None,
             Stage::Searching(search) => {
                 Some(search.deadline().map_or(self.give_up, |due| due.min(self.give_up)))
             }
@@ -148,7 +171,7 @@ impl Cohort {
         if matches!(self.stage, Stage::Open | Stage::Failed) {
             return Progress::None;
         }
-        if now >= self.give_up {
+        if now >= self.give_up && !self.awaits_launcher() {
             wire.mark(Transition::OpenTimedOut);
             let wait = self.waits_for();
             return self.fail(OpenFailure::TimedOut(wait));
@@ -168,7 +191,8 @@ impl Cohort {
     }
 
     fn present(&self) -> u32 {
-        let others = if self.is_lead() { self.joined.len() } else { self.children.len() };
+        let searched = self.config.placement == Placement::Searched;
+        let others = if self.is_lead() && searched { self.joined.len() } else { self.children.len() };
         u32::try_from(others).unwrap_or(u32::MAX).saturating_add(1)
     }
 
@@ -260,17 +284,6 @@ impl Cohort {
         self.review(now, wire)
     }
 
-    fn join(&mut self, now: Moment, wire: &mut Wire, peer: PeerId, epoch: Epoch) {
-        wire.mark(Transition::CohortJoining);
-        self.epoch = epoch;
-        wire.set_role(peer, Role::Lead);
-        let CohortConfig { rank, size, contact, .. } = self.config.clone();
-        wire.send(now, peer, Message::Join { rank, size, contact });
-        if let Stage::Searching(search) = std::mem::replace(&mut self.stage, Stage::Waiting) {
-            self.stage = Stage::Joining(peer, Box::new(search));
-        }
-    }
-
     /// Somebody asks who we are.
     pub(crate) fn probed(
         &mut self,
@@ -287,85 +300,6 @@ impl Cohort {
             claim.probed(wire, theirs);
         }
         self.review(now, wire)
-    }
-
-    /// A rank wants its place.
-    pub(crate) fn joins(
-        &mut self,
-        now: Moment,
-        wire: &mut Wire,
-        peer: PeerId,
-        rank: Rank,
-        size: u32,
-        contact: ContactText,
-    ) -> Progress {
-        if let Some(reason) = self.join_refusal(rank, size) {
-            wire.mark(Transition::JoinRefused);
-            wire.send(now, peer, Message::Refused { reason });
-            wire.disconnect(peer, DisconnectReason::Refused);
-            return Progress::None;
-        }
-        wire.set_role(peer, Role::Joiner(rank));
-        self.joined.insert(rank, (peer, contact));
-        self.review(now, wire)
-    }
-
-    fn join_refusal(&self, rank: Rank, size: u32) -> Option<RefusalReason> {
-        let expected_size = self.config.size;
-        if size != expected_size || rank.0 >= expected_size || rank.0 == 0 {
-            return Some(RefusalReason::CohortMismatch { rank, size, expected_size });
-        }
-        let assembling = matches!(self.stage, Stage::Claiming | Stage::Gathering);
-        (!assembling || self.joined.contains_key(&rank)).then_some(RefusalReason::RankTaken { rank })
-    }
-
-    /// The lead gave us our place.
-    pub(crate) fn welcomed(
-        &mut self,
-        now: Moment,
-        wire: &mut Wire,
-        peer: PeerId,
-        epoch: Epoch,
-        parent: ContactText,
-    ) -> Progress {
-        let Stage::Joining(lead, _) = &self.stage else {
-            wire.misbehaved(peer, Misbehaviour::Unexpected("Welcome"));
-            return Progress::None;
-        };
-        let lead = *lead;
-        self.epoch = epoch;
-        if tree::parent(self.config.rank, self.config.fan_out) == Some(Rank(0)) {
-            self.stage = Stage::Waiting;
-            self.hang_under(now, wire, lead);
-            return self.review(now, wire);
-        }
-        wire.disconnect(lead, DisconnectReason::Done);
-        self.stage = Stage::Linking(wire.dial(parent, None, DialPurpose::Parent));
-        Progress::None
-    }
-
-    /// The lead refused us: a size that does not fit ends the attempt, anything else may be another run.
-    pub(crate) fn refused(
-        &mut self,
-        now: Moment,
-        wire: &mut Wire,
-        peer: PeerId,
-        reason: RefusalReason,
-    ) -> Progress {
-        wire.disconnect(peer, DisconnectReason::Done);
-        let Stage::Joining(_, search) = std::mem::replace(&mut self.stage, Stage::Failed) else {
-            return Progress::None;
-        };
-        if matches!(reason, RefusalReason::CohortMismatch { .. }) {
-            return Progress::Failed(OpenFailure::Refused(reason));
-        }
-        self.search_again(now, *search);
-        Progress::None
-    }
-
-    fn search_again(&mut self, now: Moment, mut search: Search) {
-        search.resume(now);
-        self.stage = Stage::Searching(search);
     }
 
     /// A child hangs itself under us.
@@ -430,7 +364,10 @@ impl Cohort {
     }
 
     fn all_joined(&self) -> bool {
-        self.joined.len() + 1 == self.config.size as usize
+        match self.config.placement {
+            Placement::Searched => self.joined.len() + 1 == self.config.size as usize,
+            Placement::Gathered | Placement::Under { .. } => self.gathered.is_some(),
+        }
     }
 
     fn subtree_open(&self) -> bool {
@@ -446,17 +383,6 @@ impl Cohort {
             wire.send(now, parent, Message::SubtreeOpen);
         }
         Progress::None
-    }
-
-    fn welcome_all(&mut self, now: Moment, wire: &mut Wire) {
-        for (&rank, (peer, _)) in &self.joined {
-            let parent = tree::parent(rank, self.config.fan_out).unwrap_or(Rank(0));
-            let contact = match self.joined.get(&parent) {
-                Some((_, contact)) => contact.clone(),
-                None => self.config.contact.clone(),
-            };
-            wire.send(now, *peer, Message::Welcome { epoch: self.epoch, parent: contact });
-        }
     }
 
     /// A link of the cohort's is gone. While the cohort assembles that is handled here; afterwards the

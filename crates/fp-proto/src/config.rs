@@ -9,6 +9,22 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ContactText(pub String);
 
+/// How a rank gets its place in the cohort's tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// It looks for the lead, by the cohort's name or at `lead_contact`, and asks it.
+    Searched,
+    /// The lead of a cohort whose launcher gathers contacts: it waits for `gathered`, and lets nobody join.
+    Gathered,
+    /// Another rank of such a cohort: it hangs itself under its parent at once.
+    Under {
+        /// Where the parent is.
+        parent: ContactText,
+        /// The epoch that the lead drew.
+        epoch: Epoch,
+    },
+}
+
 /// A rank's place in its cohort and the timing rules that all its links share.
 #[derive(Clone, Debug)]
 pub struct CohortConfig {
@@ -22,6 +38,8 @@ pub struct CohortConfig {
     pub contact: ContactText,
     /// Where the lead is, if the launcher knows (MPI); otherwise the rendezvous is asked.
     pub lead_contact: Option<ContactText>,
+    /// How this rank gets its place in the tree.
+    pub placement: Placement,
     /// Children of an inner rank in the cohort tree.
     pub fan_out: u32,
     /// The longest that opening may take.
@@ -54,6 +72,7 @@ impl CohortConfig {
             size,
             contact,
             lead_contact: None,
+            placement: Placement::Searched,
             fan_out: tree::DEFAULT_FAN_OUT,
             open_timeout: Duration::from_secs(60),
             close_timeout: Duration::from_secs(30),

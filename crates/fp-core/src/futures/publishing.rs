@@ -1,7 +1,9 @@
 //! The asynchronous calls of a publisher.
 
 use super::leaving::Leaving;
+use crate::collectives::GatherError;
 use crate::error::{BeginError, CloseError, OpenError};
+use crate::gathering::{Gathering, Side};
 use crate::options::PublisherOptions;
 use crate::patience::after;
 use crate::publisher::{BACKSTOP, Publisher, PublisherShared, look_closed};
@@ -17,13 +19,16 @@ impl Publisher {
     /// Cancel safe: dropped, it gives the name back and closes what was opened, on a thread of its own.
     ///
     /// # Errors
-    /// As [`Publisher::open`].
+    /// As [`Publisher::open`]; and options with collectives, which block.
     pub fn open_async(
         stream: &str,
         options: PublisherOptions,
     ) -> impl Future<Output = Result<Self, OpenError>> + Send + use<> {
         let stream = stream.to_owned();
         async move {
+            if let Some(gathering) = Gathering::of(&options.link, &stream, Side::Publisher) {
+                return Err(gathering.error(GatherError::InTask));
+            }
             let (shared, directory) = PublisherShared::start(&stream, options)?;
             open(shared, &directory).await
         }

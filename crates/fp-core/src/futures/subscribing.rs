@@ -1,7 +1,9 @@
 //! The asynchronous calls of a subscriber.
 
 use super::leaving::Leaving;
+use crate::collectives::GatherError;
 use crate::error::{CloseError, OpenError, ReadError};
+use crate::gathering::{Gathering, Side};
 use crate::options::SubscriberOptions;
 use crate::patience::after;
 use crate::subscriber::{NextStep, Subscriber, SubscriberShared, look_closed, look_for_step};
@@ -16,13 +18,16 @@ impl Subscriber {
     /// Cancel safe: dropped, it leaves, on a thread of its own.
     ///
     /// # Errors
-    /// As [`Subscriber::open`].
+    /// As [`Subscriber::open`]; and options with collectives, which block.
     pub fn open_async(
         stream: &str,
         options: SubscriberOptions,
     ) -> impl Future<Output = Result<Self, OpenError>> + Send + use<> {
         let stream = stream.to_owned();
         async move {
+            if let Some(gathering) = Gathering::of(&options.link, &stream, Side::Subscriber) {
+                return Err(gathering.error(GatherError::InTask));
+            }
             let (shared, directory) = SubscriberShared::start(&stream, options)?;
             open(shared, &directory).await
         }

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)] // each test binary uses its part
 
 pub mod executor;
+pub mod launcher;
 
 use fp_core::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, StepReader, StreamEnding, Subscriber,

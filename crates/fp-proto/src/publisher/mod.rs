@@ -13,7 +13,7 @@ mod tables;
 pub use ledger::{PRECIOUS, RESERVE};
 
 use crate::cohort::{Cohort, Progress};
-use crate::config::{PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
+use crate::config::{ContactText, PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
 use crate::event::{Event, OpenFailure};
 use crate::message::{Decision, Message};
@@ -208,6 +208,20 @@ impl PublisherMachine {
         let progress = self.cohort.listing(now, &mut self.wire, listing);
         self.cohort_progress(progress);
         self.finish();
+    }
+
+    /// The launcher has exchanged the contacts of all ranks, rising by rank: for the lead of a cohort that is
+    /// `Placement::Gathered`.
+    pub fn handle_gathered(&mut self, now: Moment, contacts: Vec<ContactText>) {
+        self.enter(now);
+        let progress = self.cohort.gathered(now, &mut self.wire, contacts);
+        self.cohort_progress(progress);
+        self.finish();
+    }
+
+    /// Whether the lead holds the stream's name: nobody else can open it any more.
+    pub fn holds_name(&self) -> bool {
+        self.phase != Phase::Closed && self.cohort.holds_name()
     }
 
     /// The driver lost a link.

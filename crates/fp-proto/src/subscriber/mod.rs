@@ -8,7 +8,7 @@ mod resolving;
 mod streaming;
 
 use crate::cohort::{Cohort, Progress};
-use crate::config::SubscriberConfig;
+use crate::config::{ContactText, SubscriberConfig};
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
 use crate::event::{CloseOutcome, Event, OpenFailure};
 use crate::message::{MemberId, Message};
@@ -165,6 +165,14 @@ impl SubscriberMachine {
             let progress = self.cohort.listing(now, &mut self.wire, listing);
             self.cohort_progress(progress);
         }
+    }
+
+    /// The launcher has exchanged the contacts of all ranks, rising by rank: for the lead of a cohort that is
+    /// `Placement::Gathered`.
+    pub fn handle_gathered(&mut self, now: Moment, contacts: Vec<ContactText>) {
+        self.enter(now);
+        let progress = self.cohort.gathered(now, &mut self.wire, contacts);
+        self.cohort_progress(progress);
     }
 
     /// The driver lost a link.

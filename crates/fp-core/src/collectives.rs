@@ -1,0 +1,114 @@
+//! What the ranks of a cohort can do together before they know one another: collectives that a launcher such as MPI
+//! supplies, and what goes wrong with them.
+
+use fp_types::Rank;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a launcher says of a collective that failed.
+pub type CollectiveFailure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Collectives over the ranks of one cohort, in the order of their ranks.
+///
+/// Every rank that opens a stream calls `allgather` once and then `barrier` once, on the thread that called `open` and
+/// before `open` returns: so an MPI that was started without threads will do. Neither is called at any other time, in
+/// a step or in `close`. How long they wait for ranks that do not come is the launcher's matter.
+pub trait Collectives: Send + Sync {
+    /// Gives `own` (512 bytes, on every rank) to all ranks and returns the bytes of all of them, rising by rank.
+    ///
+    /// # Errors
+    /// What the launcher says.
+    fn allgather(&self, own: &[u8]) -> Result<Vec<u8>, CollectiveFailure>;
+
+    /// Returns when every rank has called it.
+    ///
+    /// # Errors
+    /// What the launcher says.
+    fn barrier(&self) -> Result<(), CollectiveFailure>;
+}
+
+/// The collectives in a set of options.
+#[derive(Clone)]
+pub struct SharedCollectives(Arc<dyn Collectives>);
+
+impl SharedCollectives {
+    /// For a set of options.
+    pub fn new(collectives: impl Collectives + 'static) -> Self {
+        Self(Arc::new(collectives))
+    }
+
+    pub(crate) fn inner(&self) -> &dyn Collectives {
+        &*self.0
+    }
+}
+
+impl fmt::Debug for SharedCollectives {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedCollectives")
+    }
+}
+
+/// Why the ranks of a cohort did not come together through their launcher's collectives.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GatherError {
+    /// A collective failed on this rank.
+    #[error("the launcher's {collective} failed: {source}")]
+    Collective {
+        /// Which.
+        collective: &'static str,
+        /// What the launcher said.
+        source: CollectiveFailure,
+    },
+    /// The collective gave more or fewer bytes than the ranks have.
+    #[error(
+        "the launcher's allgather gave {found} bytes, where {size} ranks of {record_bytes} have {expected}"
+    )]
+    WrongLen {
+        /// Bytes that came.
+        found: usize,
+        /// Bytes that should have come.
+        expected: usize,
+        /// Ranks of the cohort.
+        size: u32,
+        /// Bytes of each.
+        record_bytes: usize,
+    },
+    /// What stands in the place of a rank is not what a rank of this version gives.
+    #[error("in the place of rank {at} the launcher's allgather gave no record of a rank: {what}")]
+    NoRecord {
+        /// The place.
+        at: Rank,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The ranks came in another order.
+    #[error("in the place of rank {at} the launcher's allgather gave the record of rank {found}")]
+    Misplaced {
+        /// The place.
+        at: Rank,
+        /// Whose record stands there.
+        found: Rank,
+    },
+    /// Ranks open different things together.
+    #[error("rank {rank} opens {theirs}, this rank {ours}")]
+    Disagree {
+        /// The lowest rank that differs from this one.
+        rank: Rank,
+        /// What it opens.
+        theirs: String,
+        /// What this rank opens.
+        ours: String,
+    },
+    /// A rank could not open its part: nobody opens.
+    #[error("rank {failed} could not open its part: {why}")]
+    RankFailed {
+        /// The lowest rank that could not.
+        failed: Rank,
+        /// What it said.
+        why: String,
+    },
+    /// An asynchronous call: the collectives block, and belong to the thread that opens.
+    #[error("collectives block, and a task must not: open with `open`, on the thread that may call them")]
+    InTask,
+}
