@@ -1,21 +1,21 @@
 //! A rank's handle on the sending side.
 
+use crate::beginning::Beginning;
 use crate::driver::{Clock, Endpoint, Look, Role, Setup, State};
 use crate::error::{BeginError, CloseError, Misuse, OpenError};
 use crate::gathering::{Gathering, Ready, Side};
 use crate::opening::Opening;
 use crate::options::PublisherOptions;
 use crate::preparing::{cohort_config, prepare};
-use crate::room::{Allowance, Room};
+use crate::room::Room;
 use crate::server::Server;
 use crate::statistics::{Counters, Statistics};
 use crate::writer::StepWriter;
-use fp_proto::commands::{Begin, BeginWait, BegunStep, CommandError};
+use fp_proto::commands::BegunStep;
 use fp_proto::config::{Placement, PublisherConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
 use fp_proto::publisher::PublisherMachine;
-use fp_proto::time::Moment;
 use fp_transport::{Link, Pool, PoolOptions};
 use fp_types::Epoch;
 use std::collections::VecDeque;
@@ -356,7 +356,7 @@ impl PublisherShared {
         if self.endpoint.is_forked() {
             return Err(BeginError::Misuse { stream: self.stream.clone(), source: Misuse::Forked });
         }
-        Ok(Beginning { shared: self, started: Instant::now(), waits_for: None, elsewhere_bytes: 0 })
+        Ok(Beginning::new(self))
     }
 
     pub(crate) fn close(&self) -> Result<(), CloseError> {
@@ -405,103 +405,6 @@ pub(crate) fn look_closed(state: &mut State<PublisherRole>) -> Look<Result<Close
     }
 }
 
-/// A step that is to begin.
-pub(crate) struct Beginning<'a> {
-    shared: &'a PublisherShared,
-    pub(crate) started: Instant,
-    waits_for: Option<BeginWait>,
-    /// What other streams of the process hold.
-    elsewhere_bytes: u64,
-}
-
-impl Drop for Beginning<'_> {
-    fn drop(&mut self) {
-        self.shared.server.room.set_waits(false);
-    }
-}
-
-impl Beginning<'_> {
-    /// Begins the step, or says when to look again.
-    pub(crate) fn look(
-        &mut self,
-        state: &mut State<PublisherRole>,
-        now: Moment,
-    ) -> Look<Result<BegunStep, BeginError>> {
-        let stream = || self.shared.stream.clone();
-        if let Some(what) = &state.role.failure {
-            return Ok(Err(BeginError::Driver { stream: stream(), what: what.clone() }));
-        }
-        let allowance = self.shared.server.room.allowance();
-        state.machine.set_room_bytes(allowance.room_bytes);
-        match state.machine.begin_step(now) {
-            Ok(Begin::Started(begun)) => Ok(Ok(begun)),
-            Ok(Begin::Wait { reason, until }) => self.still_waiting(reason, until, allowance),
-            Err(error) => Ok(Err(begin_error(stream(), error))),
-        }
-    }
-
-    fn still_waiting(
-        &mut self,
-        reason: BeginWait,
-        until: Option<Moment>,
-        allowance: Allowance,
-    ) -> Look<Result<BegunStep, BeginError>> {
-        if self.shared.server.room.set_waits(true) {
-            // What another stream let go of before it could know is seen by looking once more.
-            return Err(Some(Moment::ZERO));
-        }
-        self.elsewhere_bytes = allowance.elsewhere_bytes;
-        let (patience, waited) = (self.shared.options.skew_timeout, self.started.elapsed());
-        let skew = matches!(reason, BeginWait::Skew { .. });
-        self.waits_for = Some(reason);
-        if skew && waited >= patience {
-            return Ok(Err(self.timed_out()));
-        }
-        let skew_end = self.shared.endpoint.clock.now().after(patience.saturating_sub(waited));
-        Err(if skew { Some(skew_end) } else { until })
-    }
-
-    fn timed_out(&self) -> BeginError {
-        let mut waits_for = self.waits_for.as_ref().map(describe_wait).unwrap_or_default();
-        if self.elsewhere_bytes > 0 {
-            let elsewhere =
-                format!(", and other streams of this process hold {} bytes", self.elsewhere_bytes);
-            waits_for.push_str(&elsewhere);
-        }
-        BeginError::TimedOut { stream: self.shared.stream.clone(), waited: self.started.elapsed(), waits_for }
-    }
-
-    /// What became of it.
-    pub(crate) fn outcome(
-        &self,
-        begun: Option<Result<BegunStep, BeginError>>,
-    ) -> Result<BegunStep, BeginError> {
-        begun.unwrap_or_else(|| Err(self.timed_out()))
-    }
-}
-
 fn list(steps: &[fp_types::StepId]) -> String {
     steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-pub(crate) fn begin_error(stream: String, error: CommandError) -> BeginError {
-    match error {
-        CommandError::Lost { rank, reason } => BeginError::Lost { stream, rank, reason },
-        CommandError::StepOpen(step) => BeginError::Misuse { stream, source: Misuse::StepOpen(step) },
-        CommandError::Closed => BeginError::Closed { stream },
-        other => BeginError::Misuse { stream, source: Misuse::Command(other) },
-    }
-}
-
-fn describe_wait(reason: &BeginWait) -> String {
-    match reason {
-        BeginWait::Opening => "the cohort to be complete".to_owned(),
-        BeginWait::Skew { step, lagging: Some(rank) } => format!("rank {rank}, which lags with step {step}"),
-        BeginWait::Skew { step, lagging: None } => format!("step {step} to be decided"),
-        BeginWait::Subscription { subscription, live_steps, live_bytes } => {
-            format!(
-                "subscription {subscription} to release one of {live_steps} steps ({live_bytes} bytes are live)"
-            )
-        }
-    }
 }
