@@ -172,6 +172,8 @@ impl Room {
     }
 
     fn held_bytes(&self) -> u64 {
+        // A stream that stands still does not look itself whether a reader that was silent has gone.
+        self.pool.sweep();
         self.stored_bytes.load(Ordering::SeqCst) + self.retired_bytes()
     }
 }

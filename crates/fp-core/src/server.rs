@@ -361,10 +361,12 @@ impl Server {
         }
         let len_bytes = stored.blocks.iter().map(|block| block.payload.len() as u64).sum();
         if retire {
-            stored.arena.retire(stored.seen.into_values().collect());
+            stored.arena.retire(stored.seen.values().cloned().collect());
         }
-        self.room.free(len_bytes);
+        drop(stored);
+        // Who waits for room is woken when all of it is there.
         self.pool.sweep();
+        self.room.free(len_bytes);
     }
 
     fn watch(&self, token: u64, served: &mut Served) {

@@ -181,6 +181,7 @@ impl Subscriber {
         &mut self,
         names: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<(), ReadError> {
+        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
         let variables = VariableSet::named(names);
         let asked = SubscriptionSpec { variables: variables.clone(), ..spec(&self.shared.options) };
         let done = self.shared.endpoint.drive(|state, now| {

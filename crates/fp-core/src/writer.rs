@@ -280,6 +280,9 @@ impl StepWriter {
     /// # Errors
     /// A promised variable is missing (the step is abandoned); a rank of the cohort is lost.
     pub fn end(mut self) -> Result<(), PutError> {
+        if self.shared.endpoint.is_forked() {
+            return Err(self.misuse(Misuse::Forked));
+        }
         if let Some(missing) = self.promised.iter().find(|name| !self.puts.contains_key(*name)) {
             let (step, rank, variable) = (self.step, self.rank(), missing.clone());
             return Err(self.misuse(Misuse::PromiseBroken { step, rank, variable }));

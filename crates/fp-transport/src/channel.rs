@@ -137,7 +137,7 @@ impl Channel {
                     in_time(wait_for(self.as_fd(), PollFlags::IN, deadline)?)?;
                 }
                 Err(ReceiveError::Io(error)) => return Err(error),
-                Err(ReceiveError::DescriptorsLost) => return Err(Errno::MFILE.into()),
+                Err(ReceiveError::DescriptorsLost { .. }) => return Err(Errno::MFILE.into()),
             }
         }
         Ok(())

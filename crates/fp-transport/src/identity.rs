@@ -1,10 +1,12 @@
 //! Who a process is, and whether two ranks share a process or a host.
 
+use crate::memory::word_wiped_by_fork;
 use rustix::fs::stat;
 use rustix::process::getpid;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One copy of the library in one process: random, made once, different in a forked child. Two copies of the library
 /// in one process (a Rust crate beside a shared library) have two. Zero: not known.
@@ -76,8 +78,22 @@ pub struct PeerIdentity {
     pub uid: Option<u32>,
 }
 
-/// The number of this process.
-pub(crate) fn own_pid() -> u32 {
+/// The number of this process, without a system call but for the first time in each: it is asked often, as every handle
+/// looks whether it was forked.
+pub fn own_pid() -> u32 {
+    static KNOWN: OnceLock<Option<&'static AtomicU32>> = OnceLock::new();
+    let Some(known) = KNOWN.get_or_init(|| word_wiped_by_fork().ok()) else { return ask_pid() };
+    match known.load(Ordering::Relaxed) {
+        0 => {
+            let pid = ask_pid();
+            known.store(pid, Ordering::Relaxed);
+            pid
+        }
+        pid => pid,
+    }
+}
+
+fn ask_pid() -> u32 {
     getpid().as_raw_nonzero().get().unsigned_abs()
 }
 

@@ -36,7 +36,7 @@ pub use contact::{Contact, ContactError, Endpoint};
 pub use dial::{DialError, DialOptions, dial};
 pub use frame::{FrameLimits, InFrame, OutFrame};
 pub use hello::{Hello, Purpose, Refusal, Token};
-pub use identity::{HostId, PeerIdentity, ProcessId};
+pub use identity::{HostId, PeerIdentity, ProcessId, own_pid};
 pub use link::{Flushed, Link, LinkError};
 pub use listener::{Accepted, ListenError, ListenOptions, Listener};
 pub use memory::{

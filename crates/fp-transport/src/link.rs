@@ -238,9 +238,9 @@ impl Link {
         self.inbox.body_remaining
     }
 
-    /// Whether a frame may be returned without asking the kernel.
+    /// Whether `recv` has something to return without asking the kernel for more: a whole frame, or what cannot be one.
     pub fn has_buffered(&self) -> bool {
-        self.inbox.has_buffered() || self.channel.has_buffered() || self.ring_has_frames()
+        self.inbox.has_frame() || self.channel.has_buffered() || self.ring_has_frames()
     }
 
     /// The next frame of those that are here already, without asking the kernel; what has come to the socket meanwhile

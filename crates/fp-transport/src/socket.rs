@@ -44,7 +44,10 @@ pub(crate) fn send_vectored(
 /// What a receiving call can end with besides bytes.
 pub(crate) enum ReceiveError {
     /// Descriptors were sent that could not be taken: too many at once, or no room in this process's table.
-    DescriptorsLost,
+    DescriptorsLost {
+        /// The bytes that came with them.
+        received: usize,
+    },
     /// What the system said.
     Io(io::Error),
 }
@@ -70,7 +73,7 @@ pub(crate) fn receive_vectored(
         }
     }
     if received.flags.contains(ReturnFlags::CTRUNC) {
-        return Err(ReceiveError::DescriptorsLost);
+        return Err(ReceiveError::DescriptorsLost { received: received.bytes });
     }
     Ok(received.bytes)
 }

@@ -2,13 +2,16 @@
 
 mod support;
 
+use fp_transport::frame::FrameLimits;
 use fp_transport::{InFrame, Link, LinkError, OutFrame, Payload, TransportKind};
 use proptest::prelude::*;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 use support::{pair, soon};
 
 /// More than the frames after which a ring is offered.
@@ -230,4 +233,75 @@ fn nonsense_in_a_ring_ends_the_link() {
     let error = there.recv().expect_err("no ring is so large");
     assert!(matches!(error, LinkError::Malformed { what: "words filled by the sender", .. }), "{error}");
     assert!(matches!(there.recv(), Err(LinkError::Closed)));
+}
+
+#[test]
+fn a_part_of_a_frame_does_not_outlast_the_deadline() {
+    for kind in [TransportKind::Shm, TransportKind::Tcp] {
+        let (mut here, mut there) = pair(kind);
+        here.send_raw(&[1, 0, 0]).expect("room");
+        let deadline = Instant::now() + Duration::from_millis(50);
+        assert!(matches!(there.recv_deadline(deadline), Err(LinkError::Deadline { .. })));
+        assert!(!there.has_buffered(), "nothing can be returned");
+    }
+}
+
+#[test]
+fn bells_without_end_do_not_keep_the_receiver() {
+    let (mut here, mut there) = ringed(TransportKind::Shm);
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let ringing = thread::spawn(move || {
+        let bells = word(0, 0).repeat(500);
+        while !stopped.load(Ordering::Relaxed) {
+            // Full is as good as sent.
+            let _ = here.send_raw(&bells);
+        }
+    });
+    for _ in 0..200 {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        assert!(there.recv().is_ok_and(|frame| frame.is_none()));
+        assert!(Instant::now() < deadline, "one call took seconds");
+    }
+    stop.store(true, Ordering::Relaxed);
+    ringing.join().expect("no panic");
+}
+
+/// A sealed memfd with this many bytes.
+fn sealed(len: u64) -> Arc<OwnedFd> {
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+    let fd = memfd_create("ring", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).expect("a memfd");
+    ftruncate(&fd, len).expect("room");
+    let seals = SealFlags::FUTURE_WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+    fcntl_add_seals(&fd, seals).expect("sealed");
+    Arc::new(fd)
+}
+
+#[test]
+fn a_ring_that_is_too_large_is_refused_before_it_is_mapped() {
+    let (mut here, mut there) = pair(TransportKind::Shm);
+    here.send_of_rings(1, vec![sealed(1 << 30)]).expect("room");
+    let error = there.recv_deadline(soon()).expect_err("too large");
+    let what = "length of a ring in bytes";
+    assert!(
+        matches!(&error, LinkError::Malformed { what: found, value, .. } if *found == what && *value == 1 << 30),
+        "{error}"
+    );
+}
+
+#[test]
+fn frames_in_a_ring_are_as_long_as_the_limits_allow() {
+    let (mut here, mut there) = ringed(TransportKind::Shm);
+    there.set_frame_limits(FrameLimits { head_bytes: 100, body_bytes: 100 });
+    here.send(OutFrame::new(vec![0; 101])).expect("room");
+    let error = there.recv_deadline(soon()).expect_err("too long");
+    assert!(matches!(error, LinkError::Malformed { what: "head length", value: 101, limit: 100 }), "{error}");
+}
+
+#[test]
+fn a_peer_that_closes_with_an_offer_unread_has_closed() {
+    let (mut here, there) = pair(TransportKind::Shm);
+    (0..WARM).for_each(|number| here.send(small(number)).expect("room"));
+    drop(there);
+    assert!(matches!(here.recv_deadline(soon()), Err(LinkError::Closed)));
 }

@@ -228,11 +228,13 @@ fn reach_the_limits() {
     assert!(pool.loan(5 << 20, 64).is_ok(), "the pool is sound");
 }
 
-/// Every descriptor is taken: one that a peer sends cannot come in, and that is said.
+/// Every descriptor is taken: one that a peer sends cannot come in, and that is said. A link that needs none goes on,
+/// though rings would be offered.
 fn lose_descriptors() {
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(200), ..before }).expect("a limit");
     let (mut one, mut other) = pair(TransportKind::Shm);
+    let (mut near, mut far) = pair(TransportKind::Shm);
     let sent =
         Arc::new(rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).expect("a descriptor"));
     one.send(OutFrame::new(vec![1]).with_descriptor(Arc::clone(&sent))).expect("sent");
@@ -242,6 +244,11 @@ fn lose_descriptors() {
     }
     let error = other.recv_deadline(soon()).expect_err("no room for a descriptor");
     assert!(matches!(error, LinkError::DescriptorsLost { limit: Some(200) }), "{error}");
+    for number in 0..40u8 {
+        near.send(OutFrame::new(vec![number])).expect("sent");
+        assert_eq!(far.recv_deadline(soon()).expect("a frame").head, [number]);
+    }
+    assert!(far.watch_ring().is_none(), "there was room for a ring: this shows nothing");
 }
 
 #[test]

@@ -26,8 +26,10 @@ pub(crate) trait Driven: Send + Sync {
     fn descriptor(&self) -> BorrowedFd<'_>;
     /// Does what is ready, unless a caller is at it: then `false`, and it is armed again later.
     fn turn(&self) -> bool;
-    /// Tells it whether its descriptors are watched here. Called with the lock of all that are driven.
+    /// Tells it whether its descriptors are watched here; must not lock anything.
     fn set_attended(&self, attended: bool);
+    /// Makes its descriptors tell of everything, from now on. Called after they are watched, and with no lock held.
+    fn be_rung(&self);
     /// Whether nobody waits on it just now, so that it may be armed again.
     fn is_left_alone(&self) -> bool;
     /// When it wants a turn even if nothing is ready.
@@ -83,12 +85,17 @@ impl Background {
         let mut entries = self.lock();
         let Some(entry) = entries.get_mut(&token).filter(|entry| !entry.armed) else { return };
         let Some(driven) = entry.driven.upgrade() else { return };
-        driven.set_attended(true);
+        self.watch(token, entry, &*driven);
+        // Dropped last of all it calls `remove`, which takes the lock.
+        drop(entries);
+        driven.be_rung();
+    }
+
+    fn watch(&self, token: u64, entry: &mut Entry, driven: &dyn Driven) {
         let flags = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
         let data = epoll::EventData::new_u64(token);
         entry.armed = epoll::modify(&self.epoll, driven.descriptor(), data, flags).is_ok();
-        // Dropped last of all it calls `remove`, which takes the lock.
-        drop(entries);
+        driven.set_attended(entry.armed);
     }
 
     /// Looks at deadlines again by then, at the latest.
@@ -203,17 +210,14 @@ impl Background {
     }
 
     fn rearm(&self) {
-        let flags = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
         for (token, armed, driven) in self.live() {
             if armed || !driven.is_left_alone() {
                 continue;
             }
-            driven.set_attended(true);
-            let data = epoll::EventData::new_u64(token);
-            let done = epoll::modify(&self.epoll, driven.descriptor(), data, flags).is_ok();
             if let Some(entry) = self.lock().get_mut(&token) {
-                entry.armed = done;
+                self.watch(token, entry, &*driven);
             }
+            driven.be_rung();
         }
     }
 }

@@ -144,7 +144,7 @@ impl Entry {
         self.broken |= self.link.flush().is_err();
         self.unfinished = false;
         loop {
-            if messages.len() == LIMIT_MESSAGES && self.link.has_buffered() {
+            if messages.len() >= LIMIT_MESSAGES {
                 self.unfinished = true;
                 return Ok(());
             }

@@ -24,7 +24,7 @@ use links::{From, Links};
 pub(crate) use machine::Machine;
 use rustix::event::epoll;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 pub(crate) use troubles::Troubles;
@@ -72,8 +72,6 @@ pub(crate) struct State<R: Role> {
     /// Callers that wait for the one that polls.
     waiting: usize,
     left_alone_since: Instant,
-    /// Whether the background thread watches the descriptors: then peers must ring for what they put into rings.
-    attended: bool,
     pub(crate) troubles: Troubles,
 }
 
@@ -104,6 +102,8 @@ pub(crate) struct Endpoint<R: Role> {
     busy_poll: Duration,
     /// The machine's deadline in microseconds of the clock; `u64::MAX` for none or while a caller waits.
     due: AtomicU64,
+    /// Whether the background thread watches the descriptors: then peers must ring for what they put into rings.
+    attended: AtomicBool,
     registered: OnceLock<(Arc<Background>, u64)>,
     pid: u32,
 }
@@ -135,7 +135,6 @@ impl<R: Role> Endpoint<R> {
             polling: false,
             waiting: 0,
             left_alone_since: Instant::now(),
-            attended: true,
             troubles: Troubles::default(),
         };
         let endpoint = Arc::new(Self {
@@ -149,8 +148,9 @@ impl<R: Role> Endpoint<R> {
             dial,
             busy_poll: setup.busy_poll,
             due: AtomicU64::new(u64::MAX),
+            attended: AtomicBool::new(true),
             registered: OnceLock::new(),
-            pid: std::process::id(),
+            pid: fp_transport::own_pid(),
         });
         endpoint.drive(|_, _| ());
         let background = background::background()?;
@@ -167,7 +167,7 @@ impl<R: Role> Endpoint<R> {
 
     /// Whether this is a child that was forked off the process that opened the handle.
     pub(crate) fn is_forked(&self) -> bool {
-        std::process::id() != self.pid
+        fp_transport::own_pid() != self.pid
     }
 
     fn lock(&self) -> MutexGuard<'_, State<R>> {
@@ -357,9 +357,11 @@ impl<R: Role> Driven for Endpoint<R> {
     }
 
     fn set_attended(&self, attended: bool) {
-        let mut state = self.lock();
-        state.attended = attended;
-        if attended && !state.be_rung().is_empty() {
+        self.attended.store(attended, Ordering::SeqCst);
+    }
+
+    fn be_rung(&self) {
+        if !self.lock().be_rung().is_empty() {
             // What is here makes no descriptor readable.
             self.mailbox.ring();
         }
@@ -391,6 +393,10 @@ impl<R: Role> Driven for Endpoint<R> {
 
 impl<R: Role> Drop for Endpoint<R> {
     fn drop(&mut self) {
+        // A forked child shares the thread's epoll set with its parent, whose handle this is not.
+        if self.is_forked() {
+            return;
+        }
         if let Some((background, token)) = self.registered.get() {
             background.remove(*token, self.epoll.as_fd());
         }

@@ -22,13 +22,6 @@ impl<R: Role> State<R> {
     pub(super) fn be_rung(&mut self) -> Vec<u64> {
         self.links.be_rung().map(|token| token | HERE_BIT).collect()
     }
-
-    /// A caller looks at the rings whenever it comes. Until the background thread attends again, nobody needs a bell.
-    fn look_by_itself(&mut self) {
-        if !self.attended {
-            self.links.be_silent();
-        }
-    }
 }
 
 impl<R: Role> Endpoint<R> {
@@ -75,8 +68,9 @@ impl<R: Role> Endpoint<R> {
                 return ready;
             }
         }
-        let here = self.lock().be_rung();
+        let mut here = self.lock().be_rung();
         if !here.is_empty() {
+            here.extend(self.ready(Duration::ZERO));
             return here;
         }
         self.ready(due.saturating_duration_since(Instant::now()))
@@ -88,14 +82,10 @@ impl<R: Role> Endpoint<R> {
         let watched = self.lock().links.watch();
         let has_news = || watched.iter().any(RingWatch::has_news);
         let mut ready = Vec::new();
-        while ready.is_empty() && Instant::now() < until {
+        while Instant::now() < until {
             ready = self.ready(Duration::ZERO);
-            if (0..LOOKS).any(|_| {
-                has_news() || {
-                    std::hint::spin_loop();
-                    false
-                }
-            }) {
+            let looks = if ready.is_empty() { LOOKS } else { 1 };
+            if (0..looks).any(|_| has_news()) || !ready.is_empty() {
                 break;
             }
         }
@@ -136,7 +126,10 @@ impl<R: Role> Endpoint<R> {
         state.polling = false;
         if by_caller {
             state.left_alone_since = Instant::now();
-            state.look_by_itself();
+            // The caller looks at the rings whenever it comes: until the background thread attends, nobody needs a bell.
+            if !self.attended.load(Ordering::SeqCst) {
+                state.links.be_silent();
+            }
         }
         self.drain(&mut state);
         self.tell_waiting(&state);

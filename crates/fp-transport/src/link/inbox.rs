@@ -30,6 +30,8 @@ pub(super) struct Inbox {
     /// A head that is larger than the buffer, as far as it has come.
     large: Option<(Header, Vec<u8>)>,
     descriptors: VecDeque<OwnedFd>,
+    /// Descriptors came that could not be taken, for a frame in the buffer.
+    descriptors_lost: bool,
     pub(super) body_remaining: u64,
     ended: bool,
 }
@@ -37,10 +39,7 @@ pub(super) struct Inbox {
 /// What reading came to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Read {
-    /// Something, and perhaps there is more.
     Some,
-    /// All that was there.
-    All,
     Nothing,
 }
 
@@ -48,11 +47,26 @@ enum Read {
 enum Parsed {
     Frame(InFrame),
     OfRings(InFrame),
+    /// One of the link's own whose descriptors were lost on the way.
+    Nothing,
 }
 
 impl Inbox {
-    pub(super) fn has_buffered(&self) -> bool {
+    fn has_buffered(&self) -> bool {
         self.start < self.end
+    }
+
+    /// Whether all of a frame's head is here, or something that is none.
+    pub(super) fn has_frame(&self) -> bool {
+        let here = self.buffered().len();
+        if let Some((header, head)) = &self.large {
+            return here >= header.head_len as usize - head.len();
+        }
+        let header = self.buffered().first_chunk::<HEADER_LEN>();
+        header.is_some_and(|header| match Header::decode(header, &FrameLimits::default()) {
+            Ok(header) => here >= HEADER_LEN + header.head_len as usize,
+            Err(_) => true,
+        })
     }
 
     fn buffered(&self) -> &[u8] {
@@ -109,7 +123,16 @@ impl Inbox {
 
     fn finish(&mut self, header: Header, head: Vec<u8>) -> Result<Parsed, LinkError> {
         let wanted = usize::from(header.descriptors);
-        if self.descriptors.len() < wanted {
+        let missing = self.descriptors.len() < wanted;
+        if missing && std::mem::take(&mut self.descriptors_lost) {
+            self.descriptors.clear();
+            if !header.is_of_rings {
+                return Err(descriptors_lost());
+            }
+            // No room for a ring: all goes on by the socket.
+            return Ok(Parsed::Nothing);
+        }
+        if missing {
             let (value, limit) = (wanted as u64, self.descriptors.len() as u64);
             return Err(LinkError::Malformed {
                 what: "number of descriptors, of which came fewer",
@@ -123,32 +146,43 @@ impl Inbox {
         Ok(if header.is_of_rings { Parsed::OfRings(frame) } else { Parsed::Frame(frame) })
     }
 
-    /// Reads once, into the large head or the buffer; says how much, and whether there was room for more.
-    fn fill(&mut self, channel: &mut Channel, limit: usize) -> Result<(usize, bool), ReceiveError> {
+    /// Reads once, into the large head or the buffer.
+    fn fill(&mut self, channel: &mut Channel, limit: usize) -> Result<usize, ReceiveError> {
         match self.large.take() {
             Some((header, mut head)) => {
                 let received = fill_large(channel, &header, &mut head, &mut self.descriptors, limit);
                 self.large = Some((header, head));
-                received.map(|received| (received, false))
+                received
             }
             None => self.fill_buffer(channel, limit),
         }
     }
 
-    fn fill_buffer(&mut self, channel: &mut Channel, limit: usize) -> Result<(usize, bool), ReceiveError> {
+    /// Descriptors that could not be taken are missed by the frame that claims them, and by no other.
+    fn fill_buffer(&mut self, channel: &mut Channel, limit: usize) -> Result<usize, ReceiveError> {
         self.buffer.resize(BUFFER_BYTES, 0);
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         let space = &mut self.buffer[self.end..];
-        let len = limit.min(BUFFER_BYTES - self.end);
-        let received = channel.receive(&mut [IoSliceMut::new(&mut space[..len])], &mut self.descriptors)?;
+        let space = IoSliceMut::new(&mut space[..limit.min(BUFFER_BYTES - self.end)]);
+        let received = match channel.receive(&mut [space], &mut self.descriptors) {
+            Err(ReceiveError::DescriptorsLost { received }) if received > 0 => {
+                self.descriptors_lost = true;
+                received
+            }
+            received => received?,
+        };
         self.end += received;
-        Ok((received, received < len))
+        Ok(received)
     }
 
     fn is_between_frames(&self) -> bool {
         self.start == self.end && self.large.is_none() && self.body_remaining == 0
     }
+}
+
+fn descriptors_lost() -> LinkError {
+    LinkError::DescriptorsLost { limit: getrlimit(Resource::Nofile).current }
 }
 
 fn fill_large(
@@ -171,14 +205,16 @@ impl Link {
         if self.inbox.body_remaining > 0 {
             return Err(LinkError::BodyPending { remaining_bytes: self.inbox.body_remaining });
         }
-        let mut read = Read::Some;
+        let mut read = None;
         loop {
             if let Some(frame) = self.next_without_asking()? {
                 return Ok(Some(frame));
             }
-            // What is left after all that was there was read is not asked for: the descriptor is readable again.
-            if read == Read::Some {
-                read = self.read_once().or_else(|error| self.unless_the_ring_has_more(error))?;
+            // One read is enough: what is left makes the descriptor readable, and a peer that sends without end does not
+            // keep the caller. But over TLS the kernel does not know what is left.
+            let goes_on = read.is_none() || (read == Some(Read::Some) && self.is_encrypted());
+            if goes_on {
+                read = Some(self.read_once().or_else(|error| self.unless_the_ring_has_more(error))?);
             } else if self.ring_is_empty_for_sure()? {
                 return Ok(None);
             }
@@ -206,6 +242,7 @@ impl Link {
                     let agreed = self.agree_on_rings(frame);
                     self.ending(agreed)?;
                 }
+                Some(Parsed::Nothing) => {}
                 None => return Ok(None),
             }
         }
@@ -213,11 +250,13 @@ impl Link {
 
     /// A peer that goes may have left frames in its ring: they are heard first, and then the end.
     fn unless_the_ring_has_more(&mut self, error: LinkError) -> Result<Read, LinkError> {
-        if !self.ring_has_frames() {
-            return Err(error);
+        match error {
+            LinkError::Closed | LinkError::Lost(_) if !self.ring_is_empty_for_sure()? => {
+                self.inbox.ended = false;
+                Ok(Read::Nothing)
+            }
+            error => Err(error),
         }
-        self.inbox.ended = false;
-        Ok(Read::Nothing)
     }
 
     fn read_once(&mut self) -> Result<Read, LinkError> {
@@ -225,12 +264,7 @@ impl Link {
             Ok(limit) => self.inbox.fill(&mut self.channel, limit),
             Err(error) => Err(error.into()),
         };
-        // Over TLS the kernel does not know what is left.
-        let had_room = result.as_ref().is_ok_and(|(_, had_room)| *had_room) && !self.is_encrypted();
-        Ok(match self.judge(result.map(|(received, _)| received))? {
-            Read::Some if had_room => Read::All,
-            read => read,
-        })
+        self.judge(result)
     }
 
     /// Turns what a call received into what it means: the end, an error, or nothing yet.
@@ -255,9 +289,7 @@ impl Link {
                 Err(LinkError::Closed)
             }
             Err(ReceiveError::Io(error)) => Err(broken(error)),
-            Err(ReceiveError::DescriptorsLost) => {
-                Err(LinkError::DescriptorsLost { limit: getrlimit(Resource::Nofile).current })
-            }
+            Err(ReceiveError::DescriptorsLost { .. }) => Err(descriptors_lost()),
         };
         self.ending(outcome)
     }
@@ -327,8 +359,8 @@ impl Link {
         };
         let received = *result.as_ref().unwrap_or(&0);
         match self.judge(result)? {
+            Read::Some => Ok(Some(received)),
             Read::Nothing => Ok(None),
-            Read::Some | Read::All => Ok(Some(received)),
         }
     }
 

@@ -96,7 +96,8 @@ impl Link {
             if !fits || !ring.try_send(&frame.head)? {
                 ring.leave();
                 *inside = false;
-            } else if ring.wants_bell()? {
+            } else if ring.wants_bell()? && idle {
+                // Whatever waits to be sent makes the peer's descriptor readable as well.
                 self.outbox.push(OutFrame::of_rings(word::BELL, Vec::new()), true)?;
             }
             return Ok(*inside);
@@ -132,7 +133,8 @@ impl Link {
 
     /// Whether frames may go by a ring, in any direction.
     pub(super) fn has_rings(&self) -> bool {
-        self.rings.receiving.is_some() || matches!(self.rings.sending, Sending::Open { .. })
+        self.rings.receiving.is_some()
+            || matches!(self.rings.sending, Sending::Offered(_) | Sending::Open { .. })
     }
 
     fn is_faulty(&self) -> bool {
@@ -152,6 +154,10 @@ impl Link {
         };
         let mut head = Vec::new();
         match ring.take(&mut head)? {
+            Taken::Frame if head.len() > self.limits.head_bytes as usize => {
+                let (value, limit) = (head.len() as u64, self.limits.head_bytes.into());
+                return Err(LinkError::Malformed { what: "head length", value, limit });
+            }
             Taken::Frame => return Ok(Some(InFrame { head, body_len: 0, descriptors: Vec::new() })),
             Taken::Leave => *inside = false,
             Taken::Nothing => {}
@@ -184,7 +190,13 @@ impl Link {
                 else {
                     return Err(misplaced("word that a ring is accepted"));
                 };
-                self.rings.sending = Sending::Open { ring: offer.accepted(control)?, inside: false };
+                match offer.accepted(control) {
+                    Ok(ring) => self.rings.sending = Sending::Open { ring, inside: false },
+                    Err(RingError::Memory(error)) => {
+                        tracing::debug!(%error, "no ring: all goes by the socket")
+                    }
+                    Err(error) => return Err(error.into()),
+                }
                 Ok(())
             }
             _ => Err(misplaced("word about rings")),
@@ -246,13 +258,14 @@ impl Link {
         armed && !self.ring_is_empty_for_sure().unwrap_or(false)
     }
 
-    /// Waits until something can be received or the deadline is over; says which. Also for a link that is not armed.
+    /// Waits until something can be received or the deadline is over; says which. Also for a link that is not armed. What
+    /// is here already must have been received: a part of a frame is nothing.
     ///
     /// # Errors
     /// What the system said.
     pub fn await_readable(&mut self, deadline: Instant) -> io::Result<bool> {
         let armed = self.rings.armed;
-        let here = self.arm(true) || self.inbox.has_buffered();
+        let here = self.arm(true);
         let came = if here { Ok(true) } else { wait_for(self.as_fd(), PollFlags::IN, deadline) };
         self.rings.arm(armed);
         came
@@ -270,6 +283,15 @@ impl Rings {
 
 #[cfg(feature = "testing")]
 impl Link {
+    /// Sends a word about rings, as a hostile peer would.
+    ///
+    /// # Errors
+    /// As [`Link::send`].
+    pub fn send_of_rings(&mut self, word: u8, descriptors: Vec<Arc<OwnedFd>>) -> Result<(), LinkError> {
+        self.outbox.push(OutFrame::of_rings(word, descriptors), true)?;
+        self.flush().map(|_| ())
+    }
+
     /// Writes anything into the ring, as a hostile peer would.
     pub fn scribble_in_ring(&mut self, head: u64, words: &[u64]) {
         if let Sending::Open { ring, .. } = &self.rings.sending {

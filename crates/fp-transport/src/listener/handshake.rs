@@ -233,7 +233,7 @@ impl Handshake {
         match self.channel.receive(&mut [IoSliceMut::new(bytes)], &mut VecDeque::new()) {
             Ok(received) => Ok(received),
             Err(ReceiveError::Io(error)) => Err(self.judge_error(house, &error)),
-            Err(ReceiveError::DescriptorsLost) => Err(Some(Step::Over)),
+            Err(ReceiveError::DescriptorsLost { .. }) => Err(Some(Step::Over)),
         }
     }
 

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Page size that lengths are rounded to. Kernels with larger pages round mappings up by themselves.
 pub(crate) const PAGE_BYTES: usize = 4096;
@@ -85,6 +85,17 @@ impl Mapping {
         // through atomics of this size.
         unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().cast::<AtomicU64>(), self.len / 8) }
     }
+}
+
+/// A word that is 0 in a child that was just forked, whatever it is here. It is never unmapped.
+pub(crate) fn word_wiped_by_fork() -> io::Result<&'static AtomicU32> {
+    let protection = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps nothing.
+    let page = unsafe { mmap_anonymous(ptr::null_mut(), PAGE_BYTES, protection, MapFlags::PRIVATE)? };
+    // SAFETY: exactly the range mapped above; the advice changes what a fork does.
+    unsafe { madvise(page, PAGE_BYTES, Advice::LinuxWipeOnFork)? };
+    // SAFETY: mapped above, page aligned, zeros, and valid for ever, as nobody unmaps it.
+    Ok(unsafe { AtomicU32::from_ptr(page.cast()) })
 }
 
 impl Drop for Mapping {

@@ -180,7 +180,7 @@ impl Cipher {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(received) => received,
             Err(ReceiveError::Io(error)) => return Err(error),
-            Err(ReceiveError::DescriptorsLost) => return Err(io::ErrorKind::InvalidData.into()),
+            Err(ReceiveError::DescriptorsLost { .. }) => return Err(io::ErrorKind::InvalidData.into()),
         };
         self.end += received;
         if let Some(left) = &mut self.handshake_bytes {

@@ -9,6 +9,9 @@ use rustix::fs::fstat;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
+/// The largest ring that is opened: what a peer has us map and copy is bounded.
+const LIMIT_BYTES: u64 = 1 << 20;
+
 /// The end that takes frames out.
 #[derive(Debug)]
 pub struct RingReceiver {
@@ -52,6 +55,10 @@ impl RingReceiver {
     /// [`RingError::Memory`], [`RingError::Malformed`] if it is no ring.
     pub fn open(data_fd: OwnedFd) -> Result<(RingReceiver, OwnedFd), RingError> {
         let len_bytes = fstat(&data_fd).map(|found| u64::try_from(found.st_size).unwrap_or(0)).unwrap_or(0);
+        if len_bytes > LIMIT_BYTES {
+            let what = "length of a ring in bytes";
+            return Err(RingError::Malformed { what, value: len_bytes, limit: LIMIT_BYTES });
+        }
         let segment = MappedSegment::map(data_fd, len_bytes, MapOptions::default().with_prefault(true))?;
         let capacity_words = checked_capacity(segment.words())?;
         let (fd, control) = sealed_memfd(PAGE_BYTES)?;
