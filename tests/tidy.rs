@@ -139,7 +139,7 @@ const UNSAFE_USES: &[(&str, usize)] = &[
     ("crates/fp-transport/src/credentials.rs", 1),
     ("crates/fp-transport/src/memory/arena.rs", 5),
     ("crates/fp-transport/src/memory/mapped.rs", 1),
-    ("crates/fp-transport/src/memory/mapping.rs", 7),
+    ("crates/fp-transport/src/memory/mapping.rs", 10),
     ("crates/fp-transport/src/memory/payload.rs", 3),
     ("crates/fp-ffi/src/put.rs", 4),
     ("crates/fp-ffi/src/raw.rs", 4),

@@ -19,6 +19,7 @@ mod misuse;
 mod opening;
 mod options;
 mod owners;
+mod parts;
 mod patience;
 mod peer;
 mod planned;

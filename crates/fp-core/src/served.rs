@@ -3,7 +3,8 @@
 //! A subscriber need not read: it may release steps that it never fetched. So what waits in a link is bounded by what
 //! is live, and goes on when the link is read again.
 
-use fp_proto::data::{DataMessage, Place, PlacedBlock, WantedVariable};
+use crate::server::StoredBlock;
+use fp_proto::data::{DataMessage, EAGER_BYTES, Place, PlacedBlock, WantedVariable};
 use fp_proto::message::MemberId;
 use fp_transport::{Link, LinkError, OutFrame, SegmentId, TransportKind};
 use fp_types::{StepId, SubscriptionId};
@@ -38,12 +39,14 @@ pub(crate) struct Served {
     owed: BTreeSet<StepId>,
     /// Questions answered since nothing waited.
     answers: u64,
+    /// The last step whose blocks were placed without being asked for.
+    placed: Option<StepId>,
 }
 
 impl Served {
     pub(crate) fn new(link: Link) -> Self {
         let (announced, owed) = (BTreeSet::new(), BTreeSet::new());
-        Self { link, want: None, announced, writing: false, unread: None, owed, answers: 0 }
+        Self { link, want: None, announced, writing: false, unread: None, owed, answers: 0, placed: None }
     }
 
     /// Says where blocks are, in as many messages as that takes: the last is the answer to the request, if there is
@@ -64,7 +67,21 @@ impl Served {
             }
             blocks.push(block);
         }
-        self.link.send(OutFrame::new(DataMessage::Placed { step, request, blocks }.encode()))
+        self.link.send(OutFrame::new(DataMessage::Placed { step, request, blocks }.encode()))?;
+        if request.is_none() {
+            self.placed = Some(step);
+        }
+        Ok(())
+    }
+
+    /// Whether all blocks that are to be pushed came with their placements already, as they are small.
+    pub(crate) fn has_all_of(&self, step: StepId, blocks: &[StoredBlock]) -> bool {
+        let pushed = |name: &str| {
+            let mut wanted = self.want.iter().flat_map(|want| &want.variables);
+            wanted.any(|wanted| wanted.push.is_some() && wanted.name == name)
+        };
+        let small = |block: &StoredBlock| block.payload.len() as u64 <= EAGER_BYTES;
+        self.placed == Some(step) && blocks.iter().filter(|block| pushed(&block.def.name)).all(small)
     }
 
     /// Whether there is room for what the subscriber could ask for as well.

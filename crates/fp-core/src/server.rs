@@ -2,6 +2,7 @@
 //! Payload never enters the machine's lock.
 
 use crate::driver::{DATA_BIT, DataServer};
+use crate::parts::{local_region, wanted_part};
 use crate::room::Room;
 use crate::served::{Served, Want};
 use crate::statistics::Counters;
@@ -11,10 +12,7 @@ use fp_transport::{
     Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, SegmentId, TransportKind,
     inproc,
 };
-use fp_types::{
-    ArrayKind, Packing, Part, Region, Run, Runs, Selection, StepId, StridedRegion, SubscriptionId,
-    VariableDef,
-};
+use fp_types::{Packing, Part, Region, Run, Runs, StepId, StridedRegion, SubscriptionId, VariableDef};
 use rustix::event::epoll;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -309,7 +307,9 @@ impl Server {
                 pieces.push(Piece { variable: wanted.name.clone(), block: block.index, part });
             }
         }
-        if want.variables.iter().all(|wanted| wanted.push.is_none()) {
+        if want.variables.iter().all(|wanted| wanted.push.is_none())
+            || served.has_all_of(step, &stored.blocks)
+        {
             return Ok(());
         }
         // Sent even without a piece: the subscriber waits for it before it asks.
@@ -478,25 +478,5 @@ impl DataServer for Server {
                 links.remove(&token);
             }
         }
-    }
-}
-
-/// The region counted from its own corner.
-pub(crate) fn local_region(region: &Region) -> Option<Region> {
-    Region::new(region.start().zeros_like(), *region.count()).ok()
-}
-
-/// What a standing selection takes of a block, counted from the block's corner; as the subscriber's plan has it where
-/// no blocks overlap.
-fn wanted_part(block: &StoredBlock, selection: &Selection) -> Option<Part> {
-    let whole = || local_region(&block.region).map(Part::Region);
-    match selection {
-        Selection::All => whole(),
-        Selection::Region(wanted) if block.def.kind == ArrayKind::GlobalArray => {
-            let common = wanted.intersection(&block.region)?;
-            common.translate(block.region.start(), &block.region.start().zeros_like()).ok().map(Part::Region)
-        }
-        Selection::Rank(_) | Selection::Block(_) => whole(),
-        Selection::Region(_) | Selection::Strided(_) | Selection::Points(_) => None,
     }
 }
