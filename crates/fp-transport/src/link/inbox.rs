@@ -13,7 +13,7 @@ use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 
 /// Bytes that are read ahead.
-const BUFFER_BYTES: usize = 64 << 10;
+const BUFFER_BYTES: usize = 16 << 10;
 /// A large head's memory grows by this at most before its bytes have come.
 const HEAD_STEP_BYTES: usize = 1 << 20;
 /// Most descriptors that may have come for frames that have not: those of one frame, and of one call.

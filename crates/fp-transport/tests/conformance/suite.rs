@@ -69,7 +69,7 @@ pub(crate) fn frames_arrive_in_order(case: Case) {
 
 pub(crate) fn heads_of_all_sizes_arrive(case: Case) {
     let (mut one, mut other) = case.pair();
-    let buffer = 64 << 10;
+    let buffer = 16 << 10;
     let large = case.scaled(5 << 20);
     let sizes = [0, 1, 15, 16, 17, buffer - 17, buffer - 16, buffer - 15, buffer, buffer + 1, large];
     for (number, size) in sizes.into_iter().enumerate() {
