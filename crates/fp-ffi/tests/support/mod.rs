@@ -60,6 +60,11 @@ pub fn example(name: &str) -> PathBuf {
     // The whole workspace: for the same features as `cargo test --workspace`, which has built it already.
     cargo.args(["build", "--quiet", "--workspace", "--example", name, "--profile", profile]);
     cargo.arg("--target-dir").arg(built.parent().expect("in a target folder")).current_dir(of_repository(""));
+    // What cargo says of this crate to its tests would be news to build scripts that look at it, and everything built anew.
+    let of_this_crate = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    std::env::vars().map(|(name, _)| name).filter(of_this_crate).for_each(|name| {
+        cargo.env_remove(name);
+    });
     assert!(cargo.status().expect("cargo runs").success(), "the example {name} does not build");
     built.join("examples").join(name)
 }
