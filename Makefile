@@ -53,7 +53,7 @@ test-all: tools
 	$(call step,the C programs under AddressSanitizer,FLEXPATH_C_CHECKER=address cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test programs --test refined)
 	$(call step,the C programs under valgrind,if command -v valgrind >/dev/null; then FLEXPATH_C_CHECKER=memcheck cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test programs --test refined; else echo 'not done: no valgrind here'; fi)
 	$(call step,MPI: MPICH and its compilers,scripts/install-mpi.sh mpich)
-	$(call step,C and Fortran under MPICH,FLEXPATH_MPI=mpich FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test mpi --test failures)
+	$(call step,C and Fortran under MPICH,FLEXPATH_MPI=mpich FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test mpi --test failures --test fortran --test refined)
 	$(call step,Rust under Open MPI,scripts/test-rsmpi.sh openmpi)
 	$(call step,Rust under MPICH,scripts/test-rsmpi.sh mpich)
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)

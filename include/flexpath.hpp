@@ -157,6 +157,18 @@ public:
         exact.rank = rank;
         return exact;
     }
+    /* The same with elements that arrive column-major, whatever the publisher's order. Not of words. */
+    selection column_major() const {
+        selection turned = without_words();
+        turned.is_exact_ = true;
+        turned.exact_.order = FLEXPATH_ORDER_COLUMN_MAJOR;
+        return turned;
+    }
+    /* Throws if it is in words. */
+    const selection &without_words() const {
+        if (words_) throw error(FLEXPATH_STATUS_MISUSE, "a selection in words has no order and no gaps that are filled");
+        return *this;
+    }
     const char *words() const noexcept { return words_; }
     const flexpath_selection *exact() const noexcept { return is_exact_ ? &exact_ : nullptr; }
 
@@ -485,7 +497,7 @@ public:
             check(flexpath_step_selected_shape(raw(), variable.c_str(), selected.exact(), &ndims, extents));
         return {extents, extents + ndims};
     }
-    /* What is selected, densely in row-major order. */
+    /* What is selected, densely, row-major unless the selection says otherwise. */
     template <class T> std::vector<T> get(const std::string &name, const selection &selected = {}) const {
         static_assert(!std::is_same<T, bool>::value, "a vector of bool is no array: use get_into");
         std::vector<T> elements(len(name, selected));
@@ -509,8 +521,11 @@ public:
     /* With `fill` where no rank put an element. Selections in words have no gaps filled. */
     template <class T>
     std::vector<T> get_or_fill(const std::string &name, const T &fill, const region &at) const {
-        const selection selected(at);
-        std::vector<T> elements(len(name, selected));
+        return get_or_fill(name, fill, selection(at));
+    }
+    template <class T>
+    std::vector<T> get_or_fill(const std::string &name, const T &fill, const selection &selected) const {
+        std::vector<T> elements(len(name, selected.without_words()));
         flexpath_get get{};
         get.variable = name.c_str();
         get.selection = selected.exact();

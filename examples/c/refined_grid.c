@@ -9,8 +9,7 @@
  * of the fluxes where levels meet: this is an example of publishing); the last says where and when a cell is, so that
  * whoever takes it can tell whether it is the right one: see refined_analysis.c. */
 #include "refined_grid.h"
-#include <flexpath.h>
-#include <mpi.h>
+#include <flexpath_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,7 +298,7 @@ static flexpath_publisher *open_stream(const char *subscribers)
     flexpath_options *options;
     flexpath_publisher *opened;
     must(flexpath_options_create(&options));
-    must(flexpath_options_set_cohort(options, (uint32_t)rank, (uint32_t)size));
+    must(flexpath_options_set_cohort_mpi(options, MPI_COMM_WORLD));
     must(flexpath_options_set(options, "RendezvousReaderCount", subscribers));
     must(flexpath_publisher_open("refined", options, &opened));
     must(flexpath_options_free(options));

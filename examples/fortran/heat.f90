@@ -1,12 +1,15 @@
 ! The heat equation in three dimensions, each rank with its own box, as it publishes while it runs.
 !
-! mpifort heat.f90 -o heat $(pkg-config --cflags --libs flexpath-fortran); mpirun -n 4 ./heat
+! mpifort ~/.local/share/flexpath/fortran/flexpath_mpi.f90 heat.f90 -o heat \
+!     $(pkg-config --cflags --libs flexpath-fortran)
+! mpirun -n 4 ./heat
 !
 ! The start is one mode of the box, sin(pi x) sin(2 pi y) sin(3 pi z), with zero outside. Every step of the scheme
 ! multiplies it by the same factor, so whoever reads the field can tell what each cell has to be: see
 ! examples/heat_rows.rs, which takes it in rows.
 program heat
   use flexpath
+  use flexpath_mpi
   use mpi_f08
   use, intrinsic :: iso_fortran_env, only: real64
   implicit none
@@ -25,7 +28,8 @@ program heat
   call begin()
 
   ! The cohort is the communicator; every rank waits until somebody subscribes.
-  call flexpath_options_set_cohort(options, rank, cohort)
+  call flexpath_options_create(options)
+  call flexpath_set_cohort_mpi(options%handle, grid)
   call flexpath_options_set(options, 'MinSubscribers', 1)
   call flexpath_publisher_open(publisher, 'heat3d', options)
   call flexpath_variable_global(temperature, 'temperature', flexpath_dtype_f64, cells, unit='K')

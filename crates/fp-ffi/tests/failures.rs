@@ -8,16 +8,17 @@ use fp_core::{
     SubscriberOptions,
 };
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use support::{compile, finish, mpi, place, printed};
+use support::{LIBRARY, Mpi, Running, as_rank, place, start};
 
 const CELLS: u64 = 4096;
 /// A process that is gone is noticed at once; only silence takes the 10 s of `SilenceSecs`. The rest is for a loaded
 /// machine.
 const BOUND: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(60);
+const TRANSPORTS: &str = "inproc,shm,tcp";
 
 /// One death at a time: what is left in this process is counted after each.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -81,12 +82,11 @@ fn expect_nothing_left(place: &Path) {
     assert!(!maps.contains("memfd:flexpath"), "a segment is still mapped");
 }
 
-fn ranks(program: &Path, place: &Path, dying: u32, way: &str) -> Vec<Child> {
+fn ranks(program: &Path, place: &Path, dying: u32, way: &str) -> Vec<Running> {
     let rank = |rank: u32| {
         let mut command = Command::new(program);
-        command.args([&dying.to_string(), way]).env("FLEXPATH_RENDEZVOUS", place);
-        command.env("FLEXPATH_RANK", rank.to_string()).env("FLEXPATH_SIZE", "3");
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+        as_rank(&mut command, place, (rank, 3), TRANSPORTS);
+        start(command.args([&dying.to_string(), way]))
     };
     (0..3).map(rank).collect()
 }
@@ -94,11 +94,11 @@ fn ranks(program: &Path, place: &Path, dying: u32, way: &str) -> Vec<Child> {
 /// Three processes, no launcher: the survivors learn who died and end by themselves.
 fn one_of_three(dying: u32, way: &str) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (place, program) = (place(), compile("cc", "-std=gnu11", &["tests/failures/dying.c"]));
+    let (place, program) = (place(), LIBRARY.compile("tests/failures/dying.c"));
     let ranks = ranks(&program, place.path(), dying, way);
     assert_eq!(lost_rank(&outlive(place.path(), 3)), dying, "{way}");
     for (rank, child) in (0..).zip(ranks) {
-        let output = finish(child);
+        let output = child.output();
         let (said, complained) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         if rank != dying {
@@ -128,14 +128,13 @@ fn the_lead_is_killed_or_crashes_or_leaves() {
 
 /// The launcher kills the other ranks soon: which of them is named depends on who is gone first.
 fn one_of_a_run(dying: u32, way: &str) {
-    let Some(mpi) = mpi() else { return };
+    let Some(mpi) = Mpi::chosen() else { return };
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (place, program) = (place(), mpi.compile(&["tests/failures/dying_mpi.c"]));
-    let mut run = mpi.run(3, &program, place.path());
-    let run = run.args([&dying.to_string(), way]).spawn().expect("it starts");
+    let (place, program) = (place(), mpi.compile(&LIBRARY, &["tests/failures/dying_mpi.c"]));
+    let run = mpi.start(3, &program, &[&dying.to_string(), way], place.path());
     assert!(lost_rank(&outlive(place.path(), 3)) < 3, "{way}");
     let ended = Instant::now();
-    let output = finish(run);
+    let output = run.output();
     let complained = String::from_utf8_lossy(&output.stderr);
     // To MPICH it is no failure that a rank leaves without MPI_Finalize.
     assert!(!output.status.success() || way == "exit", "{way}: the launcher knows");
@@ -160,10 +159,8 @@ fn under_mpi_the_lead_is_killed_or_crashes_or_aborts() {
 }
 
 fn alone(source: &str) -> String {
-    let (place, program) = (place(), compile("cc", "-std=gnu11", &[source]));
-    let mut command = Command::new(program);
-    command.env("FLEXPATH_RENDEZVOUS", place.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    printed(command.spawn().expect("it starts"))
+    let (place, program) = (place(), LIBRARY.compile(source));
+    start(Command::new(program).env("FLEXPATH_RENDEZVOUS", place.path())).printed()
 }
 
 #[test]

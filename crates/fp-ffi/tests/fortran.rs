@@ -4,33 +4,48 @@
 mod everything;
 #[path = "fortran/examples.rs"]
 mod examples;
-#[path = "fortran/running.rs"]
-mod running;
+mod support;
 
 use everything::{TYPES, program};
 use fp_core::{
     MemoryOrder, NextStep, Publisher, PublisherOptions, Region, Rendezvous, Select, Subscriber,
     SubscriberOptions, Variable,
 };
-use running::{STAGED, compile, compile_text, finish, place, root, start};
-use std::path::Path;
-use std::process::{Child, Command};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
+use support::{GFORTRAN_FLAGS, LIBRARY_AND_MODULE, Running, as_rank, of_repository, place, start};
 
-static EVERYTHING: LazyLock<std::path::PathBuf> =
+static EVERYTHING: LazyLock<PathBuf> =
     LazyLock::new(|| compile_text("everything", &program(&TYPES.map(|of| of.name), true)));
 
-fn publish(place: &Path, transports: &str) -> Vec<Child> {
-    (0..2).map(|rank| start(&EVERYTHING, &["publish"], place, (rank, 2), transports)).collect()
+/// Compiles a program from its text.
+fn compile_text(name: &str, text: &str) -> PathBuf {
+    let folder = place();
+    let source = folder.path().join(name).with_extension("f90");
+    std::fs::write(&source, text).expect("written");
+    // The text is put together, so its lines are as long as they happen to be.
+    let flags = [&GFORTRAN_FLAGS[..], &["-ffree-line-length-none", "-Wno-compare-reals"]].concat();
+    LIBRARY_AND_MODULE.compile_by("gfortran", &flags, &[source.to_str().expect("a text")])
+}
+
+fn run(program: &Path, arguments: &[&str], place: &Path, rank: (u32, u32), transports: &str) -> Running {
+    let mut command = Command::new(program);
+    as_rank(&mut command, place, rank, transports);
+    start(command.args(arguments))
+}
+
+fn publish(place: &Path, transports: &str) -> Vec<Running> {
+    (0..2).map(|rank| run(&EVERYTHING, &["publish"], place, (rank, 2), transports)).collect()
 }
 
 fn every_type_and_rank(transports: &str) {
     let place = place();
     let ranks = publish(place.path(), transports);
-    let subscriber = start(&EVERYTHING, &["subscribe"], place.path(), (0, 1), transports);
-    assert_eq!(finish(subscriber), "took 3 steps\n");
-    ranks.into_iter().for_each(|rank| assert_eq!(finish(rank), "published 3 steps\n"));
+    let subscriber = run(&EVERYTHING, &["subscribe"], place.path(), (0, 1), transports);
+    assert_eq!(subscriber.printed(), "took 3 steps\n");
+    ranks.into_iter().for_each(|rank| assert_eq!(rank.printed(), "published 3 steps\n"));
 }
 
 #[test]
@@ -82,7 +97,7 @@ fn rust_reads_rows_of_fortran() {
         taken += 1;
     }
     assert_eq!(taken, 3);
-    ranks.into_iter().for_each(|rank| assert_eq!(finish(rank), "published 3 steps\n"));
+    ranks.into_iter().for_each(|rank| assert_eq!(rank.printed(), "published 3 steps\n"));
 }
 
 /// The same elements as the Fortran publisher's, put in row-major order.
@@ -114,7 +129,7 @@ fn put_rows(writer: &mut fp_core::StepWriter, rank: usize, first: u64) {
 fn fortran_reads_rows_of_rust() {
     let place = place();
     let take = compile_text("rows", &program(&["real64"], false));
-    let subscriber = start(&take, &["subscribe"], place.path(), (0, 1), "shm,tcp");
+    let subscriber = run(&take, &["subscribe"], place.path(), (0, 1), "shm,tcp");
     let options = PublisherOptions::default()
         .with_rendezvous(Rendezvous::at(place.path()).expect("a place"))
         .with_min_subscribers(1);
@@ -125,14 +140,14 @@ fn fortran_reads_rows_of_rust() {
         writer.end().expect("ended");
     }
     publisher.close().expect("closed");
-    assert_eq!(finish(subscriber), "took 3 steps\n");
+    assert_eq!(subscriber.printed(), "took 3 steps\n");
 }
 
 #[test]
 fn every_kind_of_variable() {
     let place = place();
-    let kinds = compile("crates/fp-ffi/tests/fortran/kinds.f90");
-    let run = |role, rank| start(&kinds, &[role], place.path(), rank, "shm,tcp");
+    let kinds = LIBRARY_AND_MODULE.compile("tests/fortran/kinds.f90");
+    let run = |role, rank| run(&kinds, &[role], place.path(), rank, "shm,tcp");
     let ranks = [run("publish", (0, 2)), run("publish", (1, 2))];
     let subscriber = run("subscribe", (0, 1));
     let rendezvous = Rendezvous::at(place.path()).expect("a place");
@@ -148,19 +163,19 @@ fn every_kind_of_variable() {
         let told = ["order", "masses", "seed", "density"].map(|name| format!("{:?}", attributes[name]));
         assert_eq!(told, [r#"Text("x, y, z")"#, "Integer(7)", "Integer(1099511627776)", "Real(Real(0.25))"]);
     }
-    assert_eq!(finish(subscriber), "took 3 steps\n");
-    ranks.into_iter().for_each(|rank| assert_eq!(finish(rank), "published 3 steps\n"));
+    assert_eq!(subscriber.printed(), "took 3 steps\n");
+    ranks.into_iter().for_each(|rank| assert_eq!(rank.printed(), "published 3 steps\n"));
 }
 
 #[test]
 fn mistakes_are_told_by_stat_and_errmsg() {
     let place = place();
-    let mistakes = compile("crates/fp-ffi/tests/fortran/mistakes.f90");
-    let told = start(&mistakes, &[], place.path(), (0, 1), "inproc,shm,tcp");
-    assert_eq!(finish(told), "all refused\n");
+    let mistakes = LIBRARY_AND_MODULE.compile("tests/fortran/mistakes.f90");
+    let told = run(&mistakes, &[], place.path(), (0, 1), "inproc,shm,tcp");
+    assert_eq!(told.printed(), "all refused\n");
     // Without stat= the program ends, and says why.
-    let stopped = start(&mistakes, &["stop"], place.path(), (0, 1), "inproc,shm,tcp");
-    let output = stopped.wait_with_output().expect("it ends");
+    let stopped = run(&mistakes, &["stop"], place.path(), (0, 1), "inproc,shm,tcp");
+    let output = stopped.output();
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(complaint.contains("flexpath_publisher_close: the handle of a publisher is null"), "{complaint}");
@@ -168,17 +183,19 @@ fn mistakes_are_told_by_stat_and_errmsg() {
 
 #[test]
 fn the_module_is_what_the_script_makes() {
-    let made = Command::new(root().join("scripts/generate-fortran.sh")).output().expect("the script runs");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let checked_in = std::fs::read(root().join("fortran/flexpath.f90")).expect("the module");
+    let made = Command::new(of_repository("scripts/generate-fortran.sh")).output().expect("the script runs");
+    let checked_in = std::fs::read(of_repository("fortran/flexpath.f90")).expect("the module");
     let how = "scripts/generate-fortran.sh >fortran/flexpath.f90";
-    assert!(made.stdout == checked_in, "fortran/flexpath.f90 is not what the script makes: {how}");
+    assert!(
+        support::printed(made).into_bytes() == checked_in,
+        "fortran/flexpath.f90 is not what the script makes: {how}"
+    );
 }
 
 #[test]
 fn the_modules_numbers_are_those_of_the_header() {
-    let header = std::fs::read_to_string(root().join("include/flexpath.h")).expect("the header");
-    let module = std::fs::read_to_string(root().join("fortran/flexpath.f90")).expect("the module");
+    let header = std::fs::read_to_string(of_repository("include/flexpath.h")).expect("the header");
+    let module = std::fs::read_to_string(of_repository("fortran/flexpath.f90")).expect("the module");
     let mut compared = 0;
     // The module has no events and no attributes yet.
     let has_none = |line: &str| line.contains("_EVENT_KIND_") || line.contains("_ATTRIBUTE_KIND_");
@@ -195,17 +212,16 @@ fn the_modules_numbers_are_those_of_the_header() {
 
 #[test]
 fn cmake_finds_the_module() {
-    let (prefix, place) = (&*STAGED, place());
+    let (prefix, place) = (LIBRARY_AND_MODULE.prefix(), place());
     let project = "cmake_minimum_required(VERSION 3.13)\nproject(heat C Fortran)\n\
         find_package(Flexpath 0.1 REQUIRED COMPONENTS fortran)\nadd_executable(first publisher.f90)\n\
         target_link_libraries(first PRIVATE Flexpath::fortran)\n";
     std::fs::write(place.path().join("CMakeLists.txt"), project).expect("written");
-    let example = root().join("examples/fortran/publisher.f90");
+    let example = of_repository("examples/fortran/publisher.f90");
     std::fs::copy(example, place.path().join("publisher.f90")).expect("copied");
     let cmake = |arguments: &[&str]| {
         let output = Command::new("cmake").args(arguments).current_dir(place.path()).output();
-        let output = output.expect("cmake runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        support::printed(output.expect("cmake runs"));
     };
     cmake(&[".", &format!("-DCMAKE_PREFIX_PATH={}", prefix.display())]);
     cmake(&["--build", "."]);

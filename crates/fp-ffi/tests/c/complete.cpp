@@ -16,6 +16,7 @@ using std::chrono::seconds;
 
 static void publish(flexpath::publisher &publisher) {
     auto grid = flexpath::variable<int>::global("grid", {4, 6});
+    auto turned = flexpath::variable<int>::global("turned", {2, 3});
     auto done = flexpath::variable<bool>::scalar("done");
     auto own = flexpath::variable<double>::local_scalar("own");
     flexpath::text_variable title("title");
@@ -29,14 +30,33 @@ static void publish(flexpath::publisher &publisher) {
     auto loan = publisher.loan(grid, {{2, 0}, {1, 6}});
     for (int column = 0; column < 6; column++) loan.elements()[column] = 20 + column;
     publisher.put(std::move(loan));
+    publisher.put(turned.column_major(), {{0, 0}, {2, 3}}, std::vector<int>{0, 10, 1, 11, 2, 12});
     publisher.put(done, true);
     publisher.put(own, 0.5);
     publisher.put(title, "Kühlung");
     publisher.end_step();
 }
 
+// Columns one after the other, as they were not put.
+static void check_order(const flexpath::step &step) {
+    const flexpath::region rows{{0, 1}, {1, 3}}, corner{{1, 0}, {2, 2}};
+    const auto filled = step.get_or_fill("grid", -1, flexpath::selection(corner).column_major());
+    CHECK(filled == std::vector<int>({-1, 20, -1, 21}));
+    CHECK(step.get<int>("grid", flexpath::selection(rows).column_major()) == std::vector<int>({1, 2, 3}));
+    CHECK(step.get<double>("own", flexpath::selection().column_major()) == std::vector<double>({0.5}));
+    const auto turned = step.view<int>("turned", flexpath::selection().column_major());
+    CHECK(turned.elements().size() == 6 && turned.elements()[1] == 10 && turned.elements()[2] == 1);
+    CHECK(step.get<int>("turned") == std::vector<int>({0, 1, 2, 10, 11, 12}));
+    try {
+        flexpath::selection("[0, :]").column_major();
+        CHECK(!"words have no order");
+    } catch (const flexpath::error &error) {
+        CHECK(error.status() == FLEXPATH_STATUS_MISUSE);
+    }
+}
+
 static void check_step(const flexpath::step &step) {
-    CHECK(step.variables().size() == 4 && step.variable("grid").ndims == 2);
+    CHECK(step.variables().size() == 5 && step.variable("grid").ndims == 2);
     CHECK(step.dimension("grid", 1) == "column" && step.attributes("grid").size() == 6);
     const flexpath_attribute reals = step.attribute("grid", "reals");
     CHECK(reals.is_list == 1 && reals.count == 2 && static_cast<const double *>(reals.values)[1] == 0.25);
@@ -48,6 +68,7 @@ static void check_step(const flexpath::step &step) {
     CHECK(step.shape("grid", "[0, :]").size() + step.shape("grid").size() >= 3);
     const auto filled = step.get_or_fill("grid", -1, {{1, 0}, {2, 2}});
     CHECK(filled == std::vector<int>({-1, -1, 20, 21}));
+    check_order(step);
     CHECK(step.view<int>("grid", "[2, 1:4]").elements()[2] == 23);
     CHECK(step.scalar<bool>("done") && step.text("title") == "Kühlung");
     CHECK(step.get<double>("own") == std::vector<double>({0.5}));

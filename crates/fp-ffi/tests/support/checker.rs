@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// The checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Checker {
+pub enum Checker {
     None,
     Address,
     Memcheck,
@@ -15,7 +15,7 @@ pub(crate) enum Checker {
 
 impl Checker {
     /// The one that the environment names.
-    pub(crate) fn chosen() -> Self {
+    pub fn chosen() -> Self {
         match std::env::var("FLEXPATH_C_CHECKER").as_deref() {
             Err(_) | Ok("") => Self::None,
             Ok("address") => Self::Address,
@@ -25,7 +25,7 @@ impl Checker {
     }
 
     /// What the compiler is told.
-    pub(crate) fn flags(self) -> &'static [&'static str] {
+    pub fn flags(self) -> &'static [&'static str] {
         match self {
             Self::None => &[],
             Self::Address => &[
@@ -39,7 +39,7 @@ impl Checker {
     }
 
     /// The program, watched. A finding is a failure.
-    pub(crate) fn run(self, program: &Path) -> Command {
+    pub fn run(self, program: &Path) -> Command {
         if self != Self::Memcheck {
             return Command::new(program);
         }
@@ -54,7 +54,7 @@ impl Checker {
 
     /// Transports that the programs may use: valgrind up to 3.20 knows no `pidfd_open`, without which memory of another
     /// process is not shared, and falls back.
-    pub(crate) fn transports(self, wanted: &str) -> &str {
+    pub fn transports(self, wanted: &str) -> &str {
         if self == Self::Memcheck && wanted == "shm" { "shm,tcp" } else { wanted }
     }
 }

@@ -1,5 +1,5 @@
 /* Puts small blocks, and one of a MiB, into many steps, and prints what a put of each took: nanoseconds, the middle of
- * all steps. Its counterpart in Rust is in c_calls.rs. */
+ * all steps. Its counterpart in Rust is in calls.rs. */
 #define _POSIX_C_SOURCE 200809L
 #include <flexpath.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static double small_ns[STEPS], large_ns[STEPS], elements[LARGE_LEN];
 static void must(flexpath_status status)
 {
     if (status < 0) {
-        fprintf(stderr, "c_calls: %s\n", flexpath_last_error());
+        fprintf(stderr, "calls: %s\n", flexpath_last_error());
         exit(1);
     }
 }
@@ -44,6 +44,8 @@ int main(int argc, char **argv)
     flexpath_variable *small, *large;
     flexpath_publisher *publisher;
 
+    for (int at = 0; at < LARGE_LEN; at++)
+        elements[at] = 1;
     must(flexpath_options_create(&options));
     must(flexpath_options_set(options, "MinSubscribers", argc > 1 ? argv[1] : "0"));
     must(flexpath_variable_global("small", FLEXPATH_DTYPE_F64, 1, &small_shape, &small));
