@@ -49,6 +49,10 @@ impl ArrayConversion {
         self.element.is_identity() && !self.transposes(shape)
     }
 
+    pub(super) fn sizes_bytes(&self) -> (usize, usize) {
+        self.element.sizes_bytes()
+    }
+
     /// Whether elements of an array of that shape change places.
     fn transposes(&self, shape: &Shape) -> bool {
         let long = shape.dims().as_slice().iter().filter(|&&len| len != 1).count();
