@@ -5,6 +5,7 @@ use super::layout::{Place, REFERENCE_BYTES, RecordLayout, Unit};
 use super::element::ByteOrder;
 use super::rust::{ElementValue, FieldValue, Record};
 use super::view::integer;
+use crate::dtype::Dtype;
 
 /// Why records are not written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,8 +23,11 @@ pub enum EncodeError {
         /// What the length field says.
         said: i128,
     },
-    /// A field that the record type does not have, or not as this Rust type.
-    #[error("the record type has no field {index} of this Rust type")]
+    /// A place that is not of the value's type, or not for as many.
+    #[error("the record type has another type, or number of elements, where this value is to be")]
+    Type,
+    /// A field that the record type does not have.
+    #[error("the record type has no field {index}")]
     Field {
         /// The index of the field.
         index: usize,
@@ -78,7 +82,7 @@ impl RecordTarget<'_> {
         set_present(self.out, self.at + self.layout.presence_offset, slot.presence_bit);
         let (unit, place, at) = (&slot.unit, slot.place, self.at + slot.offset);
         let mut target = FieldTarget { unit, place, out: &mut *self.out, at, count: 0 };
-        value.put(&mut target).map_err(|()| EncodeError::Field { index })?;
+        value.put(&mut target)?;
         let count = target.count;
         match slot.place {
             Place::Elsewhere(Some(length)) => self.check_length(index, length, count),
@@ -96,12 +100,11 @@ impl RecordTarget<'_> {
 }
 
 impl FieldTarget<'_> {
-    /// Writes all elements of the field, within the record or elsewhere. The error is for a number of them, or a type,
-    /// that the field does not have.
-    pub fn put_elements<T: ElementValue>(&mut self, values: &[T]) -> Result<(), ()> {
+    /// Writes all elements of the field, within the record or elsewhere.
+    pub fn put_elements<T: ElementValue>(&mut self, values: &[T]) -> Result<(), EncodeError> {
         let at = match self.place {
             Place::Inline(count) if count == values.len() => self.at,
-            Place::Inline(_) => return Err(()),
+            Place::Inline(_) => return Err(EncodeError::Type),
             Place::Elsewhere(_) => {
                 self.count = values.len();
                 let part = append(self.out, self.unit, values.len());
@@ -115,16 +118,31 @@ impl FieldTarget<'_> {
 
 impl ElementTarget<'_> {
     /// The places of that many elements, of `size` bytes each.
-    pub(super) fn places(&mut self, count: usize, size: usize) -> Result<&mut [u8], ()> {
+    pub(super) fn places(&mut self, count: usize, size: usize) -> Result<&mut [u8], EncodeError> {
         let fits = self.unit.size_bytes() == size;
         let place = self.out.get_mut(self.at..self.at + count * size);
-        if fits { place.ok_or(()) } else { Err(()) }
+        if fits { place.ok_or(EncodeError::Type) } else { Err(EncodeError::Type) }
+    }
+
+    /// Writes integers of that type, such as stand for the names of an enumeration. Bits that it lacks are cut off.
+    pub fn put_integers(&mut self, dtype: Dtype, numbers: &[i64]) -> Result<(), EncodeError> {
+        let size = dtype.size_bytes().filter(|&size| size <= 8).ok_or(EncodeError::Type)?;
+        let places = self.places(numbers.len(), size)?.chunks_exact_mut(size);
+        for (place, number) in places.zip(numbers) {
+            let bytes = number.to_le_bytes();
+            let bytes = bytes.iter().take(size);
+            match ByteOrder::NATIVE {
+                ByteOrder::Little => place.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from),
+                ByteOrder::Big => place.iter_mut().rev().zip(bytes).for_each(|(to, from)| *to = *from),
+            }
+        }
+        Ok(())
     }
 
     /// Writes texts, or bytes, elsewhere, and their references here.
-    pub(super) fn put_texts<'a>(&mut self, texts: impl Iterator<Item = &'a [u8]>) -> Result<(), ()> {
+    pub(super) fn put_texts<'a>(&mut self, texts: impl Iterator<Item = &'a [u8]>) -> Result<(), EncodeError> {
         if *self.unit != Unit::Text {
-            return Err(());
+            return Err(EncodeError::Type);
         }
         for (index, text) in texts.enumerate() {
             let at = self.out.len();
@@ -135,11 +153,11 @@ impl ElementTarget<'_> {
     }
 
     /// Writes records.
-    pub(super) fn put_records<T: Record>(&mut self, records: &[T]) -> Result<(), ()> {
-        let Unit::Record(layout) = self.unit else { return Err(()) };
+    pub(super) fn put_records<T: Record>(&mut self, records: &[T]) -> Result<(), EncodeError> {
+        let Unit::Record(layout) = self.unit else { return Err(EncodeError::Type) };
         for (index, record) in records.iter().enumerate() {
             let at = self.at + index * layout.size_bytes;
-            record.put_fields(&mut RecordTarget { layout, out: &mut *self.out, at }).map_err(drop)?;
+            record.put_fields(&mut RecordTarget { layout, out: &mut *self.out, at })?;
         }
         Ok(())
     }

@@ -36,8 +36,8 @@ pub trait ElementValue: Sized {
     /// The element's type.
     fn element() -> Element;
 
-    /// Writes elements. The error is for a place that is not of this type.
-    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), ()>;
+    /// Writes elements.
+    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError>;
 
     /// Reads one element.
     fn take_element(value: Value<'_>) -> Result<Self, ReadError>;
@@ -53,8 +53,8 @@ pub trait FieldValue: Sized {
     /// The field of that name.
     fn field(name: &str) -> Field;
 
-    /// Writes the field. The error is for a place that is not of this type.
-    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), ()>;
+    /// Writes the field.
+    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError>;
 
     /// Reads the field.
     fn take(value: Value<'_>) -> Result<Self, ReadError>;
@@ -87,7 +87,7 @@ impl<T: Record> ElementValue for T {
         Element::Record(T::record_type())
     }
 
-    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), ()> {
+    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
         to.put_records(values)
     }
 
@@ -109,7 +109,7 @@ macro_rules! numbers {
                 Element::Dtype(Dtype::$dtype)
             }
 
-            fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), ()> {
+            fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
                 const SIZE: usize = size_of::<$rust>();
                 let (places, _) = to.places(values.len(), SIZE)?.as_chunks_mut::<SIZE>();
                 for (place, value) in places.iter_mut().zip(values) {
@@ -164,7 +164,7 @@ impl ElementValue for bool {
         Element::Dtype(Dtype::Bool)
     }
 
-    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), ()> {
+    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
         let places = to.places(values.len(), 1)?;
         places.iter_mut().zip(values).for_each(|(place, value)| *place = u8::from(*value));
         Ok(())
@@ -184,7 +184,7 @@ impl ElementValue for String {
         Element::Dtype(Dtype::String)
     }
 
-    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), ()> {
+    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
         to.put_texts(values.iter().map(String::as_bytes))
     }
 
@@ -198,7 +198,7 @@ impl<T: ElementValue> FieldValue for T {
         Field::new(name, T::element())
     }
 
-    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), ()> {
+    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError> {
         to.put_elements(std::slice::from_ref(self))
     }
 
@@ -212,7 +212,7 @@ impl<T: ElementValue> FieldValue for Vec<T> {
         Field::new(name, T::element()).variable()
     }
 
-    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), ()> {
+    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError> {
         to.put_elements(self)
     }
 
@@ -227,7 +227,7 @@ impl<T: ElementValue, const N: usize> FieldValue for [T; N] {
         Field::new(name, T::element()).fixed(Shape::new([N as u64]).unwrap_or_default())
     }
 
-    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), ()> {
+    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError> {
         to.put_elements(self)
     }
 
@@ -247,7 +247,7 @@ impl<T: FieldValue> FieldValue for Option<T> {
         T::field(name).optional()
     }
 
-    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), ()> {
+    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError> {
         self.as_ref().map_or(Ok(()), |value| value.put(to))
     }
 
