@@ -33,7 +33,7 @@ pub use canonical::{MAX_RECORD_TYPE_BYTES, RecordDecodeError};
 pub use check::{MAX_RECORD_BYTES, MAX_RECORD_DEPTH, MAX_RECORD_FIELDS, MAX_VARIANTS, RecordError};
 pub use difference::{Difference, DifferenceKind, differences};
 pub use element::{ByteOrder, ElementConversion, ElementConversionError, ElementForm, Loss};
-pub use encode::{ElementTarget, EncodeError, FieldTarget, RecordTarget, encode_records};
+pub use encode::{ElementTarget, EncodeError, FieldTarget, RecordTarget, encode_records, encode_with};
 pub use path::ReadError;
 pub use plan::{Conversion, Incompatible};
 pub use run::ConvertError;

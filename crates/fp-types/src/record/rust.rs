@@ -111,7 +111,7 @@ macro_rules! numbers {
 
             fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
                 const SIZE: usize = size_of::<$rust>();
-                let (places, _) = to.places(values.len(), SIZE)?.as_chunks_mut::<SIZE>();
+                let (places, _) = to.places(values.len(), Dtype::$dtype)?.as_chunks_mut::<SIZE>();
                 for (place, value) in places.iter_mut().zip(values) {
                     *place = value.to_ne_bytes();
                 }
@@ -165,7 +165,7 @@ impl ElementValue for bool {
     }
 
     fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
-        let places = to.places(values.len(), 1)?;
+        let places = to.places(values.len(), Dtype::Bool)?;
         places.iter_mut().zip(values).for_each(|(place, value)| *place = u8::from(*value));
         Ok(())
     }
