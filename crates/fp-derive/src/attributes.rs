@@ -26,7 +26,9 @@ impl Attributes {
             attribute.parse_nested_meta(|meta| {
                 let name = meta.path.get_ident().map(Ident::to_string).unwrap_or_default();
                 if !allowed.contains(&name.as_str()) {
-                    return Err(meta.error(format!("{name:?} means nothing here; {} does", allowed.join(", "))));
+                    return Err(
+                        meta.error(format!("{name:?} means nothing here; {} does", allowed.join(", ")))
+                    );
                 }
                 found.set(&name, &meta)
             })?;

@@ -17,7 +17,8 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<Toke
     let attributes = Attributes::read(&input.attrs, OF_STRUCTS)?;
     let (home, ident, name) = (attributes.home(), &input.ident, attributes.name_or(&input.ident));
     let description = attributes.description.iter();
-    let types: Vec<_> = fields.named.iter().map(|field| field_type(field, &home)).collect::<syn::Result<_>>()?;
+    let types: Vec<_> =
+        fields.named.iter().map(|field| field_type(field, &home)).collect::<syn::Result<_>>()?;
     let idents: Vec<_> = fields.named.iter().filter_map(|field| field.ident.as_ref()).collect();
     let indices: Vec<_> = (0..idents.len()).collect();
     Ok(quote! {

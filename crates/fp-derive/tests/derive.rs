@@ -2,7 +2,8 @@
 
 use fp_derive::Record;
 use fp_types::record::{
-    Conversion, EncodeError, Loss, ReadError, Record, Records, RecordType, Field, decode_records, encode_records,
+    Conversion, EncodeError, Field, Loss, ReadError, Record, RecordType, Records, decode_records,
+    encode_records,
 };
 use fp_types::{Dtype, Shape};
 

@@ -5,9 +5,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use MemoryOrder::{ColumnMajor, RowMajor};
 use fp_types::record::{ArrayConversion, ByteOrder, ElementForm, Loss};
 use fp_types::{Dtype, MemoryOrder, Shape};
-use MemoryOrder::{ColumnMajor, RowMajor};
 
 const ROUNDS: usize = 21;
 const LITTLE: ByteOrder = ByteOrder::Little;
@@ -84,5 +84,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 fn report(what: &str, (baseline, ours): (Duration, Duration), wanted: f64) {
     let ratio = baseline.as_secs_f64() / ours.as_secs_f64();
     let verdict = if ratio >= wanted { "met" } else { "MISSED" };
-    println!("{what:<44} {ours:>10.2?}   {ratio:>6.3} of memcpy ({baseline:.2?}), wanted {wanted}: {verdict}");
+    println!(
+        "{what:<44} {ours:>10.2?}   {ratio:>6.3} of memcpy ({baseline:.2?}), wanted {wanted}: {verdict}"
+    );
 }

@@ -63,12 +63,18 @@ impl ArrayConversion {
     ///
     /// Where elements change both their places and their size they are converted first, into memory of their own if
     /// they shrink; otherwise they are put in place first.
-    pub fn run(&self, shape: &Shape, source: &[u8], destination: &mut [u8]) -> Result<(), ArrayConversionError> {
+    pub fn run(
+        &self,
+        shape: &Shape,
+        source: &[u8],
+        destination: &mut [u8],
+    ) -> Result<(), ArrayConversionError> {
         let (from_bytes, to_bytes) = self.element.sizes_bytes();
         let count = usize::try_from(shape.element_count()).ok();
         let len = |size: usize| count.and_then(|count| count.checked_mul(size));
         let too_large = || ArrayConversionError::TooLarge { shape: *shape };
-        let (from_len, to_len) = (len(from_bytes).ok_or_else(too_large)?, len(to_bytes).ok_or_else(too_large)?);
+        let (from_len, to_len) =
+            (len(from_bytes).ok_or_else(too_large)?, len(to_bytes).ok_or_else(too_large)?);
         if (source.len(), destination.len()) != (from_len, to_len) {
             return Err(self.element.len_error(source.len(), destination.len()).into());
         }

@@ -263,3 +263,79 @@ fn check_text(place: &str, text: Option<&str>) -> Result<(), RecordError> {
     let too_long = || RecordError::Text { place: place.to_owned(), len_bytes };
     (len_bytes <= MAX_TEXT_BYTES).then_some(()).ok_or_else(too_long)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{RecordDecodeError, RecordSchema};
+    use crate::shape::Shape;
+
+    fn refused(field: Field) -> RecordError {
+        let record = RecordType::new("T").field(Field::new("n", Dtype::U8)).field(field);
+        record.build().unwrap_err()
+    }
+
+    #[test]
+    fn bombs_are_defused() {
+        let nest = |depth: usize, shape: Shape| {
+            let inner = RecordType::new("T").field(Field::new("x", Dtype::F64));
+            (0..depth)
+                .fold(inner, |record, _| RecordType::new("T").field(Field::new("x", record).fixed(shape)))
+        };
+        let (one, many) = (Shape::new([1]).unwrap(), Shape::new([1 << 20]).unwrap());
+        assert!(nest(15, one).build().is_ok());
+        assert!(matches!(nest(16, one).build(), Err(RecordError::TooDeep { .. })));
+        assert!(matches!(nest(4, many).build(), Err(RecordError::TooLarge { .. })));
+        let wide = |count: usize| {
+            let field = |index: usize| Field::new(format!("f{index}"), Dtype::U8);
+            (0..count).map(field).fold(RecordType::new("T"), RecordType::field)
+        };
+        assert!(wide(MAX_RECORD_FIELDS).build().is_ok());
+        assert!(matches!(wide(MAX_RECORD_FIELDS + 1).build(), Err(RecordError::TooManyFields { .. })));
+        let nothing = Field::new("x", Dtype::F64).fixed(Shape::new([0]).unwrap());
+        assert!(matches!(RecordType::new("T").field(nothing).build(), Err(RecordError::Empty { .. })));
+        assert!(matches!(RecordType::new("T").build(), Err(RecordError::Empty { .. })));
+    }
+
+    #[test]
+    fn bombs_from_a_peer_are_defused() {
+        let schema = RecordType::new("T").field(Field::new("x", Dtype::F64)).build().unwrap();
+        let bytes = schema.to_bytes().to_vec();
+        // Version, byte order, name (4 + 1), no description: the number of fields.
+        let mut bomb = bytes.clone();
+        bomb[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(matches!(RecordSchema::from_bytes(&bomb), Err(RecordDecodeError::TooMany { .. })));
+        let mut bomb = bytes.clone();
+        bomb[2..6].copy_from_slice(&(1u32 << 20).to_le_bytes());
+        assert!(matches!(RecordSchema::from_bytes(&bomb), Err(RecordDecodeError::Truncated { .. })));
+        let trailing = [bytes.as_slice(), &[0]].concat();
+        assert_eq!(RecordSchema::from_bytes(&trailing), Err(RecordDecodeError::Trailing { len_bytes: 1 }));
+        // A record that begins again and again: no end to it but the limit.
+        let head = [bytes[..12].to_vec(), b"\x01\0\0\0x\x02".to_vec()].concat();
+        let endless = [&head[..], &head[2..].repeat(1000)].concat();
+        let found = RecordSchema::from_bytes(&endless).unwrap_err();
+        assert!(matches!(found, RecordDecodeError::Record(RecordError::TooDeep { .. })), "{found}");
+    }
+
+    #[test]
+    fn fields_are_checked() {
+        let field = |dtype: Dtype| Field::new("x", dtype);
+        assert!(matches!(refused(field(Dtype::F64).sized_by("m")), RecordError::Length { .. }));
+        assert!(matches!(refused(field(Dtype::F64).sized_by("x")), RecordError::Length { .. }));
+        assert!(matches!(refused(field(Dtype::U8).indexing("n")), RecordError::Indexes { .. }));
+        assert!(matches!(refused(field(Dtype::U8).with_default(256)), RecordError::Default { .. }));
+        assert!(matches!(refused(field(Dtype::U8).with_default("no")), RecordError::Default { .. }));
+        assert!(matches!(refused(field(Dtype::U8).variable().with_default(1)), RecordError::Default { .. }));
+        assert!(matches!(refused(Field::new("a.b", Dtype::U8)), RecordError::Name { .. }));
+        assert!(matches!(refused(Field::new("n", Dtype::U8)), RecordError::Duplicate { .. }));
+        assert!(matches!(refused(field(Dtype::U8).with_unit("m".repeat(1 << 17))), RecordError::Text { .. }));
+        let names = |names: EnumType| Field::new("x", names);
+        let empty = EnumType::new("E", Dtype::U8);
+        assert!(matches!(refused(names(empty.clone())), RecordError::VariantCount { count: 0, .. }));
+        assert!(matches!(refused(names(empty.clone().variant("a", -1))), RecordError::VariantNumber { .. }));
+        assert!(matches!(
+            refused(names(empty.variant("a", 1).variant("b", 1))),
+            RecordError::Duplicate { .. }
+        ));
+    }
+}

@@ -125,10 +125,12 @@ impl Found {
         }
         match (&from.extent, &to.extent) {
             (Extent::One, Extent::One) => {}
-            (Extent::Fixed(found, a), Extent::Fixed(wanted, b)) if found == wanted => {
-                if a != b {
-                    self.add(path, DifferenceKind::Transposed);
-                }
+            (Extent::Fixed(found, a), Extent::Fixed(wanted, b)) if found == wanted && a == b => {}
+            // Only numbers are put into another order.
+            (Extent::Fixed(found, _), Extent::Fixed(wanted, _))
+                if found == wanted && is_number(&to.element) =>
+            {
+                self.add(path, DifferenceKind::Transposed);
             }
             (Extent::Variable | Extent::SizedBy(_), Extent::Variable | Extent::SizedBy(_)) => {}
             (found, wanted) => {
@@ -178,6 +180,10 @@ pub(super) fn is_counted(from: &RecordType, to: &RecordType, length: &Field) -> 
     to.fields.iter().find(sized).is_some_and(|field| always(&field))
 }
 
+fn is_number(element: &Element) -> bool {
+    element.dtype().is_some_and(|dtype| dtype.size_bytes().is_some())
+}
+
 fn describe(element: &Element) -> String {
     match element {
         Element::Dtype(dtype) => dtype.to_string(),
@@ -189,8 +195,59 @@ fn describe(element: &Element) -> String {
 fn describe_extent(extent: &Extent) -> String {
     match extent {
         Extent::One => "one element".into(),
-        Extent::Fixed(shape, _) => format!("an array of {shape}"),
+        Extent::Fixed(shape, order) => format!("a {order} array of {shape}"),
         Extent::Variable => "a list".into(),
         Extent::SizedBy(length) => format!("a list sized by {length:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+
+    fn schema(fields: impl IntoIterator<Item = Field>) -> RecordSchema {
+        fields.into_iter().fold(RecordType::new("T"), RecordType::field).build().unwrap()
+    }
+
+    #[test]
+    fn each_difference_is_named() {
+        let square = Shape::new([2, 2]).unwrap();
+        let names = |names: EnumType| Field::new("kind", names);
+        let from = schema([
+            Field::new("same", Dtype::F64).with_unit("m"),
+            Field::new("wide", Dtype::I16),
+            Field::new("narrow", Dtype::F64),
+            Field::new("text", Dtype::String),
+            Field::new("shape", Dtype::F64),
+            Field::new("unit", Dtype::F64).with_unit("m"),
+            Field::new("maybe", Dtype::F64).optional(),
+            Field::new("spare", Dtype::F64),
+            Field::new("texts", Dtype::String).fixed(square),
+            names(EnumType::new("K", Dtype::I8).variant("a", 1).variant("b", 2)),
+        ]);
+        let to = schema([
+            Field::new("same", Dtype::F64),
+            Field::new("wide", Dtype::F32),
+            Field::new("narrow", Dtype::F32),
+            Field::new("text", Dtype::F64),
+            Field::new("shape", Dtype::F64).fixed(square),
+            Field::new("unit", Dtype::F64).with_unit("cm"),
+            Field::new("maybe", Dtype::F64),
+            Field::new("more", Dtype::F64),
+            Field::new("less", Dtype::F64).with_default(0.0),
+            Field::new("texts", Dtype::String).fixed_in(square, crate::MemoryOrder::ColumnMajor),
+            names(EnumType::new("K", Dtype::I8).variant("a", 1).variant("b", 3)),
+        ]);
+        let found = differences(&from, &to);
+        let fatal: Vec<String> =
+            found.iter().filter(|one| one.is_fatal(Loss::Allowed)).map(|one| one.path.clone()).collect();
+        assert_eq!(fatal, ["T.text", "T.shape", "T.unit", "T.maybe", "T.more", "T.texts", "T.kind"]);
+        let texts: Vec<String> = found.iter().map(Difference::to_string).collect();
+        assert!(texts.contains(&"T.unit: is in \"m\", wanted in \"cm\"".into()), "{texts:#?}");
+        assert!(texts.contains(&"T.wide: is i16, wanted as f32, which holds it".into()), "{texts:#?}");
+        assert!(texts.contains(&"T.spare: is there, but not wanted".into()), "{texts:#?}");
+        assert_eq!(found.iter().filter(|one| one.is_fatal(Loss::Refused)).count(), 8);
+        assert!(differences(&from, &from).is_empty());
     }
 }

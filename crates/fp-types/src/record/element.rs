@@ -82,7 +82,9 @@ pub enum ElementConversionError {
         to: Dtype,
     },
     /// A length that is no number of elements, or not the same on both sides.
-    #[error("{source_len_bytes} bytes of {from} are not the elements of {destination_len_bytes} bytes of {to}")]
+    #[error(
+        "{source_len_bytes} bytes of {from} are not the elements of {destination_len_bytes} bytes of {to}"
+    )]
     Len {
         /// The type at the source.
         from: Dtype,

@@ -1,10 +1,10 @@
 //! Writes records, in the byte order of this machine.
 
 use super::check::RecordError;
-use super::layout::{Place, REFERENCE_BYTES, RecordLayout, Unit};
 use super::element::ByteOrder;
-use super::schema::RecordSchema;
+use super::layout::{Place, REFERENCE_BYTES, RecordLayout, Unit};
 use super::rust::{ElementValue, FieldValue, Record};
+use super::schema::RecordSchema;
 use super::view::integer;
 use crate::dtype::Dtype;
 

@@ -276,7 +276,9 @@ impl FieldPlan {
             Place::Elsewhere(_) => (PlacePlan::Elsewhere(None), 0),
         };
         let fill = match (&field.default, &slot.unit) {
-            (Some(value), Unit::Number(dtype)) => Fill::Bytes(default_bytes(value, *dtype, order)?.repeat(count)),
+            (Some(value), Unit::Number(dtype)) => {
+                Fill::Bytes(default_bytes(value, *dtype, order)?.repeat(count))
+            }
             (Some(AttributeValue::Text(text)), Unit::Text) => Fill::Texts(text.clone(), count),
             _ => Fill::Nothing,
         };
@@ -286,7 +288,8 @@ impl FieldPlan {
 
     /// The field as bytes that stay as they are, if it is that.
     fn as_move(&self) -> Option<Move> {
-        let (Some((from, None)), None, PlacePlan::Inline(count)) = (self.from, self.to_bit, &self.place) else {
+        let (Some((from, None)), None, PlacePlan::Inline(count)) = (self.from, self.to_bit, &self.place)
+        else {
             return None;
         };
         let stays = match &self.unit {

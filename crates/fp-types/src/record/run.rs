@@ -75,13 +75,20 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn records(&mut self, plan: &RecordPlan, from: usize, to: usize, count: usize) -> Result<(), ConvertError> {
+    fn records(
+        &mut self,
+        plan: &RecordPlan,
+        from: usize,
+        to: usize,
+        count: usize,
+    ) -> Result<(), ConvertError> {
         if let Some(whole) = &plan.whole {
             let source = &self.source[from..from + count * plan.from_size];
             return Ok(whole.run(source, &mut self.out[to..to + count * plan.to_size])?);
         }
         let to_size = plan.to_size;
-        (0..count).try_for_each(|index| self.record(plan, from + index * plan.from_size, to + index * to_size))
+        (0..count)
+            .try_for_each(|index| self.record(plan, from + index * plan.from_size, to + index * to_size))
     }
 
     fn record(&mut self, plan: &RecordPlan, from: usize, to: usize) -> Result<(), ConvertError> {
@@ -135,7 +142,9 @@ impl Run<'_> {
                 Ok(conversion.run(source, &mut self.out[to..to + count * to_size])?)
             }
             UnitPlan::Text => {
-                (0..count).for_each(|index| self.text(from + index * REFERENCE_BYTES, to + index * REFERENCE_BYTES));
+                (0..count).for_each(|index| {
+                    self.text(from + index * REFERENCE_BYTES, to + index * REFERENCE_BYTES)
+                });
                 Ok(())
             }
             UnitPlan::Record(plan) => self.records(plan, from, to, count),
@@ -190,7 +199,9 @@ impl Run<'_> {
         let place = &mut self.out[place..place + len];
         match self.orders.1 {
             ByteOrder::Little => place.copy_from_slice(&bytes[..len]),
-            ByteOrder::Big => place.iter_mut().zip(bytes[..len].iter().rev()).for_each(|(to, from)| *to = *from),
+            ByteOrder::Big => {
+                place.iter_mut().zip(bytes[..len].iter().rev()).for_each(|(to, from)| *to = *from)
+            }
         }
         Ok(())
     }

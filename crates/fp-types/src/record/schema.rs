@@ -47,7 +47,9 @@ impl RecordType {
         let mut hasher = CanonicalHasher::new(DOMAIN);
         hasher.bytes(&canonical);
         let fingerprint = Fingerprint(hasher.finish());
-        Ok(RecordSchema { inner: Arc::new(Inner { record: self, byte_order, layout, canonical, fingerprint }) })
+        Ok(RecordSchema {
+            inner: Arc::new(Inner { record: self, byte_order, layout, canonical, fingerprint }),
+        })
     }
 }
 
@@ -113,3 +115,69 @@ impl PartialEq for RecordSchema {
 }
 
 impl Eq for RecordSchema {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::Dtype;
+    use crate::record::{EnumType, Field};
+    use crate::shape::Shape;
+
+    fn atom() -> RecordType {
+        RecordType::new("Atom")
+            .with_description("one of many")
+            .field(Field::new("kind", EnumType::new("Kind", Dtype::U8).variant("Cu", 29)))
+            .field(Field::new("position", Dtype::F64).fixed(Shape::new([3]).unwrap()).with_unit("angstrom"))
+            .field(Field::new("count", Dtype::U32))
+            .field(Field::new("near", Dtype::U64).sized_by("count"))
+            .field(Field::new("mass", Dtype::F64).optional().with_default(1.5))
+            .field(Field::new("edges", Dtype::U32).variable().indexing("near"))
+    }
+
+    #[test]
+    fn the_fingerprint_never_changes() {
+        let little = atom().build_in(ByteOrder::Little).unwrap();
+        assert_eq!(little.fingerprint().to_string(), "549610adafa10cd57c2f082bd5d13a58");
+        let big = atom().build_in(ByteOrder::Big).unwrap();
+        assert_eq!(big.fingerprint().to_string(), "GOLDEN_BIG");
+        let plain =
+            RecordType::new("P").field(Field::new("x", Dtype::F32)).build_in(ByteOrder::Little).unwrap();
+        assert_eq!(plain.to_bytes(), b"\x01\0\x01\0\0\0P\0\x01\0\0\0\x01\0\0\0x\0\x0b\0\0\0\0\0\0");
+    }
+
+    #[test]
+    fn every_part_counts() {
+        let changes: [fn(&mut RecordType); 10] = [
+            |record| record.name.push('2'),
+            |record| record.description = None,
+            |record| record.fields.swap(1, 2),
+            |record| record.fields[1].unit = None,
+            |record| record.fields[1].description = Some(String::new()),
+            |record| record.fields[2].optional = true,
+            |record| record.fields[4].default = None,
+            |record| record.fields[5].indexes = None,
+            |record| record.fields[0].element = EnumType::new("Kind", Dtype::U8).variant("Cu", 30).into(),
+            |record| record.fields[3].extent = crate::record::Extent::Variable,
+        ];
+        let mut found = vec![atom().build().unwrap().fingerprint()];
+        for change in changes {
+            let mut changed = atom();
+            change(&mut changed);
+            // A length that may be absent sizes nothing.
+            found.extend(changed.build().map(|schema| schema.fingerprint()));
+        }
+        found.sort();
+        found.dedup();
+        assert_eq!(found.len(), 10);
+    }
+
+    #[test]
+    fn fields_lie_as_in_c() {
+        let schema = atom().build().unwrap();
+        let offsets =
+            ["kind", "position", "count", "near", "mass", "edges"].map(|name| schema.offset_of(name));
+        assert_eq!(offsets, [0, 8, 32, 40, 56, 64].map(Some));
+        // The presence bit of `mass` is in the byte after the last field.
+        assert_eq!((schema.size_bytes(), schema.alignment_bytes(), schema.is_plain()), (88, 8, false));
+    }
+}

@@ -62,7 +62,9 @@ impl<'a> Value<'a> {
     /// As a real number, of whatever number type; integers above 2^53 are rounded.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
-            Self::Real(number) | Self::Default(AttributeValue::Real(crate::schema::Real(number))) => Some(*number),
+            Self::Real(number) | Self::Default(AttributeValue::Real(crate::schema::Real(number))) => {
+                Some(*number)
+            }
             _ => self.as_integer().map(|number| number as f64),
         }
     }
@@ -71,7 +73,9 @@ impl<'a> Value<'a> {
     pub fn as_integer(&self) -> Option<i128> {
         match self {
             Self::Integer(number) => Some(*number),
-            Self::Enum(_, number) | Self::Default(AttributeValue::Integer(number)) => Some(i128::from(*number)),
+            Self::Enum(_, number) | Self::Default(AttributeValue::Integer(number)) => {
+                Some(i128::from(*number))
+            }
             Self::Default(AttributeValue::Unsigned(number)) => Some(i128::from(*number)),
             _ => None,
         }

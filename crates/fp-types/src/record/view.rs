@@ -5,8 +5,8 @@
 //! alignment. So bytes have one meaning, no byte belongs to two places, and reading or converting hostile bytes costs
 //! no more than their length.
 
-use super::layout::{Place, REFERENCE_BYTES, RecordLayout, Slot, Unit};
 use super::element::ByteOrder;
+use super::layout::{Place, REFERENCE_BYTES, RecordLayout, Slot, Unit};
 use super::path::{self, ReadError};
 use super::schema::RecordSchema;
 use super::types::RecordType;

@@ -71,7 +71,8 @@ fn what_is_called_lossless_loses_nothing() {
     let shorts: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_ne_bytes).collect();
     let short = |dtype: &&Dtype| dtype.size_bytes().unwrap() <= 2;
     let mut found = 0;
-    for (&from, &to) in NUMBERS.iter().filter(short).flat_map(|from| NUMBERS.iter().map(move |to| (from, to))) {
+    for (&from, &to) in NUMBERS.iter().filter(short).flat_map(|from| NUMBERS.iter().map(move |to| (from, to)))
+    {
         let forms = (ElementForm::native(from), ElementForm::native(to));
         let Ok(conversion) = ElementConversion::new(forms.0, forms.1, Loss::Refused) else { continue };
         found += 1;

@@ -103,7 +103,8 @@ fn put_field(
     target: &mut RecordTarget<'_>,
     state: &mut u32,
 ) -> Result<(), EncodeError> {
-    let numbers: Vec<u32> = (0..count as u32).map(|number| (*state >> 8).wrapping_add(number) % 100).collect();
+    let numbers: Vec<u32> =
+        (0..count as u32).map(|number| (*state >> 8).wrapping_add(number) % 100).collect();
     macro_rules! put_as {
         ($convert:expr) => {
             target.put_elements(index, &numbers.iter().map(|&number| $convert(number)).collect::<Vec<_>>())
@@ -153,7 +154,10 @@ by_hand!(Name(i64), EnumType::new("E", Dtype::I8).into(), |values, to| {
     to.put_integers(Dtype::I8, &values.iter().map(|name| name.0).collect::<Vec<_>>())
 });
 by_hand!(Pair(f32, f32), Dtype::C32.into(), |values, to| {
-    to.put_bytes(Dtype::C32, &values.iter().flat_map(|pair| [pair.0, pair.1]).flat_map(f32::to_ne_bytes).collect::<Vec<_>>())
+    to.put_bytes(
+        Dtype::C32,
+        &values.iter().flat_map(|pair| [pair.0, pair.1]).flat_map(f32::to_ne_bytes).collect::<Vec<_>>(),
+    )
 });
 
 /// Everything that can be read, in words, by the fields' names; of fields that `known` has.
