@@ -6,7 +6,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use MemoryOrder::{ColumnMajor, RowMajor};
-use fp_types::record::{ArrayConversion, ByteOrder, ElementForm, Loss};
+use fp_types::record::{
+    ArrayConversion, ByteOrder, Conversion, ElementForm, Field, Loss, RecordSchema, RecordType, Records,
+};
 use fp_types::{Dtype, MemoryOrder, Shape};
 
 const ROUNDS: usize = 21;
@@ -31,6 +33,40 @@ fn main() {
     arrays("f64 4096 x 4096 column to row", &square, columns, doubles, 0.25);
     arrays("f64 4096 x 4096 row to column", &square, doubles, columns, 0.25);
     arrays("f64 column to f32 row, 4096 x 4096", &square, columns, from, 0.0);
+    let atom = |id: Dtype, x: Dtype| {
+        let position = Field::new("x", x).fixed(Shape::new([3]).expect("a shape"));
+        RecordType::new("Atom").field(position).field(Field::new("id", id)).build().expect("a type")
+    };
+    let short = atom(Dtype::U32, Dtype::F32);
+    records("equal records of 16 bytes, taken and copied", &short, &short, 0.9);
+    records("records, all fields wider", &short, &atom(Dtype::U64, Dtype::F64), 0.0);
+    let swapped = short.record().clone().build_in(other(ByteOrder::NATIVE)).expect("a type");
+    records("records, all bytes swapped", &swapped, &short, 0.0);
+    let mut turned = short.record().clone();
+    turned.fields.reverse();
+    records("records, fields in the other order", &short, &turned.build().expect("a type"), 0.0);
+}
+
+/// A conversion of a million records against `memcpy` of them.
+fn records(name: &str, from: &RecordSchema, to: &RecordSchema, wanted: f64) {
+    let count = 1 << 20;
+    let source = vec![1u8; count * from.size_bytes()];
+    let (mut copied, mut taken, mut converted) = (source.clone(), source.clone(), Vec::new());
+    let conversion = Conversion::new(from, to, Loss::Refused).expect("a conversion");
+    let memcpy = || {
+        copied.copy_from_slice(black_box(&source));
+        black_box(&mut copied);
+    };
+    let ours = || {
+        let records = Records::new(from, black_box(&source), count).expect("whole records");
+        if conversion.is_identity() {
+            taken.copy_from_slice(&conversion.convert(&records).expect("the same bytes"));
+        } else {
+            conversion.convert_into(&records, &mut converted).expect("values that fit");
+        }
+        black_box((&mut taken, &mut converted));
+    };
+    report(name, interleaved(memcpy, ours), wanted);
 }
 
 fn other(order: ByteOrder) -> ByteOrder {
