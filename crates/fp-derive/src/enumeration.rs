@@ -26,6 +26,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
     let dtype = dtype(input, &attributes)?;
     let names: Vec<_> = data.variants.iter().map(variant_name).collect::<syn::Result<_>>()?;
     let variants: Vec<_> = data.variants.iter().map(|variant| &variant.ident).collect();
+    let (put, take) = (put(&home, &dtype, &variants), take(&home, &name, &variants));
     Ok(quote! {
         impl #home::record::ElementValue for #ident {
             fn element() -> #home::record::Element {
@@ -34,32 +35,43 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
                         #(.variant(#names, Self::#variants as i64))*
                 )
             }
-
-            fn put_elements(
-                values: &[Self],
-                to: &mut #home::record::ElementTarget<'_>,
-            ) -> ::core::result::Result<(), #home::record::EncodeError> {
-                let number = |value: &Self| match value { #(Self::#variants => Self::#variants as i64),* };
-                let numbers: ::std::vec::Vec<i64> = values.iter().map(number).collect();
-                to.put_integers(#home::Dtype::#dtype, &numbers)
-            }
-
-            fn take_element(
-                value: #home::record::Value<'_>,
-            ) -> ::core::result::Result<Self, #home::record::ReadError> {
-                let number = value.as_integer().unwrap_or(i128::MAX);
-                match number {
-                    #(number if number == Self::#variants as i64 as i128 => {
-                        ::core::result::Result::Ok(Self::#variants)
-                    })*
-                    number => ::core::result::Result::Err(#home::record::ReadError::UnknownName {
-                        names: ::std::string::String::from(#name),
-                        number,
-                    }),
-                }
-            }
+            #put
+            #take
         }
     })
+}
+
+/// Writing names as their numbers.
+fn put(home: &TokenStream, dtype: &Ident, variants: &[&Ident]) -> TokenStream {
+    quote! {
+        fn put_elements(
+            values: &[Self],
+            to: &mut #home::record::ElementTarget<'_>,
+        ) -> ::core::result::Result<(), #home::record::EncodeError> {
+            let number = |value: &Self| match value { #(Self::#variants => Self::#variants as i64),* };
+            let numbers: ::std::vec::Vec<i64> = values.iter().map(number).collect();
+            to.put_integers(#home::Dtype::#dtype, &numbers)
+        }
+    }
+}
+
+/// Reading numbers as names.
+fn take(home: &TokenStream, name: &str, variants: &[&Ident]) -> TokenStream {
+    quote! {
+        fn take_element(
+            value: #home::record::Value<'_>,
+        ) -> ::core::result::Result<Self, #home::record::ReadError> {
+            match value.as_integer().unwrap_or(i128::MAX) {
+                #(number if number == Self::#variants as i64 as i128 => {
+                    ::core::result::Result::Ok(Self::#variants)
+                })*
+                number => ::core::result::Result::Err(#home::record::ReadError::UnknownName {
+                    names: ::std::string::String::from(#name),
+                    number,
+                }),
+            }
+        }
+    }
 }
 
 fn variant_name(variant: &Variant) -> syn::Result<String> {

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{DataStruct, DeriveInput, Error, Field, Fields};
+use syn::{DataStruct, DeriveInput, Error, Field, Fields, Ident};
 
 use crate::attributes::Attributes;
 
@@ -20,35 +20,49 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<Toke
     let types: Vec<_> =
         fields.named.iter().map(|field| field_type(field, &home)).collect::<syn::Result<_>>()?;
     let idents: Vec<_> = fields.named.iter().filter_map(|field| field.ident.as_ref()).collect();
-    let indices: Vec<_> = (0..idents.len()).collect();
+    let (kept, codec) = (kept_schema(&home), codec(&home, &idents));
     Ok(quote! {
         impl #home::record::Record for #ident {
             fn record_type() -> #home::record::RecordType {
                 #home::record::RecordType::new(#name) #(.with_description(#description))* #(.field(#types))*
             }
-
-            fn schema() -> ::core::result::Result<#home::record::RecordSchema, #home::record::RecordError> {
-                static SCHEMA: ::std::sync::OnceLock<
-                    ::core::result::Result<#home::record::RecordSchema, #home::record::RecordError>,
-                > = ::std::sync::OnceLock::new();
-                SCHEMA.get_or_init(|| <Self as #home::record::Record>::record_type().build()).clone()
-            }
-
-            fn put_fields(
-                &self,
-                to: &mut #home::record::RecordTarget<'_>,
-            ) -> ::core::result::Result<(), #home::record::EncodeError> {
-                #(to.put(#indices, &self.#idents)?;)*
-                ::core::result::Result::Ok(())
-            }
-
-            fn take_fields(
-                from: &#home::record::RecordRef<'_>,
-            ) -> ::core::result::Result<Self, #home::record::ReadError> {
-                ::core::result::Result::Ok(Self { #(#idents: from.take(#indices)?),* })
-            }
+            #kept
+            #codec
         }
     })
+}
+
+/// The schema, made once.
+fn kept_schema(home: &TokenStream) -> TokenStream {
+    let result = quote! {
+        ::core::result::Result<#home::record::RecordSchema, #home::record::RecordError>
+    };
+    quote! {
+        fn schema() -> #result {
+            static SCHEMA: ::std::sync::OnceLock<#result> = ::std::sync::OnceLock::new();
+            SCHEMA.get_or_init(|| <Self as #home::record::Record>::record_type().build()).clone()
+        }
+    }
+}
+
+/// Writing and reading, field by field.
+fn codec(home: &TokenStream, idents: &[&Ident]) -> TokenStream {
+    let indices: Vec<_> = (0..idents.len()).collect();
+    quote! {
+        fn put_fields(
+            &self,
+            to: &mut #home::record::RecordTarget<'_>,
+        ) -> ::core::result::Result<(), #home::record::EncodeError> {
+            #(to.put(#indices, &self.#idents)?;)*
+            ::core::result::Result::Ok(())
+        }
+
+        fn take_fields(
+            from: &#home::record::RecordRef<'_>,
+        ) -> ::core::result::Result<Self, #home::record::ReadError> {
+            ::core::result::Result::Ok(Self { #(#idents: from.take(#indices)?),* })
+        }
+    }
 }
 
 /// The expression that makes the field's type.
