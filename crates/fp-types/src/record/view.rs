@@ -280,3 +280,43 @@ impl Walk<'_> {
         (i128::from(found) == expected).then_some(()).ok_or_else(differs)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Field, encode_with};
+
+    /// Two lists of `u64`, of which a number says how long the first is.
+    fn lists() -> (RecordSchema, Vec<u8>) {
+        let schema = RecordType::new("T")
+            .field(Field::new("n", Dtype::U64))
+            .field(Field::new("a", Dtype::U64).sized_by("n"))
+            .field(Field::new("b", Dtype::U64).variable())
+            .build()
+            .unwrap();
+        let bytes = encode_with(&schema, 1, |_, target| {
+            target.put(0, &2u64)?;
+            target.put(1, &vec![1u64, 2])?;
+            target.put(2, &vec![3u64, 4])
+        });
+        (schema, bytes.unwrap())
+    }
+
+    #[test]
+    fn references_lead_where_the_walk_is() {
+        let (schema, bytes) = lists();
+        assert!(Records::new(&schema, &bytes, 1).is_ok());
+        let changed = |at: usize, number: u64| {
+            let mut bytes = bytes.clone();
+            bytes[at..at + 8].copy_from_slice(&number.to_ne_bytes());
+            Records::new(&schema, &bytes, 1).unwrap_err()
+        };
+        // The second list where the first one is: no byte belongs to two.
+        assert_eq!(changed(24, 40), ValueError::Misplaced { at: 24, found: 40, expected: 56 });
+        assert_eq!(changed(32, 3), ValueError::Beyond { at: 56, count: 3, size: 8, end: 72 });
+        assert_eq!(changed(32, u64::MAX), ValueError::Beyond { at: 56, count: u64::MAX, size: 8, end: 72 });
+        assert_eq!(changed(0, 1), ValueError::Length { at: 8, found: 2, expected: 1 });
+        assert!(matches!(changed(32, 1), ValueError::Len { expected: 64, found: 72, .. }));
+        assert!(matches!(Records::new(&schema, &bytes, 2), Err(ValueError::Len { .. })));
+    }
+}
