@@ -70,6 +70,7 @@ const BOUNDARIES: &[Boundary] = &[
 const ARROWS: &[Arrows] = &[
     Arrows { manifest: "Cargo.toml", allowed: &["fp-core"] },
     Arrows { manifest: "crates/fp-types/Cargo.toml", allowed: &[] },
+    Arrows { manifest: "crates/fp-derive/Cargo.toml", allowed: &[] },
     Arrows { manifest: "crates/fp-wire/Cargo.toml", allowed: &[] },
     Arrows { manifest: "crates/fp-proto/Cargo.toml", allowed: &["fp-types", "fp-wire"] },
     Arrows { manifest: "crates/fp-transport/Cargo.toml", allowed: &["fp-types"] },
@@ -151,6 +152,7 @@ const UNSAFE_USES: &[(&str, usize)] = &[
 const SAFE_ROOTS: &[&str] = &[
     "src/lib.rs",
     "crates/fp-types/src/lib.rs",
+    "crates/fp-derive/src/lib.rs",
     "crates/fp-proto/src/lib.rs",
     "crates/fp-core/src/lib.rs",
     "crates/fp-cli/src/main.rs",

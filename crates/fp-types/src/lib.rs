@@ -11,6 +11,7 @@
 //! | `layout`, `index` | all blocks of a variable over all ranks, with a content hash and a spatial index |
 //! | `plan` | which blocks send which elements for a selection |
 //! | `schema` | variables, records, attributes, and the fingerprint of all that |
+//! | [`record`] | records as values: their types, layout, reading, and conversions between types |
 //! | `table` | what ranks put in a step, composed to the table of the step |
 //!
 //! A region of an array that two ranks put by halves:
@@ -45,6 +46,7 @@ mod index;
 mod layout;
 mod order;
 mod plan;
+pub mod record;
 mod region;
 mod regions;
 mod runs;

@@ -9,6 +9,10 @@ use super::offsets::{Axes, Axis};
 /// How many elements a tile has along each of its two axes.
 const TILE: usize = 32;
 
+/// How many elements a panel of tiles has along each of its two axes. Each column of a large array lies on pages of its
+/// own: within a panel they are few enough that the machine remembers where all of them are.
+const PANEL: usize = 512;
+
 /// Planes with fewer rows or columns than this are copied straight: so few streams of memory do no harm.
 const NARROW: usize = 8;
 
@@ -66,16 +70,24 @@ fn copy_plane<const N: usize>(source: &[u8], destination: &mut [u8], transpose: 
         return;
     }
     let mut tile = [[0; N]; TILE * TILE];
-    for first_row in (0..rows).step_by(TILE) {
-        let height = TILE.min(rows - first_row);
-        for first_column in (0..columns).step_by(TILE) {
-            let width = TILE.min(columns - first_column);
-            let (from, to) =
-                (first_column * column_stride + first_row * N, first_row * row_stride + first_column * N);
-            read_tile(&source[from..], &mut tile, column_stride, width, height);
-            write_tile(&tile, &mut destination[to..], row_stride, width, height);
-        }
+    for (first_row, first_column) in tiles(rows, columns) {
+        let (height, width) = (TILE.min(rows - first_row), TILE.min(columns - first_column));
+        let (from, to) =
+            (first_column * column_stride + first_row * N, first_row * row_stride + first_column * N);
+        read_tile(&source[from..], &mut tile, column_stride, width, height);
+        write_tile(&tile, &mut destination[to..], row_stride, width, height);
     }
+}
+
+/// The corners of all tiles, panel by panel.
+fn tiles(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+    let corners = move |start: (usize, usize), end: (usize, usize), step: usize| {
+        let row = move |row| (start.1..end.1).step_by(step).map(move |column| (row, column));
+        (start.0..end.0).step_by(step).flat_map(row)
+    };
+    corners((0, 0), (rows, columns), PANEL).flat_map(move |(row, column)| {
+        corners((row, column), (rows.min(row + PANEL), columns.min(column + PANEL)), TILE)
+    })
 }
 
 /// Reads `width` columns of `height` neighbours each. Strides are in bytes.

@@ -1,0 +1,81 @@
+//! Structs as record types.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{DataStruct, DeriveInput, Error, Field, Fields, Ident};
+
+use crate::attributes::Attributes;
+
+const OF_STRUCTS: &[&str] = &["name", "description", "crate"];
+const OF_FIELDS: &[&str] = &["name", "description", "unit", "default", "sized_by", "indexes"];
+
+pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<TokenStream> {
+    let Fields::Named(fields) = &data.fields else {
+        return Err(Error::new_spanned(&input.ident, "a record has fields with names"));
+    };
+    let attributes = Attributes::read(&input.attrs, OF_STRUCTS)?;
+    let (home, ident, name) = (attributes.home(), &input.ident, attributes.name_or(&input.ident));
+    let description = attributes.description.iter();
+    let types: Vec<_> =
+        fields.named.iter().map(|field| field_type(field, &home)).collect::<syn::Result<_>>()?;
+    let idents: Vec<_> = fields.named.iter().filter_map(|field| field.ident.as_ref()).collect();
+    let (kept, codec) = (kept_schema(&home), codec(&home, &idents));
+    Ok(quote! {
+        impl #home::record::Record for #ident {
+            fn record_type() -> #home::record::RecordType {
+                #home::record::RecordType::new(#name) #(.with_description(#description))* #(.field(#types))*
+            }
+            #kept
+            #codec
+        }
+    })
+}
+
+/// The schema, made once.
+fn kept_schema(home: &TokenStream) -> TokenStream {
+    let result = quote! {
+        ::core::result::Result<#home::record::RecordSchema, #home::record::RecordError>
+    };
+    quote! {
+        fn schema() -> #result {
+            static SCHEMA: ::std::sync::OnceLock<#result> = ::std::sync::OnceLock::new();
+            SCHEMA.get_or_init(|| <Self as #home::record::Record>::record_type().build()).clone()
+        }
+    }
+}
+
+/// Writing and reading, field by field.
+fn codec(home: &TokenStream, idents: &[&Ident]) -> TokenStream {
+    let indices: Vec<_> = (0..idents.len()).collect();
+    quote! {
+        fn put_fields(
+            &self,
+            to: &mut #home::record::RecordTarget<'_>,
+        ) -> ::core::result::Result<(), #home::record::EncodeError> {
+            #(to.put(#indices, &self.#idents)?;)*
+            ::core::result::Result::Ok(())
+        }
+
+        fn take_fields(
+            from: &#home::record::RecordRef<'_>,
+        ) -> ::core::result::Result<Self, #home::record::ReadError> {
+            ::core::result::Result::Ok(Self { #(#idents: from.take(#indices)?),* })
+        }
+    }
+}
+
+/// The expression that makes the field's type.
+fn field_type(field: &Field, home: &TokenStream) -> syn::Result<TokenStream> {
+    let attributes = Attributes::read(&field.attrs, OF_FIELDS)?;
+    let ident = field.ident.as_ref().ok_or_else(|| Error::new_spanned(field, "a field without a name"))?;
+    let (name, rust) = (attributes.name_or(ident), &field.ty);
+    let (unit, description) = (attributes.unit.iter(), attributes.description.iter());
+    let (default, indexes) = (attributes.default.iter(), attributes.indexes.iter());
+    let sized_by = attributes.sized_by.iter();
+    Ok(quote_spanned! { field.ty.span() =>
+        <#rust as #home::record::FieldValue>::field(#name)
+            #(.sized_by(#sized_by))* #(.with_unit(#unit))* #(.with_description(#description))*
+            #(.with_default(#default))* #(.indexing(#indexes))*
+    })
+}

@@ -1,0 +1,126 @@
+//! How near to `memcpy` conversions of arrays come, as ratios of interleaved rounds in one process.
+//!
+//! `cargo bench -p flexpath-types --bench conversions`: each line is a median; the baseline copies the source's bytes.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use MemoryOrder::{ColumnMajor, RowMajor};
+use fp_types::record::{
+    ArrayConversion, ByteOrder, Conversion, ElementForm, Field, Loss, RecordSchema, RecordType, Records,
+};
+use fp_types::{Dtype, MemoryOrder, Shape};
+
+const ROUNDS: usize = 21;
+const LITTLE: ByteOrder = ByteOrder::Little;
+
+fn main() {
+    let line = Shape::new([2 << 20]).expect("a shape");
+    let form = |dtype| ElementForm::native(dtype);
+    let swapped = |dtype| ElementForm { dtype, byte_order: other(ByteOrder::NATIVE) };
+    let doubles = (form(Dtype::F64), RowMajor);
+    arrays("f64 to f32, 16 MiB", &line, doubles, (form(Dtype::F32), RowMajor), 0.5);
+    arrays("f64 bytes swapped, 16 MiB", &line, (swapped(Dtype::F64), RowMajor), doubles, 0.5);
+    let words = Shape::new([4 << 20]).expect("a shape");
+    let from = (swapped(Dtype::F32), RowMajor);
+    arrays("f32 bytes swapped, 16 MiB", &words, from, (form(Dtype::F32), RowMajor), 0.5);
+    let from = (form(Dtype::F32), RowMajor);
+    arrays("f32 to f64, 16 MiB to 32 MiB", &words, from, doubles, 0.0);
+    arrays("f64 swapped to f32, 16 MiB", &line, (swapped(Dtype::F64), RowMajor), from, 0.0);
+    arrays("f64 the same, 16 MiB", &line, doubles, doubles, 0.9);
+    let square = Shape::new([4096, 4096]).expect("a shape");
+    let columns = (form(Dtype::F64), ColumnMajor);
+    arrays("f64 4096 x 4096 column to row", &square, columns, doubles, 0.25);
+    arrays("f64 4096 x 4096 row to column", &square, doubles, columns, 0.25);
+    arrays("f64 column to f32 row, 4096 x 4096", &square, columns, from, 0.0);
+    let atom = |id: Dtype, x: Dtype| {
+        let position = Field::new("x", x).fixed(Shape::new([3]).expect("a shape"));
+        RecordType::new("Atom").field(position).field(Field::new("id", id)).build().expect("a type")
+    };
+    let short = atom(Dtype::U32, Dtype::F32);
+    records("equal records of 16 bytes, taken and copied", &short, &short, 0.9);
+    records("records, all fields wider", &short, &atom(Dtype::U64, Dtype::F64), 0.0);
+    let swapped = short.record().clone().build_in(other(ByteOrder::NATIVE)).expect("a type");
+    records("records, all bytes swapped", &swapped, &short, 0.0);
+    let mut turned = short.record().clone();
+    turned.fields.reverse();
+    records("records, fields in the other order", &short, &turned.build().expect("a type"), 0.0);
+}
+
+/// A conversion of a million records against `memcpy` of them.
+fn records(name: &str, from: &RecordSchema, to: &RecordSchema, wanted: f64) {
+    let count = 1 << 20;
+    let source = vec![1u8; count * from.size_bytes()];
+    let (mut copied, mut taken, mut converted) = (source.clone(), source.clone(), Vec::new());
+    let conversion = Conversion::new(from, to, Loss::Refused).expect("a conversion");
+    let memcpy = || {
+        copied.copy_from_slice(black_box(&source));
+        black_box(&mut copied);
+    };
+    let ours = || {
+        let records = Records::new(from, black_box(&source), count).expect("whole records");
+        if conversion.is_identity() {
+            taken.copy_from_slice(&conversion.convert(&records).expect("the same bytes"));
+        } else {
+            conversion.convert_into(&records, &mut converted).expect("values that fit");
+        }
+        black_box((&mut taken, &mut converted));
+    };
+    report(name, interleaved(memcpy, ours), wanted);
+}
+
+fn other(order: ByteOrder) -> ByteOrder {
+    if order == LITTLE { ByteOrder::Big } else { LITTLE }
+}
+
+/// A conversion against `memcpy` of its source.
+fn arrays(
+    name: &str,
+    shape: &Shape,
+    from: (ElementForm, MemoryOrder),
+    to: (ElementForm, MemoryOrder),
+    wanted: f64,
+) {
+    let conversion = ArrayConversion::new(from, to, Loss::Allowed).expect("a conversion");
+    let len = |form: ElementForm| shape.element_count() as usize * form.dtype.size_bytes().unwrap_or(1);
+    let (source, mut copied) = (vec![1u8; len(from.0)], vec![2u8; len(from.0)]);
+    let mut converted = vec![3u8; len(to.0)];
+    let memcpy = || {
+        copied.copy_from_slice(black_box(&source));
+        black_box(&mut copied);
+    };
+    let ours = || {
+        conversion.run(shape, black_box(&source), &mut converted).expect("lengths that fit");
+        black_box(&mut converted);
+    };
+    report(name, interleaved(memcpy, ours), wanted);
+}
+
+/// The medians of two things done in turn.
+fn interleaved(mut baseline: impl FnMut(), mut ours: impl FnMut()) -> (Duration, Duration) {
+    let mut times = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        times.0.push(timed(&mut baseline));
+        times.1.push(timed(&mut ours));
+    }
+    (median(times.0), median(times.1))
+}
+
+fn timed(work: &mut impl FnMut()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn report(what: &str, (baseline, ours): (Duration, Duration), wanted: f64) {
+    let ratio = baseline.as_secs_f64() / ours.as_secs_f64();
+    let verdict = if ratio >= wanted { "met" } else { "MISSED" };
+    println!(
+        "{what:<44} {ours:>10.2?}   {ratio:>6.3} of memcpy ({baseline:.2?}), wanted {wanted}: {verdict}"
+    );
+}

@@ -1,0 +1,334 @@
+//! The conversion from one record type to another, compiled once for each pair of fingerprints.
+
+use super::array::ArrayConversion;
+use super::difference::{Difference, differences};
+use super::element::{ByteOrder, ElementConversion, ElementForm, Loss};
+use super::layout::{Place, RecordLayout, Slot, Unit};
+use super::schema::RecordSchema;
+use super::types::{Element, Extent, Field, RecordType};
+use crate::dtype::Dtype;
+use crate::order::MemoryOrder;
+use crate::schema::AttributeValue;
+use crate::shape::Shape;
+
+/// Two types without a conversion, and all that they differ in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{from:?} is not {to:?}:{}", list(.differences))]
+pub struct Incompatible {
+    /// The type that there is.
+    pub from: String,
+    /// The type that is wanted.
+    pub to: String,
+    /// What they differ in, also what alone would be no hindrance.
+    pub differences: Vec<Difference>,
+}
+
+fn list(differences: &[Difference]) -> String {
+    differences.iter().map(|difference| format!("\n  {difference}")).collect()
+}
+
+/// The conversion from one record type to another.
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    pub(super) from: RecordSchema,
+    pub(super) to: RecordSchema,
+    pub(super) plan: RecordPlan,
+    is_identity: bool,
+}
+
+impl Conversion {
+    /// Compiles the conversion, or says field by field why there is none.
+    pub fn new(from: &RecordSchema, to: &RecordSchema, loss: Loss) -> Result<Self, Incompatible> {
+        let differences = differences(from, to);
+        let orders = (from.byte_order(), to.byte_order());
+        let refused = differences.iter().any(|difference| difference.is_fatal(loss));
+        let sides = (from.record(), from.layout(), to.record(), to.layout());
+        let plan = (!refused).then(|| RecordPlan::new(sides, orders)).flatten();
+        let (from, to) = (from.clone(), to.clone());
+        let Some(plan) = plan else {
+            let (from, to) = (from.record().name.clone(), to.record().name.clone());
+            return Err(Incompatible { from, to, differences });
+        };
+        let is_identity = orders.0 == orders.1 && is_same(from.record(), to.record());
+        Ok(Self { from, to, plan, is_identity })
+    }
+
+    /// Whether values of the one type are values of the other as they lie.
+    pub fn is_identity(&self) -> bool {
+        self.is_identity
+    }
+
+    /// The type that values are of before.
+    pub fn source(&self) -> &RecordSchema {
+        &self.from
+    }
+
+    /// The type that values are of after.
+    pub fn destination(&self) -> &RecordSchema {
+        &self.to
+    }
+}
+
+/// Whether two records have the same values, byte for byte. Texts for people do not count.
+fn is_same(a: &RecordType, b: &RecordType) -> bool {
+    let same = |(a, b): (&Field, &Field)| {
+        let shape = (&a.name, &a.extent, a.optional) == (&b.name, &b.extent, b.optional);
+        // An absent field is read as the default of the type that it is read as.
+        shape && is_same_element(&a.element, &b.element)
+    };
+    a.fields.len() == b.fields.len() && a.fields.iter().zip(&b.fields).all(same)
+}
+
+fn is_same_element(a: &Element, b: &Element) -> bool {
+    match (a, b) {
+        (Element::Record(a), Element::Record(b)) => is_same(a, b),
+        // Names that the other one has more of change no value.
+        _ => a.dtype().is_some() && a.dtype() == b.dtype(),
+    }
+}
+
+/// How one record becomes another.
+#[derive(Clone, Debug)]
+pub(super) struct RecordPlan {
+    pub(super) from_size: usize,
+    pub(super) to_size: usize,
+    pub(super) from_presence: usize,
+    pub(super) to_presence: usize,
+    /// Runs of bytes that stay as they are.
+    pub(super) moves: Vec<Move>,
+    /// All other fields, in their order at the destination.
+    pub(super) fields: Vec<FieldPlan>,
+    /// If all of the record is numbers of one kind: their conversion.
+    pub(super) whole: Option<ElementConversion>,
+}
+
+/// Bytes that stay as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Move {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) len: usize,
+}
+
+/// How one field is made.
+#[derive(Clone, Debug)]
+pub(super) struct FieldPlan {
+    /// Where it is at the source, and its presence bit there.
+    pub(super) from: Option<(usize, Option<usize>)>,
+    pub(super) to: usize,
+    pub(super) to_bit: Option<usize>,
+    /// What it is made from where the source has none.
+    pub(super) fill: Fill,
+    pub(super) unit: UnitPlan,
+    pub(super) to_unit: Unit,
+    pub(super) place: PlacePlan,
+}
+
+/// What a field is where there is none.
+#[derive(Clone, Debug)]
+pub(super) enum Fill {
+    /// Zeros, or absent. A length that is not there is written by its list.
+    Nothing,
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// So many texts.
+    Texts(String, usize),
+}
+
+/// How one element becomes another.
+#[derive(Clone, Debug)]
+pub(super) enum UnitPlan {
+    Number(ElementConversion),
+    Text,
+    Record(RecordPlan),
+}
+
+/// Where elements come from and go to.
+#[derive(Clone, Debug)]
+pub(super) enum PlacePlan {
+    /// So many within the record.
+    Inline(usize),
+    /// A fixed array of numbers in the other memory order.
+    Transposed(ArrayConversion, Shape),
+    /// Elsewhere.
+    Elsewhere(Option<LengthPlan>),
+}
+
+/// The field that says how long a list is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LengthPlan {
+    pub(super) at: usize,
+    pub(super) dtype: Dtype,
+    /// Whether nobody else writes it.
+    pub(super) is_written: bool,
+}
+
+/// The two types and layouts, source first.
+type Sides<'a> = (&'a RecordType, &'a RecordLayout, &'a RecordType, &'a RecordLayout);
+/// The two byte orders, source first.
+type Orders = (ByteOrder, ByteOrder);
+
+impl RecordPlan {
+    /// The plan for types that have no fatal difference; nothing if they have one after all.
+    fn new(sides: Sides<'_>, orders: Orders) -> Option<Self> {
+        let (from_record, from_layout, to_record, to_layout) = sides;
+        let mut plan = Self {
+            from_size: from_layout.size_bytes,
+            to_size: to_layout.size_bytes,
+            from_presence: from_layout.presence_offset,
+            to_presence: to_layout.presence_offset,
+            moves: Vec::new(),
+            fields: Vec::new(),
+            whole: None,
+        };
+        for (index, (field, slot)) in to_record.fields.iter().zip(&to_layout.slots).enumerate() {
+            let found = from_record.fields.iter().zip(&from_layout.slots);
+            let found = found.into_iter().find(|(known, _)| known.name == field.name);
+            let made = match found {
+                Some(found) => FieldPlan::new(found, (field, slot), orders)?,
+                None => FieldPlan::filled(field, slot, orders.1)?,
+            };
+            plan.add(made, (from_record, to_record, to_layout), index)?;
+        }
+        plan.whole = plan.find_whole();
+        Some(plan)
+    }
+
+    fn add(
+        &mut self,
+        mut made: FieldPlan,
+        (from_record, to_record, to_layout): (&RecordType, &RecordType, &RecordLayout),
+        index: usize,
+    ) -> Option<()> {
+        if let (PlacePlan::Elsewhere(length), Place::Elsewhere(Some(of))) =
+            (&mut made.place, to_layout.slots.get(index)?.place)
+        {
+            let (slot, field) = (to_layout.slots.get(of)?, to_record.fields.get(of)?);
+            let Unit::Number(dtype) = slot.unit else { return None };
+            let sized = |other: &Field| other.extent == Extent::SizedBy(field.name.clone());
+            let is_first = to_record.fields.iter().position(sized) == Some(index);
+            let is_written = is_first && from_record.fields.iter().all(|known| known.name != field.name);
+            *length = Some(LengthPlan { at: slot.offset, dtype, is_written });
+        }
+        match made.as_move() {
+            Some(next) => self.add_move(next),
+            None => self.fields.push(made),
+        }
+        Some(())
+    }
+
+    /// Adds a run of bytes to the one before it where both continue it.
+    fn add_move(&mut self, next: Move) {
+        match self.moves.last_mut() {
+            Some(last) if (last.from + last.len, last.to + last.len) == (next.from, next.to) => {
+                last.len += next.len;
+            }
+            Some(_) | None => self.moves.push(next),
+        }
+    }
+
+    fn find_whole(&self) -> Option<ElementConversion> {
+        let ([], [field]) = (self.moves.as_slice(), self.fields.as_slice()) else { return None };
+        let (UnitPlan::Number(conversion), PlacePlan::Inline(count)) = (&field.unit, &field.place) else {
+            return None;
+        };
+        let (from, to) = conversion.sizes_bytes();
+        let covers = from * count == self.from_size && to * count == self.to_size;
+        (covers && field.from == Some((0, None)) && field.to_bit.is_none()).then(|| conversion.clone())
+    }
+
+    /// Whether a record stays as it is, all of it.
+    fn is_move(&self) -> bool {
+        let whole = Move { from: 0, to: 0, len: self.from_size };
+        self.fields.is_empty() && self.moves == [whole] && self.from_size == self.to_size
+    }
+}
+
+impl FieldPlan {
+    fn new(
+        (from_field, from_slot): (&Field, &Slot),
+        (field, slot): (&Field, &Slot),
+        orders: Orders,
+    ) -> Option<Self> {
+        let unit = match (&from_field.element, &from_slot.unit, &field.element, &slot.unit) {
+            (Element::Record(a), Unit::Record(from), Element::Record(b), Unit::Record(to)) => {
+                UnitPlan::Record(RecordPlan::new((a, from, b, to), orders)?)
+            }
+            (_, Unit::Text, _, Unit::Text) => UnitPlan::Text,
+            (_, Unit::Number(from), _, Unit::Number(to)) => UnitPlan::Number(number(*from, *to, orders)?),
+            _ => return None,
+        };
+        let place = match (&from_field.extent, &field.extent, slot.place) {
+            (Extent::Fixed(_, a), Extent::Fixed(shape, b), _) if a != b && shape.ndims() > 1 => {
+                PlacePlan::Transposed(transposed((from_slot, *a), (slot, *b), orders)?, *shape)
+            }
+            (_, _, Place::Inline(count)) => PlacePlan::Inline(count),
+            (_, _, Place::Elsewhere(_)) => PlacePlan::Elsewhere(None),
+        };
+        let filled = Self::filled(field, slot, orders.1)?;
+        Some(Self { from: Some((from_slot.offset, from_slot.presence_bit)), unit, place, ..filled })
+    }
+
+    /// A field that the source does not have.
+    fn filled(field: &Field, slot: &Slot, order: ByteOrder) -> Option<Self> {
+        let (place, count) = match slot.place {
+            Place::Inline(count) => (PlacePlan::Inline(count), count),
+            Place::Elsewhere(_) => (PlacePlan::Elsewhere(None), 0),
+        };
+        let fill = match (&field.default, &slot.unit) {
+            (Some(value), Unit::Number(dtype)) => {
+                Fill::Bytes(default_bytes(value, *dtype, order)?.repeat(count))
+            }
+            (Some(AttributeValue::Text(text)), Unit::Text) => Fill::Texts(text.clone(), count),
+            _ => Fill::Nothing,
+        };
+        let (to, to_bit, to_unit) = (slot.offset, slot.presence_bit, slot.unit.clone());
+        Some(Self { from: None, to, to_bit, fill, unit: UnitPlan::Text, to_unit, place })
+    }
+
+    /// The field as bytes that stay as they are, if it is that.
+    fn as_move(&self) -> Option<Move> {
+        let (Some((from, None)), None, PlacePlan::Inline(count)) = (self.from, self.to_bit, &self.place)
+        else {
+            return None;
+        };
+        let stays = match &self.unit {
+            UnitPlan::Number(conversion) => conversion.is_identity(),
+            UnitPlan::Text => false,
+            UnitPlan::Record(plan) => plan.is_move(),
+        };
+        stays.then_some(Move { from, to: self.to, len: count * self.to_unit.size_bytes() })
+    }
+}
+
+/// The conversion of a number. That it may lose something was decided when the types were compared.
+fn number(from: Dtype, to: Dtype, orders: Orders) -> Option<ElementConversion> {
+    let form = |dtype, byte_order| ElementForm { dtype, byte_order };
+    ElementConversion::new(form(from, orders.0), form(to, orders.1), Loss::Allowed).ok()
+}
+
+/// The conversion of a fixed array to the other memory order. Of other elements than numbers there is none.
+fn transposed(
+    (from, a): (&Slot, MemoryOrder),
+    (to, b): (&Slot, MemoryOrder),
+    orders: Orders,
+) -> Option<ArrayConversion> {
+    let (Unit::Number(found), Unit::Number(wanted)) = (&from.unit, &to.unit) else { return None };
+    let form = |dtype: Dtype, byte_order| ElementForm { dtype, byte_order };
+    let sides = ((form(*found, orders.0), a), (form(*wanted, orders.1), b));
+    ArrayConversion::new(sides.0, sides.1, Loss::Allowed).ok()
+}
+
+/// The bytes of a default.
+fn default_bytes(value: &AttributeValue, dtype: Dtype, order: ByteOrder) -> Option<Vec<u8>> {
+    let (from, bytes) = match value {
+        AttributeValue::Bool(value) => (Dtype::Bool, vec![u8::from(*value)]),
+        AttributeValue::Integer(number) => (Dtype::I64, number.to_ne_bytes().to_vec()),
+        AttributeValue::Unsigned(number) => (Dtype::U64, number.to_ne_bytes().to_vec()),
+        AttributeValue::Real(number) => (Dtype::F64, number.0.to_ne_bytes().to_vec()),
+        _ => return None,
+    };
+    let mut out = vec![0; dtype.size_bytes()?];
+    number(from, dtype, (ByteOrder::NATIVE, order))?.run(&bytes, &mut out).ok()?;
+    Some(out)
+}

@@ -1,0 +1,208 @@
+//! Runs conversions of records.
+
+use std::borrow::Cow;
+
+use super::array::ArrayConversionError;
+use super::check::holds;
+use super::element::{ByteOrder, ElementConversionError};
+use super::encode::{append, put_reference, set_present};
+use super::layout::{REFERENCE_BYTES, Unit};
+use super::plan::{Conversion, FieldPlan, Fill, LengthPlan, PlacePlan, RecordPlan, UnitPlan};
+use super::view::{Records, ValueError, integer, is_present, reference};
+use crate::dtype::Dtype;
+
+/// Why records are not converted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConvertError {
+    /// Of another type than the conversion's source.
+    #[error("the records are {found:?}, the conversion starts at {expected:?}")]
+    OtherType {
+        /// The type of the records.
+        found: String,
+        /// The conversion's source.
+        expected: String,
+    },
+    /// More bytes than this machine can address.
+    #[error("{count} records of {size} bytes are too large for this machine")]
+    TooLarge {
+        /// How many there are.
+        count: usize,
+        /// The size of each.
+        size: usize,
+    },
+    /// A list whose length field would not say so, or could not.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// Of an element.
+    #[error(transparent)]
+    Element(#[from] ElementConversionError),
+    /// Of an array.
+    #[error(transparent)]
+    Array(#[from] ArrayConversionError),
+}
+
+impl Conversion {
+    /// Converts records. Those that are of the wanted type already stay where they are.
+    pub fn convert<'a>(&self, records: &Records<'a>) -> Result<Cow<'a, [u8]>, ConvertError> {
+        if self.is_identity() && *records.schema() == self.from {
+            return Ok(Cow::Borrowed(records.as_bytes()));
+        }
+        let mut out = Vec::new();
+        self.convert_into(records, &mut out)?;
+        Ok(Cow::Owned(out))
+    }
+
+    /// Converts records into memory that is used again; what it held is gone.
+    pub fn convert_into(&self, records: &Records<'_>, out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        if *records.schema() != self.from {
+            let (found, expected) = (records.schema().record().name.clone(), self.from.record().name.clone());
+            return Err(ConvertError::OtherType { found, expected });
+        }
+        let (count, size) = (records.count(), self.plan.to_size);
+        let len = count.checked_mul(size).filter(|&len| isize::try_from(len).is_ok());
+        out.clear();
+        out.resize(len.ok_or(ConvertError::TooLarge { count, size })?, 0);
+        let orders = (self.from.byte_order(), self.to.byte_order());
+        Run { source: records.as_bytes(), out, orders }.records(&self.plan, 0, 0, count)
+    }
+}
+
+/// Records being converted. Offsets at the source were checked when its records were taken.
+struct Run<'a> {
+    source: &'a [u8],
+    out: &'a mut Vec<u8>,
+    orders: (ByteOrder, ByteOrder),
+}
+
+impl Run<'_> {
+    fn records(
+        &mut self,
+        plan: &RecordPlan,
+        from: usize,
+        to: usize,
+        count: usize,
+    ) -> Result<(), ConvertError> {
+        if let Some(whole) = &plan.whole {
+            let source = &self.source[from..from + count * plan.from_size];
+            return Ok(whole.run(source, &mut self.out[to..to + count * plan.to_size])?);
+        }
+        let to_size = plan.to_size;
+        (0..count)
+            .try_for_each(|index| self.record(plan, from + index * plan.from_size, to + index * to_size))
+    }
+
+    fn record(&mut self, plan: &RecordPlan, from: usize, to: usize) -> Result<(), ConvertError> {
+        for step in &plan.moves {
+            let source = &self.source[from + step.from..from + step.from + step.len];
+            self.out[to + step.to..to + step.to + step.len].copy_from_slice(source);
+        }
+        for field in &plan.fields {
+            let present =
+                field.from.filter(|(_, bit)| is_present(self.source, from + plan.from_presence, *bit));
+            match present {
+                Some((offset, _)) => {
+                    set_present(self.out, to + plan.to_presence, field.to_bit);
+                    self.field(field, from + offset, to)?;
+                }
+                // What may be absent is absent, and read as its default; only what may not be is filled.
+                None if field.to_bit.is_none() => self.fill(field, to + field.to),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Converts a field at `from` of the record that is to be at `record`.
+    fn field(&mut self, field: &FieldPlan, from: usize, record: usize) -> Result<(), ConvertError> {
+        let to = record + field.to;
+        match &field.place {
+            PlacePlan::Inline(count) => self.units(field, from, to, *count),
+            PlacePlan::Transposed(array, shape) => {
+                let (from_size, to_size) = array.sizes_bytes();
+                let count = shape.element_count() as usize;
+                let source = &self.source[from..from + count * from_size];
+                Ok(array.run(shape, source, &mut self.out[to..to + count * to_size])?)
+            }
+            PlacePlan::Elsewhere(length) => {
+                let (start, count) = reference(self.source, self.orders.0, from);
+                let (start, count) = (start as usize, count as usize);
+                let part = append(self.out, &field.to_unit, count);
+                put_reference(self.out, self.orders.1, to, (part, count));
+                length.map_or(Ok(()), |length| self.length(length, record, to, count))?;
+                self.units(field, start, part, count)
+            }
+        }
+    }
+
+    fn units(&mut self, field: &FieldPlan, from: usize, to: usize, count: usize) -> Result<(), ConvertError> {
+        match &field.unit {
+            UnitPlan::Number(conversion) => {
+                let (from_size, to_size) = conversion.sizes_bytes();
+                let source = &self.source[from..from + count * from_size];
+                Ok(conversion.run(source, &mut self.out[to..to + count * to_size])?)
+            }
+            UnitPlan::Text => {
+                (0..count).for_each(|index| {
+                    self.text(from + index * REFERENCE_BYTES, to + index * REFERENCE_BYTES)
+                });
+                Ok(())
+            }
+            UnitPlan::Record(plan) => self.records(plan, from, to, count),
+        }
+    }
+
+    fn text(&mut self, from: usize, to: usize) {
+        let (start, len) = reference(self.source, self.orders.0, from);
+        let text = &self.source[start as usize..(start + len) as usize];
+        self.put_text(text, to);
+    }
+
+    fn put_text(&mut self, text: &[u8], to: usize) {
+        let part = self.out.len();
+        self.out.extend_from_slice(text);
+        put_reference(self.out, self.orders.1, to, (part, text.len()));
+    }
+
+    fn fill(&mut self, field: &FieldPlan, to: usize) {
+        match &field.fill {
+            Fill::Bytes(bytes) => self.out[to..to + bytes.len()].copy_from_slice(bytes),
+            Fill::Texts(text, count) => {
+                (0..*count).for_each(|index| self.put_text(text.as_bytes(), to + index * REFERENCE_BYTES));
+            }
+            Fill::Nothing => {}
+        }
+    }
+
+    /// Writes the length field of a list, or checks it where it came from the source.
+    fn length(
+        &mut self,
+        length: LengthPlan,
+        record: usize,
+        at: usize,
+        count: usize,
+    ) -> Result<(), ConvertError> {
+        let place = record + length.at;
+        if length.is_written {
+            return self.write_length(length.dtype, place, count);
+        }
+        let expected = integer(self.out, self.orders.1, place, length.dtype);
+        let differs = ValueError::Length { at, found: count as u64, expected };
+        (expected == count as i128).then_some(()).ok_or(differs.into())
+    }
+
+    fn write_length(&mut self, dtype: Dtype, place: usize, count: usize) -> Result<(), ConvertError> {
+        if !holds(dtype, count as i128) {
+            return Err(ValueError::LengthRange { count, dtype }.into());
+        }
+        let len = Unit::Number(dtype).size_bytes();
+        let bytes = (count as u64).to_le_bytes();
+        let place = &mut self.out[place..place + len];
+        match self.orders.1 {
+            ByteOrder::Little => place.copy_from_slice(&bytes[..len]),
+            ByteOrder::Big => {
+                place.iter_mut().zip(bytes[..len].iter().rev()).for_each(|(to, from)| *to = *from)
+            }
+        }
+        Ok(())
+    }
+}

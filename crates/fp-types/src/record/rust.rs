@@ -1,0 +1,264 @@
+//! Rust types that are records, fields of records, or elements of fields.
+
+use half::{bf16, f16};
+
+use super::check::RecordError;
+use super::encode::{ElementTarget, EncodeError, FieldTarget, RecordTarget};
+use super::path::{ReadError, describe};
+use super::schema::RecordSchema;
+use super::types::{Element, Field, RecordType};
+use super::value::{ArrayRef, Value};
+use super::view::{RecordRef, Records};
+use crate::dtype::Dtype;
+use crate::schema::AttributeValue;
+use crate::shape::Shape;
+
+/// A Rust type that is a record. `#[derive(Record)]` writes this; nothing breaks memory safety if it is written by
+/// hand and wrong, as every place is checked.
+pub trait Record: Sized {
+    /// The record type.
+    fn record_type() -> RecordType;
+
+    /// The record type, checked and laid out for this machine. The derive keeps it.
+    fn schema() -> Result<RecordSchema, RecordError> {
+        Self::record_type().build()
+    }
+
+    /// Writes all fields, in their order.
+    fn put_fields(&self, to: &mut RecordTarget<'_>) -> Result<(), EncodeError>;
+
+    /// Reads all fields.
+    fn take_fields(from: &RecordRef<'_>) -> Result<Self, ReadError>;
+}
+
+/// A Rust type that is an element of fields: numbers, `bool`, `String`, records, enumerations.
+pub trait ElementValue: Sized {
+    /// The element's type.
+    fn element() -> Element;
+
+    /// Writes elements.
+    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError>;
+
+    /// Reads one element.
+    fn take_element(value: Value<'_>) -> Result<Self, ReadError>;
+
+    /// Reads all elements of an array.
+    fn take_elements(array: &ArrayRef<'_>) -> Result<Vec<Self>, ReadError> {
+        (0..array.count()).map(|index| Self::take_element(array.value(index)?)).collect()
+    }
+}
+
+/// A Rust type that is a field: an element, an array of them, a list of them, or any of these as an option.
+pub trait FieldValue: Sized {
+    /// The field of that name.
+    fn field(name: &str) -> Field;
+
+    /// Writes the field.
+    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError>;
+
+    /// Reads the field.
+    fn take(value: Value<'_>) -> Result<Self, ReadError>;
+
+    /// Whether there is anything to write.
+    fn is_present(&self) -> bool {
+        true
+    }
+}
+
+/// Reads all records as values of a Rust type, which must be of the same schema: convert them first where it is not.
+pub fn decode_records<T: Record>(records: &Records<'_>) -> Result<Vec<T>, ReadError> {
+    let wanted = T::schema()?;
+    if *records.schema() != wanted {
+        let (found, wanted) = (records.schema().record().name.clone(), wanted.record().name.clone());
+        return Err(ReadError::OtherType { found, wanted });
+    }
+    records.iter().map(|record| T::take_fields(&record)).collect()
+}
+
+impl RecordRef<'_> {
+    /// The field of that index as a value of a Rust type.
+    pub fn take<T: FieldValue>(&self, index: usize) -> Result<T, ReadError> {
+        T::take(self.field(index)?)
+    }
+}
+
+impl<T: Record> ElementValue for T {
+    fn element() -> Element {
+        Element::Record(T::record_type())
+    }
+
+    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
+        to.put_records(values)
+    }
+
+    fn take_element(value: Value<'_>) -> Result<Self, ReadError> {
+        let record = value.as_record().ok_or_else(|| wrong(&value, "a record"))?;
+        T::take_fields(&record)
+    }
+}
+
+fn wrong(value: &Value<'_>, wanted: &'static str) -> ReadError {
+    ReadError::Type { found: describe(value), wanted }
+}
+
+/// Number types; the last argument reads one from a value.
+macro_rules! numbers {
+    ($($rust:ty => $dtype:ident, $take:expr;)*) => {
+        $(impl ElementValue for $rust {
+            fn element() -> Element {
+                Element::Dtype(Dtype::$dtype)
+            }
+
+            fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
+                const SIZE: usize = size_of::<$rust>();
+                let (places, _) = to.places(values.len(), Dtype::$dtype)?.as_chunks_mut::<SIZE>();
+                for (place, value) in places.iter_mut().zip(values) {
+                    *place = value.to_ne_bytes();
+                }
+                Ok(())
+            }
+
+            fn take_element(value: Value<'_>) -> Result<Self, ReadError> {
+                let take: fn(&Value<'_>) -> Result<Option<$rust>, ReadError> = $take;
+                take(&value)?.ok_or_else(|| wrong(&value, stringify!($rust)))
+            }
+
+            fn take_elements(array: &ArrayRef<'_>) -> Result<Vec<Self>, ReadError> {
+                if !array.is_native(Dtype::$dtype) {
+                    return (0..array.count()).map(|index| Self::take_element(array.value(index)?)).collect();
+                }
+                let (elements, _) = array.as_bytes().as_chunks();
+                Ok(elements.iter().map(|bytes| <$rust>::from_ne_bytes(*bytes)).collect())
+            }
+        })*
+    };
+}
+
+/// How an integer type is read from a value.
+macro_rules! integer {
+    ($rust:ty) => {
+        |value| {
+            let range = |number| ReadError::Range { number, wanted: stringify!($rust) };
+            value.as_integer().map(|number| <$rust>::try_from(number).map_err(|_| range(number))).transpose()
+        }
+    };
+}
+
+numbers! {
+    i8 => I8, integer!(i8);
+    i16 => I16, integer!(i16);
+    i32 => I32, integer!(i32);
+    i64 => I64, integer!(i64);
+    u8 => U8, integer!(u8);
+    u16 => U16, integer!(u16);
+    u32 => U32, integer!(u32);
+    u64 => U64, integer!(u64);
+    f16 => F16, |value| Ok(value.as_f64().map(f16::from_f64));
+    bf16 => BF16, |value| Ok(value.as_f64().map(bf16::from_f64));
+    f32 => F32, |value| Ok(value.as_f64().map(|number| number as f32));
+    f64 => F64, |value| Ok(value.as_f64());
+}
+
+impl ElementValue for bool {
+    fn element() -> Element {
+        Element::Dtype(Dtype::Bool)
+    }
+
+    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
+        let places = to.places(values.len(), Dtype::Bool)?;
+        places.iter_mut().zip(values).for_each(|(place, value)| *place = u8::from(*value));
+        Ok(())
+    }
+
+    fn take_element(value: Value<'_>) -> Result<Self, ReadError> {
+        match value {
+            Value::Bool(value) => Ok(value),
+            Value::Default(AttributeValue::Bool(value)) => Ok(*value),
+            other => Err(wrong(&other, "bool")),
+        }
+    }
+}
+
+impl ElementValue for String {
+    fn element() -> Element {
+        Element::Dtype(Dtype::String)
+    }
+
+    fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
+        to.put_texts(values.iter().map(String::as_bytes))
+    }
+
+    fn take_element(value: Value<'_>) -> Result<Self, ReadError> {
+        value.as_text().map(str::to_owned).ok_or_else(|| wrong(&value, "a text"))
+    }
+}
+
+impl<T: ElementValue> FieldValue for T {
+    fn field(name: &str) -> Field {
+        Field::new(name, T::element())
+    }
+
+    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError> {
+        to.put_elements(std::slice::from_ref(self))
+    }
+
+    fn take(value: Value<'_>) -> Result<Self, ReadError> {
+        T::take_element(value)
+    }
+}
+
+impl<T: ElementValue> FieldValue for Vec<T> {
+    fn field(name: &str) -> Field {
+        Field::new(name, T::element()).variable()
+    }
+
+    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError> {
+        to.put_elements(self)
+    }
+
+    fn take(value: Value<'_>) -> Result<Self, ReadError> {
+        T::take_elements(&value.as_array().ok_or_else(|| wrong(&value, "a list"))?)
+    }
+}
+
+impl<T: ElementValue, const N: usize> FieldValue for [T; N] {
+    fn field(name: &str) -> Field {
+        // One dimension always is a shape.
+        Field::new(name, T::element()).fixed(Shape::new([N as u64]).unwrap_or_default())
+    }
+
+    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError> {
+        to.put_elements(self)
+    }
+
+    fn take(value: Value<'_>) -> Result<Self, ReadError> {
+        let elements = match value {
+            Value::Array(array) => T::take_elements(&array)?,
+            Value::Default(_) => (0..N).map(|_| T::take_element(value)).collect::<Result<_, _>>()?,
+            other => return Err(wrong(&other, "an array")),
+        };
+        let count = elements.len();
+        elements.try_into().map_err(|_| ReadError::OutOfRange { index: N, count })
+    }
+}
+
+impl<T: FieldValue> FieldValue for Option<T> {
+    fn field(name: &str) -> Field {
+        T::field(name).optional()
+    }
+
+    fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError> {
+        self.as_ref().map_or(Ok(()), |value| value.put(to))
+    }
+
+    fn take(value: Value<'_>) -> Result<Self, ReadError> {
+        match value {
+            Value::Absent => Ok(None),
+            present => T::take(present).map(Some),
+        }
+    }
+
+    fn is_present(&self) -> bool {
+        self.is_some()
+    }
+}
