@@ -1,0 +1,44 @@
+//! Live bytes of the heap, counted in the allocator: the memory of each machine is what its inputs added.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// The system's allocator, which counts.
+struct Counting;
+
+static LIVE_BYTES: AtomicI64 = AtomicI64::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn count(len_bytes: i64) {
+    LIVE_BYTES.fetch_add(len_bytes, Ordering::Relaxed);
+}
+
+/// Bytes that are allocated now, as they were asked for.
+pub(crate) fn live_bytes() -> i64 {
+    LIVE_BYTES.load(Ordering::Relaxed)
+}
+
+// SAFETY: every call is passed on unchanged to the system's allocator, which keeps the contract; counting allocates
+// nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
+        // SAFETY: the caller keeps the contract of `dealloc`, and `at` came from the system's allocator.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, len_bytes: usize) -> *mut u8 {
+        count(len_bytes as i64 - layout.size() as i64);
+        // SAFETY: the caller keeps the contract of `realloc`, and `at` came from the system's allocator.
+        unsafe { System.realloc(at, layout, len_bytes) }
+    }
+}
