@@ -72,7 +72,9 @@ fn parse(words: &[String]) -> Result<Arguments, String> {
         match word.as_str() {
             "--publishers" => arguments.publishers = ranks(value()?, 64..=131_072)?,
             "--subscribers" => arguments.subscribers = ranks(value()?, 1..=8_192)?,
-            "--repeats" => arguments.repeats = value()?.parse().map_err(|error| format!("{word}: {error}"))?,
+            "--repeats" => {
+                arguments.repeats = value()?.parse().map_err(|error| format!("{word}: {error}"))?
+            }
             "--json" => arguments.json = Some(value()?.clone()),
             "--sweep" => arguments.sweep = true,
             "--network" => {
@@ -88,7 +90,11 @@ fn parse(words: &[String]) -> Result<Arguments, String> {
 fn ranks(text: &str, allowed: std::ops::RangeInclusive<u32>) -> Result<u32, String> {
     let number = text.parse().map_err(|error| format!("{text}: {error}"))?;
     let fits = allowed.contains(&number) && number.is_power_of_two();
-    fits.then_some(number).ok_or(format!("{number} is no power of two from {} to {}", allowed.start(), allowed.end()))
+    fits.then_some(number).ok_or(format!(
+        "{number} is no power of two from {} to {}",
+        allowed.start(),
+        allowed.end()
+    ))
 }
 
 fn run_all(arguments: &Arguments) -> Result<ExitCode, String> {

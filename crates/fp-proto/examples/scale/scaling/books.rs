@@ -48,6 +48,8 @@ pub(crate) struct Books {
     pub(crate) lead_cpu_ns: u64,
     /// Of the longest single input, and what it was.
     pub(crate) longest_cpu: (u64, &'static str),
+    /// Inputs that were interrupted, and what of their time is not counted for that.
+    pub(crate) interruptions: (u64, u64),
 }
 
 impl Books {
@@ -73,6 +75,10 @@ impl Books {
             self.lead_cpu_ns += cpu_ns;
         }
         self.longest_cpu = self.longest_cpu.max((cpu_ns, what));
+    }
+
+    pub(crate) fn interrupted(&mut self, lost_ns: u64) {
+        self.interruptions = (self.interruptions.0 + 1, self.interruptions.1 + lost_ns);
     }
 
     /// How many ranks reached this.

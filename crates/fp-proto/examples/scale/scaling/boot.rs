@@ -75,7 +75,11 @@ impl World {
         self.command(first, Input::Gathered(directory(first, size)));
         (1..size as usize).for_each(|rank| self.command(Slot(first.0 + rank), Input::Born));
         self.settle();
-        assert_eq!(self.books.count(Mark::Started), u64::from(self.publishers), "every publisher rank agrees");
+        assert_eq!(
+            self.books.count(Mark::Started),
+            u64::from(self.publishers),
+            "every publisher rank agrees"
+        );
         self.expect_opened(u64::from(size));
     }
 

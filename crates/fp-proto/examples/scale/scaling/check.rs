@@ -60,8 +60,11 @@ pub(crate) fn links_of_all(run: &Run) -> u32 {
 pub(crate) fn check(run: &Run) -> Vec<String> {
     let Memory { publisher_own, lead_own, subscriber_own, .. } = run.memory;
     let mut wrong = Vec::new();
-    let coordinators =
-        [("publisher rank", publisher_own), ("publisher's lead", lead_own), ("subscriber rank", subscriber_own)];
+    let coordinators = [
+        ("publisher rank", publisher_own),
+        ("publisher's lead", lead_own),
+        ("subscriber rank", subscriber_own),
+    ];
     for (who, own) in coordinators.into_iter().filter(|(_, own)| *own > LIMIT_OWN_BYTES) {
         wrong.push(format!("a {who} takes {own} bytes without layouts, more than {LIMIT_OWN_BYTES}"));
     }
@@ -71,7 +74,9 @@ pub(crate) fn check(run: &Run) -> Vec<String> {
     }
     let link_bytes = run.stage("unchanged").link_bytes;
     if link_bytes > LIMIT_LINK_BYTES {
-        wrong.push(format!("an unchanged step takes {link_bytes} bytes over a link, more than {LIMIT_LINK_BYTES}"));
+        wrong.push(format!(
+            "an unchanged step takes {link_bytes} bytes over a link, more than {LIMIT_LINK_BYTES}"
+        ));
     }
     wrong
 }

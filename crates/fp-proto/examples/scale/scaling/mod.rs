@@ -3,8 +3,8 @@
 //! The machines are the real ones and so are their messages, encoded and decoded by the real codec. Virtual are the
 //! links (`cost`), the applications (`content`, `stages`) and time.
 
-pub(crate) mod boot;
 pub(crate) mod books;
+pub(crate) mod boot;
 pub(crate) mod check;
 pub(crate) mod content;
 pub(crate) mod cost;
@@ -14,4 +14,5 @@ pub(crate) mod queue;
 pub(crate) mod rank;
 pub(crate) mod report;
 pub(crate) mod stages;
+pub(crate) mod usual;
 pub(crate) mod world;

@@ -22,7 +22,7 @@ fn row(stage: &Stage) -> String {
     let moments: Vec<String> =
         stage.moments.iter().map(|(name, time_us)| format!("{name} {}", micros(*time_us))).collect();
     format!(
-        "| {} | {} | {} | {} | {} | {} | {} ({}) | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} | {} | {} ({}) | {} | {} | {} | {} |",
         stage.name,
         micros(stage.time_us),
         links_only,
@@ -31,6 +31,7 @@ fn row(stage: &Stage) -> String {
         books.messages(),
         books.longest_cpu.1,
         micros(books.longest_cpu.0 as f64 / 1e3),
+        books.interruptions.0,
         bytes(books.bytes() as i64),
         bytes(stage.link_bytes as i64),
         moments.join(", "),
@@ -40,9 +41,10 @@ fn row(stage: &Stage) -> String {
 /// The run in Markdown.
 pub(crate) fn table(run: &Run) -> String {
     let Run { network, publishers, subscribers, wall_seconds, memory, .. } = run;
-    let mut text = format!("\n### {publishers} x {subscribers}, {network}, simulated ({wall_seconds:.1} s to run)\n\n");
-    text += "| stage | time | links alone | CPU, all | CPU, lead | messages | longest handler | bytes | most on a link | moments |\n";
-    text += "|---|---|---|---|---|---|---|---|---|---|\n";
+    let mut text =
+        format!("\n### {publishers} x {subscribers}, {network}, simulated ({wall_seconds:.1} s to run)\n\n");
+    text += "| stage | time | links alone | CPU, all | CPU, lead | messages | longest handler | interrupted | bytes | most on a link | moments |\n";
+    text += "|---|---|---|---|---|---|---|---|---|---|---|\n";
     run.stages.iter().for_each(|stage| text += &format!("{}\n", row(stage)));
     let _ = writeln!(
         text,
@@ -72,7 +74,7 @@ fn stage_json(stage: &Stage) -> String {
         .collect();
     format!(
         "{{\"name\": {:?}, \"time_us\": {:.3}, \"links_alone_us\": {}, \"cpu_us\": {:.3}, \"lead_cpu_us\": {:.3}, \
-         \"longest_handler_us\": {:.3}, \"longest_handler\": {:?}, \"messages\": {}, \"bytes\": {}, \
+         \"longest_handler_us\": {:.3}, \"longest_handler\": {:?}, \"interrupted\": {}, \"interrupted_us\": {:.3}, \"messages\": {}, \"bytes\": {}, \
          \"most_bytes_on_a_link\": {}, \"moments_us\": {{{}}}, \"messages_bytes_longest_by_kind\": {{{}}}}}",
         stage.name,
         stage.time_us,
@@ -81,6 +83,8 @@ fn stage_json(stage: &Stage) -> String {
         books.lead_cpu_ns as f64 / 1e3,
         books.longest_cpu.0 as f64 / 1e3,
         books.longest_cpu.1,
+        books.interruptions.0,
+        books.interruptions.1 as f64 / 1e3,
         books.messages(),
         books.bytes(),
         stage.link_bytes,

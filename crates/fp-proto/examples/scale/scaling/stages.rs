@@ -50,7 +50,8 @@ impl Run {
 pub(crate) fn run(cost: LinkCost, publishers: u32, subscribers: u32, repeats: usize) -> Run {
     let began = Instant::now();
     let mut world = World::new(cost, publishers, subscribers);
-    let mut stages = vec![opening(&mut world), attaching(&mut world), world.step("first layout", Case::NewLayout)];
+    let mut stages =
+        vec![opening(&mut world), attaching(&mut world), world.step("first layout", Case::NewLayout)];
     // Two steps later what was allocated once is there.
     world.step("warm", Case::Unchanged);
     world.step("warm", Case::Unchanged);
@@ -59,6 +60,7 @@ pub(crate) fn run(cost: LinkCost, publishers: u32, subscribers: u32, repeats: us
     stages.push(world.middle_step("new layout", Case::NewLayout, repeats));
     world.step("warm", Case::EveryCount);
     stages.push(world.middle_step("every count", Case::EveryCount, repeats));
+    world.step("warm", Case::Unchanged);
     let newcomer = attach_newcomer(&mut world, &mut stages);
     stages.push(detach(&mut world, newcomer));
     stages.push(death(&mut world));
@@ -95,7 +97,8 @@ fn attach_newcomer(world: &mut World, stages: &mut Vec<Stage>) -> Slot {
     let newcomer = world.add_newcomer();
     let asked_us = world.books.reached_us(Mark::Asked);
     let agreed_us = world.books.reached_us(Mark::Opened) - asked_us;
-    let links_us = world.cost.open_data_links_ns(u64::from(world.publishers), DATA_LINKS, WANT_BYTES) as f64 / 1e3;
+    let links_us =
+        world.cost.open_data_links_ns(u64::from(world.publishers), DATA_LINKS, WANT_BYTES) as f64 / 1e3;
     let moments = vec![("dial and probe", asked_us), ("data links, computed", links_us)];
     stages.push(world.stage("newcomer", agreed_us, moments));
     newcomer
@@ -157,7 +160,8 @@ impl World {
         assert_eq!(taken, u64::from(self.subscribers), "every subscriber rank has the step");
         assert_eq!(freed, u64::from(self.publishers), "every publisher rank reclaims it");
         let reached = |mark| self.books.reached_us(mark);
-        let mut moments = vec![("publishers know", reached(Mark::Applied)), ("reclaimed", reached(Mark::Freed))];
+        let mut moments =
+            vec![("publishers know", reached(Mark::Applied)), ("reclaimed", reached(Mark::Freed))];
         if self.books.count(Mark::Resolved) > 0 {
             moments.push(("owners known", reached(Mark::Resolved)));
         }

@@ -7,6 +7,7 @@ use crate::scaling::cpu::CpuClock;
 use crate::scaling::memory;
 use crate::scaling::queue::Queue;
 use crate::scaling::rank::{Account, Answer, Input, Machine, Rank};
+use crate::scaling::usual::Usual;
 use fp_proto::codec;
 use fp_proto::config::ContactText;
 use fp_proto::effect::{DialTicket, Effect, PeerId};
@@ -30,8 +31,15 @@ struct Link {
 /// Something that is due.
 enum Due {
     /// The head of a message is at the port.
-    Message { to: PeerId, bytes: Vec<u8> },
-    Dial { from: Slot, ticket: DialTicket, target: Slot },
+    Message {
+        to: PeerId,
+        bytes: Vec<u8>,
+    },
+    Dial {
+        from: Slot,
+        ticket: DialTicket,
+        target: Slot,
+    },
     Input(Slot, Input),
     Closed(PeerId),
 }
@@ -69,12 +77,18 @@ pub(crate) struct World {
     queue: Queue<Due>,
     links: Vec<Link>,
     clock: CpuClock,
+    usual: Usual,
     outbox: Vec<Asked>,
 }
 
 /// The contact of a rank: as long as those of real ranks are.
 pub(crate) fn contact(slot: Slot) -> ContactText {
-    ContactText(format!("{:08}@node{:06}.cluster.example:40123/shm:flexpath-{:08x}", slot.0, slot.0 / 64, slot.0))
+    ContactText(format!(
+        "{:08}@node{:06}.cluster.example:40123/shm:flexpath-{:08x}",
+        slot.0,
+        slot.0 / 64,
+        slot.0
+    ))
 }
 
 fn slot_of(contact: &ContactText) -> Slot {
@@ -96,6 +110,7 @@ impl World {
             queue: Queue::new(),
             links: Vec::new(),
             clock: CpuClock::new(),
+            usual: Usual::default(),
             outbox: Vec::with_capacity(1 << 10),
         }
     }
@@ -202,11 +217,12 @@ impl World {
         let Some(mut machine) = self.ranks[slot.0].machine.take() else { return };
         let start_ns = ready_ns.max(self.ranks[slot.0].cpu_free_ns) + overhead_ns;
         let (held_before, given) = (memory::live_bytes(), given_bytes(&input));
+        let len_bytes = if let Input::Message(_, bytes) = &input { bytes.len() } else { 0 };
         let account = self.account(slot, &input);
         let input = self.with_content(slot, input);
         let mut outbox = std::mem::take(&mut self.outbox);
         let room = outbox.capacity();
-        let measured = self.measure(&mut machine, start_ns, input, &mut outbox);
+        let mut measured = self.measure(&mut machine, start_ns, input, &mut outbox);
         let sent: i64 = outbox.iter().map(sent_bytes).sum();
         let grown = (outbox.capacity() - room) * size_of::<Asked>();
         let rank = &mut self.ranks[slot.0];
@@ -215,10 +231,33 @@ impl World {
             rank.open_step = Some(step);
         }
         rank.held.book(account, memory::live_bytes() - held_before + given - sent - grown as i64);
-        let cpu_ns = measured.handling_ns + measured.sending_ns;
-        self.books.worked(measured.what, slot == Slot(0), cpu_ns);
+        self.charge(slot, len_bytes, &mut measured);
         self.send_all(slot, start_ns, &measured, &mut outbox);
         self.outbox = outbox;
+    }
+
+    /// Books what an input took, without interruptions.
+    fn charge(&mut self, slot: Slot, len_bytes: usize, measured: &mut Measured) {
+        let Measured { what, handling_ns, sending_ns, .. } = *measured;
+        let took_ns = handling_ns + sending_ns;
+        let charged_ns =
+            if self.is_usual(slot, what) { self.usual.charge_ns(what, len_bytes, took_ns) } else { took_ns };
+        if charged_ns < took_ns {
+            self.books.interrupted(took_ns - charged_ns);
+            measured.handling_ns = charged_ns * handling_ns / took_ns;
+            measured.sending_ns = charged_ns - measured.handling_ns;
+        }
+        self.books.worked(what, slot == Slot(0), charged_ns);
+    }
+
+    /// Whether all inputs of its kind and size are alike. What layouts are concerned with never is, nor is the lead.
+    fn is_usual(&self, slot: Slot, what: &str) -> bool {
+        let of_layouts = match what {
+            "Ready" | "end_step" => self.case != Case::Unchanged,
+            "Fragment" | "TableRequest" | "TableReply" | "Resolve" | "Resolved" | "resolve" => true,
+            _ => false,
+        };
+        slot != Slot(0) && !of_layouts
     }
 
     /// What an application puts is made here, so that its memory is the machine's.
@@ -366,6 +405,10 @@ fn codec_kind(bytes: &[u8]) -> Kind {
 fn given_bytes(input: &Input) -> i64 {
     match input {
         Input::Message(_, bytes) => bytes.capacity() as i64,
+        Input::Gathered(contacts) => {
+            let texts: usize = contacts.iter().map(|contact| contact.0.capacity()).sum();
+            (contacts.capacity() * size_of::<ContactText>() + texts) as i64
+        }
         _ => 0,
     }
 }
