@@ -2,23 +2,26 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::cell::Cell;
 
 /// The system's allocator, which counts.
 struct Counting;
 
-static LIVE_BYTES: AtomicI64 = AtomicI64::new(0);
+thread_local! {
+    /// Of this thread, as a run is one: needs no memory itself, and no destructor.
+    static LIVE_BYTES: Cell<i64> = const { Cell::new(0) };
+}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 fn count(len_bytes: i64) {
-    LIVE_BYTES.fetch_add(len_bytes, Ordering::Relaxed);
+    let _ = LIVE_BYTES.try_with(|live| live.set(live.get() + len_bytes));
 }
 
-/// Bytes that are allocated now, as they were asked for.
+/// Bytes that this thread has allocated and not freed, as they were asked for.
 pub(crate) fn live_bytes() -> i64 {
-    LIVE_BYTES.load(Ordering::Relaxed)
+    LIVE_BYTES.try_with(Cell::get).unwrap_or(0)
 }
 
 // SAFETY: every call is passed on unchanged to the system's allocator, which keeps the contract; counting allocates
