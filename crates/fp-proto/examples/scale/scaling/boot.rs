@@ -1,9 +1,10 @@
 //! Cohorts as MPI starts them: the launcher has exchanged the contacts, and nobody searches for its own cohort.
 
 use crate::scaling::books::Mark;
+use crate::scaling::driving::contact;
 use crate::scaling::memory;
 use crate::scaling::rank::{Input, Machine, Rank};
-use crate::scaling::world::{Slot, World, contact};
+use crate::scaling::world::{Slot, World};
 use fp_proto::config::{CohortConfig, ContactText, Placement, PublisherConfig, SubscriberConfig};
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::subscriber::SubscriberMachine;

@@ -9,6 +9,7 @@ pub(crate) mod check;
 pub(crate) mod content;
 pub(crate) mod cost;
 pub(crate) mod cpu;
+pub(crate) mod driving;
 pub(crate) mod memory;
 pub(crate) mod queue;
 pub(crate) mod rank;
