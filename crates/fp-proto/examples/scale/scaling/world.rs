@@ -316,7 +316,7 @@ impl World {
         let subscriber = slot.0 as u32 - self.publishers;
         // The newcomer takes all, the ranks of the cohort a part each.
         let (part, parts) =
-            if subscriber == self.subscribers { (0, 1) } else { (subscriber, self.subscribers) };
+            if subscriber >= self.subscribers { (0, 1) } else { (subscriber, self.subscribers) };
         let rank = &mut self.ranks[slot.0];
         let next = if rank.asks && rank.known != Some(table) {
             rank.known = Some(table);
