@@ -27,18 +27,21 @@ pub(crate) fn live_bytes() -> i64 {
 // SAFETY: every call is passed on unchanged to the system's allocator, which keeps the contract; counting allocates
 // nothing.
 unsafe impl GlobalAlloc for Counting {
+    // SAFETY: what the caller promises is what the system's allocator asks for.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
+    // SAFETY: what the caller promises is what the system's allocator asks for.
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(-(layout.size() as i64));
         // SAFETY: the caller keeps the contract of `dealloc`, and `at` came from the system's allocator.
         unsafe { System.dealloc(at, layout) }
     }
 
+    // SAFETY: what the caller promises is what the system's allocator asks for.
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, len_bytes: usize) -> *mut u8 {
         count(len_bytes as i64 - layout.size() as i64);
         // SAFETY: the caller keeps the contract of `realloc`, and `at` came from the system's allocator.
