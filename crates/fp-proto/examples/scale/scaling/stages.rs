@@ -60,7 +60,7 @@ pub(crate) fn run(cost: LinkCost, publishers: u32, subscribers: u32, repeats: us
     stages.push(world.middle_step("new layout", Case::NewLayout, repeats));
     world.step("warm", Case::EveryCount);
     stages.push(world.middle_step("every count", Case::EveryCount, repeats));
-    // The first newcomer meets code that has not run for long: the second one counts.
+    // The first newcomer runs code that has never run, or not for long: the second one counts.
     let first = world.add_newcomer();
     detach(&mut world, first);
     let newcomer = attach_newcomer(&mut world, &mut stages);
