@@ -147,13 +147,13 @@ impl Cohort {
         self.children.iter().map(|(&rank, child)| (rank, child.peer))
     }
 
-    /// The contacts of all ranks, at the lead of a complete cohort.
-    pub(crate) fn directory(&self) -> Vec<ContactText> {
-        if let Some(gathered) = &self.gathered {
-            return gathered.clone();
+    /// The contacts of all ranks, at the lead of a complete cohort: handed over, as one list of them is enough.
+    pub(crate) fn take_directory(&mut self) -> Vec<ContactText> {
+        if let Some(gathered) = self.gathered.take() {
+            return gathered;
         }
         let own = std::iter::once(self.config.contact.clone());
-        own.chain(self.joined.values().map(|(_, contact)| contact.clone())).collect()
+        own.chain(std::mem::take(&mut self.joined).into_values().map(|(_, contact)| contact)).collect()
     }
 
     pub(crate) fn deadline(&self) -> Option<Moment> {

@@ -440,7 +440,7 @@ impl PublisherMachine {
         }
         self.phase = Phase::Streaming;
         self.wire.event(Event::Opened { epoch: self.cohort.epoch });
-        let directory = self.cohort.directory();
+        let directory = self.cohort.take_directory();
         if let Some(lead) = &mut self.lead {
             lead.directory = directory;
             let early = std::mem::take(&mut lead.early);

@@ -37,6 +37,8 @@ pub(crate) struct Tables {
     held: BTreeMap<TableId, Held>,
     /// Elsewhere: the latest that were asked for, oldest first.
     cached: Vec<(TableId, Arc<StepTable>)>,
+    /// The bytes of the table that went down last, as all children ask for the same one.
+    encoded: Option<(TableId, Vec<u8>)>,
     contacts: Vec<ContactText>,
     asked: BTreeSet<TableId>,
     questions: BTreeMap<TableId, Vec<Question>>,
@@ -58,7 +60,18 @@ impl Tables {
         held.steps -= 1;
         if held.steps == 0 {
             self.held.remove(&id);
+            self.encoded.take_if(|(known, _)| *known == id);
         }
+    }
+
+    /// The bytes of a table.
+    fn encode(&mut self, id: TableId, table: &StepTable) -> Vec<u8> {
+        if let Some((_, encoded)) = self.encoded.as_ref().filter(|(known, _)| *known == id) {
+            return encoded.clone();
+        }
+        let encoded = table::encode(table);
+        self.encoded = Some((id, encoded.clone()));
+        encoded
     }
 
     fn find(&self, id: TableId) -> Option<Arc<StepTable>> {
@@ -155,7 +168,7 @@ impl PublisherMachine {
         let first = table.is_some() && self.tables.informed.insert(to);
         let directory = self.lead.as_ref().map_or(&self.tables.contacts, |lead| &lead.directory);
         let contacts = if first { directory.clone() } else { Vec::new() };
-        let encoded = table.map(table::encode);
+        let encoded = table.map(|table| self.tables.encode(id, table));
         self.wire.send(self.now, to, Message::TableReply { table: id, encoded, contacts });
     }
 
@@ -175,7 +188,10 @@ impl PublisherMachine {
             return;
         };
         match table::decode(&encoded).ok().filter(|table| table.id() == id) {
-            Some(table) => self.table_known(id, &Arc::new(table)),
+            Some(table) => {
+                self.tables.encoded = Some((id, encoded));
+                self.table_known(id, &Arc::new(table));
+            }
             None => self.table_unreadable(from, id),
         }
     }
@@ -185,6 +201,8 @@ impl PublisherMachine {
         let (children, questions) = self.tables.take_waiting(id);
         children.into_iter().for_each(|child| self.pass_down(child, id, Some(table)));
         questions.into_iter().for_each(|question| self.answer(table, &question));
+        // Who asks later has it encoded again: here nothing tells when the table is needed no more.
+        self.tables.encoded = None;
     }
 
     fn table_gone(&mut self, id: TableId) {

@@ -21,8 +21,9 @@ pub(crate) struct Attachment {
     asked: Option<Epoch>,
     epoch: Option<Epoch>,
     membership: Option<(SubscriptionId, MemberId)>,
-    /// Where this cohort's ranks send their questions.
-    pub(crate) peers: Vec<ContactText>,
+    /// Where this rank sends its questions, and how many such publisher ranks the whole cohort has.
+    pub(crate) answerer: Option<ContactText>,
+    pub(crate) answerers: u32,
     pub(crate) publisher_size: u32,
     give_up: Option<Moment>,
     /// Why the epoch before ended, while the next is awaited.
@@ -175,7 +176,9 @@ impl SubscriberMachine {
         self.attachment.give_up = None;
         self.attachment.epoch = Some(epoch);
         self.attachment.publisher_size = publisher_size;
-        self.attachment.peers = peers.clone();
+        let rank = self.config.cohort.rank.0 as usize;
+        self.attachment.answerer = peers.get(rank % peers.len().max(1)).cloned();
+        self.attachment.answerers = peers.len() as u32;
         let (subscription, member) = membership;
         self.attachment.membership = Some(membership);
         self.tell_children(&Message::Attached { subscription, member, epoch, first, publisher_size, peers });

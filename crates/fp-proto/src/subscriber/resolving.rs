@@ -54,9 +54,7 @@ impl SubscriberMachine {
         if self.resolving.dialling.is_some() {
             return;
         }
-        let rank = self.config.cohort.rank.0 as usize;
-        let peers = &self.attachment.peers;
-        match peers.get(rank % peers.len().max(1)).cloned() {
+        match self.attachment.answerer.clone() {
             Some(contact) => {
                 self.resolving.dialling = Some(self.wire.dial(contact, None, DialPurpose::Answerer));
             }
@@ -110,8 +108,7 @@ impl SubscriberMachine {
 
     /// The publisher rank that answers this rank's questions.
     pub fn answering_rank(&self) -> Rank {
-        let peers = self.attachment.peers.len().max(1) as u32;
-        Rank(self.config.cohort.rank.0 % peers)
+        Rank(self.config.cohort.rank.0 % self.attachment.answerers.max(1))
     }
 
     /// A dial failed; one of an epoch that is over means nothing to the questions of this one.

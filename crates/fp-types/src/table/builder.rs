@@ -68,12 +68,19 @@ impl TableBuilder {
         }
         contribution.validate().map_err(|error| ApplyError::Contribution { rank, error })?;
         self.contributed.insert(rank);
-        let kept: BTreeSet<String> = contribution.variables.iter().map(|put| put.def.name.clone()).collect();
-        for (_, variable) in self.variables.iter_mut().filter(|(name, _)| !kept.contains(name.as_str())) {
-            variable.remove(rank);
+        let mut kept: Vec<&str> = contribution.variables.iter().map(|put| put.def.name.as_str()).collect();
+        kept.sort_unstable();
+        for (name, variable) in &mut self.variables {
+            if kept.binary_search(&name.as_str()).is_err() {
+                variable.remove(rank);
+            }
         }
         for put in contribution.variables {
-            self.variables.entry(put.def.name.clone()).or_default().replace(rank, put);
+            // Names are known but for the first rank's: no key is made for nothing.
+            match self.variables.get_mut(&put.def.name) {
+                Some(variable) => variable.replace(rank, put),
+                None => self.variables.entry(put.def.name.clone()).or_default().replace(rank, put),
+            }
         }
         self.variables.retain(|_, variable| !variable.puts.is_empty());
         Ok(())
@@ -81,8 +88,10 @@ impl TableBuilder {
 
     /// The table of what all ranks put last.
     pub fn build(&mut self) -> Result<StepTable, ComposeError> {
-        let missing = (0..self.cohort_size).map(Rank).find(|rank| !self.contributed.contains(rank));
-        missing.map_or(Ok(()), |rank| Err(ComposeError::RankMissing { rank }))?;
+        if self.contributed.len() < self.cohort_size as usize {
+            let missing = (0..self.cohort_size).map(Rank).find(|rank| !self.contributed.contains(rank));
+            missing.map_or(Ok(()), |rank| Err(ComposeError::RankMissing { rank }))?;
+        }
         let mut entries = Vec::with_capacity(self.variables.len());
         for (name, variable) in &mut self.variables {
             if variable.composed.is_none() {

@@ -22,13 +22,13 @@ enum Share {
 
 impl Lead {
     /// The blocks of every rank, as last reported; the table of the step before if no rank reports a change.
-    fn table_of(&mut self, report: &ReadyReport) -> Result<Arc<StepTable>, String> {
+    fn table_of(&mut self, report: &mut ReadyReport) -> Result<Arc<StepTable>, String> {
         if let (true, Some(same)) = (report.changed.is_empty(), &self.last_table) {
             return Ok(same.clone());
         }
         self.last_table = None;
-        for changed in &report.changed {
-            match self.builder.apply(changed.rank, changed.contribution.clone()) {
+        for changed in std::mem::take(&mut report.changed) {
+            match self.builder.apply(changed.rank, changed.contribution) {
                 Ok(()) => drop(self.refused.remove(&changed.rank)),
                 Err(error) => drop(self.refused.insert(changed.rank, error.to_string())),
             }
@@ -44,8 +44,8 @@ impl Lead {
 
 impl PublisherMachine {
     /// Every rank has reported: the step is whole, or for nobody.
-    pub(crate) fn decide(&mut self, step: StepId, report: ReadyReport) {
-        let table = self.compose(step, &report);
+    pub(crate) fn decide(&mut self, step: StepId, mut report: ReadyReport) {
+        let table = self.compose(step, &mut report);
         let shares = self.shares(step, &report, table.is_some());
         let kept: Vec<SubscriptionId> =
             shares.iter().filter(|(_, share)| *share == Share::Has).map(|&(id, _)| id).collect();
@@ -61,7 +61,7 @@ impl PublisherMachine {
     }
 
     /// The table of a step: the blocks of every rank, as last reported.
-    fn compose(&mut self, step: StepId, report: &ReadyReport) -> Option<Arc<StepTable>> {
+    fn compose(&mut self, step: StepId, report: &mut ReadyReport) -> Option<Arc<StepTable>> {
         #[cfg(feature = "mutations")]
         let ignore = self.config.mutation == Some(crate::mutation::Mutation::AbandonIgnored);
         #[cfg(not(feature = "mutations"))]

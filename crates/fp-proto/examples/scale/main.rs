@@ -1,0 +1,114 @@
+//! The machines at a scale that no machine of ours has:
+//! `cargo run --release -p flexpath-proto --example scale -- --publishers 1024 --subscribers 8`.
+
+// The test and this program each leave something of it unused.
+#[allow(dead_code)]
+mod scaling;
+
+use scaling::cost::LinkCost;
+use scaling::stages::{Run, run};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Runs the protocol's machines for many ranks on virtual time and reports what their agreements cost.
+
+usage: scale [--publishers M] [--subscribers N] [--network cluster|loopback|wan] [--repeats R] [--json FILE] [--sweep]
+
+  --publishers M   publisher ranks, a power of two from 64 to 131072 (1024)
+  --subscribers N  subscriber ranks, a power of two up to 8192 (8)
+  --network NAME   what links cost (cluster)
+  --repeats R      steps of each kind, of which the middle one counts (5)
+  --json FILE      the figures for other programs
+  --sweep          the sizes of docs/performance.md one after the other, instead of one
+  --help           this text
+
+The exit status is 0 if all bounds were kept, 1 if one was broken, 2 if the arguments make no sense.";
+
+/// The sizes of a sweep.
+const SWEEP: [(u32, u32); 9] = [
+    (64, 1),
+    (64, 8),
+    (256, 8),
+    (1_024, 8),
+    (1_024, 64),
+    (4_096, 64),
+    (16_384, 512),
+    (65_536, 4_096),
+    (131_072, 8_192),
+];
+
+/// What was asked for.
+struct Arguments {
+    publishers: u32,
+    subscribers: u32,
+    network: LinkCost,
+    repeats: usize,
+    json: Option<String>,
+    sweep: bool,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.iter().any(|word| word == "--help" || word == "-h") {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    match parse(&words).and_then(|arguments| run_all(&arguments)) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{error}\n\n{HELP}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn parse(words: &[String]) -> Result<Arguments, String> {
+    let network = LinkCost::named("cluster").ok_or("no network of that name")?;
+    let mut arguments =
+        Arguments { publishers: 1_024, subscribers: 8, network, repeats: 5, json: None, sweep: false };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
+        match word.as_str() {
+            "--publishers" => arguments.publishers = ranks(value()?, 64..=131_072)?,
+            "--subscribers" => arguments.subscribers = ranks(value()?, 1..=8_192)?,
+            "--repeats" => {
+                arguments.repeats = value()?.parse().map_err(|error| format!("{word}: {error}"))?
+            }
+            "--json" => arguments.json = Some(value()?.clone()),
+            "--sweep" => arguments.sweep = true,
+            "--network" => {
+                let name = value()?;
+                arguments.network = LinkCost::named(name).ok_or(format!("no network {name}"))?;
+            }
+            other => return Err(format!("unknown argument {other}")),
+        }
+    }
+    Ok(arguments)
+}
+
+fn ranks(text: &str, allowed: std::ops::RangeInclusive<u32>) -> Result<u32, String> {
+    let number = text.parse().map_err(|error| format!("{text}: {error}"))?;
+    let fits = allowed.contains(&number) && number.is_power_of_two();
+    fits.then_some(number).ok_or(format!(
+        "{number} is no power of two from {} to {}",
+        allowed.start(),
+        allowed.end()
+    ))
+}
+
+fn run_all(arguments: &Arguments) -> Result<ExitCode, String> {
+    let one = [(arguments.publishers, arguments.subscribers)];
+    let sizes: &[(u32, u32)] = if arguments.sweep { &SWEEP } else { &one };
+    let mut runs: Vec<Run> = Vec::new();
+    for &(publishers, subscribers) in sizes {
+        let finished = run(arguments.network, publishers, subscribers, arguments.repeats);
+        println!("{}", scaling::report::table(&finished));
+        runs.push(finished);
+    }
+    if let Some(file) = &arguments.json {
+        std::fs::write(file, scaling::report::json(&runs)).map_err(|error| format!("{file}: {error}"))?;
+    }
+    let kept = runs.iter().all(|run| run.violations.is_empty());
+    Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

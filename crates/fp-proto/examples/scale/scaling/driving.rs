@@ -1,0 +1,109 @@
+//! What drivers do with effects and contacts, and how the books tell inputs apart.
+
+use crate::scaling::books::Mark;
+use crate::scaling::rank::Input;
+use crate::scaling::world::Slot;
+use fp_proto::codec;
+use fp_proto::config::ContactText;
+use fp_proto::effect::{DialTicket, Effect, PeerId};
+use fp_proto::event::{Event, ResolveOutcome};
+use fp_proto::message::Message;
+use fp_proto::table;
+use fp_types::{StepId, TableId};
+
+/// What a machine asked for, without its contents.
+pub(crate) enum Asked {
+    Send { to: PeerId, bytes: Vec<u8>, kind: &'static str },
+    Dial { ticket: DialTicket, target: Slot },
+    Disconnect(PeerId),
+    Listing,
+    Marked(Mark),
+    Taken(StepId, TableId),
+}
+
+/// The contact of a rank: as long as those of real ranks are.
+pub(crate) fn contact(slot: Slot) -> ContactText {
+    ContactText(format!(
+        "{:08}@node{:06}.cluster.example:40123/shm:flexpath-{:08x}",
+        slot.0,
+        slot.0 / 64,
+        slot.0
+    ))
+}
+
+fn slot_of(contact: &ContactText) -> Slot {
+    Slot(contact.0.split('@').next().and_then(|number| number.parse().ok()).expect("a contact of ours"))
+}
+
+/// What an encoded message is about, as far as accounts of memory want to know.
+pub(crate) enum Kind {
+    Table,
+    Ready,
+    Release,
+    Other,
+}
+
+/// The kind of an encoded message, by its discriminant: see `Message`.
+pub(crate) fn codec_kind(bytes: &[u8]) -> Kind {
+    match bytes.first() {
+        Some(10) => Kind::Ready,
+        Some(15 | 16 | 30 | 32 | 33) => Kind::Table,
+        Some(21) => Kind::Release,
+        _ => Kind::Other,
+    }
+}
+
+pub(crate) fn given_bytes(input: &Input) -> i64 {
+    match input {
+        Input::Message(_, bytes) => bytes.capacity() as i64,
+        Input::Gathered(contacts) => {
+            let texts: usize = contacts.iter().map(|contact| contact.0.capacity()).sum();
+            (contacts.capacity() * size_of::<ContactText>() + texts) as i64
+        }
+        _ => 0,
+    }
+}
+
+pub(crate) fn sent_bytes(asked: &Asked) -> i64 {
+    match asked {
+        Asked::Send { bytes, .. } => bytes.capacity() as i64,
+        _ => 0,
+    }
+}
+
+/// What a driver does at once: it encodes messages, and reads the answer to a question.
+pub(crate) fn asked(effect: Effect) -> Option<Asked> {
+    match effect {
+        Effect::Send { to, message } => {
+            Some(Asked::Send { to, kind: message.name(), bytes: encoded(&message) })
+        }
+        Effect::Dial { ticket, contact, .. } => Some(Asked::Dial { ticket, target: slot_of(&contact) }),
+        Effect::Disconnect { peer, .. } => Some(Asked::Disconnect(peer)),
+        Effect::Lookup { .. } => Some(Asked::Listing),
+        Effect::PublishName { .. } | Effect::WithdrawName { .. } => None,
+        Effect::Assigned { .. } => Some(Asked::Marked(Mark::Applied)),
+        Effect::Free { .. } => Some(Asked::Marked(Mark::Freed)),
+        Effect::Event(event) => of_event(event).map(Asked::Marked),
+    }
+}
+
+fn encoded(message: &Message) -> Vec<u8> {
+    codec::encode(message)
+}
+
+fn of_event(event: Event) -> Option<Mark> {
+    match event {
+        Event::Opened { .. } => Some(Mark::Opened),
+        Event::SubscriptionStarted { .. } => Some(Mark::Started),
+        Event::SubscriptionEnded { .. } => Some(Mark::Detached),
+        Event::RankLost { .. } => Some(Mark::Lost),
+        Event::Ended(_) => Some(Mark::Ended),
+        Event::Resolved { outcome: ResolveOutcome::Table { encoded, .. }, .. } => {
+            table::decode(&encoded).expect("what was encoded can be decoded");
+            Some(Mark::Resolved)
+        }
+        Event::Resolved { outcome, .. } => panic!("a live step's table: {outcome:?}"),
+        Event::OpenFailed(failure) => panic!("it opens: {failure:?}"),
+        _ => None,
+    }
+}
