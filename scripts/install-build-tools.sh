@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what `make test` needs, and only what is missing: a C compiler (Rust links with it), what the tests of the C
-# interface build with (compilers of C++ and Fortran, pkg-config, CMake, MPI), and the Rust toolchain that rust-toolchain.toml names. The compiler comes from apt (Debian, Ubuntu), the toolchain from rustup.
+# interface build with (compilers of C++ and Fortran, pkg-config, CMake, MPI), and the Rust toolchain that
+# rust-toolchain.toml names. The compilers come from apt (Debian, Ubuntu), the toolchain from rustup.
 #
 # Exit status: 0 everything is there; 3 something is missing that this user or this machine may not install (what to
 # do is printed); 1 an installation failed.
@@ -8,42 +9,12 @@ set -eu
 
 say() { printf 'install-build-tools: %s\n' "$*"; }
 
-has() { command -v "$1" >/dev/null 2>&1; }
-
 root=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=scripts/packages.sh
+. "$root/scripts/packages.sh"
 channel=$(sed -n 's/^channel *= *"\(.*\)"/\1/p' "$root/rust-toolchain.toml")
 PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
 export PATH
-
-# Runs a command as root: directly, or by sudo where that asks for no password. 3 where neither is possible.
-as_root() {
-    if [ "$(id -u)" -eq 0 ]; then
-        "$@"
-    elif has sudo && sudo -n true 2>/dev/null; then
-        sudo -n "$@"
-    else
-        return 3
-    fi
-}
-
-# Installs packages by apt, or says what to install.
-install_packages() {
-    if ! has apt-get; then
-        say "missing: $* (by their names on Debian; this machine has no apt-get). Install them and run this again"
-        exit 3
-    fi
-    if ! as_root true; then
-        say "missing, and this user is not root: $*. Ask for:"
-        say "    sudo apt-get update && sudo apt-get install --no-install-recommends $*"
-        exit 3
-    fi
-    say "installing with apt-get: $*"
-    as_root apt-get update -q >/dev/null 2>&1 || say "apt-get update failed: going on with the package lists at hand"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" || {
-        say "apt-get could not install: $*"
-        exit 1
-    }
-}
 
 # Whether apt could install a package.
 is_offered() { has apt-cache && apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [0-9]'; }

@@ -11,6 +11,7 @@ pub(crate) mod cost;
 pub(crate) mod cpu;
 pub(crate) mod driving;
 pub(crate) mod memory;
+#[path = "../../sim/simulator/queue.rs"]
 pub(crate) mod queue;
 pub(crate) mod rank;
 pub(crate) mod report;

@@ -60,7 +60,7 @@ pub(crate) struct World {
     pub(crate) content: Content,
     pub(crate) case: Case,
     pub(crate) now_ns: u64,
-    queue: Queue<Due>,
+    queue: Queue<u64, Due>,
     links: Vec<Link>,
     clock: CpuClock,
     usual: Usual,

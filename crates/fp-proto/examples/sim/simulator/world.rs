@@ -140,7 +140,7 @@ pub(crate) struct World {
     pub(crate) now: Moment,
     pub(crate) scenario: Scenario,
     pub(crate) mutation: Option<Mutation>,
-    pub(crate) queue: Queue<Due>,
+    pub(crate) queue: Queue<Moment, Due>,
     pub(crate) network: Network,
     pub(crate) slots: Vec<Slot>,
     pub(crate) directory: BTreeMap<ContactText, SlotId>,
