@@ -415,16 +415,9 @@ mod tests {
         TlsOptions::new(&own.certificate, &own.key, authority.path()).load().expect("sound files")
     }
 
-    /// Shakes hands as a dialler does, over a socket that takes little, and reads nothing until it is told to; gives the
-    /// first reply, and itself to be kept.
-    fn dial_slowly(
-        socket: OwnedFd,
-        tls: &TlsIdentity,
-        deadline: Instant,
-        go: &mpsc::Receiver<()>,
-    ) -> ([u8; 96], Channel) {
-        let mut channel = Channel::secured(socket, tls.dial().expect("a connection"));
-        channel.shake_hands(Instant::now()).expect_err("nobody has answered");
+    /// Goes on as a dialler does that has said its first words, over a socket that takes little, and reads nothing until
+    /// it is told to; gives the first reply, and itself to be kept.
+    fn dial_slowly(mut channel: Channel, deadline: Instant, go: &mpsc::Receiver<()>) -> ([u8; 96], Channel) {
         go.recv_timeout(Duration::from_secs(30)).expect("a word");
         channel.shake_hands(deadline).expect("keys");
         let hello = [&HELLO_MAGIC[..], &[1, 0, 1, 0], &[0; 84], &[1, 3], &[0; 34]].concat();
@@ -445,9 +438,11 @@ mod tests {
         let (far, address) = listening.accept().expect("a dialler");
         set_socket_send_buffer_size(&far, 1).expect("a socket");
         far.set_nonblocking(true).expect("a socket");
-        let (there, house) = (tls.clone(), House::new(&ListenOptions::new(1).with_tls(Some(tls))));
+        let mut dialler = Channel::secured(near, tls.dial().expect("a connection"));
+        let house = House::new(&ListenOptions::new(1).with_tls(Some(tls)));
+        dialler.shake_hands(Instant::now()).expect_err("nobody answers yet");
         let (told, go) = mpsc::channel();
-        let dialling = std::thread::spawn(move || dial_slowly(near, &there, deadline, &go));
+        let dialling = std::thread::spawn(move || dial_slowly(dialler, deadline, &go));
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a set");
         epoll::add(&epoll, &far, epoll::EventData::new_u64(1), epoll::EventFlags::IN).expect("watched");
         let mut handshake =
