@@ -1,5 +1,5 @@
 ! Flexpath for Fortran: the modules flexpath_c and flexpath. docs/fortran.md tells how they are used.
-! Made by scripts/generate-fortran.sh of fortran/flexpath.f90.in: not to be edited by hand.
+! Made by scripts/generate-fortran.sh of fortran/parts: not to be edited by hand.
 
 ! What include/flexpath.h declares, word for word. Programs use the module flexpath.
 module flexpath_c
@@ -42,6 +42,21 @@ module flexpath_c
   integer, parameter :: flexpath_end_not_ended = 0, flexpath_end_closed = 1, flexpath_end_lost = 2
   integer, parameter :: flexpath_end_expelled = 3, flexpath_end_left = 4, flexpath_end_cohort_lost = 5
 
+  ! flexpath_event_kind
+  integer, parameter :: flexpath_event_kind_other = 0, flexpath_event_kind_opened = 1
+  integer, parameter :: flexpath_event_kind_subscription_started = 2, flexpath_event_kind_member_joined = 3
+  integer, parameter :: flexpath_event_kind_member_left = 4, flexpath_event_kind_subscription_ended = 5
+  integer, parameter :: flexpath_event_kind_step_dropped = 6, flexpath_event_kind_step_rejected = 7
+  integer, parameter :: flexpath_event_kind_rank_lagging = 8, flexpath_event_kind_rank_lost = 9
+  integer, parameter :: flexpath_event_kind_reselected = 10, flexpath_event_kind_awaiting_restart = 11
+  integer, parameter :: flexpath_event_kind_restarted = 12, flexpath_event_kind_ended = 13
+  integer, parameter :: flexpath_event_kind_closed = 14
+
+  ! flexpath_attribute_kind
+  integer, parameter :: flexpath_attribute_kind_bool = 1, flexpath_attribute_kind_integer = 2
+  integer, parameter :: flexpath_attribute_kind_unsigned = 3, flexpath_attribute_kind_real = 4
+  integer, parameter :: flexpath_attribute_kind_text = 5, flexpath_attribute_kind_bytes = 6
+
   type, bind(C) :: c_selection
     integer(c_int32_t) :: kind, ndims
     type(c_ptr) :: start, count, stride, points
@@ -59,6 +74,29 @@ module flexpath_c
     integer(c_int32_t) :: dtype, kind, order, ndims
     integer(c_int64_t) :: shape(8)
   end type c_variable_info
+
+  type, bind(C) :: c_event
+    integer(c_int32_t) :: kind, rank
+    integer(c_int64_t) :: step
+    type(c_ptr) :: text
+  end type c_event
+
+  type, bind(C) :: c_attribute
+    type(c_ptr) :: name, values
+    integer(c_int64_t) :: count
+    integer(c_int32_t) :: kind, is_list
+  end type c_attribute
+
+  type, bind(C) :: c_block
+    integer(c_int32_t) :: rank, block, ndims, reserved
+    integer(c_int64_t) :: start(8), count(8)
+  end type c_block
+
+  type, bind(C) :: c_get
+    type(c_ptr) :: variable, selection, destination
+    integer(c_int64_t) :: len
+    integer(c_int32_t) :: dtype
+  end type c_get
 
   interface
     integer(c_int32_t) function c_options_create(options) &
@@ -368,6 +406,230 @@ module flexpath_c
       type(c_ptr), value :: variable
     end function c_variable_free
 
+    integer(c_int32_t) function c_publisher_wait_for_subscribers(publisher, count, timeout_ms, present) &
+        bind(C, name='flexpath_publisher_wait_for_subscribers')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      integer(c_int32_t), value :: count
+      integer(c_int64_t), value :: timeout_ms
+      integer(c_int32_t), intent(out) :: present
+    end function c_publisher_wait_for_subscribers
+
+    integer(c_int32_t) function c_publisher_promise(publisher, variables, count) &
+        bind(C, name='flexpath_publisher_promise')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      type(c_ptr), intent(in) :: variables(*)
+      integer(c_int64_t), value :: count
+    end function c_publisher_promise
+
+    integer(c_int32_t) function c_publisher_put_text(publisher, variable, text) &
+        bind(C, name='flexpath_publisher_put_text')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+      type(c_ptr), value :: variable
+      character(kind=c_char), intent(in) :: text(*)
+    end function c_publisher_put_text
+
+    integer(c_int32_t) function c_publisher_contact(publisher, text) &
+        bind(C, name='flexpath_publisher_contact')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+      type(c_ptr), intent(out) :: text
+    end function c_publisher_contact
+
+    integer(c_int32_t) function c_publisher_epoch(publisher, text) &
+        bind(C, name='flexpath_publisher_epoch')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+      type(c_ptr), intent(out) :: text
+    end function c_publisher_epoch
+
+    integer(c_int32_t) function c_publisher_transports(publisher, text) &
+        bind(C, name='flexpath_publisher_transports')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+      type(c_ptr), intent(out) :: text
+    end function c_publisher_transports
+
+    integer(c_int32_t) function c_publisher_next_event(publisher, timeout_ms, event) &
+        bind(C, name='flexpath_publisher_next_event')
+      import :: c_event, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      integer(c_int64_t), value :: timeout_ms
+      type(c_event), intent(out) :: event
+    end function c_publisher_next_event
+
+    integer(c_int32_t) function c_subscriber_next_event(subscriber, timeout_ms, event) &
+        bind(C, name='flexpath_subscriber_next_event')
+      import :: c_event, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: subscriber
+      integer(c_int64_t), value :: timeout_ms
+      type(c_event), intent(out) :: event
+    end function c_subscriber_next_event
+
+    integer(c_int32_t) function c_subscriber_select_variables(subscriber, variables, count) &
+        bind(C, name='flexpath_subscriber_select_variables')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: subscriber
+      type(c_ptr), intent(in) :: variables(*)
+      integer(c_int64_t), value :: count
+    end function c_subscriber_select_variables
+
+    integer(c_int32_t) function c_subscriber_epoch(subscriber, text) &
+        bind(C, name='flexpath_subscriber_epoch')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: subscriber
+      type(c_ptr), intent(out) :: text
+    end function c_subscriber_epoch
+
+    integer(c_int32_t) function c_subscriber_transports(subscriber, text) &
+        bind(C, name='flexpath_subscriber_transports')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: subscriber
+      type(c_ptr), intent(out) :: text
+    end function c_subscriber_transports
+
+    integer(c_int32_t) function c_step_attribute_count(step, variable, count) &
+        bind(C, name='flexpath_step_attribute_count')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), intent(out) :: count
+    end function c_step_attribute_count
+
+    integer(c_int32_t) function c_step_attribute_at(step, variable, index, attribute) &
+        bind(C, name='flexpath_step_attribute_at')
+      import :: c_attribute, c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: index
+      type(c_attribute), intent(out) :: attribute
+    end function c_step_attribute_at
+
+    integer(c_int32_t) function c_step_attribute(step, variable, name, attribute) &
+        bind(C, name='flexpath_step_attribute')
+      import :: c_attribute, c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_attribute), intent(out) :: attribute
+    end function c_step_attribute
+
+    integer(c_int32_t) function c_step_blocks(step, variable, blocks, capacity, count) &
+        bind(C, name='flexpath_step_blocks')
+      import :: c_block, c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      type(c_block), intent(out) :: blocks(*)
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(out) :: count
+    end function c_step_blocks
+
+    integer(c_int32_t) function c_step_dimension(step, variable, dimension, name) &
+        bind(C, name='flexpath_step_dimension')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int32_t), value :: dimension
+      type(c_ptr), intent(out) :: name
+    end function c_step_dimension
+
+    integer(c_int32_t) function c_step_text(step, variable, text) &
+        bind(C, name='flexpath_step_text')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      type(c_ptr), intent(out) :: text
+    end function c_step_text
+
+    integer(c_int32_t) function c_step_selected_shape(step, variable, selection, ndims, shape) &
+        bind(C, name='flexpath_step_selected_shape')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr, c_selection
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      type(c_selection), intent(in) :: selection
+      integer(c_int32_t), intent(out) :: ndims
+      integer(c_int64_t), intent(out) :: shape(*)
+    end function c_step_selected_shape
+
+    integer(c_int32_t) function c_step_view(step, variable, selection, dtype, view, elements, len) &
+        bind(C, name='flexpath_step_view')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr, c_selection
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      type(c_selection), intent(in) :: selection
+      integer(c_int32_t), value :: dtype
+      type(c_ptr), intent(out) :: view
+      type(c_ptr), intent(out) :: elements
+      integer(c_int64_t), intent(out) :: len
+    end function c_step_view
+
+    integer(c_int32_t) function c_step_get_or_fill(step, get, fill, timeout_ms) &
+        bind(C, name='flexpath_step_get_or_fill')
+      import :: c_get, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: step
+      type(c_get), intent(in) :: get
+      type(c_ptr), value :: fill
+      integer(c_int64_t), value :: timeout_ms
+    end function c_step_get_or_fill
+
+    integer(c_int32_t) function c_view_is_zero_copy(view, is_zero_copy) &
+        bind(C, name='flexpath_view_is_zero_copy')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: view
+      integer(c_int32_t), intent(out) :: is_zero_copy
+    end function c_view_is_zero_copy
+
+    integer(c_int32_t) function c_view_release(view) &
+        bind(C, name='flexpath_view_release')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: view
+    end function c_view_release
+
+    integer(c_int32_t) function c_variable_set_attribute_bool(variable, name, truth) &
+        bind(C, name='flexpath_variable_set_attribute_bool')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: variable
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: truth
+    end function c_variable_set_attribute_bool
+
+    integer(c_int32_t) function c_variable_set_attribute_integers(variable, name, numbers, count) &
+        bind(C, name='flexpath_variable_set_attribute_integers')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: variable
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(in) :: numbers(*)
+      integer(c_int64_t), value :: count
+    end function c_variable_set_attribute_integers
+
+    integer(c_int32_t) function c_variable_set_attribute_reals(variable, name, numbers, count) &
+        bind(C, name='flexpath_variable_set_attribute_reals')
+      import :: c_char, c_double, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: variable
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(in) :: numbers(*)
+      integer(c_int64_t), value :: count
+    end function c_variable_set_attribute_reals
+
+    integer(c_int32_t) function c_variable_set_attribute_texts(variable, name, texts, count) &
+        bind(C, name='flexpath_variable_set_attribute_texts')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: variable
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(in) :: texts(*)
+      integer(c_int64_t), value :: count
+    end function c_variable_set_attribute_texts
+
+    integer(c_int32_t) function c_variable_set_dimensions(variable, names, count) &
+        bind(C, name='flexpath_variable_set_dimensions')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: variable
+      type(c_ptr), intent(in) :: names(*)
+      integer(c_int64_t), value :: count
+    end function c_variable_set_dimensions
+
     type(c_ptr) function c_last_error() bind(C, name='flexpath_last_error')
       import :: c_ptr
     end function c_last_error
@@ -404,6 +666,14 @@ module flexpath
   public :: flexpath_step, flexpath_step_info, flexpath_step_describe, flexpath_step_variable_count
   public :: flexpath_variable_info, flexpath_step_variable_at, flexpath_step_variable, flexpath_step_release
   public :: flexpath_selection, flexpath_region, flexpath_points, flexpath_block, flexpath_rank
+  public :: flexpath_event, flexpath_publisher_next_event, flexpath_subscriber_next_event
+  public :: flexpath_publisher_wait_for_subscribers, flexpath_publisher_promise, flexpath_publisher_contact
+  public :: flexpath_publisher_epoch, flexpath_publisher_transports, flexpath_subscriber_select_variables
+  public :: flexpath_subscriber_epoch, flexpath_subscriber_transports, flexpath_put_text, flexpath_step_text
+  public :: flexpath_attribute, flexpath_step_attribute_count, flexpath_step_attribute_at, flexpath_step_attribute
+  public :: flexpath_block_info, flexpath_step_blocks, flexpath_step_dimension, flexpath_step_selected_shape
+  public :: flexpath_variable_set_dimensions
+  public :: flexpath_view, flexpath_step_view, flexpath_view_is_zero_copy, flexpath_view_release
   public :: flexpath_put, flexpath_get, flexpath_last_error, flexpath_version
   public :: flexpath_status_ok, flexpath_status_not_yet, flexpath_status_end_of_stream, flexpath_status_misuse
   public :: flexpath_status_bad_handle, flexpath_status_bad_pointer, flexpath_status_bad_option
@@ -420,6 +690,14 @@ module flexpath
   public :: flexpath_kind_joined_array, flexpath_order_row_major, flexpath_order_column_major
   public :: flexpath_end_not_ended, flexpath_end_closed, flexpath_end_lost, flexpath_end_expelled, flexpath_end_left
   public :: flexpath_end_cohort_lost
+  public :: flexpath_event_kind_other, flexpath_event_kind_opened, flexpath_event_kind_subscription_started
+  public :: flexpath_event_kind_member_joined, flexpath_event_kind_member_left
+  public :: flexpath_event_kind_subscription_ended, flexpath_event_kind_step_dropped
+  public :: flexpath_event_kind_step_rejected, flexpath_event_kind_rank_lagging, flexpath_event_kind_rank_lost
+  public :: flexpath_event_kind_reselected, flexpath_event_kind_awaiting_restart, flexpath_event_kind_restarted
+  public :: flexpath_event_kind_ended, flexpath_event_kind_closed
+  public :: flexpath_attribute_kind_bool, flexpath_attribute_kind_integer, flexpath_attribute_kind_unsigned
+  public :: flexpath_attribute_kind_real, flexpath_attribute_kind_text, flexpath_attribute_kind_bytes
 
   ! Handles. They are closed, released or freed by their procedures, never by themselves: a copy is the same handle.
 
@@ -477,6 +755,42 @@ module flexpath
     integer(int64), allocatable :: shape(:) ! the extent in each dimension; 0 for local arrays
   end type flexpath_variable_info
 
+  ! An event of a stream's life.
+  type :: flexpath_event
+    integer :: kind = flexpath_event_kind_other ! one of flexpath_event_kind_...
+    integer :: rank = -1                ! the rank it is about; -1 where it is about none
+    integer(int64) :: step = -1         ! the step it is about; -1 where it is about none
+    character(len=:), allocatable :: text ! all of it in words
+  end type flexpath_event
+
+  ! An attribute of a variable: the array of its kind has its values, one unless it is a list; the others are not
+  ! allocated.
+  type :: flexpath_attribute
+    character(len=:), allocatable :: name
+    integer :: kind = 0                 ! one of flexpath_attribute_kind_...
+    logical :: is_list = .false.        ! whether it is a list, be it of one value
+    logical, allocatable :: truths(:)   ! of flexpath_attribute_kind_bool
+    integer(int64), allocatable :: integers(:) ! of _integer and _unsigned; from 2**63 on these are negative
+    real(real64), allocatable :: reals(:) ! of _real
+    character(len=:), allocatable :: texts(:) ! of _text, as long as the longest
+    integer(int8), allocatable :: bytes(:) ! of _bytes
+  end type flexpath_attribute
+
+  ! A block of a variable, as flexpath_block(rank, block) selects it.
+  type :: flexpath_block_info
+    integer :: rank = 0                 ! the rank that put it, from 0
+    integer :: block = 0                ! its place among that rank's puts of the variable, from 1
+    integer(int64), allocatable :: start(:) ! where it begins, from 1; 1 in a local array
+    integer(int64), allocatable :: count(:) ! its extent in each dimension
+  end type flexpath_block_info
+
+  ! Selected elements where they lie: call c_f_pointer(view%elements, array, extents). Only to be read, and only until
+  ! flexpath_view_release.
+  type :: flexpath_view
+    type(c_ptr) :: handle = c_null_ptr, elements = c_null_ptr
+    integer(int64) :: len = 0           ! how many elements there are
+  end type flexpath_view
+
   ! No kind of selection: what a wrong one becomes.
   integer, parameter :: selected_nothing = -1
 
@@ -496,7 +810,7 @@ module flexpath
   ! A get under way.
   type :: getting
     type(failing) :: failure
-    type(c_ptr) :: step
+    type(c_ptr) :: step, fill = c_null_ptr
     character(kind=c_char, len=:), allocatable :: name
     integer(c_int32_t) :: dtype = 0
     integer(c_int64_t) :: len = 0, timeout_ms = -1
@@ -508,9 +822,12 @@ module flexpath
     procedure options_set_text, options_set_int32, options_set_int64, options_set_logical
   end interface flexpath_options_set
 
-  ! Adds or changes an attribute of a variable: a text, a whole or a real number.
+  ! Adds or changes an attribute of a variable: a text, a whole or a real number, a truth value; or a list of texts or
+  ! numbers.
   interface flexpath_variable_set_attribute
     procedure set_attribute_text, set_attribute_int32, set_attribute_int64, set_attribute_real64
+    procedure set_attribute_logical, set_attribute_texts, set_attribute_int32s, set_attribute_int64s
+    procedure set_attribute_real64s
   end interface flexpath_variable_set_attribute
 
   ! call flexpath_put(publisher, variable, values [, start] [, stat] [, errmsg])
@@ -540,9 +857,10 @@ module flexpath
     procedure put_character_4, put_character_5, put_character_6, put_character_7
   end interface flexpath_put
 
-  ! call flexpath_get(step, variable, values [, start] [, count] [, stride] [, selection] [, timeout_ms] [, stat]
-  !     [, errmsg])
+  ! call flexpath_get(step, variable, values [, start] [, count] [, stride] [, selection] [, timeout_ms] [, fill]
+  !     [, stat] [, errmsg])
   ! Takes what is selected into values, whose shape is that of the selection. Without a selection it is everything.
+  ! fill, of the type of the values (numbers only), stands where no rank put an element, instead of a failure.
   interface flexpath_get
     procedure get_int8_0, get_int8_1, get_int8_2, get_int8_3
     procedure get_int8_4, get_int8_5, get_int8_6, get_int8_7
@@ -591,6 +909,22 @@ contains
       text(at:at) = letters(at)
     end do
   end function text_of
+
+  ! Texts as C reads them, and where they lie: in letters.
+  subroutine c_texts(texts, letters, pointers)
+    character(len=*), intent(in) :: texts(:)
+    character(kind=c_char), allocatable, intent(out), target :: letters(:, :)
+    type(c_ptr), allocatable, intent(out) :: pointers(:)
+    integer :: text, at
+    allocate (letters(len(texts) + 1, size(texts)), source=c_null_char)
+    allocate (pointers(size(texts)))
+    do text = 1, size(texts)
+      do at = 1, len_trim(texts(text))
+        letters(at, text) = texts(text)(at:at)
+      end do
+      pointers(text) = c_loc(letters(1, text))
+    end do
+  end subroutine c_texts
 
   ! The text of the last failure on this thread; empty if there was none.
   function flexpath_last_error() result(text)
@@ -1234,6 +1568,169 @@ contains
     subscriber%handle = c_null_ptr
   end subroutine flexpath_subscriber_close
 
+  ! What happens on a stream, and what is to be known of it.
+
+  ! Waits at most timeout_ms milliseconds (0: only looks) for something to happen. status is flexpath_status_ok, or
+  ! flexpath_status_not_yet where nothing did. Every event is told once, in order; of those that nobody takes the last
+  ! 1024 are kept.
+  subroutine flexpath_publisher_next_event(publisher, event, timeout_ms, status, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_event), intent(out) :: event
+    integer, intent(in) :: timeout_ms
+    integer, intent(out) :: status
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_event) :: told
+    integer(c_int32_t) :: outcome
+    outcome = c_publisher_next_event(publisher%handle, int(max(timeout_ms, 0), c_int64_t), told)
+    if (outcome == flexpath_status_ok) call tell_event(told, event)
+    status = outcome
+    call conclude_status('flexpath_publisher_next_event', outcome, stat, errmsg)
+  end subroutine flexpath_publisher_next_event
+
+  ! The same, of a subscriber.
+  subroutine flexpath_subscriber_next_event(subscriber, event, timeout_ms, status, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    type(flexpath_event), intent(out) :: event
+    integer, intent(in) :: timeout_ms
+    integer, intent(out) :: status
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_event) :: told
+    integer(c_int32_t) :: outcome
+    outcome = c_subscriber_next_event(subscriber%handle, int(max(timeout_ms, 0), c_int64_t), told)
+    if (outcome == flexpath_status_ok) call tell_event(told, event)
+    status = outcome
+    call conclude_status('flexpath_subscriber_next_event', outcome, stat, errmsg)
+  end subroutine flexpath_subscriber_next_event
+
+  subroutine tell_event(told, event)
+    type(c_event), intent(in) :: told
+    type(flexpath_event), intent(inout) :: event
+    event%kind = told%kind
+    event%rank = told%rank
+    event%step = told%step
+    event%text = text_of(told%text)
+  end subroutine tell_event
+
+  ! Waits at most timeout_ms milliseconds until there are count subscriptions. status is flexpath_status_ok, or
+  ! flexpath_status_not_yet where there are fewer; subscriptions is how many there are.
+  subroutine flexpath_publisher_wait_for_subscribers(publisher, count, timeout_ms, status, subscriptions, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    integer, intent(in) :: count, timeout_ms
+    integer, intent(out) :: status
+    integer, intent(out), optional :: subscriptions
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: outcome, counted
+    counted = 0
+    outcome = c_publisher_wait_for_subscribers(publisher%handle, int(count, c_int32_t), &
+        int(max(timeout_ms, 0), c_int64_t), counted)
+    status = outcome
+    if (present(subscriptions)) subscriptions = counted
+    call conclude_status('flexpath_publisher_wait_for_subscribers', outcome, stat, errmsg)
+  end subroutine flexpath_publisher_wait_for_subscribers
+
+  ! Promises that these variables will be put in the step that is open: ending it fails without them.
+  subroutine flexpath_publisher_promise(publisher, variables, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    character(len=*), intent(in) :: variables(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char), allocatable, target :: letters(:, :)
+    type(c_ptr), allocatable :: pointers(:)
+    call c_texts(variables, letters, pointers)
+    call conclude_status('flexpath_publisher_promise', &
+        c_publisher_promise(publisher%handle, pointers, size(pointers, kind=c_int64_t)), stat, errmsg)
+  end subroutine flexpath_publisher_promise
+
+  ! Asks for other variables, for the whole cohort: only what rank 0 asks for is sent. Steps that were under way come
+  ! as they were; the event flexpath_event_kind_reselected says from which on the others come.
+  subroutine flexpath_subscriber_select_variables(subscriber, variables, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=*), intent(in) :: variables(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char), allocatable, target :: letters(:, :)
+    type(c_ptr), allocatable :: pointers(:)
+    call c_texts(variables, letters, pointers)
+    call conclude_status('flexpath_subscriber_select_variables', &
+        c_subscriber_select_variables(subscriber%handle, pointers, size(pointers, kind=c_int64_t)), stat, errmsg)
+  end subroutine flexpath_subscriber_select_variables
+
+  ! Where this rank is reached: what others give as PublisherContact where no rendezvous directory is shared.
+  subroutine flexpath_publisher_contact(publisher, text, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_publisher_contact(publisher%handle, told)
+    call conclude_text('flexpath_publisher_contact', status, told, text, stat, errmsg)
+  end subroutine flexpath_publisher_contact
+
+  ! The epoch of this opening of the stream.
+  subroutine flexpath_publisher_epoch(publisher, text, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_publisher_epoch(publisher%handle, told)
+    call conclude_text('flexpath_publisher_epoch', status, told, text, stat, errmsg)
+  end subroutine flexpath_publisher_epoch
+
+  ! What each data link of this rank runs over, and why nothing better: a line for each peer.
+  subroutine flexpath_publisher_transports(publisher, text, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_publisher_transports(publisher%handle, told)
+    call conclude_text('flexpath_publisher_transports', status, told, text, stat, errmsg)
+  end subroutine flexpath_publisher_transports
+
+  ! The epoch of the publisher that it is attached to; empty while a restart is awaited.
+  subroutine flexpath_subscriber_epoch(subscriber, text, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_subscriber_epoch(subscriber%handle, told)
+    call conclude_text('flexpath_subscriber_epoch', status, told, text, stat, errmsg)
+  end subroutine flexpath_subscriber_epoch
+
+  ! What the data link to each publisher rank runs over, and why nothing better: a line for each.
+  subroutine flexpath_subscriber_transports(subscriber, text, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_subscriber_transports(subscriber%handle, told)
+    call conclude_text('flexpath_subscriber_transports', status, told, text, stat, errmsg)
+  end subroutine flexpath_subscriber_transports
+
+  ! How procedures end that give a text: it is empty where they failed.
+  subroutine conclude_text(procedure, status, told, text, stat, errmsg)
+    character(len=*), intent(in) :: procedure
+    integer(c_int32_t), intent(in) :: status
+    type(c_ptr), intent(in) :: told
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    text = ''
+    if (status == flexpath_status_ok) text = text_of(told)
+    call conclude_status(procedure, status, stat, errmsg)
+  end subroutine conclude_text
+
   ! What is to be known of a step.
   subroutine flexpath_step_describe(step, info, stat, errmsg)
     type(flexpath_step), intent(in) :: step
@@ -1311,6 +1808,308 @@ contains
     call conclude_status('flexpath_step_release', c_step_release(step%handle), stat, errmsg)
     step%handle = c_null_ptr
   end subroutine flexpath_step_release
+
+  ! More of the variables of a step: attributes, dimensions, blocks, texts, views.
+
+  ! How many attributes a variable has.
+  subroutine flexpath_step_attribute_count(step, variable, attributes, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer, intent(out) :: attributes
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: counted
+    integer(c_int32_t) :: status
+    counted = 0
+    status = c_step_attribute_count(step%handle, c_text(variable), counted)
+    attributes = int(counted)
+    call conclude_status('flexpath_step_attribute_count', status, stat, errmsg)
+  end subroutine flexpath_step_attribute_count
+
+  ! The attribute at index, from 1, by name.
+  subroutine flexpath_step_attribute_at(step, variable, index, attribute, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer, intent(in) :: index
+    type(flexpath_attribute), intent(out) :: attribute
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_attribute) :: told
+    integer(c_int32_t) :: status
+    status = c_step_attribute_at(step%handle, c_text(variable), int(index, c_int64_t) - 1, told)
+    if (status == flexpath_status_ok) call tell_attribute(told, attribute)
+    call conclude_status('flexpath_step_attribute_at', status, stat, errmsg)
+  end subroutine flexpath_step_attribute_at
+
+  ! The attribute of that name.
+  subroutine flexpath_step_attribute(step, variable, name, attribute, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable, name
+    type(flexpath_attribute), intent(out) :: attribute
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_attribute) :: told
+    integer(c_int32_t) :: status
+    status = c_step_attribute(step%handle, c_text(variable), c_text(name), told)
+    if (status == flexpath_status_ok) call tell_attribute(told, attribute)
+    call conclude_status('flexpath_step_attribute', status, stat, errmsg)
+  end subroutine flexpath_step_attribute
+
+  subroutine tell_attribute(told, attribute)
+    type(c_attribute), intent(in) :: told
+    type(flexpath_attribute), intent(inout) :: attribute
+    integer(int8), pointer :: bytes(:)
+    integer(int64), pointer :: integers(:)
+    real(real64), pointer :: reals(:)
+    type(c_ptr), pointer :: texts(:)
+    attribute%name = text_of(told%name)
+    attribute%kind = told%kind
+    attribute%is_list = told%is_list /= 0
+    select case (told%kind)
+    case (flexpath_attribute_kind_bool)
+      call c_f_pointer(told%values, bytes, [told%count])
+      attribute%truths = bytes /= 0_int8
+    case (flexpath_attribute_kind_integer, flexpath_attribute_kind_unsigned)
+      call c_f_pointer(told%values, integers, [told%count])
+      attribute%integers = integers
+    case (flexpath_attribute_kind_real)
+      call c_f_pointer(told%values, reals, [told%count])
+      attribute%reals = reals
+    case (flexpath_attribute_kind_text)
+      call c_f_pointer(told%values, texts, [told%count])
+      call tell_texts(texts, attribute%texts)
+    case default
+      call c_f_pointer(told%values, bytes, [told%count])
+      attribute%bytes = bytes
+    end select
+  end subroutine tell_attribute
+
+  ! Texts of C, all as long as the longest.
+  subroutine tell_texts(told, texts)
+    type(c_ptr), intent(in) :: told(:)
+    character(len=:), allocatable, intent(out) :: texts(:)
+    integer :: at, longest
+    longest = 0
+    do at = 1, size(told)
+      longest = max(longest, int(c_strlen(told(at))))
+    end do
+    allocate (character(len=longest) :: texts(size(told)))
+    do at = 1, size(told)
+      texts(at) = text_of(told(at))
+    end do
+  end subroutine tell_texts
+
+  subroutine set_attribute_logical(variable, name, truth, stat, errmsg)
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: truth
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_variable_set_attribute', &
+        c_variable_set_attribute_bool(variable%handle, c_text(name), merge(1_c_int32_t, 0_c_int32_t, truth)), stat, errmsg)
+  end subroutine set_attribute_logical
+
+  subroutine set_attribute_texts(variable, name, texts, stat, errmsg)
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: texts(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char), allocatable, target :: letters(:, :)
+    type(c_ptr), allocatable :: pointers(:)
+    call c_texts(texts, letters, pointers)
+    call conclude_status('flexpath_variable_set_attribute', &
+        c_variable_set_attribute_texts(variable%handle, c_text(name), pointers, size(pointers, kind=c_int64_t)), &
+        stat, errmsg)
+  end subroutine set_attribute_texts
+
+  subroutine set_attribute_int32s(variable, name, numbers, stat, errmsg)
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: name
+    integer(int32), intent(in) :: numbers(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call set_attribute_int64s(variable, name, int(numbers, int64), stat, errmsg)
+  end subroutine set_attribute_int32s
+
+  subroutine set_attribute_int64s(variable, name, numbers, stat, errmsg)
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: name
+    integer(int64), intent(in) :: numbers(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_variable_set_attribute', &
+        c_variable_set_attribute_integers(variable%handle, c_text(name), numbers, size(numbers, kind=c_int64_t)), &
+        stat, errmsg)
+  end subroutine set_attribute_int64s
+
+  subroutine set_attribute_real64s(variable, name, numbers, stat, errmsg)
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: name
+    real(real64), intent(in) :: numbers(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_variable_set_attribute', &
+        c_variable_set_attribute_reals(variable%handle, c_text(name), numbers, size(numbers, kind=c_int64_t)), &
+        stat, errmsg)
+  end subroutine set_attribute_real64s
+
+  ! Names the dimensions of a variable, as many as it has; a blank name is none.
+  subroutine flexpath_variable_set_dimensions(variable, names, stat, errmsg)
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: names(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char), allocatable, target :: letters(:, :)
+    type(c_ptr), allocatable :: pointers(:)
+    call c_texts(names, letters, pointers)
+    call conclude_status('flexpath_variable_set_dimensions', &
+        c_variable_set_dimensions(variable%handle, pointers, size(pointers, kind=c_int64_t)), stat, errmsg)
+  end subroutine flexpath_variable_set_dimensions
+
+  ! The name of a dimension, from 1; empty if it has none.
+  subroutine flexpath_step_dimension(step, variable, dimension, name, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer, intent(in) :: dimension
+    character(len=:), allocatable, intent(out) :: name
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_step_dimension(step%handle, c_text(variable), int(dimension, c_int32_t) - 1, told)
+    call conclude_text('flexpath_step_dimension', status, told, name, stat, errmsg)
+  end subroutine flexpath_step_dimension
+
+  ! All blocks of a variable, by rank and then in the order of its puts. The publisher is asked once for each step and
+  ! variable, for at most FetchTimeoutSecs.
+  subroutine flexpath_step_blocks(step, variable, blocks, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    type(flexpath_block_info), allocatable, intent(inout) :: blocks(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_block), allocatable :: told(:)
+    integer(c_int64_t) :: counted
+    integer(c_int32_t) :: status
+    integer :: at, ndims
+    counted = 0
+    allocate (told(0))
+    status = c_step_blocks(step%handle, c_text(variable), told, 0_c_int64_t, counted)
+    if (status == flexpath_status_ok .and. counted > 0) then
+      deallocate (told)
+      allocate (told(counted))
+      status = c_step_blocks(step%handle, c_text(variable), told, size(told, kind=c_int64_t), counted)
+    end if
+    if (status /= flexpath_status_ok) counted = 0
+    if (allocated(blocks)) deallocate (blocks)
+    allocate (blocks(counted))
+    do at = 1, size(blocks)
+      ndims = told(at)%ndims
+      blocks(at) = flexpath_block_info(told(at)%rank, told(at)%block + 1, told(at)%start(:ndims) + 1, &
+          told(at)%count(:ndims))
+    end do
+    call conclude_status('flexpath_step_blocks', status, stat, errmsg)
+  end subroutine flexpath_step_blocks
+
+  ! Puts the value of a scalar of flexpath_dtype_string. All scalars of a step may have 4096 bytes together.
+  subroutine flexpath_put_text(publisher, variable, text, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    character(len=*), intent(in) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_put_text', &
+        c_publisher_put_text(publisher%handle, variable%handle, c_text(text)), stat, errmsg)
+  end subroutine flexpath_put_text
+
+  ! The value of a scalar of flexpath_dtype_string.
+  subroutine flexpath_step_text(step, variable, text, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_step_text(step%handle, c_text(variable), told)
+    call conclude_text('flexpath_step_text', status, told, text, stat, errmsg)
+  end subroutine flexpath_step_text
+
+  ! The extents of the array that a get of this selection wants; without one of everything.
+  subroutine flexpath_step_selected_shape(step, variable, extents, selection, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), allocatable, intent(out) :: extents(:)
+    type(flexpath_selection), intent(in), optional, target :: selection
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_selection) :: described
+    integer(c_int64_t) :: told(8)
+    integer(c_int32_t) :: status, ndims
+    ndims = 0
+    call describe_any(described, selection)
+    status = c_step_selected_shape(step%handle, c_text(variable), described, ndims, told)
+    if (status /= flexpath_status_ok) ndims = 0
+    extents = told(:ndims)
+    call conclude_status('flexpath_step_selected_shape', status, stat, errmsg)
+  end subroutine flexpath_step_selected_shape
+
+  ! A selection as the library reads it; everything where there is none.
+  subroutine describe_any(described, selection)
+    type(c_selection), intent(out) :: described
+    type(flexpath_selection), intent(in), optional, target :: selection
+    if (present(selection)) then
+      call describe(selection, described)
+    else
+      call describe(flexpath_selection(), described)
+    end if
+  end subroutine describe_any
+
+  ! Gives the selected elements, of type dtype, where they lie. Nothing is copied if they are a contiguous part of one
+  ! block that is shared or of this process and lie there in Fortran's order; flexpath_view_is_zero_copy tells.
+  subroutine flexpath_step_view(step, variable, view, dtype, selection, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    type(flexpath_view), intent(inout) :: view
+    integer, intent(in) :: dtype
+    type(flexpath_selection), intent(in), optional, target :: selection
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_selection) :: described
+    type(failing) :: failure
+    if (c_associated(view%handle)) then
+      call fail(failure, flexpath_status_misuse, 'the view still holds elements: release it first')
+    else
+      call describe_any(described, selection)
+      failure%status = c_step_view(step%handle, c_text(variable), described, int(dtype, c_int32_t), view%handle, &
+          view%elements, view%len)
+      if (failure%status /= flexpath_status_ok) view = flexpath_view()
+    end if
+    call conclude('flexpath_step_view', failure, stat, errmsg)
+  end subroutine flexpath_step_view
+
+  ! Whether the elements of a view lie where the publisher put them.
+  subroutine flexpath_view_is_zero_copy(view, is_zero_copy, stat, errmsg)
+    type(flexpath_view), intent(in) :: view
+    logical, intent(out) :: is_zero_copy
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status, told
+    told = 0
+    status = c_view_is_zero_copy(view%handle, told)
+    is_zero_copy = told /= 0
+    call conclude_status('flexpath_view_is_zero_copy', status, stat, errmsg)
+  end subroutine flexpath_view_is_zero_copy
+
+  ! Releases a view: its elements are not to be read any more.
+  subroutine flexpath_view_release(view, stat, errmsg)
+    type(flexpath_view), intent(inout) :: view
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_view_release', c_view_release(view%handle), stat, errmsg)
+    view = flexpath_view()
+  end subroutine flexpath_view_release
 
   ! Puts.
 
@@ -3115,10 +3914,17 @@ contains
   subroutine get_elements(get, elements)
     type(getting), intent(inout), target :: get
     type(c_ptr), intent(in) :: elements
-    type(c_selection) :: described
+    type(c_selection), target :: described
+    character(kind=c_char, len=:), allocatable, target :: name
     if (get%failure%status /= flexpath_status_ok) return
     call describe(get%selection, described)
-    get%failure%status = c_step_get(get%step, get%name, described, get%dtype, elements, get%len, get%timeout_ms)
+    if (c_associated(get%fill)) then
+      name = get%name
+      get%failure%status = c_step_get_or_fill(get%step, c_get(c_loc(name), c_loc(described), elements, get%len, &
+          get%dtype), get%fill, get%timeout_ms)
+    else
+      get%failure%status = c_step_get(get%step, get%name, described, get%dtype, elements, get%len, get%timeout_ms)
+    end if
   end subroutine get_elements
 
   ! Takes letters; extents(1) of them make a text. start, count and stride count texts.
@@ -3151,35 +3957,39 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_letters
 
-  subroutine get_int8_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int8_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int8), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i8, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_0
 
-  subroutine get_int8_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int8_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int8), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3190,19 +4000,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_1
 
-  subroutine get_int8_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int8_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int8), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3213,19 +4025,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_2
 
-  subroutine get_int8_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int8_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int8), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3236,19 +4050,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_3
 
-  subroutine get_int8_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int8_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int8), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3259,19 +4075,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_4
 
-  subroutine get_int8_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int8_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int8), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3282,19 +4100,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_5
 
-  subroutine get_int8_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int8_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int8), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3305,19 +4125,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_6
 
-  subroutine get_int8_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int8_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int8), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3328,35 +4150,39 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_7
 
-  subroutine get_int16_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int16_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int16), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i16, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_0
 
-  subroutine get_int16_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int16_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int16), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3367,19 +4193,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_1
 
-  subroutine get_int16_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int16_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int16), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3390,19 +4218,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_2
 
-  subroutine get_int16_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int16_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int16), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3413,19 +4243,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_3
 
-  subroutine get_int16_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int16_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int16), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3436,19 +4268,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_4
 
-  subroutine get_int16_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int16_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int16), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3459,19 +4293,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_5
 
-  subroutine get_int16_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int16_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int16), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3482,19 +4318,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_6
 
-  subroutine get_int16_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int16_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int16), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3505,35 +4343,39 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_7
 
-  subroutine get_int32_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int32_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i32, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_0
 
-  subroutine get_int32_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int32_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3544,19 +4386,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_1
 
-  subroutine get_int32_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int32_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3567,19 +4411,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_2
 
-  subroutine get_int32_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int32_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3590,19 +4436,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_3
 
-  subroutine get_int32_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int32_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3613,19 +4461,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_4
 
-  subroutine get_int32_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int32_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3636,19 +4486,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_5
 
-  subroutine get_int32_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int32_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3659,19 +4511,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_6
 
-  subroutine get_int32_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int32_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3682,35 +4536,39 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_7
 
-  subroutine get_int64_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int64_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i64, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_0
 
-  subroutine get_int64_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int64_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3721,19 +4579,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_1
 
-  subroutine get_int64_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int64_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3744,19 +4604,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_2
 
-  subroutine get_int64_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int64_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3767,19 +4629,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_3
 
-  subroutine get_int64_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int64_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3790,19 +4654,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_4
 
-  subroutine get_int64_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int64_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3813,19 +4679,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_5
 
-  subroutine get_int64_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int64_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3836,19 +4704,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_6
 
-  subroutine get_int64_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_int64_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    integer(int64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3859,35 +4729,39 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_7
 
-  subroutine get_real32_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real32_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f32, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_0
 
-  subroutine get_real32_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real32_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3898,19 +4772,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_1
 
-  subroutine get_real32_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real32_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3921,19 +4797,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_2
 
-  subroutine get_real32_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real32_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3944,19 +4822,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_3
 
-  subroutine get_real32_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real32_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3967,19 +4847,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_4
 
-  subroutine get_real32_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real32_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -3990,19 +4872,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_5
 
-  subroutine get_real32_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real32_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4013,19 +4897,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_6
 
-  subroutine get_real32_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real32_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4036,35 +4922,39 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_7
 
-  subroutine get_real64_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real64_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f64, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_0
 
-  subroutine get_real64_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real64_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4075,19 +4965,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_1
 
-  subroutine get_real64_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real64_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4098,19 +4990,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_2
 
-  subroutine get_real64_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real64_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4121,19 +5015,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_3
 
-  subroutine get_real64_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real64_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4144,19 +5040,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_4
 
-  subroutine get_real64_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real64_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4167,19 +5065,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_5
 
-  subroutine get_real64_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real64_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4190,19 +5090,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_6
 
-  subroutine get_real64_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_real64_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    real(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4213,35 +5115,39 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_7
 
-  subroutine get_complex32_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex32_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c32, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_0
 
-  subroutine get_complex32_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex32_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4252,19 +5158,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_1
 
-  subroutine get_complex32_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex32_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4275,19 +5183,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_2
 
-  subroutine get_complex32_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex32_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4298,19 +5208,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_3
 
-  subroutine get_complex32_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex32_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4321,19 +5233,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_4
 
-  subroutine get_complex32_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex32_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4344,19 +5258,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_5
 
-  subroutine get_complex32_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex32_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4367,19 +5283,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_6
 
-  subroutine get_complex32_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex32_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real32), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4390,35 +5308,39 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_7
 
-  subroutine get_complex64_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex64_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c64, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_0
 
-  subroutine get_complex64_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex64_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4429,19 +5351,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_1
 
-  subroutine get_complex64_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex64_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4452,19 +5376,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_2
 
-  subroutine get_complex64_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex64_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4475,19 +5401,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_3
 
-  subroutine get_complex64_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex64_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4498,19 +5426,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_4
 
-  subroutine get_complex64_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex64_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4521,19 +5451,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_5
 
-  subroutine get_complex64_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex64_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4544,19 +5476,21 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_6
 
-  subroutine get_complex64_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_complex64_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :, :, :, :)
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+    complex(real64), intent(in), optional, target :: fill
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :, :, :, :)
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
+    if (present(fill)) get%fill = c_loc(fill)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else

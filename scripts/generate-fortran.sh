@@ -1,10 +1,11 @@
 #!/bin/sh
-# Writes the Fortran module to standard output: fortran/flexpath.f90.in with a put and a get for every type and rank.
+# Writes the Fortran module to standard output: the files of fortran/parts, with a put and a get for every type and rank.
 #
 # usage: generate-fortran.sh >fortran/flexpath.f90
 set -eu
 
-folder=$(cd "$(dirname "$0")/../fortran" && pwd)
+folder=$(cd "$(dirname "$0")/../fortran/parts" && pwd)
+parts="c head texts options selections variables publisher subscriber events step attributes put get"
 
 # Name, declaration, element type: those whose memory is taken as it is.
 types="
@@ -132,13 +133,16 @@ END
 
 get_head() {
     cat <<END
-  subroutine get_${name}_$rank(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_${name}_$rank(step, variable, values, start, count, stride, selection, timeout_ms, ${2}stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     $1 :: values$dims
     class(*), intent(in), optional :: start(:), count(:), stride(:)
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
+END
+    [ -z "$2" ] || echo "    $declaration, intent(in), optional, target :: fill"
+    cat <<END
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
 END
@@ -162,9 +166,10 @@ END
 
 # Values that lie one after another are filled straight, others by way of an array of our own.
 get_plain() {
-    get_head "$declaration, intent(inout), target"
+    get_head "$declaration, intent(inout), target" 'fill, '
     [ "$rank" -eq 0 ] || echo "    $declaration, allocatable, target :: aside$dims"
     get_prepare
+    echo '    if (present(fill)) get%fill = c_loc(fill)'
     if [ "$rank" -eq 0 ]; then
         echo '    call get_elements(get, c_loc(values))'
     else
@@ -182,7 +187,7 @@ END
 }
 
 get_logical() {
-    get_head "$declaration, intent(inout)"
+    get_head "$declaration, intent(inout)" ''
     if [ "$rank" -eq 0 ]; then echo '    integer(int8), target :: aside'; else echo "    integer(int8), allocatable, target :: aside$dims"; fi
     get_prepare
     [ "$rank" -eq 0 ] || echo "    allocate (aside$sizes)"
@@ -195,7 +200,7 @@ END
 }
 
 get_character() {
-    get_head 'character(len=*), intent(inout)'
+    get_head 'character(len=*), intent(inout)' ''
     cat <<END
     call get_letters(step, variable, values, $letters, start, count, stride, &
         selection, timeout_ms, stat, errmsg)
@@ -221,13 +226,13 @@ procedures() {
     done
 }
 
-while IFS= read -r line; do
+for part in $parts; do cat "$folder/$part.f90.in"; done | while IFS= read -r line; do
     case $line in
-    @warning@) echo '! Made by scripts/generate-fortran.sh of fortran/flexpath.f90.in: not to be edited by hand.' ;;
+    @warning@) echo '! Made by scripts/generate-fortran.sh of fortran/parts: not to be edited by hand.' ;;
     @put-names@) names put ;;
     @get-names@) names get ;;
     @puts@) procedures put ;;
     @gets@) procedures get ;;
     *) printf '%s\n' "$line" ;;
     esac
-done <"$folder/flexpath.f90.in"
+done
