@@ -6,7 +6,9 @@
 //! memory. *Unheard* is without a subscriber, *heard* with one in a process beside it that takes every step over shared
 //! memory and releases it.
 
-use fp_core::{NextStep, Publisher, PublisherOptions, Region, StepWriter, Subscriber, SubscriberOptions, Variable};
+use fp_core::{
+    NextStep, Publisher, PublisherOptions, Region, StepWriter, Subscriber, SubscriberOptions, Variable,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
