@@ -1,0 +1,145 @@
+//! A stream over a long wire: two hosts in network namespaces of this machine, 25 ms apart, 1 Gb/s, one packet of a
+//! thousand lost. `cargo bench -p flexpath --bench wan`, as root.
+//!
+//! *Throughput*: steps of 8 MiB as fast as they go, next to iperf3 over the same wire with as many connections (one, as a
+//! publisher and a subscriber have one for data), in turns. *Gaps*: steps of 64 KiB every 20 ms; the longest time
+//! between two arrivals is bounded by three round trips and 250 ms. The subscriber checks every number. The wire is
+//! `relay.c`, between two tun devices; both hosts and the wire share this machine's cores.
+
+#[path = "wan/hosts.rs"]
+mod hosts;
+#[path = "wan/roles.rs"]
+mod roles;
+
+use hosts::{ADDRESSES, Hosts, Wire};
+use roles::Traffic;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+const ROLE: &str = "--role";
+const WIRE: Wire = Wire { delay_us: 25_000, rate_mbit: 1000, loss_per_million: 1000 };
+const BULK: Traffic = Traffic { steps: 100, len: 1 << 20, every_ms: 0 };
+const RHYTHM: Traffic = Traffic { steps: 1000, len: 1 << 13, every_ms: 20 };
+/// Steps while tcp finds its speed, and as many seconds of iperf3.
+const WARM_STEPS: usize = 25;
+const ROUNDS: usize = 3;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((_, [role, words @ ..])) = arguments.split_first().filter(|(first, _)| *first == ROLE) {
+        roles::play(role, words);
+    // `cargo test --benches` only wants to know that it builds.
+    } else if arguments.iter().any(|argument| argument == "--bench") {
+        match measure() {
+            Ok(()) => {}
+            Err(why) => println!("not measured: {why}"),
+        }
+    }
+}
+
+fn measure() -> Result<(), String> {
+    let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let round_trip_ms = WIRE.delay_us as f64 / 500.0;
+    println!(
+        "a wire of {} Mb/s, {round_trip_ms} ms there and back, {} of 1000 packets lost",
+        WIRE.rate_mbit,
+        WIRE.loss_per_million / 1000
+    );
+    let hosts = Hosts::new(place.path(), WIRE)?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        theirs.push(iperf3(&hosts)?);
+        ours.push(throughput(&stream(&hosts, place.path(), BULK)?));
+    }
+    let (ours, theirs) = (middle(ours), middle(theirs));
+    report("throughput, 8 MiB steps", ours, theirs, "Mb/s", ours >= 0.8 * theirs, "ratio >= 0.8");
+    let gap_ms = longest_gap_ms(&stream(&hosts, place.path(), RHYTHM)?);
+    let bound_ms = 3.0 * round_trip_ms + 250.0;
+    report("longest gap, 64 KiB every 20 ms", gap_ms, bound_ms, "ms", gap_ms <= bound_ms, "below the bound");
+    hosts.told().iter().for_each(|line| println!("the wire: {line}"));
+    Ok(())
+}
+
+fn report(name: &str, ours: f64, other: f64, unit: &str, is_met: bool, target: &str) {
+    let met = if is_met { "met" } else { "missed" };
+    println!("{name:<34}{ours:>9.1}{other:>9.1} {unit:<5}{:>7.2}  {target} {met}", ours / other);
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Runs a stream from one host to the other; when each step was there, in seconds after the first.
+fn stream(hosts: &Hosts, place: &Path, traffic: Traffic) -> Result<Vec<f64>, String> {
+    let directory = tempfile::tempdir_in(place).map_err(|error| error.to_string())?;
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    let role = |host: usize, name: &str| {
+        let mut command = hosts.command(host, &this);
+        command.args([ROLE, name]).arg(directory.path()).args(traffic.words());
+        command
+    };
+    let mut publisher = Ended(role(0, "publish").spawn().map_err(|error| error.to_string())?);
+    let subscriber = role(1, "subscribe").stderr(Stdio::inherit()).output();
+    let subscriber = subscriber.map_err(|error| error.to_string())?;
+    let publisher = publisher.0.wait().map_err(|error| error.to_string())?;
+    if !subscriber.status.success() || !publisher.success() {
+        return Err(format!(
+            "the publisher ended with {publisher}, the subscriber with {}",
+            subscriber.status
+        ));
+    }
+    let text = String::from_utf8_lossy(&subscriber.stdout);
+    let mut lines = text.lines();
+    let transports = lines.next().unwrap_or_default();
+    if !transports.contains("tcp") {
+        return Err(format!("the stream did not go over tcp: {transports}"));
+    }
+    Ok(lines.filter_map(|line| line.parse().ok()).collect())
+}
+
+/// A process that does not outlive this one.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Mb/s after the first steps.
+fn throughput(times: &[f64]) -> f64 {
+    let bits = ((times.len() - WARM_STEPS) as u64 * BULK.len * 64) as f64;
+    bits / (times[times.len() - 1] - times[WARM_STEPS - 1]) / 1e6
+}
+
+/// The longest time between two steps, in milliseconds.
+fn longest_gap_ms(times: &[f64]) -> f64 {
+    times.windows(2).map(|pair| 1000.0 * (pair[1] - pair[0])).fold(0.0, f64::max)
+}
+
+/// Mb/s of iperf3 with one connection, after two seconds.
+fn iperf3(hosts: &Hosts) -> Result<f64, String> {
+    let program = Path::new("iperf3");
+    let mut server = hosts.command(1, program);
+    server.args(["--server", "--one-off"]).stdout(Stdio::null());
+    let _server = Ended(server.spawn().map_err(|error| format!("iperf3: {error}"))?);
+    let client = || -> Command {
+        let mut client = hosts.command(0, program);
+        client.args(["--client", ADDRESSES[1], "--omit", "2", "--time", "6", "--json"]);
+        client
+    };
+    // The server may not listen yet.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    loop {
+        let output = client().output().map_err(|error| format!("iperf3: {error}"))?;
+        let report: serde_json::Value =
+            serde_json::from_slice(&output.stdout).map_err(|_| "iperf3 is not installed".to_owned())?;
+        match report["end"]["sum_received"]["bits_per_second"].as_f64() {
+            Some(bits) => return Ok(bits / 1e6),
+            None if std::time::Instant::now() < deadline => {}
+            None => return Err(format!("iperf3: {}", report["error"])),
+        }
+    }
+}
