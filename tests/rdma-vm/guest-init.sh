@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# shellcheck shell=dash
 # The first process of the guest: loads modules, puts the files of the host under a layer of its own memory, runs the
 # command in them, leaves its exit status in the folder it shares with the host, and switches the machine off.
 

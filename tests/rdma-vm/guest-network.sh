@@ -8,7 +8,8 @@ if [ "$2" = 0 ]; then
     # Room for packets of 4096 bytes and their headers, the largest that RoCE knows.
     ip link set "$link" mtu 4200
 else
-    link=$(ls -d /sys/class/net/*/device | sed 's,/sys/class/net/\(.*\)/device,\1,' | head -n 1)
+    # The one link with a device behind it.
+    for link in /sys/class/net/*/device; do link=$(basename "$(dirname "$link")"); done
     RDMA_VM_ADDRESS=10.77.0.$2 RDMA_VM_PEER=10.77.0.$((3 - $2))
 fi
 export RDMA_VM_ADDRESS RDMA_VM_PEER

@@ -37,6 +37,7 @@ while [ "$second_port" = "$first_port" ]; do second_port=$(free_port); done
 folder=$(mktemp -d "${TMPDIR:-/tmp}/rdma-pair.XXXXXX")
 first=
 second=
+# shellcheck disable=SC2317 # the trap calls it
 clean() {
     for machine in $first $second; do kill "$machine" 2>/dev/null || true; done
     rm -rf "$folder"

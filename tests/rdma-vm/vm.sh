@@ -16,7 +16,7 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-device=rxe cpus=2 memory=2048 timeout=300 names= number=0 own= other=
+device=rxe cpus=2 memory=2048 timeout=300 names='' number=0 own='' other=''
 
 say() { printf 'rdma-vm: %s\n' "$*" >&2; }
 usage() {
@@ -63,6 +63,7 @@ cache=$("$here/prepare.sh") || exit $?
 task=$(mktemp -d "${TMPDIR:-/tmp}/rdma-vm.XXXXXX")
 machine=
 # Nothing is left running and nothing lying about, however this ends.
+# shellcheck disable=SC2317 # the trap calls it
 clean() {
     if [ -n "$machine" ]; then kill "$machine" 2>/dev/null || true; fi
     rm -rf "$task"
@@ -75,6 +76,7 @@ trap 'exit 143' TERM HUP
 inherited=$(env | sed -n 's/^\(\(FLEXPATH\|RUST\|CARGO\|PROPTEST\)_[A-Za-z0-9_]*\)=.*/\1/p')
 {
     for name in PATH HOME $inherited $names; do
+        value=
         eval "value=\${$name-}"
         eval "[ -z \"\${$name+set}\" ]" || printf 'export %s=%s\n' "$name" "$(quote "$value")"
     done

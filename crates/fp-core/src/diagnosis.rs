@@ -86,3 +86,54 @@ fn tls_of(link: &LinkOptions) -> Result<Option<TlsIdentity>, TlsError> {
     };
     options.map(|options| options.load()).transpose()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_transport::{Refusal, Token, TransportPolicy};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    fn options() -> LinkOptions {
+        LinkOptions { transports: Some(TransportPolicy::default()), ..LinkOptions::default() }
+    }
+
+    /// Probes an answering side of this process.
+    fn probe_here(
+        answering: &LinkOptions,
+        asking: &LinkOptions,
+        kind: TransportKind,
+    ) -> Result<Probed, ProbeError> {
+        let side = Answering::listen(answering)?;
+        let (contact, over) = (side.contact().clone(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let over = &over;
+            let served = scope.spawn(move || side.serve(&|| over.load(Ordering::Relaxed)));
+            let probed = probe(&contact, kind, asking);
+            over.store(true, Ordering::Relaxed);
+            served.join().expect("no panic").expect("the listener is sound");
+            probed
+        })
+    }
+
+    #[test]
+    fn every_transport_brings_the_right_bytes() {
+        for kind in TransportKind::ALL {
+            let probed = probe_here(&options(), &options(), kind).expect("it works");
+            assert!(probed.link.starts_with(&format!("transport={kind}")), "{probed:?}");
+            let measured = probed.measured.expect("figures");
+            assert!(measured.checked_bytes >= 16 << 20 && measured.bandwidth_bytes_per_s > 0.0);
+            assert!(measured.latency > std::time::Duration::ZERO);
+        }
+    }
+
+    #[test]
+    fn what_is_forbidden_or_refused_says_why() {
+        let tcp = TransportPolicy::only(TransportKind::Tcp);
+        let forbidden = LinkOptions { transports: Some(tcp), ..options() };
+        let error = probe_here(&options(), &forbidden, TransportKind::Shm).expect_err("not allowed");
+        assert!(matches!(error, ProbeError::Refused(Reason::NotAllowed)), "{error}");
+        let guarded = LinkOptions { token: Token::new([7; 32]), ..options() };
+        let error = probe_here(&guarded, &options(), TransportKind::Tcp).expect_err("no token");
+        assert!(matches!(error, ProbeError::Refused(Reason::Refused(Refusal::Token))), "{error}");
+    }
+}
