@@ -65,7 +65,10 @@ machine=
 # Nothing is left running and nothing lying about, however this ends.
 # shellcheck disable=SC2317 # the trap calls it
 clean() {
-    if [ -n "$machine" ]; then kill "$machine" 2>/dev/null || true; fi
+    if [ -n "$machine" ]; then
+        kill "$machine" 2>/dev/null || true
+        wait "$machine" 2>/dev/null || true
+    fi
     rm -rf "$task"
 }
 trap clean EXIT
@@ -101,8 +104,9 @@ reader_out=$!
 cat <"$task/err" >&2 3>&- 4>&- &
 reader_err=$!
 
+# Ended at its time limit, with this script, and even where that is killed.
 # shellcheck disable=SC2086 # options of the network are words
-timeout --kill-after=10 "$timeout" qemu-system-x86_64 \
+setpriv --pdeathsig TERM timeout --kill-after=10 "$timeout" qemu-system-x86_64 \
     -nodefaults -no-user-config -display none -no-reboot \
     -machine q35 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$memory" \
     -kernel "$cache/kernel" -initrd "$cache/initramfs" \

@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn every_transport_brings_the_right_bytes() {
-        for kind in TransportKind::ALL {
+        for kind in [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp] {
             let probed = probe_here(&options(), &options(), kind).expect("it works");
             assert!(probed.link.starts_with(&format!("transport={kind}")), "{probed:?}");
             let measured = probed.measured.expect("figures");

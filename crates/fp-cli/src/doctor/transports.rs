@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use fp_core::diagnosis::{Answering, ProbeError, probe};
+use fp_core::diagnosis::{Answering, ProbeError, Probed, probe};
 use fp_core::{Contact, LinkOptions, TransportKind};
 
 use super::listening::Second;
@@ -26,10 +26,15 @@ pub(super) fn examine(link: &LinkOptions, contact: Option<&Contact>) -> Vec<Tran
     found
 }
 
-fn line(kind: TransportKind, probed: Result<fp_core::diagnosis::Probed, ProbeError>) -> Transport {
+fn line(kind: TransportKind, probed: Result<Probed, ProbeError>) -> Transport {
     match probed {
         Ok(probed) => Transport::works(kind.name(), &probed),
-        Err(error) => Transport::fails(kind.name(), error.to_string(), advice::of(&error)),
+        Err(error) => {
+            // What the machine lacks is better advice than what the attempt ran into.
+            let lack = (kind.name() == VERBS).then(|| rdma::Rdma::look().obstacle()).flatten();
+            let advice = lack.map_or_else(|| advice::of(&error), |(_, advice)| advice);
+            Transport::fails(kind.name(), error.to_string(), advice)
+        }
     }
 }
 
@@ -48,7 +53,7 @@ fn with_itself(link: &LinkOptions) -> Vec<Transport> {
 }
 
 /// One transport within this process.
-fn inside(kind: TransportKind, link: &LinkOptions) -> Result<fp_core::diagnosis::Probed, ProbeError> {
+fn inside(kind: TransportKind, link: &LinkOptions) -> Result<Probed, ProbeError> {
     let answering = Answering::listen(link)?;
     let contact = answering.contact().clone();
     let over = AtomicBool::new(false);
