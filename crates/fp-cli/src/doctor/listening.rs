@@ -1,7 +1,7 @@
 //! The end that answers: for others, or as the second process of a test of this machine with itself.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -42,9 +42,8 @@ pub(super) fn listen(link: &LinkOptions, until_input_ends: bool) -> Result<(), F
 
 /// This program in a second process, which answers until it is dropped, or this process is gone.
 pub(super) struct Second {
-    child: Child,
-    /// Its end is what the other waits for.
-    input: Option<ChildStdin>,
+    _process: Process,
+    /// Where it can be probed.
     pub(super) contact: Contact,
 }
 
@@ -55,34 +54,34 @@ impl Second {
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         command.args(["doctor", "--listen", "--until-input-ends"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(failed)?;
-        let input = child.stdin.take();
-        match first_line(&mut child, link.open_timeout) {
-            Ok(contact) => Ok(Self { child, input, contact }),
-            Err(why) => {
-                // It may have ended by itself, which is as well.
-                let _ = child.kill();
-                let said = complaint(&mut child);
-                let _ = child.wait();
-                Err(if said.is_empty() { why } else { said })
-            }
-        }
+        let mut process = Process(command.spawn().map_err(failed)?);
+        // Read to its end meanwhile: what is logged there may be more than a pipe holds.
+        let errors = process.0.stderr.take().map(|errors| thread::spawn(move || complaint(errors)));
+        first_line(&mut process.0, link.open_timeout)
+            .map(|contact| Self { contact, _process: process })
+            .map_err(|why| {
+                // The process was dropped with what would have kept it: it says no more.
+                let said = errors.and_then(|errors| errors.join().ok());
+                said.filter(|said| !said.is_empty()).unwrap_or(why)
+            })
     }
 }
 
-impl Drop for Second {
+/// A process that ends with its owner: killed by it, or by the end of its input should the owner be gone first.
+struct Process(Child);
+
+impl Drop for Process {
     fn drop(&mut self) {
-        self.input = None;
-        let _ = self.child.wait();
+        // It has nothing to leave in order, and may have ended by itself, which is as well.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
 /// What it complained of.
-fn complaint(child: &mut Child) -> String {
+fn complaint(mut errors: ChildStderr) -> String {
     let mut text = String::new();
-    if let Some(mut errors) = child.stderr.take() {
-        let _ = errors.read_to_string(&mut text);
-    }
+    let _ = errors.read_to_string(&mut text);
     text.trim().trim_start_matches("flexpath: ").to_owned()
 }
 
