@@ -1,11 +1,12 @@
 //! What the command line says.
 
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use fp_core::SelectionExpression;
+use fp_core::{Contact, SelectionExpression, Token, TransportPolicy};
 
 /// What `--help` says at the end.
 const AFTER: &str = "\
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Describe(DescribeOptions),
     /// Follows a stream while it runs: its steps, or the values of one variable
     Tail(TailOptions),
+    /// Tests every transport with real bytes, and this machine: what works, how fast, and why the rest does not
+    Doctor(DoctorOptions),
 }
 
 /// Options of `ls`.
@@ -98,6 +101,45 @@ pub(crate) struct TailOptions {
     pub(crate) timeout: Duration,
 }
 
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Between two machines, first on the one and then, with the line that it prints, on the other:
+  flexpath doctor --listen 192.0.2.7:0 --token-file run.token
+  flexpath doctor --token-file run.token 'flexpath:1,process=...'
+The contact of a running stream, as `flexpath ls --json` shows it, can be tested too: by the handshake alone, without
+figures. The figures are for comparing transports and finding what is wrong; benchmarks they are not.
+
+Exit status: 0 at least one transport works between the two ends, 1 none does, 2 wrong usage.")]
+pub(crate) struct DoctorOptions {
+    /// The other end: the line that `flexpath doctor --listen` prints, a rank's contact, or ADDRESS:PORT. Without it this
+    /// machine is tested with itself
+    #[arg(value_parser = contact)]
+    pub(crate) contact: Option<Contact>,
+    /// Answers the `flexpath doctor` of others until ctrl-c; prints its contact first. Off loopback it needs a token or
+    /// TLS
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0", conflicts_with_all = ["contact", "json"])]
+    pub(crate) listen: Option<SocketAddr>,
+    /// The address that others dial, where --listen has the unspecified one (0.0.0.0)
+    #[arg(long, value_name = "ADDRESS", requires = "listen")]
+    pub(crate) advertise: Option<IpAddr>,
+    /// A file with the token of the run: 64 hexadecimal digits
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The transports that may be used, such as shm,tcp [default: FLEXPATH_TRANSPORTS, else all]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) transports: Option<TransportPolicy>,
+    /// Prints one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How long each transport may take
+    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+    /// Listens only until the standard input ends: for the second process of a test of this machine
+    #[arg(long, hide = true, requires = "listen")]
+    pub(crate) until_input_ends: bool,
+}
+
 /// A variable and a selection of its elements.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
@@ -129,6 +171,20 @@ impl FromStr for Target {
         }
         Ok(Self { variable: variable.to_owned(), selection })
     }
+}
+
+/// Reads a contact, or an address in place of one.
+fn contact(text: &str) -> Result<Contact, String> {
+    match text.parse::<SocketAddr>() {
+        Ok(address) => Ok(Contact::from_address(address)),
+        Err(_) => text.parse::<Contact>().map_err(|error| error.to_string()),
+    }
+}
+
+/// Reads a token from its file.
+pub(crate) fn token(path: &std::path::Path) -> Result<Token, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    text.trim().parse().map_err(|error: <Token as FromStr>::Err| error.to_string())
 }
 
 /// Reads a number of seconds, such as `2.5`.

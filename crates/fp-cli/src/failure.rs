@@ -1,8 +1,10 @@
 //! Why the command failed: every message says what, where, and what to do about it.
 
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use fp_core::diagnosis::ProbeError;
 use fp_core::rendezvous::RendezvousError;
 use fp_core::{CloseError, Dtype, OpenError, ReadError};
 
@@ -59,6 +61,25 @@ pub(crate) enum Failure {
         /// Its element type.
         dtype: Dtype,
     },
+    /// The token of the run cannot be read.
+    #[error("no token can be read from {}: {why}", path.display())]
+    Token {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Others cannot be answered.
+    #[error("cannot listen for others: {source}. {advice}")]
+    Listen {
+        /// Why.
+        source: Box<ProbeError>,
+        /// What to do about it.
+        advice: String,
+    },
+    /// What was tested is of no use.
+    #[error("no transport works between the two ends; the lines above say why")]
+    NothingWorks,
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),

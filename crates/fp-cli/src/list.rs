@@ -49,6 +49,13 @@ pub(crate) fn alive(rendezvous: &Rendezvous) -> Vec<String> {
     lines(rendezvous).into_iter().filter(|line| line.alive).map(|line| line.stream).collect()
 }
 
+/// The files of entries behind which nobody answers, and how many entries there are.
+pub(crate) fn stale(rendezvous: &Rendezvous) -> (Vec<String>, usize) {
+    let lines = lines(rendezvous);
+    let stale = lines.iter().filter(|line| !line.alive);
+    (stale.map(|line| format!("{}.{}", line.stream, line.epoch)).collect(), lines.len())
+}
+
 /// Every entry, each asked whether it is alive; all at once, so that a silent one holds nothing up.
 fn lines(rendezvous: &Rendezvous) -> Vec<Line> {
     let entries = rendezvous.entries();

@@ -1,8 +1,9 @@
-//! The `flexpath` command: what streams there are, what is in them, and their values as they come.
+//! The `flexpath` command: what streams there are, what is in them, their values as they come, and what ails a machine.
 #![forbid(unsafe_code)]
 
 mod arguments;
 mod describe;
+mod doctor;
 mod element;
 mod failure;
 mod interrupt;
@@ -37,13 +38,18 @@ fn main() -> ExitCode {
 /// Does what the arguments ask for.
 fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rendezvous = match &arguments.rendezvous {
-        Some(path) => Rendezvous::at(path)?,
-        None => Rendezvous::from_environment()?,
+        Some(path) => Rendezvous::at(path),
+        None => Rendezvous::from_environment(),
     };
+    if let Command::Doctor(options) = &arguments.command {
+        return doctor::run(rendezvous, options); // which also says what is wrong with the rendezvous
+    }
+    let rendezvous = rendezvous?;
     match &arguments.command {
         Command::Ls(options) => list::run(&rendezvous, options),
         Command::Describe(options) => describe::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
+        Command::Doctor(_) => Ok(()),
     }
 }
 

@@ -8,6 +8,7 @@ mod beginning;
 mod blocks;
 mod cohort;
 mod collectives;
+pub mod diagnosis;
 mod driver;
 mod element;
 mod error;

@@ -1,4 +1,5 @@
 //! A live stream in this process, and the command in another.
+#![allow(dead_code)] // each test binary uses its part
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -109,9 +110,15 @@ impl Run {
 
     /// Starts the command with that rendezvous directory.
     pub(crate) fn at(rendezvous: &Path, arguments: &[&str]) -> Self {
+        Self::with(rendezvous, arguments, |_| {})
+    }
+
+    /// Starts the command with that rendezvous directory, and what else `prepare` sets.
+    pub(crate) fn with(rendezvous: &Path, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flexpath"));
         command.args(arguments).env("FLEXPATH_RENDEZVOUS", rendezvous).env_remove("FLEXPATH_LOG");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        prepare(&mut command);
         Self { child: command.spawn().expect("the command starts") }
     }
 
