@@ -14,6 +14,7 @@ use crate::subscriber::SubscriberShared;
 use crate::truth::{self, goes_with};
 use crate::view::View;
 use fp_proto::message::{Assignment, ScalarValue};
+use fp_transport::Payload;
 use fp_types::{ArrayKind, Dtype, Epoch, MemoryOrder, Shape, StepId, StepTable, VariableDef};
 use ndarray::{ArrayD, IxDyn, ShapeBuilder};
 use std::sync::Arc;
@@ -24,11 +25,15 @@ pub(crate) struct HeldStep {
     pub(crate) shared: Arc<SubscriberShared>,
     pub(crate) assignment: Assignment,
     epoch: Option<Epoch>,
+    /// Whether it was only looked at, and is still to be taken.
+    is_ahead: bool,
 }
 
 impl Drop for HeldStep {
     fn drop(&mut self) {
-        self.shared.release(self.assignment.step, self.epoch);
+        if !self.is_ahead {
+            self.shared.release(self.assignment.step, self.epoch);
+        }
     }
 }
 
@@ -54,7 +59,12 @@ pub struct VariableInfo {
 
 impl StepReader {
     pub(crate) fn new(shared: Arc<SubscriberShared>, assignment: Assignment, epoch: Option<Epoch>) -> Self {
-        Self { held: Arc::new(HeldStep { shared, assignment, epoch }) }
+        Self { held: Arc::new(HeldStep { shared, assignment, epoch, is_ahead: false }) }
+    }
+
+    /// A step that is here and was not taken yet: for a look at what is in it.
+    pub(crate) fn ahead(shared: Arc<SubscriberShared>, assignment: Assignment, epoch: Option<Epoch>) -> Self {
+        Self { held: Arc::new(HeldStep { shared, assignment, epoch, is_ahead: true }) }
     }
 
     /// Another handle on the step, which holds it as well.
@@ -110,7 +120,7 @@ impl StepReader {
         &self.held.shared
     }
 
-    fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.shared().options.fetch_timeout
     }
 
@@ -150,7 +160,7 @@ impl StepReader {
         })
     }
 
-    fn value(&self, variable: &str) -> Result<&ScalarValue, ReadError> {
+    pub(crate) fn value(&self, variable: &str) -> Result<&ScalarValue, ReadError> {
         let values = &self.held.assignment.values;
         let found = values.iter().find(|value| value.name == variable);
         found.ok_or_else(|| {
@@ -273,15 +283,10 @@ impl StepReader {
         limit: Limit<'_>,
     ) -> Result<View<T>, ReadError> {
         let planned = self.planned(variable, select, false, Some(T::DTYPE), limit.deadline)?;
-        if planned.def.kind != ArrayKind::Scalar
-            && let Some((_, range)) = planned.contiguous()
-        {
-            let placed = fetch::locate(self.shared(), self.identity(), &planned, limit)?;
-            let part = placed.and_then(|block| block.slice(range));
-            if let Some(view) = part.and_then(|part| View::of_payload(part, self.held.clone())) {
-                Counters::add(&self.shared().counters.views, 1);
-                return Ok(view);
-            }
+        let part = self.placed(&planned, limit)?;
+        if let Some(view) = part.and_then(|part| View::of_payload(part, self.held.clone())) {
+            Counters::add(&self.shared().counters.views, 1);
+            return Ok(view);
         }
         let mut elements = vec![T::zeroed(); element_count(&planned)];
         let destination = bytemuck::cast_slice_mut(&mut elements);
@@ -289,12 +294,21 @@ impl StepReader {
         Ok(View::of_vec(elements, self.held.clone()))
     }
 
+    /// The selected elements where they lie, if they are a contiguous part of one block in memory that is shared.
+    pub(crate) fn placed(&self, planned: &Arc<Planned>, limit: Limit<'_>) -> Result<Option<Payload>, ReadError> {
+        let Some((_, range)) = planned.contiguous().filter(|_| planned.def.kind != ArrayKind::Scalar) else {
+            return Ok(None);
+        };
+        let placed = fetch::locate(self.shared(), self.identity(), planned, limit)?;
+        Ok(placed.and_then(|block| block.slice(range)))
+    }
+
     /// Several gets that are fetched together: one message to each owner.
     pub fn fetch(&self) -> Fetch<'_> {
         Fetch { reader: self, gets: Vec::new(), failed: None }
     }
 
-    fn fill(
+    pub(crate) fn fill(
         &self,
         planned: &Arc<Planned>,
         destination: &mut [u8],
@@ -349,7 +363,7 @@ pub(crate) fn infos(table: &StepTable) -> Vec<VariableInfo> {
         def: (*entry.def).clone(),
         shape: entry.layout.shape().copied(),
     };
-    table.entries().iter().map(info).collect()
+    table.entries().iter().filter(|entry| !entry.def.is_parts()).map(info).collect()
 }
 
 pub(crate) fn element_count(planned: &Planned) -> usize {
