@@ -9,6 +9,7 @@ mod beginning;
 mod blocks;
 mod cohort;
 mod collectives;
+mod converting;
 mod driver;
 mod element;
 mod error;
@@ -65,9 +66,7 @@ pub use fp_types::{
 pub use futures::{Append, Arrays, AsyncFetch, Fetched};
 pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
-pub use records::{
-    Fit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, Refused,
-};
+pub use records::{Fit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, Refused};
 pub use rendezvous::Rendezvous;
 pub use room::{LimitError, limit_process_bytes};
 pub use select::Select;

@@ -44,7 +44,8 @@ impl Select {
     }
 
     /// The same, but the elements may become another number type: with [`Loss::Refused`] only one that holds every value
-    /// of theirs, with [`Loss::Allowed`] any. So `get::<f32>` takes what is published as `f64`. Numbers in records
+    /// of theirs, with [`Loss::Allowed`] any. So `get::<f32>` takes what is published as `f64`;
+    /// `get`, `get_into`, `get_array`, `view` and `get_async` do that, all others want the variable's own type. Numbers in records
     /// become types that hold them unasked; this allows them any.
     #[must_use]
     pub fn with_conversion(mut self, loss: Loss) -> Self {

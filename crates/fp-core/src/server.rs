@@ -3,8 +3,8 @@
 
 use crate::driver::{DATA_BIT, DataServer};
 use crate::parts::{local_region, wanted_part};
-use crate::room::Room;
 use crate::records::Types;
+use crate::room::Room;
 use crate::served::{Served, Want};
 use crate::statistics::Counters;
 use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedBlock};

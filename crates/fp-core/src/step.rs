@@ -181,9 +181,18 @@ impl StepReader {
     /// # Errors
     /// Unknown variable, wrong type, a selection that does not fit, a gap, a lost publisher, time.
     pub fn get<T: Element>(&self, variable: &str, selection: impl Into<Select>) -> Result<Vec<T>, ReadError> {
-        let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
-        let mut elements = vec![T::zeroed(); element_count(&planned)];
-        self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), self.deadline())?;
+        self.get_within(variable, selection.into(), self.deadline().into())
+    }
+
+    pub(crate) fn get_within<T: Element>(
+        &self,
+        variable: &str,
+        select: Select,
+        limit: Limit<'_>,
+    ) -> Result<Vec<T>, ReadError> {
+        let planned = self.planned_as::<T>(variable, select, limit.deadline)?;
+        let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
+        self.fill_as(&planned, &mut elements, limit)?;
         Ok(elements)
     }
 
@@ -214,9 +223,10 @@ impl StepReader {
         selection: impl Into<Select>,
         destination: &mut [T],
     ) -> Result<(), ReadError> {
-        let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
-        check_len(self.step(), &planned, destination.len()).map_err(|source| self.misuse(source))?;
-        self.fill(&planned, bytemuck::cast_slice_mut(destination), self.deadline())
+        let planned = self.planned_as::<T>(variable, selection.into(), self.deadline())?;
+        let checked = check_len(self.step(), &planned.planned, destination.len());
+        checked.map_err(|source| self.misuse(source))?;
+        self.fill_as(&planned, destination, self.deadline().into())
     }
 
     /// The selected elements as an array of their shape, whose memory lies in the order that the selection asks for.
@@ -228,13 +238,13 @@ impl StepReader {
         variable: &str,
         selection: impl Into<Select>,
     ) -> Result<ArrayD<T>, ReadError> {
-        let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
+        let planned = self.planned_as::<T>(variable, selection.into(), self.deadline())?;
         let shape: Vec<usize> =
-            planned.plan.result_shape().dims().iter().map(|&extent| extent as usize).collect();
-        let mut elements = vec![T::zeroed(); element_count(&planned)];
-        self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), self.deadline())?;
+            planned.planned.plan.result_shape().dims().iter().map(|&extent| extent as usize).collect();
+        let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
+        self.fill_as(&planned, &mut elements, self.deadline().into())?;
         let found = elements.len() as u64;
-        let is_column_major = planned.destination_order == MemoryOrder::ColumnMajor;
+        let is_column_major = planned.planned.destination_order == MemoryOrder::ColumnMajor;
         ArrayD::from_shape_vec(IxDyn(&shape).set_f(is_column_major), elements).map_err(|_| {
             let (variable, region) = (variable.to_owned(), format!("an array of shape {shape:?}"));
             let expected = shape.iter().product::<usize>() as u64;
@@ -282,20 +292,23 @@ impl StepReader {
         select: Select,
         limit: Limit<'_>,
     ) -> Result<View<T>, ReadError> {
-        let planned = self.planned(variable, select, false, Some(T::DTYPE), limit.deadline)?;
-        let part = self.placed(&planned, limit)?;
+        let planned = self.planned_as::<T>(variable, select, limit.deadline)?;
+        let part = if planned.is_same() { self.placed(&planned.planned, limit)? } else { None };
         if let Some(view) = part.and_then(|part| View::of_payload(part, self.held.clone())) {
             Counters::add(&self.shared().counters.views, 1);
             return Ok(view);
         }
-        let mut elements = vec![T::zeroed(); element_count(&planned)];
-        let destination = bytemuck::cast_slice_mut(&mut elements);
-        self.fill_all(vec![Get { planned, destination }], limit)?;
+        let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
+        self.fill_as(&planned, &mut elements, limit)?;
         Ok(View::of_vec(elements, self.held.clone()))
     }
 
     /// The selected elements where they lie, if they are a contiguous part of one block in memory that is shared.
-    pub(crate) fn placed(&self, planned: &Arc<Planned>, limit: Limit<'_>) -> Result<Option<Payload>, ReadError> {
+    pub(crate) fn placed(
+        &self,
+        planned: &Arc<Planned>,
+        limit: Limit<'_>,
+    ) -> Result<Option<Payload>, ReadError> {
         let Some((_, range)) = planned.contiguous().filter(|_| planned.def.kind != ArrayKind::Scalar) else {
             return Ok(None);
         };
@@ -314,7 +327,16 @@ impl StepReader {
         destination: &mut [u8],
         deadline: Instant,
     ) -> Result<(), ReadError> {
-        self.fill_all(vec![Get { planned: planned.clone(), destination }], deadline.into())
+        self.fill_within(planned, destination, deadline.into())
+    }
+
+    pub(crate) fn fill_within(
+        &self,
+        planned: &Arc<Planned>,
+        destination: &mut [u8],
+        limit: Limit<'_>,
+    ) -> Result<(), ReadError> {
+        self.fill_all(vec![Get { planned: planned.clone(), destination }], limit)
     }
 
     /// Global scalars came with the announcement; everything else is fetched.

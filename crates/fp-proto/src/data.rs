@@ -177,9 +177,7 @@ impl DataMessage {
             Self::Want { variables, .. } => (variables.len(), LIMIT_ITEMS),
             Self::Fetch { pieces, .. } | Self::Pushed { pieces, .. } => (pieces.len(), LIMIT_PIECES),
             Self::Placed { blocks, .. } => (blocks.len(), LIMIT_PIECES),
-            Self::Described { schema, .. } => {
-                (schema.as_ref().map_or(0, Vec::len), MAX_RECORD_TYPE_BYTES)
-            }
+            Self::Described { schema, .. } => (schema.as_ref().map_or(0, Vec::len), MAX_RECORD_TYPE_BYTES),
             Self::SegmentIs { .. }
             | Self::SegmentGone { .. }
             | Self::Pieces { .. }

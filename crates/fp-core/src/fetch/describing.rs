@@ -61,7 +61,8 @@ impl Job<'_, '_, '_> {
 
 /// The type, if the owner told it and it is the one that was asked for.
 fn checked(answer: Option<Vec<u8>>, fingerprint: Fingerprint) -> Result<RecordSchema, String> {
-    let bytes = answer.ok_or_else(|| format!("it put records of the type {fingerprint} and does not know it"))?;
+    let bytes =
+        answer.ok_or_else(|| format!("it put records of the type {fingerprint} and does not know it"))?;
     let schema = RecordSchema::from_bytes(&bytes).map_err(|error| format!("a type of records: {error}"))?;
     let found = schema.fingerprint();
     let right = (found == fingerprint).then_some(schema);

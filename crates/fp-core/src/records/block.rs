@@ -25,7 +25,9 @@ pub enum RecordBlockError {
     #[error(transparent)]
     Value(#[from] ValueError),
     /// The Rust type lies in memory otherwise than its record does.
-    #[error("{record:?} does not lie in memory as its record does: it needs #[repr(C)], and no lists, texts or options")]
+    #[error(
+        "{record:?} does not lie in memory as its record does: it needs #[repr(C)], and no lists, texts or options"
+    )]
     NotPlain {
         /// The record type.
         record: String,

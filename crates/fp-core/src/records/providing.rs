@@ -1,10 +1,10 @@
 //! Which variables of a stream provide a type, and why the others do not: known when the first step is here, before
 //! anything of it is taken.
 
+use crate::ahead::look_ahead;
 use crate::error::{Misuse, ReadError};
 use crate::patience::Limit;
 use crate::step::StepReader;
-use crate::ahead::look_ahead;
 use crate::subscriber::Subscriber;
 use fp_types::record::{Conversion, Difference, Incompatible, Loss, Record, RecordSchema, differences};
 use fp_types::{ArrayKind, Rank, Selection, VariableDef};
@@ -154,7 +154,8 @@ impl StepReader {
             _ => Selection::Rank(Rank::LEAD),
         };
         let planned = self.planned(&def.name, cheap, true, None, limit.deadline).ok();
-        if let Some(piece) = planned.and_then(|planned| planned.plan.pieces.first().map(|piece| piece.block)) {
+        if let Some(piece) = planned.and_then(|planned| planned.plan.pieces.first().map(|piece| piece.block))
+        {
             return Ok(piece.rank);
         }
         let first = self.blocks(&def.name)?.first().map(|(block, _)| block.rank);

@@ -15,9 +15,7 @@ pub use attribute::{AttributeValue, Real};
 pub(crate) use canonical::variable as encode_variable;
 pub use name::{MAX_NAME_BYTES, NameError, validate_name};
 pub(crate) use name::{NamesError, validate_names};
-pub use validate::{
-    MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_TEXT_BYTES, MAX_VARIABLES, SchemaError,
-};
+pub use validate::{MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_TEXT_BYTES, MAX_VARIABLES, SchemaError};
 pub use variable::{ArrayKind, RecordId, VariableDef};
 
 use crate::hash::CanonicalHasher;

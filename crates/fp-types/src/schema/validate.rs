@@ -224,7 +224,8 @@ mod tests {
         assert_eq!(dims, "variable \"T\" has 9 dimensions, but at most 8 are allowed");
         let name = refused(|schema| schema.variables[0].name = "T[0]".into());
         assert_eq!(name, "in the schema: the name \"T[0]\" contains '['");
-        let record = |size_bytes| RecordId { name: "r".into(), fingerprint: Fingerprint([1; 16]), size_bytes };
+        let record =
+            |size_bytes| RecordId { name: "r".into(), fingerprint: Fingerprint([1; 16]), size_bytes };
         let dtype = refused(|schema| schema.variables[0].record = Some(record(8)));
         assert_eq!(dtype, "\"T\" is made of the record \"r\", but its element type is f64, not bytes");
         let bomb = refused(|schema| {
