@@ -134,13 +134,10 @@ fn check(step: &StepReader, number: u64, mine: Range<u64>) {
 /// One run, over one kind of link.
 fn run(publishers: u32, subscribers: u32, kind: TransportKind) {
     let stage = Stage::new();
-    let over = |settings: &[(&str, String)]| {
-        let mut all = settings.to_vec();
-        all.push(("transports", kind.to_string()));
-        all
-    };
-    let ranks = stage.cohort("record-publisher", publishers, &over(&[("subscribers", 1.to_string())]));
-    let takers = stage.cohort("record-subscriber", subscribers, &over(&[]));
+    let over = ("transports", kind.to_string());
+    let of_ranks = [over.clone(), ("subscribers", 1.to_string())];
+    let ranks = stage.cohort("record-publisher", publishers, &of_ranks);
+    let takers = stage.cohort("record-subscriber", subscribers, &[over]);
     for taker in takers {
         // Of the types, only that of the variable which was looked at before its Rust type was named.
         assert_eq!(taker.hear("conversions "), "1 types 1", "once for each pair, once for each type");

@@ -3,7 +3,7 @@
 use crate::cohort::CohortError;
 use crate::collectives::GatherError;
 pub use crate::misuse::Misuse;
-use crate::records::{RecordProblem, Refused};
+use crate::records::{Misfit, RecordProblem};
 use crate::rendezvous::RendezvousError;
 use fp_proto::event::{OpenFailure, OpenWait, Seen};
 use fp_proto::message::NoTable;
@@ -358,7 +358,7 @@ pub enum ReadError {
         /// The type.
         wanted: String,
         /// Each variable that was subscribed to, and why it does not.
-        refused: Vec<Refused>,
+        refused: Vec<Misfit>,
     },
     /// The driver failed.
     #[error("stream {stream:?}: {what}")]

@@ -66,7 +66,7 @@ pub use fp_types::{
 pub use futures::{Append, Arrays, AsyncFetch, Fetched};
 pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
-pub use records::{Fit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, Refused};
+pub use records::{Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet};
 pub use rendezvous::Rendezvous;
 pub use room::{LimitError, limit_process_bytes};
 pub use select::Select;

@@ -72,8 +72,9 @@ fn checked(answer: Option<Vec<u8>>, fingerprint: Fingerprint) -> Result<RecordSc
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fp_proto::data::DataMessage;
     use fp_types::Dtype;
-    use fp_types::record::{Field, RecordType};
+    use fp_types::record::{Field, MAX_RECORD_TYPE_BYTES, RecordType};
 
     fn refused(bytes: &[u8], fingerprint: Fingerprint) -> String {
         checked(Some(bytes.to_vec()), fingerprint).unwrap_err()
@@ -94,5 +95,12 @@ mod tests {
         let deep = [&bytes[..2], &nested.repeat(100_000)].concat();
         assert!(refused(&deep, fingerprint).contains("nested deeper than 16"));
         assert!(checked(None, fingerprint).is_err());
+    }
+
+    #[test]
+    fn types_longer_than_any_may_be_are_refused_unread() {
+        let told = |len| DataMessage::Described { request: 1, schema: Some(vec![0; len]) }.encode();
+        assert!(DataMessage::decode(&told(MAX_RECORD_TYPE_BYTES)).is_ok());
+        assert!(DataMessage::decode(&told(MAX_RECORD_TYPE_BYTES + 1)).is_err());
     }
 }

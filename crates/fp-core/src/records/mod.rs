@@ -23,7 +23,7 @@ mod whole;
 pub(crate) use block::plain_schema;
 pub use block::{RecordBlock, RecordBlockError};
 pub(crate) use providing::list;
-pub use providing::{Fit, Provided, Refused};
+pub use providing::{Fit, Misfit, Provided};
 pub use reading::RecordProblem;
 pub use set::RecordSet;
 pub(crate) use types::Types;

@@ -34,14 +34,14 @@ pub enum Fit {
 
 /// A variable that does not provide the type that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum Misfit {
     /// Its elements are no records.
     NoRecords(String, String),
     /// Its records have no conversion to that type.
     Incompatible(String, Incompatible),
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoRecords(variable, dtype) => write!(f, "variable {variable:?} is of {dtype}, no records"),
@@ -50,7 +50,7 @@ impl fmt::Display for Refused {
     }
 }
 
-pub(crate) fn list(refused: &[Refused]) -> String {
+pub(crate) fn list(refused: &[Misfit]) -> String {
     refused.iter().map(|refused| format!("\n{refused}")).collect()
 }
 
@@ -95,13 +95,13 @@ impl StepReader {
                 continue;
             }
             if def.record.is_none() {
-                refused.push(Refused::NoRecords(variable, def.dtype.to_string()));
+                refused.push(Misfit::NoRecords(variable, def.dtype.to_string()));
                 continue;
             }
             let found = self.type_of(def, None, limit)?;
             match fit(&found, wanted) {
                 Ok(fit) => provided.push(Provided { variable, fit }),
-                Err(why) => refused.push(Refused::Incompatible(variable, why)),
+                Err(why) => refused.push(Misfit::Incompatible(variable, why)),
             }
         }
         provided.sort_by_key(|provided| matches!(provided.fit, Fit::Converted { .. }));
