@@ -21,5 +21,17 @@
 //! No poll waits, and none is called but for an event or a deadline. The waiting calls are not refused inside a task, as
 //! nothing tells them that they are; nor is dropping a [`Publisher`] or a [`Subscriber`] that was not closed, which
 //! waits as `close` does.
+//!
+//! # For records
+//!
+//! `#[derive(flexpath::Record)]` makes a Rust struct a record: see docs/types.md. Structs that are put and viewed as they
+//! lie in memory are `Pod` as well, which the derives of [`bytemuck`] make them.
 #![forbid(unsafe_code)]
+pub use bytemuck;
 pub use fp_core::*;
+pub use fp_derive::Record;
+
+/// The programs of docs/types.md, which the tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/types.md")]
+struct Guide;

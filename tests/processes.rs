@@ -13,6 +13,8 @@ mod grid;
 mod kill;
 #[path = "processes/matrix.rs"]
 mod matrix;
+#[path = "processes/records.rs"]
+mod records;
 #[path = "processes/tasks.rs"]
 mod tasks;
 
@@ -24,6 +26,8 @@ fn child_entry() {
         "grid-publisher" => matrix::publish(),
         "grid-subscriber" => matrix::subscribe(),
         "awaited-publisher" => tasks::publish(),
+        "record-publisher" => records::publish(),
+        "record-subscriber" => records::subscribe(),
         "killed-publisher" => kill::publish(),
         "killed-subscriber" => kill::subscribe(),
         other => panic!("no role {other:?}"),

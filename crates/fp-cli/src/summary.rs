@@ -60,7 +60,7 @@ impl VariableSummary {
             name: def.name.clone(),
             kind: def.kind.to_string(),
             dtype: def.dtype.to_string(),
-            record: def.record.clone(),
+            record: def.record.as_ref().map(|record| record.name.clone()),
             shape: info.shape.map(|shape| shape.dims().to_vec()),
             dimensions: def.dimensions.iter().filter(|name| !name.is_empty()).cloned().collect(),
             order: def.order.to_string(),

@@ -3,11 +3,13 @@
 use crate::cohort::CohortError;
 use crate::collectives::GatherError;
 pub use crate::misuse::Misuse;
+use crate::records::{Misfit, RecordProblem};
 use crate::rendezvous::RendezvousError;
 use fp_proto::event::{OpenFailure, OpenWait, Seen};
 use fp_proto::message::NoTable;
 use fp_proto::outcome::LossReason;
 use fp_transport::{Contact, ListenError, MemoryError, Refusal};
+use fp_types::record::Incompatible;
 use fp_types::{NameError, PlanError, Rank, StepId};
 use std::time::Duration;
 
@@ -317,6 +319,46 @@ pub enum ReadError {
         rank: Rank,
         /// How.
         what: String,
+    },
+    /// Records of a type that does not become the one that is wanted.
+    #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
+    Incompatible {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// What the types differ in.
+        source: Box<Incompatible>,
+    },
+    /// Records cannot be had.
+    #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
+    Records {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: Box<RecordProblem>,
+    },
+    /// The stream ended without a step that could say what types it has.
+    #[error("stream {stream:?}: it ended before a step came that says what types it has")]
+    NoStep {
+        /// The stream.
+        stream: String,
+    },
+    /// No variable provides the type that was asked for.
+    #[error("stream {stream:?}: no variable provides {wanted:?}{}", crate::records::list(refused))]
+    NotProvided {
+        /// The stream.
+        stream: String,
+        /// The type.
+        wanted: String,
+        /// Each variable that was subscribed to, and why it does not.
+        refused: Vec<Misfit>,
     },
     /// The driver failed.
     #[error("stream {stream:?}: {what}")]

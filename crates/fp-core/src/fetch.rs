@@ -4,6 +4,7 @@
 //! awaited for a moment; then it is asked for. Everything happens on the caller's thread, on links that it has
 //! checked out, and the call returns only when nothing can write into the caller's memory any more.
 
+mod describing;
 mod destination;
 mod inline;
 mod locating;
@@ -15,6 +16,7 @@ use crate::peer::{DataPeer, Heard, PeerError};
 use crate::planned::{Planned, request_bytes};
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
+pub(crate) use describing::describe;
 use destination::{Destination, count_copied, unpack};
 use fp_proto::data::GoneReason;
 use fp_transport::{Contact, Link, LinkError, Purpose};
@@ -94,16 +96,14 @@ fn errands(gets: &[Get<'_>]) -> Vec<Errand> {
             }
         }
     }
-    let errand = |(rank, missing)| Errand {
-        rank,
-        checked_out: false,
-        peer: None,
-        missing,
-        asked: Vec::new(),
-        request: None,
-        redialled: false,
-    };
-    by_rank.into_iter().map(errand).collect()
+    by_rank.into_iter().map(|(rank, missing)| Errand::new(rank, missing)).collect()
+}
+
+impl Errand {
+    fn new(rank: Rank, missing: Vec<Missing>) -> Self {
+        let asked = Vec::new();
+        Self { rank, checked_out: false, peer: None, missing, asked, request: None, redialled: false }
+    }
 }
 
 impl Job<'_, '_, '_> {

@@ -4,10 +4,12 @@
 //! asks for straight from the ranks that own them, and leaves when it likes.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod beginning;
 mod blocks;
 mod cohort;
 mod collectives;
+mod converting;
 pub mod diagnosis;
 mod driver;
 mod element;
@@ -27,6 +29,7 @@ mod planned;
 mod planning;
 mod preparing;
 mod publisher;
+mod records;
 pub mod rendezvous;
 mod room;
 mod select;
@@ -54,6 +57,8 @@ pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 pub use fp_transport::{
     Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy,
 };
+pub use fp_types::record;
+pub use fp_types::record::{Loss, Record};
 pub use fp_types::{
     ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, ParseSelectionError, Position, Rank,
     Region, Selection, SelectionError, SelectionExpression, Shape, Slice, StepId, StridedRegion,
@@ -62,6 +67,7 @@ pub use fp_types::{
 pub use futures::{Append, Arrays, AsyncFetch, Fetched};
 pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
+pub use records::{Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet};
 pub use rendezvous::Rendezvous;
 pub use room::{LimitError, limit_process_bytes};
 pub use select::Select;

@@ -1,6 +1,8 @@
 //! What a caller may do wrong, with the values that were wrong.
 
+use crate::records::RecordBlockError;
 use fp_proto::commands::CommandError;
+use fp_types::record::ElementConversionError;
 use fp_types::{Dtype, NameError, ParseSelectionError, Rank, Region, SelectionError, Shape, StepId};
 
 /// What the caller did wrong.
@@ -151,6 +153,42 @@ pub enum Misuse {
         variable: String,
         /// The byte.
         value: u8,
+    },
+    /// Records of another type than the variable's.
+    #[error("step {step}, variable {variable:?}: records are {expected:?}, not this {found:?}")]
+    WrongRecord {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The variable's record type.
+        expected: String,
+        /// The caller's, which has another fingerprint.
+        found: String,
+    },
+    /// A Rust type that is no record type, or not laid out as one.
+    #[error("variable {variable:?}: {source}")]
+    NoRecords {
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: Box<RecordBlockError>,
+    },
+    /// A rank puts records of so many types.
+    #[error("variable {variable:?}: one type of records too many; a rank may put 4096")]
+    TooManyTypes {
+        /// The variable.
+        variable: String,
+    },
+    /// Elements are asked for as another type, which they do not become.
+    #[error("step {step}, variable {variable:?}: {source}")]
+    NoConversion {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: ElementConversionError,
     },
     /// The view needs one contiguous piece of one block.
     #[error("step {step}, variable {variable:?}: the selection is no contiguous part of one block: use get")]

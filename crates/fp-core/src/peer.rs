@@ -9,7 +9,7 @@ use fp_transport::memory::MapOptions;
 use fp_transport::{
     InFrame, InprocKey, Link, LinkError, MappedSegment, OutFrame, Payload, TransportKind, inproc,
 };
-use fp_types::{Selection, StepId, SubscriptionId};
+use fp_types::{Fingerprint, Selection, StepId, SubscriptionId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::IoSliceMut;
 use std::time::Instant;
@@ -66,6 +66,8 @@ pub(crate) struct DataPeer {
     requested: Option<(u64, usize)>,
     /// Requests that were settled otherwise, whose answers are still to come and to be passed over.
     settled: BTreeSet<u64>,
+    /// The answer to the question for a record type: its canonical bytes, if the owner knows it.
+    pub(crate) described: Option<Option<Vec<u8>>>,
 }
 
 impl DataPeer {
@@ -83,6 +85,7 @@ impl DataPeer {
             next_request: 0,
             requested: None,
             settled: BTreeSet::new(),
+            described: None,
         }
     }
 
@@ -153,6 +156,25 @@ impl DataPeer {
         Ok(request)
     }
 
+    /// Asks for a record type; the answer is awaited with [`DataPeer::hear`].
+    pub(crate) fn describe(&mut self, fingerprint: Fingerprint, deadline: Instant) -> Result<u64, LinkError> {
+        let request = self.next_request;
+        self.next_request += 1;
+        self.requested = Some((request, 0));
+        let message = DataMessage::Describe { request, fingerprint };
+        self.link.send_all(OutFrame::new(message.encode()), deadline)?;
+        Ok(request)
+    }
+
+    fn take_described(&mut self, request: u64, schema: Option<Vec<u8>>) -> Heard {
+        if self.requested.take_if(|(open, _)| *open == request).is_none() {
+            self.settled.remove(&request);
+            return Heard::News;
+        }
+        self.described = Some(schema);
+        Heard::Answered(request)
+    }
+
     /// Takes the next message, if one is here.
     pub(crate) fn hear(
         &mut self,
@@ -185,7 +207,8 @@ impl DataPeer {
                     }
                 }
             }
-            DataMessage::Want { .. } | DataMessage::Fetch { .. } => {
+            DataMessage::Described { request, schema } => self.take_described(request, schema),
+            DataMessage::Want { .. } | DataMessage::Fetch { .. } | DataMessage::Describe { .. } => {
                 return Err(PeerError::Misbehaved("an owner that asks".to_owned()));
             }
         };

@@ -46,13 +46,12 @@ impl Planned {
     /// The plan for a selection, from a table that holds at least the blocks that it touches.
     pub(crate) fn new(table: &StepTable, key: &PlanKey) -> Result<Self, NoPlan> {
         let Some(entry) = table.entry(&key.variable) else {
-            let known = table.entries().iter().map(|entry| entry.def.name.clone()).collect();
-            return Err(NoPlan::UnknownVariable(known));
+            return Err(NoPlan::UnknownVariable(names(table)));
         };
         let policy = if key.fill { GapPolicy::Fill } else { GapPolicy::Error };
         let plan = plan(&entry.layout, &key.selection, policy).map_err(NoPlan::Plan)?;
         let wanted = plan.pieces.iter().map(|piece| wanted(&key.variable, piece)).collect();
-        let element_size = entry.def.dtype.size_bytes().unwrap_or(1);
+        let element_size = entry.def.element_bytes().unwrap_or(1);
         let (def, destination_order) = (entry.def.clone(), key.order);
         Ok(Self { def, plan, element_size, destination_order, wanted })
     }
@@ -83,6 +82,12 @@ impl Planned {
         let len = usize::try_from(run.len).ok()?.checked_mul(self.element_size)?;
         Some((piece, start..start + len))
     }
+}
+
+/// The variables that users know.
+pub(crate) fn names(table: &StepTable) -> Vec<String> {
+    let known = table.entries().iter().filter(|entry| !entry.def.is_parts());
+    known.map(|entry| entry.def.name.clone()).collect()
 }
 
 /// A piece as its owner knows it.

@@ -1,12 +1,12 @@
 //! From what is asked of a variable in a step to the plan that gets it.
 
 use crate::error::{Misuse, ReadError};
-use crate::planned::{NoPlan, PlanKey, Planned};
+use crate::planned::{NoPlan, PlanKey, Planned, names};
 use crate::select::{NoSelection, Select};
 use crate::step::StepReader;
 use crate::truth::goes_with;
 use fp_proto::message::ResolveQuery;
-use fp_types::{Dtype, Shape, StepTable};
+use fp_types::{BlockId, Dtype, Shape, StepTable, VariableDef};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -60,7 +60,7 @@ impl StepReader {
     pub(crate) fn admit(&self, variable: &str) -> Result<(), ReadError> {
         self.shared().check_fork().map_err(|source| self.misuse(source))?;
         let step = self.step();
-        match self.shared().selected.contains(step, variable) {
+        match self.shared().selected.contains(step, VariableDef::base_name(variable)) {
             true => Ok(()),
             false => Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() })),
         }
@@ -80,7 +80,7 @@ impl StepReader {
 
     /// The table has no such variable.
     pub(crate) fn unknown(&self, table: &StepTable, variable: &str) -> Misuse {
-        let known = table.entries().iter().map(|entry| entry.def.name.clone()).collect();
+        let known = names(table);
         Misuse::UnknownVariable { step: self.step(), variable: variable.to_owned(), known }
     }
 
@@ -117,10 +117,39 @@ impl StepReader {
     }
 
     fn plan(&self, key: PlanKey, deadline: Instant) -> Result<Arc<Planned>, ReadError> {
-        let step = self.step();
         let query = ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };
         let table = self.shared().resolve(self.identity(), key.table, vec![query], deadline)?;
-        let planned = Planned::new(&table, &key).map_err(|no_plan| {
+        self.make_plan(&table, key)
+    }
+
+    /// The plans for whole blocks of variables: one question for all that are not known.
+    pub(crate) fn planned_blocks(
+        &self,
+        wanted: &[(&str, BlockId)],
+        deadline: Instant,
+    ) -> Result<Vec<Arc<Planned>>, ReadError> {
+        let key = |&(variable, block): &(&str, BlockId)| self.key(variable, &block.into(), None, false);
+        let keys: Vec<PlanKey> = wanted.iter().map(key).collect::<Result<_, _>>()?;
+        let query =
+            |key: &PlanKey| ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };
+        let unknown = keys.iter().filter(|key| self.shared().plans.find(key).is_none()).map(query);
+        let unknown: Vec<ResolveQuery> = unknown.collect();
+        let id = self.held.assignment.table;
+        let table = match unknown.is_empty() {
+            true => None,
+            false => Some(self.shared().resolve(self.identity(), id, unknown, deadline)?),
+        };
+        let plan = |key: PlanKey| match (self.shared().plans.find(&key), &table) {
+            (Some(planned), _) => Ok(planned),
+            (None, Some(table)) => self.make_plan(table, key),
+            (None, None) => self.plan(key, deadline),
+        };
+        keys.into_iter().map(plan).collect()
+    }
+
+    fn make_plan(&self, table: &StepTable, key: PlanKey) -> Result<Arc<Planned>, ReadError> {
+        let step = self.step();
+        let planned = Planned::new(table, &key).map_err(|no_plan| {
             let variable = key.variable.clone();
             match no_plan {
                 NoPlan::UnknownVariable(known) => {

@@ -1,5 +1,6 @@
 //! What a get takes: a selection, or anything that means one, be it a text.
 
+use fp_types::record::Loss;
 use fp_types::{
     BlockId, MemoryOrder, ParseSelectionError, Rank, Region, Selection, SelectionError, SelectionExpression,
     Shape, StridedRegion,
@@ -16,6 +17,7 @@ use fp_types::{
 pub struct Select {
     wanted: Wanted,
     order: MemoryOrder,
+    loss: Option<Loss>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +43,28 @@ impl Select {
         self
     }
 
+    /// The same, but the elements may become another number type: with [`Loss::Refused`] only one that holds every value
+    /// of theirs, with [`Loss::Allowed`] any. So `get::<f32>` takes what is published as `f64`;
+    /// `get`, `get_into`, `get_array`, `view` and `get_async` do that, all others want the variable's own type. Numbers in records
+    /// become types that hold them unasked; this allows them any.
+    #[must_use]
+    pub fn with_conversion(mut self, loss: Loss) -> Self {
+        self.loss = Some(loss);
+        self
+    }
+
     fn row_major(wanted: Wanted) -> Self {
-        Self { wanted, order: MemoryOrder::RowMajor }
+        Self { wanted, order: MemoryOrder::RowMajor, loss: None }
     }
 
     /// How the elements are to lie in the array that they arrive in.
     pub(crate) fn order(&self) -> MemoryOrder {
         self.order
+    }
+
+    /// Whether elements may be converted, and how.
+    pub(crate) fn loss(&self) -> Option<Loss> {
+        self.loss
     }
 
     /// The selection in an array of that shape. A local array has none: slices do not go with it.

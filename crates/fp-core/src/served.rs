@@ -138,6 +138,16 @@ impl Served {
         Ok(())
     }
 
+    /// Tells a type of records, if some of it were put here.
+    pub(crate) fn tell_type(
+        &mut self,
+        request: u64,
+        schema: Option<fp_types::record::RecordSchema>,
+    ) -> Result<(), LinkError> {
+        let schema = schema.map(|schema| schema.to_bytes().to_vec());
+        self.link.send(OutFrame::new(DataMessage::Described { request, schema }.encode()))
+    }
+
     /// Names segments that are gone, so that they are unmapped there as well.
     pub(crate) fn tell_let_go(&mut self, segments: &[SegmentId]) -> Result<(), LinkError> {
         for segment in segments {

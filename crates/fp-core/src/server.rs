@@ -3,6 +3,7 @@
 
 use crate::driver::{DATA_BIT, DataServer};
 use crate::parts::{local_region, wanted_part};
+use crate::records::Types;
 use crate::room::Room;
 use crate::served::{Served, Want};
 use crate::statistics::Counters;
@@ -32,7 +33,7 @@ pub(crate) struct StoredBlock {
 
 impl StoredBlock {
     fn size(&self) -> usize {
-        self.def.dtype.size_bytes().unwrap_or(1)
+        self.def.element_bytes().unwrap_or(1)
     }
 }
 
@@ -61,13 +62,16 @@ pub(crate) struct Server {
     inner: Mutex<Inner>,
     pub(crate) pool: Pool,
     pub(crate) room: Arc<Room>,
+    /// Types of records that were put.
+    pub(crate) types: Types,
     counters: Arc<Counters>,
     epoll: Mutex<Option<OwnedFd>>,
 }
 
 impl Server {
     pub(crate) fn new(pool: Pool, room: Arc<Room>, counters: Arc<Counters>) -> Self {
-        Self { inner: Mutex::new(Inner::default()), pool, room, counters, epoll: Mutex::new(None) }
+        let types = Types::default();
+        Self { inner: Mutex::new(Inner::default()), pool, room, types, counters, epoll: Mutex::new(None) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -406,6 +410,11 @@ impl Server {
                 DataMessage::Fetch { request, step, pieces } => {
                     served.count_answer()?;
                     self.fetch(steps, served, request, step, &pieces)?
+                }
+                DataMessage::Describe { request, fingerprint } => {
+                    served.count_answer()?;
+                    Counters::add(&self.counters.types, 1);
+                    served.tell_type(request, self.types.find(fingerprint))?;
                 }
                 _ => {
                     return Err(LinkError::Malformed { what: "message of a subscriber", value: 0, limit: 0 });

@@ -54,6 +54,12 @@ counters! {
     resolves,
     /// Data links dialled.
     data_links,
+    /// Types of records sent, or asked for and received: one for each type and link at most.
+    types,
+    /// Conversions between types of records that were worked out: one for each pair.
+    conversions,
+    /// Records that were written, read or converted one by one.
+    handled_records,
 }
 
 impl Counters {

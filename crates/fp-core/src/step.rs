@@ -14,6 +14,7 @@ use crate::subscriber::SubscriberShared;
 use crate::truth::{self, goes_with};
 use crate::view::View;
 use fp_proto::message::{Assignment, ScalarValue};
+use fp_transport::Payload;
 use fp_types::{ArrayKind, Dtype, Epoch, MemoryOrder, Shape, StepId, StepTable, VariableDef};
 use ndarray::{ArrayD, IxDyn, ShapeBuilder};
 use std::sync::Arc;
@@ -24,11 +25,15 @@ pub(crate) struct HeldStep {
     pub(crate) shared: Arc<SubscriberShared>,
     pub(crate) assignment: Assignment,
     epoch: Option<Epoch>,
+    /// Whether it was only looked at, and is still to be taken.
+    is_ahead: bool,
 }
 
 impl Drop for HeldStep {
     fn drop(&mut self) {
-        self.shared.release(self.assignment.step, self.epoch);
+        if !self.is_ahead {
+            self.shared.release(self.assignment.step, self.epoch);
+        }
     }
 }
 
@@ -54,7 +59,12 @@ pub struct VariableInfo {
 
 impl StepReader {
     pub(crate) fn new(shared: Arc<SubscriberShared>, assignment: Assignment, epoch: Option<Epoch>) -> Self {
-        Self { held: Arc::new(HeldStep { shared, assignment, epoch }) }
+        Self { held: Arc::new(HeldStep { shared, assignment, epoch, is_ahead: false }) }
+    }
+
+    /// A step that is here and was not taken yet: for a look at what is in it.
+    pub(crate) fn ahead(shared: Arc<SubscriberShared>, assignment: Assignment, epoch: Option<Epoch>) -> Self {
+        Self { held: Arc::new(HeldStep { shared, assignment, epoch, is_ahead: true }) }
     }
 
     /// Another handle on the step, which holds it as well.
@@ -110,7 +120,7 @@ impl StepReader {
         &self.held.shared
     }
 
-    fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.shared().options.fetch_timeout
     }
 
@@ -150,7 +160,7 @@ impl StepReader {
         })
     }
 
-    fn value(&self, variable: &str) -> Result<&ScalarValue, ReadError> {
+    pub(crate) fn value(&self, variable: &str) -> Result<&ScalarValue, ReadError> {
         let values = &self.held.assignment.values;
         let found = values.iter().find(|value| value.name == variable);
         found.ok_or_else(|| {
@@ -171,9 +181,18 @@ impl StepReader {
     /// # Errors
     /// Unknown variable, wrong type, a selection that does not fit, a gap, a lost publisher, time.
     pub fn get<T: Element>(&self, variable: &str, selection: impl Into<Select>) -> Result<Vec<T>, ReadError> {
-        let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
-        let mut elements = vec![T::zeroed(); element_count(&planned)];
-        self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), self.deadline())?;
+        self.get_within(variable, selection.into(), self.deadline().into())
+    }
+
+    pub(crate) fn get_within<T: Element>(
+        &self,
+        variable: &str,
+        select: Select,
+        limit: Limit<'_>,
+    ) -> Result<Vec<T>, ReadError> {
+        let planned = self.planned_as::<T>(variable, select, limit.deadline)?;
+        let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
+        self.fill_as(&planned, &mut elements, limit)?;
         Ok(elements)
     }
 
@@ -204,9 +223,10 @@ impl StepReader {
         selection: impl Into<Select>,
         destination: &mut [T],
     ) -> Result<(), ReadError> {
-        let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
-        check_len(self.step(), &planned, destination.len()).map_err(|source| self.misuse(source))?;
-        self.fill(&planned, bytemuck::cast_slice_mut(destination), self.deadline())
+        let planned = self.planned_as::<T>(variable, selection.into(), self.deadline())?;
+        let checked = check_len(self.step(), &planned.planned, destination.len());
+        checked.map_err(|source| self.misuse(source))?;
+        self.fill_as(&planned, destination, self.deadline().into())
     }
 
     /// The selected elements as an array of their shape, whose memory lies in the order that the selection asks for.
@@ -218,13 +238,13 @@ impl StepReader {
         variable: &str,
         selection: impl Into<Select>,
     ) -> Result<ArrayD<T>, ReadError> {
-        let planned = self.planned(variable, selection, false, Some(T::DTYPE), self.deadline())?;
+        let planned = self.planned_as::<T>(variable, selection.into(), self.deadline())?;
         let shape: Vec<usize> =
-            planned.plan.result_shape().dims().iter().map(|&extent| extent as usize).collect();
-        let mut elements = vec![T::zeroed(); element_count(&planned)];
-        self.fill(&planned, bytemuck::cast_slice_mut(&mut elements), self.deadline())?;
+            planned.planned.plan.result_shape().dims().iter().map(|&extent| extent as usize).collect();
+        let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
+        self.fill_as(&planned, &mut elements, self.deadline().into())?;
         let found = elements.len() as u64;
-        let is_column_major = planned.destination_order == MemoryOrder::ColumnMajor;
+        let is_column_major = planned.planned.destination_order == MemoryOrder::ColumnMajor;
         ArrayD::from_shape_vec(IxDyn(&shape).set_f(is_column_major), elements).map_err(|_| {
             let (variable, region) = (variable.to_owned(), format!("an array of shape {shape:?}"));
             let expected = shape.iter().product::<usize>() as u64;
@@ -272,21 +292,28 @@ impl StepReader {
         select: Select,
         limit: Limit<'_>,
     ) -> Result<View<T>, ReadError> {
-        let planned = self.planned(variable, select, false, Some(T::DTYPE), limit.deadline)?;
-        if planned.def.kind != ArrayKind::Scalar
-            && let Some((_, range)) = planned.contiguous()
-        {
-            let placed = fetch::locate(self.shared(), self.identity(), &planned, limit)?;
-            let part = placed.and_then(|block| block.slice(range));
-            if let Some(view) = part.and_then(|part| View::of_payload(part, self.held.clone())) {
-                Counters::add(&self.shared().counters.views, 1);
-                return Ok(view);
-            }
+        let planned = self.planned_as::<T>(variable, select, limit.deadline)?;
+        let part = if planned.is_same() { self.placed(&planned.planned, limit)? } else { None };
+        if let Some(view) = part.and_then(|part| View::of_payload(part, self.held.clone())) {
+            Counters::add(&self.shared().counters.views, 1);
+            return Ok(view);
         }
-        let mut elements = vec![T::zeroed(); element_count(&planned)];
-        let destination = bytemuck::cast_slice_mut(&mut elements);
-        self.fill_all(vec![Get { planned, destination }], limit)?;
+        let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
+        self.fill_as(&planned, &mut elements, limit)?;
         Ok(View::of_vec(elements, self.held.clone()))
+    }
+
+    /// The selected elements where they lie, if they are a contiguous part of one block in memory that is shared.
+    pub(crate) fn placed(
+        &self,
+        planned: &Arc<Planned>,
+        limit: Limit<'_>,
+    ) -> Result<Option<Payload>, ReadError> {
+        let Some((_, range)) = planned.contiguous().filter(|_| planned.def.kind != ArrayKind::Scalar) else {
+            return Ok(None);
+        };
+        let placed = fetch::locate(self.shared(), self.identity(), planned, limit)?;
+        Ok(placed.and_then(|block| block.slice(range)))
     }
 
     /// Several gets that are fetched together: one message to each owner.
@@ -294,13 +321,22 @@ impl StepReader {
         Fetch { reader: self, gets: Vec::new(), failed: None }
     }
 
-    fn fill(
+    pub(crate) fn fill(
         &self,
         planned: &Arc<Planned>,
         destination: &mut [u8],
         deadline: Instant,
     ) -> Result<(), ReadError> {
-        self.fill_all(vec![Get { planned: planned.clone(), destination }], deadline.into())
+        self.fill_within(planned, destination, deadline.into())
+    }
+
+    pub(crate) fn fill_within(
+        &self,
+        planned: &Arc<Planned>,
+        destination: &mut [u8],
+        limit: Limit<'_>,
+    ) -> Result<(), ReadError> {
+        self.fill_all(vec![Get { planned: planned.clone(), destination }], limit)
     }
 
     /// Global scalars came with the announcement; everything else is fetched.
@@ -349,7 +385,7 @@ pub(crate) fn infos(table: &StepTable) -> Vec<VariableInfo> {
         def: (*entry.def).clone(),
         shape: entry.layout.shape().copied(),
     };
-    table.entries().iter().map(info).collect()
+    table.entries().iter().filter(|entry| !entry.def.is_parts()).map(info).collect()
 }
 
 pub(crate) fn element_count(planned: &Planned) -> usize {

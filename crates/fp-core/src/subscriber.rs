@@ -10,6 +10,7 @@ use crate::patience::after;
 use crate::planned::Plans;
 use crate::preparing::{cohort_config, prepare};
 use crate::publisher::Events;
+use crate::records::Types;
 use crate::selected::Selected;
 use crate::statistics::{Counters, Statistics};
 use crate::step::StepReader;
@@ -129,6 +130,7 @@ pub(crate) struct SubscriberShared {
     pub(crate) counters: Arc<Counters>,
     pub(crate) options: SubscriberOptions,
     pub(crate) selected: Arc<Selected>,
+    pub(crate) types: Types,
     tables: Mutex<Tables>,
 }
 
@@ -332,6 +334,7 @@ impl SubscriberShared {
             counters: Arc::new(Counters::default()),
             options,
             selected,
+            types: Types::default(),
             tables: Mutex::new(HashMap::new()),
         });
         Ok((shared, directory))

@@ -1,6 +1,7 @@
 //! What a publisher puts: a variable with its element type and, for global arrays, its shape.
 
 use crate::element::Element;
+use fp_types::record::RecordSchema;
 use fp_types::{ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, Shape, VariableDef};
 
 /// A variable as a publisher defines it. Cheap enough to clone for every step; its shape may change from step to
@@ -9,6 +10,8 @@ use fp_types::{ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, Shape, Varia
 pub struct Variable {
     pub(crate) def: VariableDef,
     pub(crate) shape: Shape,
+    /// What its elements are, if they are records.
+    pub(crate) records: Option<RecordSchema>,
 }
 
 /// Why a variable cannot be defined.
@@ -26,17 +29,17 @@ pub enum VariableError {
 impl Variable {
     /// One value for all ranks; of several ranks that put it in a step the highest rank's counts.
     pub fn scalar<T: Element>(name: impl Into<String>) -> Self {
-        Self { def: VariableDef::scalar(name, T::DTYPE), shape: Shape::scalar() }
+        Self::shapeless(VariableDef::scalar(name, T::DTYPE))
     }
 
     /// One text for all ranks, put by `StepWriter::put_text`.
     pub fn text(name: impl Into<String>) -> Self {
-        Self { def: VariableDef::scalar(name, Dtype::String), shape: Shape::scalar() }
+        Self::shapeless(VariableDef::scalar(name, Dtype::String))
     }
 
     /// One value of each rank.
     pub fn local_scalar<T: Element>(name: impl Into<String>) -> Self {
-        Self { def: VariableDef::local_scalar(name, T::DTYPE), shape: Shape::scalar() }
+        Self::shapeless(VariableDef::local_scalar(name, T::DTYPE))
     }
 
     /// One array of `shape` (elements in each dimension), of which each rank puts regions.
@@ -45,12 +48,12 @@ impl Variable {
     /// More than 8 dimensions, or more than 2^63 elements.
     pub fn global<T: Element>(name: impl Into<String>, shape: &[u64]) -> Result<Self, VariableError> {
         let def = VariableDef::global_array(name, T::DTYPE, shape.len());
-        Ok(Self { def, shape: Shape::new(Dims::from_slice(shape)?)? })
+        Ok(Self { shape: Shape::new(Dims::from_slice(shape)?)?, ..Self::shapeless(def) })
     }
 
     /// An array of each put, of `ndims` dimensions and any extent.
     pub fn local<T: Element>(name: impl Into<String>, ndims: usize) -> Self {
-        Self { def: VariableDef::local_array(name, T::DTYPE, ndims), shape: Shape::scalar() }
+        Self::shapeless(VariableDef::local_array(name, T::DTYPE, ndims))
     }
 
     /// One array that is the rows of all ranks, one after another along dimension 0; `row` are the extents of the
@@ -62,7 +65,11 @@ impl Variable {
         let def = VariableDef::joined_array(name, T::DTYPE, row.len() + 1, 0);
         let mut dims = vec![0];
         dims.extend_from_slice(row);
-        Ok(Self { def, shape: Shape::new(Dims::from_slice(&dims)?)? })
+        Ok(Self { shape: Shape::new(Dims::from_slice(&dims)?)?, ..Self::shapeless(def) })
+    }
+
+    pub(crate) fn shapeless(def: VariableDef) -> Self {
+        Self { def, shape: Shape::scalar(), records: None }
     }
 
     /// The same in that memory order; default row-major.
@@ -123,6 +130,11 @@ impl Variable {
     /// The name.
     pub fn name(&self) -> &str {
         &self.def.name
+    }
+
+    /// The type of its records, if it has some.
+    pub fn records(&self) -> Option<&RecordSchema> {
+        self.records.as_ref()
     }
 
     pub(crate) fn row_elements(&self) -> u64 {

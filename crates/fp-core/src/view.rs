@@ -1,7 +1,7 @@
 //! Elements where they lie: owned by the view, so that it may outlive the reader.
 
-use crate::element::Element;
 use crate::step::HeldStep;
+use bytemuck::Pod;
 use fp_transport::Payload;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -13,13 +13,13 @@ enum Memory<T> {
 }
 
 /// Elements of a step. The step is released when its reader and its last view are gone.
-pub struct View<T: Element> {
+pub struct View<T: Pod> {
     memory: Memory<T>,
     _held: Arc<HeldStep>,
     element: PhantomData<T>,
 }
 
-impl<T: Element> View<T> {
+impl<T: Pod> View<T> {
     /// A view of shared bytes; `None` if they are no whole number of aligned elements.
     pub(crate) fn of_payload(payload: Payload, held: Arc<HeldStep>) -> Option<Self> {
         bytemuck::try_cast_slice::<u8, T>(payload.as_slice()).ok()?;
@@ -36,7 +36,7 @@ impl<T: Element> View<T> {
     }
 }
 
-impl<T: Element> Deref for View<T> {
+impl<T: Pod> Deref for View<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {

@@ -1,5 +1,6 @@
 //! A step being written: put what this rank has of it, then end it.
 
+mod records;
 mod text;
 
 use crate::element::Element;
@@ -462,7 +463,7 @@ impl StepWriter {
         if variable.def.kind == ArrayKind::GlobalArray {
             put.regions.insert(*region);
         }
-        put.bytes += region.element_count() * variable.def.dtype.size_bytes().unwrap_or(1) as u64;
+        put.bytes += region.element_count() * variable.def.element_bytes().unwrap_or(1) as u64;
         if let Some(payload) = payload {
             Counters::add(&self.shared.counters.payload_bytes, payload.len());
             let block = StoredBlock { def: put.def.clone(), index, region: *region, payload };

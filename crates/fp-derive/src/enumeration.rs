@@ -37,6 +37,10 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
             }
             #put
             #take
+
+            fn lies_as_element() -> bool {
+                #home::Dtype::#dtype.size_bytes() == ::core::option::Option::Some(::core::mem::size_of::<Self>())
+            }
         }
     })
 }

@@ -67,8 +67,3 @@ fn expand(input: &DeriveInput) -> syn::Result<proc_macro2::TokenStream> {
         Data::Union(data) => Err(Error::new_spanned(data.union_token, "a union is no record")),
     }
 }
-
-/// The programs of docs/types.md, which the tests run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/types.md")]
-struct Guide;

@@ -20,7 +20,9 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<Toke
     let types: Vec<_> =
         fields.named.iter().map(|field| field_type(field, &home)).collect::<syn::Result<_>>()?;
     let idents: Vec<_> = fields.named.iter().filter_map(|field| field.ident.as_ref()).collect();
+    let rust: Vec<_> = fields.named.iter().map(|field| &field.ty).collect();
     let (kept, codec) = (kept_schema(&home), codec(&home, &idents));
+    let memory = memory(&home, &idents, &rust);
     Ok(quote! {
         impl #home::record::Record for #ident {
             fn record_type() -> #home::record::RecordType {
@@ -28,6 +30,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<Toke
             }
             #kept
             #codec
+            #memory
         }
     })
 }
@@ -41,6 +44,19 @@ fn kept_schema(home: &TokenStream) -> TokenStream {
         fn schema() -> #result {
             static SCHEMA: ::std::sync::OnceLock<#result> = ::std::sync::OnceLock::new();
             SCHEMA.get_or_init(|| <Self as #home::record::Record>::record_type().build()).clone()
+        }
+    }
+}
+
+/// Whether values lie in memory as their records do.
+fn memory(home: &TokenStream, idents: &[&Ident], rust: &[&syn::Type]) -> TokenStream {
+    quote! {
+        fn lies_as_record() -> bool {
+            let offsets = [#(::core::mem::offset_of!(Self, #idents)),*];
+            let fields = true #(&& <#rust as #home::record::FieldValue>::lies_as_field())*;
+            fields
+                && <Self as #home::record::Record>::schema()
+                    .is_ok_and(|schema| schema.lies_at(&offsets, ::core::mem::size_of::<Self>()))
         }
     }
 }

@@ -7,7 +7,8 @@
 use crate::bounds::{LIMIT_ITEMS, LIMIT_NAME_BYTES};
 use crate::codec::DecodeError;
 use crate::message::MemberId;
-use fp_types::{Part, Region, Selection, StepId, SubscriptionId};
+use fp_types::record::MAX_RECORD_TYPE_BYTES;
+use fp_types::{Fingerprint, Part, Region, Selection, StepId, SubscriptionId};
 use serde::{Deserialize, Serialize};
 
 /// Pieces at most this long travel inside `Placed`.
@@ -154,6 +155,20 @@ pub enum DataMessage {
         /// Why.
         reason: GoneReason,
     },
+    /// Subscriber: the record type of that fingerprint, which it does not know yet.
+    Describe {
+        /// To be named in the answer.
+        request: u64,
+        /// Which.
+        fingerprint: Fingerprint,
+    },
+    /// Owner: a record type.
+    Described {
+        /// The `Describe`.
+        request: u64,
+        /// The canonical bytes of the type, whose hash is its fingerprint; `None` if nothing of it was put here.
+        schema: Option<Vec<u8>>,
+    },
 }
 
 impl DataMessage {
@@ -162,9 +177,12 @@ impl DataMessage {
             Self::Want { variables, .. } => (variables.len(), LIMIT_ITEMS),
             Self::Fetch { pieces, .. } | Self::Pushed { pieces, .. } => (pieces.len(), LIMIT_PIECES),
             Self::Placed { blocks, .. } => (blocks.len(), LIMIT_PIECES),
-            Self::SegmentIs { .. } | Self::SegmentGone { .. } | Self::Pieces { .. } | Self::Gone { .. } => {
-                (0, 0)
-            }
+            Self::Described { schema, .. } => (schema.as_ref().map_or(0, Vec::len), MAX_RECORD_TYPE_BYTES),
+            Self::SegmentIs { .. }
+            | Self::SegmentGone { .. }
+            | Self::Pieces { .. }
+            | Self::Gone { .. }
+            | Self::Describe { .. } => (0, 0),
         };
         if count > limit {
             return Err("count");
@@ -176,9 +194,12 @@ impl DataMessage {
                 pieces.iter().any(|piece| long(&piece.variable))
             }
             Self::Placed { blocks, .. } => blocks.iter().any(|block| long(&block.variable)),
-            Self::SegmentIs { .. } | Self::SegmentGone { .. } | Self::Pieces { .. } | Self::Gone { .. } => {
-                false
-            }
+            Self::SegmentIs { .. }
+            | Self::SegmentGone { .. }
+            | Self::Pieces { .. }
+            | Self::Gone { .. }
+            | Self::Describe { .. }
+            | Self::Described { .. } => false,
         };
         if too_long { Err("name") } else { Ok(()) }
     }

@@ -78,7 +78,8 @@ content_id!(
     TableId
 );
 content_id!(
-    /// The content hash of a [`Schema`](crate::Schema): equal fingerprints mean equal schemas.
+    /// The content hash of a [`Schema`](crate::Schema), or of a [record type](crate::record::RecordSchema): equal
+    /// fingerprints mean equal types.
     Fingerprint
 );
 

@@ -10,7 +10,7 @@
 //! | `runs` | contiguous copies between any two memory layouts, and the copying itself |
 //! | `layout`, `index` | all blocks of a variable over all ranks, with a content hash and a spatial index |
 //! | `plan` | which blocks send which elements for a selection |
-//! | `schema` | variables, records, attributes, and the fingerprint of all that |
+//! | `schema` | variables, attributes, and the fingerprint of all that |
 //! | [`record`] | records as values: their types, layout, reading, and conversions between types |
 //! | `table` | what ranks put in a step, composed to the table of the step |
 //!
@@ -70,9 +70,8 @@ pub use plan::{
 pub use region::{Region, RegionError};
 pub use runs::{CopyError, Packing, Run, RunSeries, Runs, RunsError, Side, copy, copy_runs};
 pub use schema::{
-    ArrayKind, AttributeValue, FieldDef, FieldExtent, FieldType, MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES,
-    MAX_FIELDS, MAX_NAME_BYTES, MAX_RECORDS, MAX_TEXT_BYTES, MAX_VARIABLES, NameError, Real, RecordDef,
-    Schema, SchemaError, VariableDef, validate_name,
+    ArrayKind, AttributeValue, MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_NAME_BYTES, MAX_TEXT_BYTES,
+    MAX_VARIABLES, NameError, Real, RecordId, Schema, SchemaError, VariableDef, validate_name,
 };
 pub use selection::{ParseSelectionError, Position, Selection, SelectionError, SelectionExpression, Slice};
 pub use shape::{Shape, ShapeTooLarge};

@@ -2,7 +2,7 @@
 //! the process fetches, into memory that it owns meanwhile.
 
 use super::arrays::{Append, Arrays};
-use super::errand::{Errand, on_a_thread};
+use super::errand::{Call, Errand, on_a_thread};
 use crate::element::Element;
 use crate::error::ReadError;
 use crate::fetch::{Get, INLINE_BYTES};
@@ -31,8 +31,17 @@ impl StepReader {
         variable: &str,
         selection: impl Into<Select>,
     ) -> Pin<Box<dyn Future<Output = Result<Vec<T>, ReadError>> + Send>> {
-        let timeout = self.shared().options.fetch_timeout;
-        let fetched = self.fetch_async().get(variable, selection, Vec::new()).wait(timeout);
+        let (timeout, select) = (self.shared().options.fetch_timeout, selection.into());
+        if select.loss().is_some() {
+            let (reader, variable) = (self.clone_handle(), variable.to_owned());
+            let call =
+                move |reader: &StepReader, limit: Limit<'_>| reader.get_within(&variable, select, limit);
+            return Box::pin(async move {
+                let deadline = after(Instant::now(), timeout);
+                on_a_thread(reader.clone_handle(), Call(reader, call), deadline).await
+            });
+        }
+        let fetched = self.fetch_async().get(variable, select, Vec::new()).wait(timeout);
         Box::pin(async move {
             let (outcome, (elements,)) = fetched.await;
             outcome.map(|()| elements)

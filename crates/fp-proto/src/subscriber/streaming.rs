@@ -87,6 +87,15 @@ impl SubscriberMachine {
         }
     }
 
+    /// The step that [`Self::next_step`] will give, if it is here; or how the stream ended.
+    pub fn peek_step(&self) -> Next {
+        match (self.stream.queue.front(), &self.stream.ending) {
+            (Some(assignment), _) => Next::Step(assignment.clone()),
+            (None, Some(ending)) => Next::Ended(ending.clone()),
+            (None, None) => Next::NotYet,
+        }
+    }
+
     /// A step for this cohort.
     pub(crate) fn assigned(&mut self, from: PeerId, assignment: Assignment) {
         let step = assignment.step;

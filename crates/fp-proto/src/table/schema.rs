@@ -1,13 +1,10 @@
-//! Schemas: variables and records.
+//! Schemas: variables, and which records they are made of.
 
-use fp_types::{
-    ArrayKind, Dtype, FieldDef, FieldExtent, FieldType, MemoryOrder, RecordDef, Schema, VariableDef,
-};
+use fp_types::{ArrayKind, Dtype, Fingerprint, MemoryOrder, RecordId, Schema, VariableDef};
 use fp_wire::flatbuffers::WIPOffset;
-use fp_wire::wire::{self, FieldForm};
+use fp_wire::wire;
 
 use super::attribute::{decode_attributes, encode_attributes};
-use super::layout::decode_shape;
 use super::{Builder, DecodeError};
 
 pub(super) fn encode<'a>(builder: &mut Builder<'a>, schema: &Schema) -> WIPOffset<wire::Schema<'a>> {
@@ -15,19 +12,15 @@ pub(super) fn encode<'a>(builder: &mut Builder<'a>, schema: &Schema) -> WIPOffse
     let variables: Vec<_> =
         schema.variables.iter().map(|variable| encode_variable(builder, variable)).collect();
     let variables = Some(builder.create_vector(&variables));
-    let records: Vec<_> = schema.records.iter().map(|record| encode_record(builder, record)).collect();
-    let records = Some(builder.create_vector(&records));
     let attributes = encode_attributes(builder, &schema.attributes);
-    wire::Schema::create(builder, &wire::SchemaArgs { stream, variables, records, attributes })
+    wire::Schema::create(builder, &wire::SchemaArgs { stream, variables, attributes })
 }
 
 pub(super) fn decode(encoded: wire::Schema<'_>) -> Result<Schema, DecodeError> {
     let variables = encoded.variables().into_iter().flatten().map(decode_variable);
-    let records = encoded.records().into_iter().flatten().map(decode_record);
     let schema = Schema {
         stream: encoded.stream().to_owned(),
         variables: variables.collect::<Result<_, _>>()?,
-        records: records.collect::<Result<_, _>>()?,
         attributes: decode_attributes(encoded.attributes())?,
     };
     schema.validate()?;
@@ -43,7 +36,7 @@ pub(super) fn encode_variable<'a>(
     let args = wire::VariableArgs {
         name: Some(builder.create_string(&variable.name)),
         dtype: variable.dtype.as_u8(),
-        record: variable.record.as_deref().map(|text| builder.create_string(text)),
+        record: variable.record.as_ref().map(|record| encode_record(builder, record)),
         kind,
         joined_dim,
         dimensions: Some(builder.create_vector(&dimensions)),
@@ -62,7 +55,7 @@ pub(super) fn decode_variable(encoded: wire::Variable<'_>) -> Result<VariableDef
     Ok(VariableDef {
         name: encoded.name().to_owned(),
         dtype: decode_dtype(encoded.dtype())?,
-        record: encoded.record().map(str::to_owned),
+        record: encoded.record().map(decode_record),
         kind: decode_kind(encoded.kind(), encoded.joined_dim())?,
         dimensions: encoded.dimensions().into_iter().flatten().map(str::to_owned).collect(),
         order: MemoryOrder::from_u8(order).ok_or(unknown_order)?,
@@ -97,66 +90,15 @@ fn decode_dtype(number: u8) -> Result<Dtype, DecodeError> {
     Dtype::try_from(number).map_err(|_| DecodeError::UnknownNumber { what: "element type", number })
 }
 
-fn encode_record<'a>(builder: &mut Builder<'a>, record: &RecordDef) -> WIPOffset<wire::Record<'a>> {
+fn encode_record<'a>(builder: &mut Builder<'a>, record: &RecordId) -> WIPOffset<wire::RecordId<'a>> {
+    let number = u128::from_le_bytes(record.fingerprint.0);
+    let (low, high) = (number as u64, (number >> 64) as u64);
     let name = Some(builder.create_string(&record.name));
-    let fields: Vec<_> = record.fields.iter().map(|field| encode_field(builder, field)).collect();
-    let fields = Some(builder.create_vector(&fields));
-    wire::Record::create(builder, &wire::RecordArgs { name, fields })
+    wire::RecordId::create(builder, &wire::RecordIdArgs { name, low, high, size_bytes: record.size_bytes })
 }
 
-fn decode_record(encoded: wire::Record<'_>) -> Result<RecordDef, DecodeError> {
-    let fields = encoded.fields().into_iter().flatten().map(decode_field);
-    Ok(RecordDef { name: encoded.name().to_owned(), fields: fields.collect::<Result<_, _>>()? })
-}
-
-fn encode_field<'a>(builder: &mut Builder<'a>, field: &FieldDef) -> WIPOffset<wire::Field<'a>> {
-    let (dtype, record) = match &field.element {
-        FieldType::Dtype(dtype) => (dtype.as_u8(), None),
-        FieldType::Record(record) => (0, Some(builder.create_string(record))),
-    };
-    let (form, shape, length) = match &field.extent {
-        FieldExtent::One => (FieldForm::One, None, None),
-        FieldExtent::Fixed(shape) => {
-            (FieldForm::Fixed, Some(builder.create_vector(shape.dims().as_slice())), None)
-        }
-        FieldExtent::SizedBy(length) => (FieldForm::SizedBy, None, Some(builder.create_string(length))),
-    };
-    let args = wire::FieldArgs {
-        name: Some(builder.create_string(&field.name)),
-        dtype,
-        record,
-        form,
-        shape,
-        length,
-        optional: field.optional,
-        unit: field.unit.as_deref().map(|text| builder.create_string(text)),
-        description: field.description.as_deref().map(|text| builder.create_string(text)),
-    };
-    wire::Field::create(builder, &args)
-}
-
-fn decode_field(encoded: wire::Field<'_>) -> Result<FieldDef, DecodeError> {
-    let missing = |what| DecodeError::Count { what, found: 0, expected: 1 };
-    let extent = match encoded.form() {
-        FieldForm::One => FieldExtent::One,
-        FieldForm::Fixed => {
-            FieldExtent::Fixed(decode_shape(encoded.shape().ok_or(missing("shapes of an array field"))?)?)
-        }
-        FieldForm::SizedBy => {
-            FieldExtent::SizedBy(encoded.length().ok_or(missing("lengths of an array field"))?.to_owned())
-        }
-        FieldForm(number) => return Err(DecodeError::UnknownNumber { what: "form of a field", number }),
-    };
-    let element = match encoded.record() {
-        Some(record) => FieldType::Record(record.to_owned()),
-        None => FieldType::Dtype(decode_dtype(encoded.dtype())?),
-    };
-    Ok(FieldDef {
-        name: encoded.name().to_owned(),
-        element,
-        extent,
-        optional: encoded.optional(),
-        unit: encoded.unit().map(str::to_owned),
-        description: encoded.description().map(str::to_owned),
-    })
+fn decode_record(encoded: wire::RecordId<'_>) -> RecordId {
+    let number = u128::from(encoded.high()) << 64 | u128::from(encoded.low());
+    let fingerprint = Fingerprint(number.to_le_bytes());
+    RecordId { name: encoded.name().to_owned(), fingerprint, size_bytes: encoded.size_bytes() }
 }

@@ -22,27 +22,14 @@ pub(super) fn of_table(table: &StepTable) -> u64 {
 
 pub(super) fn of_schema(schema: &Schema) -> u64 {
     let variables: u64 = schema.variables.iter().map(of_variable).sum();
-    let fields = schema.records.iter().flat_map(|record| &record.fields);
-    let fields: u64 = fields
-        .map(|field| {
-            of_texts([&field.name])
-                + of_texts([&field.unit, &field.description].into_iter().flatten())
-                + 2 * FIXED_BYTES
-        })
-        .sum();
-    let records: u64 = schema.records.iter().map(|record| of_texts([&record.name]) + FIXED_BYTES).sum();
-    FIXED_BYTES
-        + of_texts([&schema.stream])
-        + variables
-        + records
-        + fields
-        + of_attributes(&schema.attributes)
+    FIXED_BYTES + of_texts([&schema.stream]) + variables + of_attributes(&schema.attributes)
 }
 
 pub(super) fn of_variable(variable: &VariableDef) -> u64 {
-    let optional = [&variable.record, &variable.unit, &variable.description].into_iter().flatten();
+    let optional = [&variable.unit, &variable.description].into_iter().flatten();
     let texts = of_texts([&variable.name]) + of_texts(&variable.dimensions) + of_texts(optional);
-    FIXED_BYTES + texts + of_attributes(&variable.attributes)
+    let record = variable.record.iter().map(|record| FIXED_BYTES + of_texts([&record.name])).sum::<u64>();
+    FIXED_BYTES + texts + record + of_attributes(&variable.attributes)
 }
 
 fn of_attributes(attributes: &BTreeMap<String, AttributeValue>) -> u64 {

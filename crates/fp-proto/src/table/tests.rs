@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fp_types::{
-    AttributeValue, BlockId, Dims, Dtype, FieldDef, Layout, MemoryOrder, Rank, RecordDef, Region, Schema,
+    AttributeValue, BlockId, Dims, Dtype, Fingerprint, Layout, MemoryOrder, Rank, RecordId, Region, Schema,
     Shape, StepTable, TableEntry, VariableDef,
 };
 use proptest::prelude::*;
@@ -29,6 +29,8 @@ fn sample() -> StepTable {
         def: Arc::new(def),
         layout: Arc::clone(layout),
     };
+    let fingerprint = Fingerprint(std::array::from_fn(|at| at as u8));
+    let bond = RecordId { name: "Bond".into(), fingerprint, size_bytes: 24 };
     StepTable::new(vec![
         entry(
             VariableDef::global_array("T", Dtype::F64, 2).with_unit("K").with_attribute("valid", true),
@@ -38,6 +40,7 @@ fn sample() -> StepTable {
         entry(VariableDef::joined_array("x", Dtype::F64, 2, 0).with_dimensions(["atom", ""]), &atoms),
         entry(VariableDef::global_array("sparse", Dtype::U8, 1), &overlapping),
         entry(VariableDef::local_scalar("seconds", Dtype::F64), &scalars),
+        entry(VariableDef::joined_array("bonds", Dtype::Bytes, 2, 0).with_record(bond), &atoms),
     ])
     .unwrap()
 }
@@ -45,15 +48,6 @@ fn sample() -> StepTable {
 fn sample_schema() -> Schema {
     let mut schema = Schema::new("atoms");
     schema.variables = sample().entries().iter().map(|entry| (*entry.def).clone()).collect();
-    let shape = Shape::new([3, 3]).unwrap();
-    let mut cell = FieldDef::new("cell", Dtype::F64).fixed(shape);
-    cell.optional = true;
-    cell.description = Some("the periodic cell".into());
-    let fields =
-        vec![cell, FieldDef::new("count", Dtype::U32), FieldDef::new("ids", Dtype::I64).sized_by("count")];
-    schema.records.push(RecordDef { name: "frame".into(), fields });
-    let of_frame = vec![FieldDef::of_record("first", "frame")];
-    schema.records.push(RecordDef { name: "pair".into(), fields: of_frame });
     let values: [AttributeValue; 9] = [
         true.into(),
         (-5i64).into(),

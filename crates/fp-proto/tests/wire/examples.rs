@@ -8,8 +8,8 @@ use fp_proto::message::{
 };
 use fp_proto::outcome::{EndReason, LossReason, RefusalReason, SpecPart};
 use fp_types::{
-    BlockId, Contribution, Dims, Dtype, Epoch, Part, Rank, Region, SelectedPoint, Selection, Shape, StepId,
-    StridedRegion, SubscriptionId, TableId, VariableDef, VariablePut,
+    BlockId, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, Rank, Region, SelectedPoint, Selection,
+    Shape, StepId, StridedRegion, SubscriptionId, TableId, VariableDef, VariablePut,
 };
 
 const RANK: Rank = Rank(300);
@@ -252,5 +252,7 @@ pub(crate) fn data() -> Vec<DataMessage> {
         DataMessage::Pushed { step: STEP, pieces: pieces() },
     ];
     messages.extend(gone.map(|reason| DataMessage::Gone { request: 11, step: STEP, reason }));
+    messages.push(DataMessage::Describe { request: 12, fingerprint: Fingerprint([7; 16]) });
+    messages.extend([None, Some(vec![1, 0, 9])].map(|schema| DataMessage::Described { request: 12, schema }));
     messages
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::types::{Element, EnumType, Extent, Field, RecordType};
 use crate::dtype::Dtype;
-use crate::schema::{AttributeValue, MAX_TEXT_BYTES, NameError, validate_name};
+use crate::schema::{AttributeValue, MAX_TEXT_BYTES, NameError, NamesError, validate_name, validate_names};
 
 /// How deep records may be nested; a record without records in it is one deep.
 pub const MAX_RECORD_DEPTH: usize = 16;
@@ -248,14 +248,13 @@ fn check_name(place: &str, name: &str) -> Result<(), RecordError> {
 }
 
 fn check_unique<'a>(place: &str, names: impl Iterator<Item = &'a str>) -> Result<(), RecordError> {
-    let mut seen = BTreeSet::new();
-    for name in names {
-        check_name(place, name)?;
-        if !seen.insert(name) {
-            return Err(RecordError::Duplicate { place: place.to_owned(), name: name.to_owned() });
-        }
-    }
-    Ok(())
+    let names: Vec<&str> = names.collect();
+    names.iter().try_for_each(|name| check_name(place, name))?;
+    let place = || place.to_owned();
+    validate_names(names.into_iter()).map_err(|error| match error {
+        NamesError::Name(error) => RecordError::Name { place: place(), error },
+        NamesError::Duplicate(name) => RecordError::Duplicate { place: place(), name },
+    })
 }
 
 fn check_text(place: &str, text: Option<&str>) -> Result<(), RecordError> {

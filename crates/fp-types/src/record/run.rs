@@ -30,6 +30,14 @@ pub enum ConvertError {
         /// The size of each.
         size: usize,
     },
+    /// A record that there is not.
+    #[error("block {block} has no record {index}")]
+    NoRecord {
+        /// The index of the block.
+        block: usize,
+        /// The index of the record in it.
+        index: usize,
+    },
     /// A list whose length field would not say so, or could not.
     #[error(transparent)]
     Value(#[from] ValueError),
@@ -54,16 +62,51 @@ impl Conversion {
 
     /// Converts records into memory that is used again; what it held is gone.
     pub fn convert_into(&self, records: &Records<'_>, out: &mut Vec<u8>) -> Result<(), ConvertError> {
-        if *records.schema() != self.from {
-            let (found, expected) = (records.schema().record().name.clone(), self.from.record().name.clone());
-            return Err(ConvertError::OtherType { found, expected });
+        self.check_source(records)?;
+        let count = records.count();
+        self.make_room(count, out)?;
+        let orders = (self.from.byte_order(), self.to.byte_order());
+        Run { source: records.as_bytes(), out, orders }.records(&self.plan, 0, 0, count)
+    }
+}
+
+impl Conversion {
+    /// Converts chosen records of several blocks: each pick is the index of a block and that of a record in it. Picks
+    /// that are not there are an error, and what was written is no value then.
+    pub fn gather(
+        &self,
+        blocks: &[Records<'_>],
+        picks: impl ExactSizeIterator<Item = (usize, usize)>,
+    ) -> Result<Vec<u8>, ConvertError> {
+        let mut out = Vec::new();
+        self.make_room(picks.len(), &mut out)?;
+        let orders = (self.from.byte_order(), self.to.byte_order());
+        for (at, (block, index)) in picks.enumerate() {
+            let found = blocks.get(block).filter(|block| index < block.count());
+            let records = found.ok_or(ConvertError::NoRecord { block, index })?;
+            self.check_source(records)?;
+            let (from, to) = (index * self.plan.from_size, at * self.plan.to_size);
+            let source = records.as_bytes();
+            Run { source, out: &mut out, orders }.records(&self.plan, from, to, 1)?;
         }
-        let (count, size) = (records.count(), self.plan.to_size);
+        Ok(out)
+    }
+
+    fn check_source(&self, records: &Records<'_>) -> Result<(), ConvertError> {
+        if *records.schema() == self.from {
+            return Ok(());
+        }
+        let (found, expected) = (records.schema().record().name.clone(), self.from.record().name.clone());
+        Err(ConvertError::OtherType { found, expected })
+    }
+
+    /// Makes `out` the fixed parts of so many records, all zeros.
+    fn make_room(&self, count: usize, out: &mut Vec<u8>) -> Result<(), ConvertError> {
+        let size = self.plan.to_size;
         let len = count.checked_mul(size).filter(|&len| isize::try_from(len).is_ok());
         out.clear();
         out.resize(len.ok_or(ConvertError::TooLarge { count, size })?, 0);
-        let orders = (self.from.byte_order(), self.to.byte_order());
-        Run { source: records.as_bytes(), out, orders }.records(&self.plan, 0, 0, count)
+        Ok(())
     }
 }
 

@@ -29,6 +29,11 @@ pub trait Record: Sized {
 
     /// Reads all fields.
     fn take_fields(from: &RecordRef<'_>) -> Result<Self, ReadError>;
+
+    /// Whether values lie in memory as their records do: then many of them are put, and viewed, as they lie.
+    fn lies_as_record() -> bool {
+        false
+    }
 }
 
 /// A Rust type that is an element of fields: numbers, `bool`, `String`, records, enumerations.
@@ -38,6 +43,11 @@ pub trait ElementValue: Sized {
 
     /// Writes elements.
     fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError>;
+
+    /// Whether an element lies in memory as it does in a record.
+    fn lies_as_element() -> bool {
+        false
+    }
 
     /// Reads one element.
     fn take_element(value: Value<'_>) -> Result<Self, ReadError>;
@@ -58,6 +68,11 @@ pub trait FieldValue: Sized {
 
     /// Reads the field.
     fn take(value: Value<'_>) -> Result<Self, ReadError>;
+
+    /// Whether the field lies in memory as it does in a record.
+    fn lies_as_field() -> bool {
+        false
+    }
 
     /// Whether there is anything to write.
     fn is_present(&self) -> bool {
@@ -91,6 +106,10 @@ impl<T: Record> ElementValue for T {
         to.put_records(values)
     }
 
+    fn lies_as_element() -> bool {
+        T::lies_as_record()
+    }
+
     fn take_element(value: Value<'_>) -> Result<Self, ReadError> {
         let record = value.as_record().ok_or_else(|| wrong(&value, "a record"))?;
         T::take_fields(&record)
@@ -107,6 +126,10 @@ macro_rules! numbers {
         $(impl ElementValue for $rust {
             fn element() -> Element {
                 Element::Dtype(Dtype::$dtype)
+            }
+
+            fn lies_as_element() -> bool {
+                true
             }
 
             fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
@@ -164,6 +187,10 @@ impl ElementValue for bool {
         Element::Dtype(Dtype::Bool)
     }
 
+    fn lies_as_element() -> bool {
+        true
+    }
+
     fn put_elements(values: &[Self], to: &mut ElementTarget<'_>) -> Result<(), EncodeError> {
         let places = to.places(values.len(), Dtype::Bool)?;
         places.iter_mut().zip(values).for_each(|(place, value)| *place = u8::from(*value));
@@ -202,6 +229,10 @@ impl<T: ElementValue> FieldValue for T {
         to.put_elements(std::slice::from_ref(self))
     }
 
+    fn lies_as_field() -> bool {
+        T::lies_as_element()
+    }
+
     fn take(value: Value<'_>) -> Result<Self, ReadError> {
         T::take_element(value)
     }
@@ -225,6 +256,10 @@ impl<T: ElementValue, const N: usize> FieldValue for [T; N] {
     fn field(name: &str) -> Field {
         // One dimension always is a shape.
         Field::new(name, T::element()).fixed(Shape::new([N as u64]).unwrap_or_default())
+    }
+
+    fn lies_as_field() -> bool {
+        T::lies_as_element()
     }
 
     fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError> {

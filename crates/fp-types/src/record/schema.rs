@@ -103,6 +103,13 @@ impl RecordSchema {
         self.inner.layout.slots.get(position).map(|slot| slot.offset)
     }
 
+    /// Whether a struct of that size, whose fields are at these offsets, lies in memory as these records do.
+    pub fn lies_at(&self, offsets: &[usize], size_bytes: usize) -> bool {
+        let layout = self.layout();
+        let slots = layout.slots.iter().map(|slot| slot.offset);
+        layout.is_plain && layout.size_bytes == size_bytes && slots.eq(offsets.iter().copied())
+    }
+
     pub(super) fn layout(&self) -> &RecordLayout {
         &self.inner.layout
     }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    ArrayKind, AttributeValue, FieldDef, FieldExtent, FieldType, Real, RecordDef, Schema, VariableDef,
-};
+use super::{ArrayKind, AttributeValue, Real, RecordId, Schema, VariableDef};
 use crate::hash::CanonicalHasher;
 
 pub(super) fn schema(hasher: &mut CanonicalHasher, schema: &Schema) {
@@ -13,15 +11,13 @@ pub(super) fn schema(hasher: &mut CanonicalHasher, schema: &Schema) {
     variables.sort_by(|a, b| a.name.cmp(&b.name));
     hasher.count(variables.len());
     variables.into_iter().for_each(|variable| self::variable(hasher, variable));
-    hasher.count(schema.records.len());
-    schema.records.iter().for_each(|record| self::record(hasher, record));
     attributes(hasher, &schema.attributes);
 }
 
 pub(crate) fn variable(hasher: &mut CanonicalHasher, variable: &VariableDef) {
     hasher.text(&variable.name);
     hasher.byte(variable.dtype.as_u8());
-    hasher.optional_text(variable.record.as_deref());
+    record(hasher, variable.record.as_ref());
     kind(hasher, variable.kind);
     hasher.byte(variable.order.as_u8());
     hasher.count(variable.dimensions.len());
@@ -44,39 +40,12 @@ fn kind(hasher: &mut CanonicalHasher, kind: ArrayKind) {
     }
 }
 
-fn record(hasher: &mut CanonicalHasher, record: &RecordDef) {
-    hasher.text(&record.name);
-    hasher.count(record.fields.len());
-    record.fields.iter().for_each(|field| self::field(hasher, field));
-}
-
-fn field(hasher: &mut CanonicalHasher, field: &FieldDef) {
-    hasher.text(&field.name);
-    match &field.element {
-        FieldType::Dtype(dtype) => {
-            hasher.byte(0);
-            hasher.byte(dtype.as_u8());
-        }
-        FieldType::Record(name) => {
-            hasher.byte(1);
-            hasher.text(name);
-        }
+fn record(hasher: &mut CanonicalHasher, record: Option<&RecordId>) {
+    hasher.optional_text(record.map(|record| record.name.as_str()));
+    if let Some(record) = record {
+        hasher.bytes(&record.fingerprint.0);
+        hasher.number_u64(record.size_bytes);
     }
-    match &field.extent {
-        FieldExtent::One => hasher.byte(0),
-        FieldExtent::Fixed(shape) => {
-            hasher.byte(1);
-            hasher.count(shape.ndims());
-            hasher.numbers(shape.dims());
-        }
-        FieldExtent::SizedBy(length) => {
-            hasher.byte(2);
-            hasher.text(length);
-        }
-    }
-    hasher.byte(u8::from(field.optional));
-    hasher.optional_text(field.unit.as_deref());
-    hasher.optional_text(field.description.as_deref());
 }
 
 fn attributes(hasher: &mut CanonicalHasher, attributes: &BTreeMap<String, AttributeValue>) {

@@ -1,9 +1,9 @@
-//! The type of a stream: its variables, records and attributes, and the fingerprint of all that.
+//! The type of a stream: its variables and attributes, and the fingerprint of all that. What their records are is in
+//! [`crate::record`]: here stand their fingerprints.
 
 mod attribute;
 mod canonical;
 mod name;
-mod record;
 mod validate;
 mod variable;
 
@@ -14,17 +14,15 @@ use serde::{Deserialize, Serialize};
 pub use attribute::{AttributeValue, Real};
 pub(crate) use canonical::variable as encode_variable;
 pub use name::{MAX_NAME_BYTES, NameError, validate_name};
-pub use record::{FieldDef, FieldExtent, FieldType, RecordDef};
-pub use validate::{
-    MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_FIELDS, MAX_RECORDS, MAX_TEXT_BYTES, MAX_VARIABLES, SchemaError,
-};
-pub use variable::{ArrayKind, VariableDef};
+pub(crate) use name::{NamesError, validate_names};
+pub use validate::{MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_TEXT_BYTES, MAX_VARIABLES, SchemaError};
+pub use variable::{ArrayKind, RecordId, VariableDef};
 
 use crate::hash::CanonicalHasher;
 use crate::id::Fingerprint;
 
 /// What goes before the content in the hash. A change of the encoding changes the version.
-const DOMAIN: &str = "flexpath schema 1";
+const DOMAIN: &str = "flexpath schema 2";
 
 /// The type of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -33,8 +31,6 @@ pub struct Schema {
     pub stream: String,
     /// The variables. Their order means nothing: the fingerprint does not depend on it.
     pub variables: Vec<VariableDef>,
-    /// The records that variables are made of; a record uses only records listed before it.
-    pub records: Vec<RecordDef>,
     /// Facts about the stream, by name.
     pub attributes: BTreeMap<String, AttributeValue>,
 }
@@ -50,12 +46,7 @@ impl Schema {
         self.variables.iter().find(|variable| variable.name == name)
     }
 
-    /// The record of that name.
-    pub fn record(&self, name: &str) -> Option<&RecordDef> {
-        self.records.iter().find(|record| record.name == name)
-    }
-
-    /// Checks names, bounds, and that records, fields and dimensions go together.
+    /// Checks names, bounds, and that kinds and dimensions go together.
     pub fn validate(&self) -> Result<(), SchemaError> {
         validate::validate_schema(self)
     }
@@ -79,10 +70,12 @@ mod tests {
         x.dimensions = vec!["atom".into(), String::new()];
         x.unit = Some("angstrom".into());
         x.attributes.insert("cutoff".into(), AttributeValue::Real(2.5.into()));
-        schema.variables = vec![x, VariableDef::scalar("time", Dtype::F64)];
-        let fields =
-            vec![FieldDef::new("count", Dtype::U32), FieldDef::new("ids", Dtype::I64).sized_by("count")];
-        schema.records.push(RecordDef { name: "neighbours".into(), fields });
+        let near = VariableDef::joined_array("near", Dtype::Bytes, 1, 0).with_record(RecordId {
+            name: "Neighbours".into(),
+            fingerprint: Fingerprint([7; 16]),
+            size_bytes: 24,
+        });
+        schema.variables = vec![x, VariableDef::scalar("time", Dtype::F64), near];
         schema.attributes.insert("version".into(), AttributeValue::Text("29 Sep 2021".into()));
         schema
     }
@@ -90,8 +83,8 @@ mod tests {
     #[test]
     fn the_fingerprint_never_changes() {
         assert_eq!(atoms().validate(), Ok(()));
-        assert_eq!(atoms().fingerprint().to_string(), "7aa447859d82024cc75788267632606e");
-        assert_eq!(Schema::new("s").fingerprint().to_string(), "96024b5231bcd7ad2e2b7f0812c8da5d");
+        assert_eq!(atoms().fingerprint().to_string(), "e994dc374cad49af0d4ccb3373490d99");
+        assert_eq!(Schema::new("s").fingerprint().to_string(), "3d9b6dbd0a3a65d1f8ca99193e856af7");
     }
 
     #[test]
@@ -99,6 +92,10 @@ mod tests {
         let mut schema = atoms();
         schema.variables.reverse();
         assert_eq!(schema.fingerprint(), atoms().fingerprint());
+    }
+
+    fn record(schema: &mut Schema) -> &mut RecordId {
+        schema.variables[2].record.as_mut().unwrap()
     }
 
     #[test]
@@ -113,10 +110,10 @@ mod tests {
             |schema| schema.variables[0].description = Some(String::new()),
             |schema| schema.variables[0].dimensions[1] = "axis".into(),
             |schema| schema.variables[0].attributes.clear(),
-            |schema| schema.variables[1].record = Some("neighbours".into()),
-            |schema| schema.records[0].fields[1].optional = true,
-            |schema| schema.records[0].fields[1].extent = FieldExtent::One,
-            |schema| schema.records[0].fields[0].element = FieldType::Dtype(Dtype::U64),
+            |schema| schema.variables[2].record = None,
+            |schema| record(schema).name.push('2'),
+            |schema| record(schema).fingerprint = Fingerprint([8; 16]),
+            |schema| record(schema).size_bytes = 32,
             |schema| *schema.attributes.get_mut("version").unwrap() = AttributeValue::Integer(3),
         ];
         let mut fingerprints = vec![atoms().fingerprint()];

@@ -1,5 +1,7 @@
 //! What streams, variables, records, fields, dimensions and attributes may be called.
 
+use std::collections::BTreeSet;
+
 /// The longest name, in bytes.
 pub const MAX_NAME_BYTES: usize = 255;
 
@@ -47,6 +49,26 @@ pub fn validate_name(name: &str) -> Result<(), NameError> {
     }
     if name.trim() != name {
         return Err(NameError::Padded { name: name.to_owned() });
+    }
+    Ok(())
+}
+
+/// Why several names do not go together.
+pub(crate) enum NamesError {
+    /// One of them is no name.
+    Name(NameError),
+    /// One occurs twice.
+    Duplicate(String),
+}
+
+/// Checks names, and that none occurs twice.
+pub(crate) fn validate_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), NamesError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        validate_name(name).map_err(NamesError::Name)?;
+        if !seen.insert(name) {
+            return Err(NamesError::Duplicate(name.to_owned()));
+        }
     }
     Ok(())
 }

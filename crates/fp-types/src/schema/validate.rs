@@ -1,20 +1,17 @@
 //! Checks schemas: names, bounds, and that their parts go together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{
-    ArrayKind, AttributeValue, FieldDef, FieldExtent, FieldType, NameError, RecordDef, Schema, VariableDef,
-    validate_name,
+    ArrayKind, AttributeValue, NameError, NamesError, RecordId, Schema, VariableDef, validate_name,
+    validate_names,
 };
 use crate::dims::MAX_DIMS;
 use crate::dtype::Dtype;
+use crate::record::MAX_RECORD_BYTES;
 
 /// The most variables of a stream.
 pub const MAX_VARIABLES: usize = 1 << 16;
-/// The most records of a schema.
-pub const MAX_RECORDS: usize = 1 << 12;
-/// The most fields of a record.
-pub const MAX_FIELDS: usize = 1 << 12;
 /// The most attributes of a stream, and of each variable.
 pub const MAX_ATTRIBUTES: usize = 1 << 12;
 /// The most values of one attribute.
@@ -28,7 +25,7 @@ pub enum SchemaError {
     /// A name that breaks the rules.
     #[error("in {place}: {error}")]
     Name {
-        /// What holds the name: a variable, record, or the stream.
+        /// What holds the name: a variable, or the stream.
         place: String,
         /// What is wrong with it.
         error: NameError,
@@ -73,14 +70,6 @@ pub enum SchemaError {
         /// How many there are.
         ndims: usize,
     },
-    /// A record that is not listed, or not before the record that uses it.
-    #[error("{place} uses the record {record:?}, which is not listed before it")]
-    UnknownRecord {
-        /// What uses it.
-        place: String,
-        /// The record.
-        record: String,
-    },
     /// A variable of records whose element type is not [`Dtype::Bytes`].
     #[error("{variable:?} is made of the record {record:?}, but its element type is {dtype}, not bytes")]
     RecordDtype {
@@ -91,17 +80,13 @@ pub enum SchemaError {
         /// The element type.
         dtype: Dtype,
     },
-    /// A field is sized by something that is no earlier single integer of the same record.
-    #[error(
-        "field {field:?} of record {record:?} is sized by {length:?}, which is no integer field before it"
-    )]
-    Length {
-        /// The record.
-        record: String,
-        /// The field.
-        field: String,
-        /// What is to size it.
-        length: String,
+    /// A record type whose records have no bytes, or more than [`MAX_RECORD_BYTES`].
+    #[error("{variable:?} is made of records of {size_bytes} bytes; 1 to {MAX_RECORD_BYTES} are allowed")]
+    RecordSize {
+        /// The variable.
+        variable: String,
+        /// The size of each.
+        size_bytes: u64,
     },
 }
 
@@ -109,25 +94,13 @@ pub(super) fn validate_schema(schema: &Schema) -> Result<(), SchemaError> {
     let place = "the schema";
     check_name(place, &schema.stream)?;
     check_count(place, "variables", schema.variables.len(), MAX_VARIABLES)?;
-    check_count(place, "records", schema.records.len(), MAX_RECORDS)?;
     check_attributes(place, &schema.attributes)?;
-    check_unique(place, schema.records.iter().map(|record| record.name.as_str()))?;
     check_unique(place, schema.variables.iter().map(|variable| variable.name.as_str()))?;
-    let mut listed = BTreeSet::new();
-    for record in &schema.records {
-        validate_record(record, &listed)?;
-        listed.insert(record.name.as_str());
-    }
-    for variable in &schema.variables {
-        variable.validate()?;
-        let place = || format!("variable {:?}", variable.name);
-        variable.record.as_deref().map_or(Ok(()), |record| check_listed(place, record, &listed))?;
-    }
-    Ok(())
+    schema.variables.iter().try_for_each(VariableDef::validate)
 }
 
 impl VariableDef {
-    /// Checks the variable for itself: names, bounds, dimensions. Whether its record exists, the schema knows.
+    /// Checks the variable: names, bounds, dimensions, and what is said of its records.
     pub fn validate(&self) -> Result<(), SchemaError> {
         check_name("a variable", &self.name)?;
         let place = format!("variable {:?}", self.name);
@@ -140,13 +113,20 @@ impl VariableDef {
             .try_for_each(|text| check_text(&place, text))?;
         check_attributes(&place, &self.attributes)?;
         self.validate_kind()?;
-        match &self.record {
-            Some(record) if self.dtype != Dtype::Bytes => {
-                let (variable, record) = (self.name.clone(), record.clone());
-                Err(SchemaError::RecordDtype { variable, record, dtype: self.dtype })
-            }
-            Some(record) => check_name(&place, record),
-            None => Ok(()),
+        self.record.as_ref().map_or(Ok(()), |record| self.validate_record(&place, record))
+    }
+
+    /// Checks the record type: its name and size, and that the element type goes with it.
+    fn validate_record(&self, place: &str, record: &RecordId) -> Result<(), SchemaError> {
+        check_name(place, &record.name)?;
+        let (variable, size_bytes) = (self.name.clone(), record.size_bytes);
+        if !(1..=MAX_RECORD_BYTES as u64).contains(&size_bytes) {
+            return Err(SchemaError::RecordSize { variable, size_bytes });
+        }
+        match self.dtype {
+            Dtype::Bytes => Ok(()),
+            Dtype::U8 if self.kind == ArrayKind::LocalArray && self.ndims() == 1 => Ok(()),
+            dtype => Err(SchemaError::RecordDtype { variable, record: record.name.clone(), dtype }),
         }
     }
 
@@ -169,74 +149,17 @@ impl VariableDef {
     }
 }
 
-/// Checks a record, given the names of those before it.
-fn validate_record(record: &RecordDef, listed: &BTreeSet<&str>) -> Result<(), SchemaError> {
-    check_name("a record", &record.name)?;
-    let place = format!("record {:?}", record.name);
-    check_count(&place, "fields", record.fields.len(), MAX_FIELDS)?;
-    check_unique(&place, record.fields.iter().map(|field| field.name.as_str()))?;
-    let mut lengths = BTreeSet::new();
-    for field in &record.fields {
-        [&field.unit, &field.description]
-            .into_iter()
-            .flatten()
-            .try_for_each(|text| check_text(&place, text))?;
-        if let FieldType::Record(used) = &field.element {
-            check_listed(|| place.clone(), used, listed)?;
-        }
-        if let FieldExtent::SizedBy(length) = &field.extent
-            && !lengths.contains(length.as_str())
-        {
-            let (record, field, length) = (record.name.clone(), field.name.clone(), length.clone());
-            return Err(SchemaError::Length { record, field, length });
-        }
-        lengths.extend(is_length(field).then_some(field.name.as_str()));
-    }
-    Ok(())
-}
-
-/// Whether a field can say how long another is.
-fn is_length(field: &FieldDef) -> bool {
-    let integer = match field.element {
-        FieldType::Dtype(dtype) => matches!(
-            dtype,
-            Dtype::I8
-                | Dtype::I16
-                | Dtype::I32
-                | Dtype::I64
-                | Dtype::U8
-                | Dtype::U16
-                | Dtype::U32
-                | Dtype::U64
-        ),
-        FieldType::Record(_) => false,
-    };
-    integer && field.extent == FieldExtent::One && !field.optional
-}
-
-fn check_listed(
-    place: impl Fn() -> String,
-    record: &str,
-    listed: &BTreeSet<&str>,
-) -> Result<(), SchemaError> {
-    let unknown = || SchemaError::UnknownRecord { place: place(), record: record.to_owned() };
-    listed.contains(record).then_some(()).ok_or_else(unknown)
-}
-
 fn check_name(place: &str, name: &str) -> Result<(), SchemaError> {
     validate_name(name).map_err(|error| SchemaError::Name { place: place.to_owned(), error })
 }
 
 /// Checks names, and that none occurs twice.
 fn check_unique<'a>(place: &str, names: impl Iterator<Item = &'a str>) -> Result<(), SchemaError> {
-    let mut seen = BTreeSet::new();
-    for name in names {
-        check_name(place, name)?;
-        if !seen.insert(name) {
-            return Err(SchemaError::Duplicate { place: place.to_owned(), name: name.to_owned() });
-        }
-    }
-    Ok(())
+    let place = || place.to_owned();
+    validate_names(names).map_err(|error| match error {
+        NamesError::Name(error) => SchemaError::Name { place: place(), error },
+        NamesError::Duplicate(name) => SchemaError::Duplicate { place: place(), name },
+    })
 }
 
 fn check_count(place: &str, what: &'static str, count: usize, limit: usize) -> Result<(), SchemaError> {
@@ -279,12 +202,11 @@ fn check_values(place: &str, count: usize) -> Result<(), SchemaError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::Fingerprint;
 
     fn refused(change: impl Fn(&mut Schema)) -> String {
         let mut schema = Schema::new("s");
         schema.variables = vec![VariableDef::global_array("T", Dtype::F64, 2)];
-        let fields = vec![FieldDef::new("n", Dtype::U32), FieldDef::new("data", Dtype::F32).sized_by("n")];
-        schema.records = vec![RecordDef { name: "r".into(), fields }];
         assert_eq!(schema.validate(), Ok(()));
         change(&mut schema);
         schema.validate().unwrap_err().to_string()
@@ -302,26 +224,15 @@ mod tests {
         assert_eq!(dims, "variable \"T\" has 9 dimensions, but at most 8 are allowed");
         let name = refused(|schema| schema.variables[0].name = "T[0]".into());
         assert_eq!(name, "in the schema: the name \"T[0]\" contains '['");
-        let record = refused(|schema| schema.variables[0].record = Some("r".into()));
-        assert_eq!(record, "\"T\" is made of the record \"r\", but its element type is f64, not bytes");
+        let record =
+            |size_bytes| RecordId { name: "r".into(), fingerprint: Fingerprint([1; 16]), size_bytes };
+        let dtype = refused(|schema| schema.variables[0].record = Some(record(8)));
+        assert_eq!(dtype, "\"T\" is made of the record \"r\", but its element type is f64, not bytes");
+        let bomb = refused(|schema| {
+            schema.variables[0] = VariableDef::local_array("T", Dtype::U8, 1).with_record(record(0));
+        });
+        assert_eq!(bomb, "\"T\" is made of records of 0 bytes; 1 to 1073741824 are allowed");
         let text = refused(|schema| schema.variables[0].unit = Some("m".repeat(MAX_TEXT_BYTES + 1)));
         assert_eq!(text, "variable \"T\" has 65537 bytes in a text, but at most 65536 are allowed");
-    }
-
-    #[test]
-    fn records_refer_backwards_only() {
-        let itself = refused(|schema| schema.records[0].fields.push(FieldDef::of_record("next", "r")));
-        assert_eq!(itself, "record \"r\" uses the record \"r\", which is not listed before it");
-        let unknown = refused(|schema| {
-            (schema.variables[0].dtype, schema.variables[0].record) = (Dtype::Bytes, Some("q".into()));
-        });
-        assert_eq!(unknown, "variable \"T\" uses the record \"q\", which is not listed before it");
-        let late = refused(|schema| schema.records[0].fields.reverse());
-        assert_eq!(
-            late,
-            "field \"data\" of record \"r\" is sized by \"n\", which is no integer field before it"
-        );
-        let real = refused(|schema| schema.records[0].fields[0].element = FieldType::Dtype(Dtype::F64));
-        assert_eq!(real, late);
     }
 }

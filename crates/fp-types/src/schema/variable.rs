@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::AttributeValue;
 use crate::dtype::Dtype;
+use crate::id::Fingerprint;
 use crate::order::MemoryOrder;
+use crate::record::RecordSchema;
 
 /// How the blocks that the ranks put make up a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -51,6 +53,27 @@ impl fmt::Display for ArrayKind {
     }
 }
 
+/// What goes after the name of a variable in that of the bytes which its records refer to.
+const PARTS: &str = "#parts";
+
+/// The record type of a variable's elements: which one it is, and no more. Who does not know it yet asks an owner.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RecordId {
+    /// The name of the type, for people.
+    pub name: String,
+    /// The hash of its canonical bytes.
+    pub fingerprint: Fingerprint,
+    /// The bytes of the fixed part of each record.
+    pub size_bytes: u64,
+}
+
+impl From<&RecordSchema> for RecordId {
+    fn from(schema: &RecordSchema) -> Self {
+        let (name, size_bytes) = (schema.record().name.clone(), schema.size_bytes() as u64);
+        Self { name, fingerprint: schema.fingerprint(), size_bytes }
+    }
+}
+
 /// What a variable is. Its shape is no part of that: it may change from step to step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct VariableDef {
@@ -58,8 +81,9 @@ pub struct VariableDef {
     pub name: String,
     /// The type of one element.
     pub dtype: Dtype,
-    /// If elements are records: the name of the record in the schema. The `dtype` is then [`Dtype::Bytes`].
-    pub record: Option<String>,
+    /// If elements are records: of which type. The `dtype` is then [`Dtype::Bytes`], and each element the fixed part of
+    /// a record; what those of one block refer to is a block of another variable ([`VariableDef::parts`]).
+    pub record: Option<RecordId>,
     /// How blocks make up the variable.
     pub kind: ArrayKind,
     /// The dimensions' names, slowest first in row-major order, fastest first in column-major; empty if unnamed.
@@ -148,6 +172,41 @@ impl VariableDef {
     pub fn with_attribute(mut self, name: impl Into<String>, value: impl Into<AttributeValue>) -> Self {
         self.attributes.insert(name.into(), value.into());
         self
+    }
+
+    /// The same with records in place of other elements.
+    #[must_use]
+    pub fn with_record(mut self, record: impl Into<RecordId>) -> Self {
+        self.dtype = Dtype::Bytes;
+        self.record = Some(record.into());
+        self
+    }
+
+    /// Bytes from one element to the next; `None` where each has its own length.
+    pub fn element_bytes(&self) -> Option<usize> {
+        match &self.record {
+            Some(record) if self.dtype == Dtype::Bytes => usize::try_from(record.size_bytes).ok(),
+            _ => self.dtype.size_bytes(),
+        }
+    }
+
+    /// Where lists and texts of these records are: a local array of bytes, with a block for each block of this
+    /// variable. `None` of what has no records.
+    pub fn parts(&self) -> Option<Self> {
+        let record = self.record.clone().filter(|_| !self.is_parts())?;
+        let mut parts = Self::local_array(format!("{}{PARTS}", self.name), Dtype::U8, 1);
+        parts.record = Some(record);
+        Some(parts)
+    }
+
+    /// Whether this is what the records of another variable refer to.
+    pub fn is_parts(&self) -> bool {
+        self.record.is_some() && self.dtype == Dtype::U8
+    }
+
+    /// The name of the variable that users know: without what marks the parts of records.
+    pub fn base_name(name: &str) -> &str {
+        name.strip_suffix(PARTS).unwrap_or(name)
     }
 
     /// How many dimensions each block has.

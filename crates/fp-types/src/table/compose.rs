@@ -9,7 +9,7 @@ use crate::id::{BlockId, Rank};
 use crate::layout::{Layout, LayoutError};
 use crate::order::MemoryOrder;
 use crate::region::Region;
-use crate::schema::{ArrayKind, VariableDef};
+use crate::schema::{ArrayKind, RecordId, VariableDef};
 use crate::shape::Shape;
 
 /// Why ranks' contributions make no table.
@@ -51,7 +51,7 @@ pub enum Difference {
     Dtype(Dtype, Dtype),
     /// Records that elements are.
     #[error("record {0:?} against {1:?}")]
-    Record(Option<String>, Option<String>),
+    Record(Option<RecordId>, Option<RecordId>),
     /// Array kinds.
     #[error("{0} against {1}")]
     Kind(ArrayKind, ArrayKind),

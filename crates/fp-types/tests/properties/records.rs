@@ -265,6 +265,29 @@ proptest! {
     }
 
     #[test]
+    fn picked_records_are_those_of_their_blocks(
+        seeds in seeds(), states in any::<(u32, u32)>(), seed in any::<u8>(),
+        picks in prop::collection::vec((0..2usize, 0..5usize), 0..12),
+    ) {
+        let schema = record(&seeds, 2).build().unwrap();
+        let blocks = [values(&schema, 5, states.0), values(&schema, 5, states.1)];
+        let blocks = blocks.each_ref().map(|bytes| Records::new(&schema, bytes, 5).unwrap());
+        let to = wanted(schema.record(), seed).build().unwrap();
+        let known = common(schema.record(), to.record());
+        for to in [&schema, &to] {
+            let conversion = Conversion::new(&schema, to, Loss::Refused).unwrap();
+            let picked = conversion.gather(&blocks, picks.iter().copied()).unwrap();
+            let picked = Records::new(to, &picked, picks.len()).unwrap();
+            for (after, (block, index)) in picked.iter().zip(&picks) {
+                let before = blocks[*block].record(*index).unwrap();
+                prop_assert_eq!(words(before, &known), words(after, &known));
+            }
+            prop_assert!(conversion.gather(&blocks, [(0, 5)].into_iter()).is_err());
+            prop_assert!(conversion.gather(&blocks, [(2, 0)].into_iter()).is_err());
+        }
+    }
+
+    #[test]
     fn no_bytes_are_too_strange_for_values(
         seeds in seeds(), state in any::<u32>(), big in any::<bool>(),
         changes in prop::collection::vec(any::<(prop::sample::Index, u8)>(), 0..4),

@@ -391,94 +391,6 @@ impl<'a> ::flatbuffers::Verifiable for AttributeForm {
 
 impl ::flatbuffers::SimpleToVerifyInSlice for AttributeForm {}
 #[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
-pub const ENUM_MIN_FIELD_FORM: u8 = 0;
-#[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
-pub const ENUM_MAX_FIELD_FORM: u8 = 2;
-#[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
-#[allow(non_camel_case_types)]
-pub const ENUM_VALUES_FIELD_FORM: [FieldForm; 3] = [
-  FieldForm::One,
-  FieldForm::Fixed,
-  FieldForm::SizedBy,
-];
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[repr(transparent)]
-pub struct FieldForm(pub u8);
-#[allow(non_upper_case_globals)]
-impl FieldForm {
-  pub const One: Self = Self(0);
-  pub const Fixed: Self = Self(1);
-  pub const SizedBy: Self = Self(2);
-
-  pub const ENUM_MIN: u8 = 0;
-  pub const ENUM_MAX: u8 = 2;
-  pub const ENUM_VALUES: &'static [Self] = &[
-    Self::One,
-    Self::Fixed,
-    Self::SizedBy,
-  ];
-  /// Returns the variant's name or "" if unknown.
-  pub fn variant_name(self) -> Option<&'static str> {
-    match self {
-      Self::One => Some("One"),
-      Self::Fixed => Some("Fixed"),
-      Self::SizedBy => Some("SizedBy"),
-      _ => None,
-    }
-  }
-}
-impl ::core::fmt::Debug for FieldForm {
-  fn fmt(&self, f: &mut ::core::fmt::Formatter) -> ::core::fmt::Result {
-    if let Some(name) = self.variant_name() {
-      f.write_str(name)
-    } else {
-      f.write_fmt(format_args!("<UNKNOWN {:?}>", self.0))
-    }
-  }
-}
-impl<'a> ::flatbuffers::Follow<'a> for FieldForm {
-  type Inner = Self;
-  #[inline]
-  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-    let b = unsafe { ::flatbuffers::read_scalar_at::<u8>(buf, loc) };
-    Self(b)
-  }
-}
-
-impl ::flatbuffers::Push for FieldForm {
-    type Output = FieldForm;
-    #[inline]
-    unsafe fn push(&self, dst: &mut [u8], _written_len: usize) {
-        unsafe { ::flatbuffers::emplace_scalar::<u8>(dst, self.0) };
-    }
-}
-
-impl ::flatbuffers::EndianScalar for FieldForm {
-  type Scalar = u8;
-  #[inline]
-  fn to_little_endian(self) -> u8 {
-    self.0.to_le()
-  }
-  #[inline]
-  #[allow(clippy::wrong_self_convention)]
-  fn from_little_endian(v: u8) -> Self {
-    let b = u8::from_le(v);
-    Self(b)
-  }
-}
-
-impl<'a> ::flatbuffers::Verifiable for FieldForm {
-  #[inline]
-  fn run_verifier(
-    v: &mut ::flatbuffers::Verifier, pos: usize
-  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
-    u8::run_verifier(v, pos)
-  }
-}
-
-impl ::flatbuffers::SimpleToVerifyInSlice for FieldForm {}
-#[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
 pub const ENUM_MIN_CONTENT: u8 = 0;
 #[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
 pub const ENUM_MAX_CONTENT: u8 = 4;
@@ -1083,6 +995,154 @@ impl ::core::fmt::Debug for Attribute<'_> {
       ds.finish()
   }
 }
+pub enum RecordIdOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct RecordId<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for RecordId<'a> {
+  type Inner = RecordId<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> RecordId<'a> {
+  pub const VT_NAME: ::flatbuffers::VOffsetT = 4;
+  pub const VT_LOW: ::flatbuffers::VOffsetT = 6;
+  pub const VT_HIGH: ::flatbuffers::VOffsetT = 8;
+  pub const VT_SIZE_BYTES: ::flatbuffers::VOffsetT = 10;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    RecordId { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args RecordIdArgs<'args>
+  ) -> ::flatbuffers::WIPOffset<RecordId<'bldr>> {
+    let mut builder = RecordIdBuilder::new(_fbb);
+    builder.add_size_bytes(args.size_bytes);
+    builder.add_high(args.high);
+    builder.add_low(args.low);
+    if let Some(x) = args.name { builder.add_name(x); }
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn name(&self) -> &'a str {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(RecordId::VT_NAME, None).unwrap()}
+  }
+  #[inline]
+  pub fn low(&self) -> u64 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u64>(RecordId::VT_LOW, Some(0)).unwrap()}
+  }
+  #[inline]
+  pub fn high(&self) -> u64 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u64>(RecordId::VT_HIGH, Some(0)).unwrap()}
+  }
+  #[inline]
+  pub fn size_bytes(&self) -> u64 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u64>(RecordId::VT_SIZE_BYTES, Some(0)).unwrap()}
+  }
+}
+
+impl ::flatbuffers::Verifiable for RecordId<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("name", Self::VT_NAME, true)?
+     .visit_field::<u64>("low", Self::VT_LOW, false)?
+     .visit_field::<u64>("high", Self::VT_HIGH, false)?
+     .visit_field::<u64>("size_bytes", Self::VT_SIZE_BYTES, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct RecordIdArgs<'a> {
+    pub name: Option<::flatbuffers::WIPOffset<&'a str>>,
+    pub low: u64,
+    pub high: u64,
+    pub size_bytes: u64,
+}
+impl<'a> Default for RecordIdArgs<'a> {
+  #[inline]
+  fn default() -> Self {
+    RecordIdArgs {
+      name: None, // required field
+      low: 0,
+      high: 0,
+      size_bytes: 0,
+    }
+  }
+}
+
+pub struct RecordIdBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> RecordIdBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_name(&mut self, name: ::flatbuffers::WIPOffset<&'b  str>) {
+    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(RecordId::VT_NAME, name);
+  }
+  #[inline]
+  pub fn add_low(&mut self, low: u64) {
+    self.fbb_.push_slot::<u64>(RecordId::VT_LOW, low, 0);
+  }
+  #[inline]
+  pub fn add_high(&mut self, high: u64) {
+    self.fbb_.push_slot::<u64>(RecordId::VT_HIGH, high, 0);
+  }
+  #[inline]
+  pub fn add_size_bytes(&mut self, size_bytes: u64) {
+    self.fbb_.push_slot::<u64>(RecordId::VT_SIZE_BYTES, size_bytes, 0);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> RecordIdBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    RecordIdBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<RecordId<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    self.fbb_.required(o, RecordId::VT_NAME,"name");
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for RecordId<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("RecordId");
+      ds.field("name", &self.name());
+      ds.field("low", &self.low());
+      ds.field("high", &self.high());
+      ds.field("size_bytes", &self.size_bytes());
+      ds.finish()
+  }
+}
 pub enum VariableOffset {}
 #[derive(Copy, Clone, PartialEq)]
 
@@ -1149,11 +1209,11 @@ impl<'a> Variable<'a> {
     unsafe { self._tab.get::<u8>(Variable::VT_DTYPE, Some(0)).unwrap()}
   }
   #[inline]
-  pub fn record(&self) -> Option<&'a str> {
+  pub fn record(&self) -> Option<RecordId<'a>> {
     // Safety:
     // Created from valid Table for this object
     // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(Variable::VT_RECORD, None)}
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<RecordId>>(Variable::VT_RECORD, None)}
   }
   #[inline]
   pub fn kind(&self) -> ArrayKind {
@@ -1214,7 +1274,7 @@ impl ::flatbuffers::Verifiable for Variable<'_> {
     v.visit_table(pos)?
      .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("name", Self::VT_NAME, true)?
      .visit_field::<u8>("dtype", Self::VT_DTYPE, false)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("record", Self::VT_RECORD, false)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<RecordId>>("record", Self::VT_RECORD, false)?
      .visit_field::<ArrayKind>("kind", Self::VT_KIND, false)?
      .visit_field::<u8>("joined_dim", Self::VT_JOINED_DIM, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, ::flatbuffers::ForwardsUOffset<&'_ str>>>>("dimensions", Self::VT_DIMENSIONS, false)?
@@ -1229,7 +1289,7 @@ impl ::flatbuffers::Verifiable for Variable<'_> {
 pub struct VariableArgs<'a> {
     pub name: Option<::flatbuffers::WIPOffset<&'a str>>,
     pub dtype: u8,
-    pub record: Option<::flatbuffers::WIPOffset<&'a str>>,
+    pub record: Option<::flatbuffers::WIPOffset<RecordId<'a>>>,
     pub kind: ArrayKind,
     pub joined_dim: u8,
     pub dimensions: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<&'a str>>>>,
@@ -1270,8 +1330,8 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> VariableBuilder<'a, 'b, A> {
     self.fbb_.push_slot::<u8>(Variable::VT_DTYPE, dtype, 0);
   }
   #[inline]
-  pub fn add_record(&mut self, record: ::flatbuffers::WIPOffset<&'b  str>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Variable::VT_RECORD, record);
+  pub fn add_record(&mut self, record: ::flatbuffers::WIPOffset<RecordId<'b >>) {
+    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<RecordId>>(Variable::VT_RECORD, record);
   }
   #[inline]
   pub fn add_kind(&mut self, kind: ArrayKind) {
@@ -1333,353 +1393,6 @@ impl ::core::fmt::Debug for Variable<'_> {
       ds.finish()
   }
 }
-pub enum FieldOffset {}
-#[derive(Copy, Clone, PartialEq)]
-
-pub struct Field<'a> {
-  pub _tab: ::flatbuffers::Table<'a>,
-}
-
-impl<'a> ::flatbuffers::Follow<'a> for Field<'a> {
-  type Inner = Field<'a>;
-  #[inline]
-  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
-  }
-}
-
-impl<'a> Field<'a> {
-  pub const VT_NAME: ::flatbuffers::VOffsetT = 4;
-  pub const VT_DTYPE: ::flatbuffers::VOffsetT = 6;
-  pub const VT_RECORD: ::flatbuffers::VOffsetT = 8;
-  pub const VT_FORM: ::flatbuffers::VOffsetT = 10;
-  pub const VT_SHAPE: ::flatbuffers::VOffsetT = 12;
-  pub const VT_LENGTH: ::flatbuffers::VOffsetT = 14;
-  pub const VT_OPTIONAL: ::flatbuffers::VOffsetT = 16;
-  pub const VT_UNIT: ::flatbuffers::VOffsetT = 18;
-  pub const VT_DESCRIPTION: ::flatbuffers::VOffsetT = 20;
-
-  #[inline]
-  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
-    Field { _tab: table }
-  }
-  #[allow(unused_mut)]
-  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
-    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
-    args: &'args FieldArgs<'args>
-  ) -> ::flatbuffers::WIPOffset<Field<'bldr>> {
-    let mut builder = FieldBuilder::new(_fbb);
-    if let Some(x) = args.description { builder.add_description(x); }
-    if let Some(x) = args.unit { builder.add_unit(x); }
-    if let Some(x) = args.length { builder.add_length(x); }
-    if let Some(x) = args.shape { builder.add_shape(x); }
-    if let Some(x) = args.record { builder.add_record(x); }
-    if let Some(x) = args.name { builder.add_name(x); }
-    builder.add_optional(args.optional);
-    builder.add_form(args.form);
-    builder.add_dtype(args.dtype);
-    builder.finish()
-  }
-
-
-  #[inline]
-  pub fn name(&self) -> &'a str {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(Field::VT_NAME, None).unwrap()}
-  }
-  #[inline]
-  pub fn dtype(&self) -> u8 {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<u8>(Field::VT_DTYPE, Some(0)).unwrap()}
-  }
-  #[inline]
-  pub fn record(&self) -> Option<&'a str> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(Field::VT_RECORD, None)}
-  }
-  #[inline]
-  pub fn form(&self) -> FieldForm {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<FieldForm>(Field::VT_FORM, Some(FieldForm::One)).unwrap()}
-  }
-  #[inline]
-  pub fn shape(&self) -> Option<::flatbuffers::Vector<'a, u64>> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, u64>>>(Field::VT_SHAPE, None)}
-  }
-  #[inline]
-  pub fn length(&self) -> Option<&'a str> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(Field::VT_LENGTH, None)}
-  }
-  #[inline]
-  pub fn optional(&self) -> bool {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<bool>(Field::VT_OPTIONAL, Some(false)).unwrap()}
-  }
-  #[inline]
-  pub fn unit(&self) -> Option<&'a str> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(Field::VT_UNIT, None)}
-  }
-  #[inline]
-  pub fn description(&self) -> Option<&'a str> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(Field::VT_DESCRIPTION, None)}
-  }
-}
-
-impl ::flatbuffers::Verifiable for Field<'_> {
-  #[inline]
-  fn run_verifier(
-    v: &mut ::flatbuffers::Verifier, pos: usize
-  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
-    v.visit_table(pos)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("name", Self::VT_NAME, true)?
-     .visit_field::<u8>("dtype", Self::VT_DTYPE, false)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("record", Self::VT_RECORD, false)?
-     .visit_field::<FieldForm>("form", Self::VT_FORM, false)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, u64>>>("shape", Self::VT_SHAPE, false)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("length", Self::VT_LENGTH, false)?
-     .visit_field::<bool>("optional", Self::VT_OPTIONAL, false)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("unit", Self::VT_UNIT, false)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("description", Self::VT_DESCRIPTION, false)?
-     .finish();
-    Ok(())
-  }
-}
-pub struct FieldArgs<'a> {
-    pub name: Option<::flatbuffers::WIPOffset<&'a str>>,
-    pub dtype: u8,
-    pub record: Option<::flatbuffers::WIPOffset<&'a str>>,
-    pub form: FieldForm,
-    pub shape: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, u64>>>,
-    pub length: Option<::flatbuffers::WIPOffset<&'a str>>,
-    pub optional: bool,
-    pub unit: Option<::flatbuffers::WIPOffset<&'a str>>,
-    pub description: Option<::flatbuffers::WIPOffset<&'a str>>,
-}
-impl<'a> Default for FieldArgs<'a> {
-  #[inline]
-  fn default() -> Self {
-    FieldArgs {
-      name: None, // required field
-      dtype: 0,
-      record: None,
-      form: FieldForm::One,
-      shape: None,
-      length: None,
-      optional: false,
-      unit: None,
-      description: None,
-    }
-  }
-}
-
-pub struct FieldBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
-  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
-  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
-}
-impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> FieldBuilder<'a, 'b, A> {
-  #[inline]
-  pub fn add_name(&mut self, name: ::flatbuffers::WIPOffset<&'b  str>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Field::VT_NAME, name);
-  }
-  #[inline]
-  pub fn add_dtype(&mut self, dtype: u8) {
-    self.fbb_.push_slot::<u8>(Field::VT_DTYPE, dtype, 0);
-  }
-  #[inline]
-  pub fn add_record(&mut self, record: ::flatbuffers::WIPOffset<&'b  str>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Field::VT_RECORD, record);
-  }
-  #[inline]
-  pub fn add_form(&mut self, form: FieldForm) {
-    self.fbb_.push_slot::<FieldForm>(Field::VT_FORM, form, FieldForm::One);
-  }
-  #[inline]
-  pub fn add_shape(&mut self, shape: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , u64>>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Field::VT_SHAPE, shape);
-  }
-  #[inline]
-  pub fn add_length(&mut self, length: ::flatbuffers::WIPOffset<&'b  str>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Field::VT_LENGTH, length);
-  }
-  #[inline]
-  pub fn add_optional(&mut self, optional: bool) {
-    self.fbb_.push_slot::<bool>(Field::VT_OPTIONAL, optional, false);
-  }
-  #[inline]
-  pub fn add_unit(&mut self, unit: ::flatbuffers::WIPOffset<&'b  str>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Field::VT_UNIT, unit);
-  }
-  #[inline]
-  pub fn add_description(&mut self, description: ::flatbuffers::WIPOffset<&'b  str>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Field::VT_DESCRIPTION, description);
-  }
-  #[inline]
-  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> FieldBuilder<'a, 'b, A> {
-    let start = _fbb.start_table();
-    FieldBuilder {
-      fbb_: _fbb,
-      start_: start,
-    }
-  }
-  #[inline]
-  pub fn finish(self) -> ::flatbuffers::WIPOffset<Field<'a>> {
-    let o = self.fbb_.end_table(self.start_);
-    self.fbb_.required(o, Field::VT_NAME,"name");
-    ::flatbuffers::WIPOffset::new(o.value())
-  }
-}
-
-impl ::core::fmt::Debug for Field<'_> {
-  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-    let mut ds = f.debug_struct("Field");
-      ds.field("name", &self.name());
-      ds.field("dtype", &self.dtype());
-      ds.field("record", &self.record());
-      ds.field("form", &self.form());
-      ds.field("shape", &self.shape());
-      ds.field("length", &self.length());
-      ds.field("optional", &self.optional());
-      ds.field("unit", &self.unit());
-      ds.field("description", &self.description());
-      ds.finish()
-  }
-}
-pub enum RecordOffset {}
-#[derive(Copy, Clone, PartialEq)]
-
-pub struct Record<'a> {
-  pub _tab: ::flatbuffers::Table<'a>,
-}
-
-impl<'a> ::flatbuffers::Follow<'a> for Record<'a> {
-  type Inner = Record<'a>;
-  #[inline]
-  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
-  }
-}
-
-impl<'a> Record<'a> {
-  pub const VT_NAME: ::flatbuffers::VOffsetT = 4;
-  pub const VT_FIELDS: ::flatbuffers::VOffsetT = 6;
-
-  #[inline]
-  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
-    Record { _tab: table }
-  }
-  #[allow(unused_mut)]
-  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
-    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
-    args: &'args RecordArgs<'args>
-  ) -> ::flatbuffers::WIPOffset<Record<'bldr>> {
-    let mut builder = RecordBuilder::new(_fbb);
-    if let Some(x) = args.fields { builder.add_fields(x); }
-    if let Some(x) = args.name { builder.add_name(x); }
-    builder.finish()
-  }
-
-
-  #[inline]
-  pub fn name(&self) -> &'a str {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(Record::VT_NAME, None).unwrap()}
-  }
-  #[inline]
-  pub fn fields(&self) -> Option<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Field<'a>>>> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Field>>>>(Record::VT_FIELDS, None)}
-  }
-}
-
-impl ::flatbuffers::Verifiable for Record<'_> {
-  #[inline]
-  fn run_verifier(
-    v: &mut ::flatbuffers::Verifier, pos: usize
-  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
-    v.visit_table(pos)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("name", Self::VT_NAME, true)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, ::flatbuffers::ForwardsUOffset<Field>>>>("fields", Self::VT_FIELDS, false)?
-     .finish();
-    Ok(())
-  }
-}
-pub struct RecordArgs<'a> {
-    pub name: Option<::flatbuffers::WIPOffset<&'a str>>,
-    pub fields: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Field<'a>>>>>,
-}
-impl<'a> Default for RecordArgs<'a> {
-  #[inline]
-  fn default() -> Self {
-    RecordArgs {
-      name: None, // required field
-      fields: None,
-    }
-  }
-}
-
-pub struct RecordBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
-  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
-  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
-}
-impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> RecordBuilder<'a, 'b, A> {
-  #[inline]
-  pub fn add_name(&mut self, name: ::flatbuffers::WIPOffset<&'b  str>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Record::VT_NAME, name);
-  }
-  #[inline]
-  pub fn add_fields(&mut self, fields: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , ::flatbuffers::ForwardsUOffset<Field<'b >>>>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Record::VT_FIELDS, fields);
-  }
-  #[inline]
-  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> RecordBuilder<'a, 'b, A> {
-    let start = _fbb.start_table();
-    RecordBuilder {
-      fbb_: _fbb,
-      start_: start,
-    }
-  }
-  #[inline]
-  pub fn finish(self) -> ::flatbuffers::WIPOffset<Record<'a>> {
-    let o = self.fbb_.end_table(self.start_);
-    self.fbb_.required(o, Record::VT_NAME,"name");
-    ::flatbuffers::WIPOffset::new(o.value())
-  }
-}
-
-impl ::core::fmt::Debug for Record<'_> {
-  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-    let mut ds = f.debug_struct("Record");
-      ds.field("name", &self.name());
-      ds.field("fields", &self.fields());
-      ds.finish()
-  }
-}
 pub enum SchemaOffset {}
 #[derive(Copy, Clone, PartialEq)]
 
@@ -1698,8 +1411,7 @@ impl<'a> ::flatbuffers::Follow<'a> for Schema<'a> {
 impl<'a> Schema<'a> {
   pub const VT_STREAM: ::flatbuffers::VOffsetT = 4;
   pub const VT_VARIABLES: ::flatbuffers::VOffsetT = 6;
-  pub const VT_RECORDS: ::flatbuffers::VOffsetT = 8;
-  pub const VT_ATTRIBUTES: ::flatbuffers::VOffsetT = 10;
+  pub const VT_ATTRIBUTES: ::flatbuffers::VOffsetT = 8;
 
   #[inline]
   pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
@@ -1712,7 +1424,6 @@ impl<'a> Schema<'a> {
   ) -> ::flatbuffers::WIPOffset<Schema<'bldr>> {
     let mut builder = SchemaBuilder::new(_fbb);
     if let Some(x) = args.attributes { builder.add_attributes(x); }
-    if let Some(x) = args.records { builder.add_records(x); }
     if let Some(x) = args.variables { builder.add_variables(x); }
     if let Some(x) = args.stream { builder.add_stream(x); }
     builder.finish()
@@ -1734,13 +1445,6 @@ impl<'a> Schema<'a> {
     unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Variable>>>>(Schema::VT_VARIABLES, None)}
   }
   #[inline]
-  pub fn records(&self) -> Option<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Record<'a>>>> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Record>>>>(Schema::VT_RECORDS, None)}
-  }
-  #[inline]
   pub fn attributes(&self) -> Option<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Attribute<'a>>>> {
     // Safety:
     // Created from valid Table for this object
@@ -1757,7 +1461,6 @@ impl ::flatbuffers::Verifiable for Schema<'_> {
     v.visit_table(pos)?
      .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("stream", Self::VT_STREAM, true)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, ::flatbuffers::ForwardsUOffset<Variable>>>>("variables", Self::VT_VARIABLES, false)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, ::flatbuffers::ForwardsUOffset<Record>>>>("records", Self::VT_RECORDS, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, ::flatbuffers::ForwardsUOffset<Attribute>>>>("attributes", Self::VT_ATTRIBUTES, false)?
      .finish();
     Ok(())
@@ -1766,7 +1469,6 @@ impl ::flatbuffers::Verifiable for Schema<'_> {
 pub struct SchemaArgs<'a> {
     pub stream: Option<::flatbuffers::WIPOffset<&'a str>>,
     pub variables: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Variable<'a>>>>>,
-    pub records: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Record<'a>>>>>,
     pub attributes: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Attribute<'a>>>>>,
 }
 impl<'a> Default for SchemaArgs<'a> {
@@ -1775,7 +1477,6 @@ impl<'a> Default for SchemaArgs<'a> {
     SchemaArgs {
       stream: None, // required field
       variables: None,
-      records: None,
       attributes: None,
     }
   }
@@ -1793,10 +1494,6 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> SchemaBuilder<'a, 'b, A> {
   #[inline]
   pub fn add_variables(&mut self, variables: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , ::flatbuffers::ForwardsUOffset<Variable<'b >>>>) {
     self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Schema::VT_VARIABLES, variables);
-  }
-  #[inline]
-  pub fn add_records(&mut self, records: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , ::flatbuffers::ForwardsUOffset<Record<'b >>>>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Schema::VT_RECORDS, records);
   }
   #[inline]
   pub fn add_attributes(&mut self, attributes: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , ::flatbuffers::ForwardsUOffset<Attribute<'b >>>>) {
@@ -1823,7 +1520,6 @@ impl ::core::fmt::Debug for Schema<'_> {
     let mut ds = f.debug_struct("Schema");
       ds.field("stream", &self.stream());
       ds.field("variables", &self.variables());
-      ds.field("records", &self.records());
       ds.field("attributes", &self.attributes());
       ds.finish()
   }

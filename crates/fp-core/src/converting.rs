@@ -1,0 +1,69 @@
+//! Elements as another type than the publisher's, where that was asked for.
+
+use crate::element::Element;
+use crate::error::{Misuse, ReadError};
+use crate::patience::Limit;
+use crate::planned::Planned;
+use crate::select::Select;
+use crate::step::StepReader;
+use crate::truth::goes_with;
+use fp_types::record::{ElementConversion, ElementForm};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A plan, and what becomes of the elements that it brings.
+pub(crate) struct PlannedAs {
+    pub(crate) planned: Arc<Planned>,
+    conversion: Option<ElementConversion>,
+}
+
+impl PlannedAs {
+    /// Whether elements come as they are.
+    pub(crate) fn is_same(&self) -> bool {
+        self.conversion.is_none()
+    }
+}
+
+impl StepReader {
+    /// The plan for elements of that type, which the variable has or, where the selection says so, becomes.
+    pub(crate) fn planned_as<T: Element>(
+        &self,
+        variable: &str,
+        select: Select,
+        deadline: Instant,
+    ) -> Result<PlannedAs, ReadError> {
+        let Some(loss) = select.loss() else {
+            let planned = self.planned(variable, select, false, Some(T::DTYPE), deadline)?;
+            return Ok(PlannedAs { planned, conversion: None });
+        };
+        let planned = self.planned(variable, select, false, None, deadline)?;
+        let found = planned.def.dtype;
+        if goes_with(found, T::DTYPE) {
+            return Ok(PlannedAs { planned, conversion: None });
+        }
+        let forms = (ElementForm::native(found), ElementForm::native(T::DTYPE));
+        let conversion = ElementConversion::new(forms.0, forms.1, loss).map_err(|source| {
+            let (step, variable) = (self.step(), variable.to_owned());
+            self.misuse(Misuse::NoConversion { step, variable, source })
+        })?;
+        Ok(PlannedAs { planned, conversion: Some(conversion) })
+    }
+
+    /// Fills the elements, by way of memory of the publisher's type where they are converted.
+    pub(crate) fn fill_as<T: Element>(
+        &self,
+        planned: &PlannedAs,
+        elements: &mut [T],
+        limit: Limit<'_>,
+    ) -> Result<(), ReadError> {
+        let (conversion, planned) = (&planned.conversion, &planned.planned);
+        let destination = bytemuck::cast_slice_mut(elements);
+        let Some(conversion) = conversion else { return self.fill_within(planned, destination, limit) };
+        let mut between = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
+        self.fill_within(planned, &mut between, limit)?;
+        conversion.run(&between, destination).map_err(|source| {
+            let (step, variable) = (self.step(), planned.def.name.clone());
+            self.misuse(Misuse::NoConversion { step, variable, source })
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Records on their way into a step.
+
+use bytemuck::NoUninit;
+use fp_transport::Payload;
+use fp_types::record::{EncodeError, Record, RecordError, RecordSchema, Records, ValueError, encode_records};
+
+/// Records that are to be put: made of Rust values or of encoded bytes, and put as one block.
+pub struct RecordBlock {
+    schema: RecordSchema,
+    count: usize,
+    bytes: Payload,
+}
+
+/// Why records cannot be put.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordBlockError {
+    /// The Rust type's record type is not allowed.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The values do not go with their type.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// The bytes are no such records.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// The Rust type lies in memory otherwise than its record does.
+    #[error(
+        "{record:?} does not lie in memory as its record does: it needs #[repr(C)], and no lists, texts or options"
+    )]
+    NotPlain {
+        /// The record type.
+        record: String,
+    },
+}
+
+/// A vector of records as an owner of bytes.
+struct Owner<T>(Vec<T>);
+
+impl<T: NoUninit> AsRef<[u8]> for Owner<T> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl RecordBlock {
+    /// Records as they lie in memory: nothing is done for each, and nothing is copied.
+    ///
+    /// # Errors
+    /// The Rust type lies otherwise in memory than its record does, or is no record type.
+    pub fn plain<T: Record + NoUninit + Send + Sync>(records: Vec<T>) -> Result<Self, RecordBlockError> {
+        let (schema, count) = (plain_schema::<T>()?, records.len());
+        Ok(Self { schema, count, bytes: Payload::from_owner(Owner(records)) })
+    }
+
+    /// Records of any Rust type, written one by one.
+    ///
+    /// # Errors
+    /// A list that is not as long as the field that sizes it says; no record type.
+    pub fn encode<T: Record>(records: &[T]) -> Result<Self, RecordBlockError> {
+        let (schema, count, bytes) = (T::schema()?, records.len(), encode_records(records)?);
+        Ok(Self { schema, count, bytes: Payload::from_owner(bytes) })
+    }
+
+    /// Records that are bytes already, as [`fp_types::record::encode_with`] writes them for a type without a Rust
+    /// type: `count` of them. They are checked.
+    ///
+    /// # Errors
+    /// The bytes are no such records.
+    pub fn encoded(schema: &RecordSchema, count: usize, bytes: Vec<u8>) -> Result<Self, RecordBlockError> {
+        Records::new(schema, &bytes, count)?;
+        Ok(Self { schema: schema.clone(), count, bytes: Payload::from_owner(bytes) })
+    }
+
+    /// Their type.
+    pub fn schema(&self) -> &RecordSchema {
+        &self.schema
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// All bytes.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_slice()
+    }
+
+    /// The fixed parts, and what they refer to.
+    pub(crate) fn split(&self) -> (Payload, Payload) {
+        let (fixed, len) = (self.count * self.schema.size_bytes(), self.bytes.len());
+        let part = |range| self.bytes.slice(range).unwrap_or_else(|| Payload::from_owner(Vec::new()));
+        (part(0..fixed), part(fixed..len))
+    }
+}
+
+/// The type of records that lie in memory as their values do.
+pub(crate) fn plain_schema<T: Record>() -> Result<RecordSchema, RecordBlockError> {
+    let schema = T::schema()?;
+    let not_plain = || RecordBlockError::NotPlain { record: schema.record().name.clone() };
+    if T::lies_as_record() { Ok(schema) } else { Err(not_plain()) }
+}

@@ -1,0 +1,29 @@
+//! Records in streams: variables of them, putting and taking them, and finding the variables that provide a type.
+//!
+//! | module | what |
+//! |---|---|
+//! | `variables` | variables whose elements are records |
+//! | `block` | records on their way into a step |
+//! | `types` | types that were put or heard of, and the conversions between them: each worked out once |
+//! | `reading`, `whole` | taking records, as they lie or as another type; those with lists and texts |
+//! | `set` | records that were taken, with their type |
+//! | `providing` | which variables of a stream provide a type, and why the others do not |
+//!
+//! The fixed parts of records are the elements of their variable. What lists and texts they refer to is a block of
+//! bytes beside each block, of a variable of its own that users do not see ([`fp_types::VariableDef::parts`]).
+
+mod block;
+mod providing;
+mod reading;
+mod set;
+mod types;
+mod variables;
+mod whole;
+
+pub(crate) use block::plain_schema;
+pub use block::{RecordBlock, RecordBlockError};
+pub(crate) use providing::list;
+pub use providing::{Fit, Misfit, Provided};
+pub use reading::RecordProblem;
+pub use set::RecordSet;
+pub(crate) use types::Types;

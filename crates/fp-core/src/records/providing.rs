@@ -1,0 +1,172 @@
+//! Which variables of a stream provide a type, and why the others do not: known when the first step is here, before
+//! anything of it is taken.
+
+use crate::ahead::look_ahead;
+use crate::error::{Misuse, ReadError};
+use crate::patience::Limit;
+use crate::step::StepReader;
+use crate::subscriber::Subscriber;
+use fp_types::record::{Conversion, Difference, Incompatible, Loss, Record, RecordSchema, differences};
+use fp_types::{ArrayKind, Rank, Selection, VariableDef};
+use std::fmt;
+use std::time::Instant;
+
+/// A variable that provides the type that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provided {
+    /// Its name.
+    pub variable: String,
+    /// How well its records fit.
+    pub fit: Fit,
+}
+
+/// How well records fit the type that was asked for, best first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// They are of that very type, or of one that only differs in texts for people: bytes pass untouched.
+    Same,
+    /// They are converted.
+    Converted {
+        /// What the types differ in.
+        differences: Vec<Difference>,
+    },
+}
+
+/// A variable that does not provide the type that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// Its elements are no records.
+    NoRecords(String, String),
+    /// Its records have no conversion to that type.
+    Incompatible(String, Incompatible),
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRecords(variable, dtype) => write!(f, "variable {variable:?} is of {dtype}, no records"),
+            Self::Incompatible(variable, why) => write!(f, "variable {variable:?}: {why}"),
+        }
+    }
+}
+
+pub(crate) fn list(refused: &[Misfit]) -> String {
+    refused.iter().map(|refused| format!("\n{refused}")).collect()
+}
+
+impl Subscriber {
+    /// The variables that provide records of this Rust type, those that fit best first. Waits until the first step is
+    /// here, at most `open_timeout`; that step is still the next one.
+    ///
+    /// # Errors
+    /// No variable does: the error says of each, field by field, why not. No step came, or the publisher did not say
+    /// what is in it.
+    pub fn of<T: Record>(&mut self) -> Result<Vec<Provided>, ReadError> {
+        let wanted = T::schema().map_err(|error| self.no_type(error.into()))?;
+        self.of_schema(&wanted)
+    }
+
+    /// As [`Subscriber::of`], for a type that was made at run time.
+    ///
+    /// # Errors
+    /// As [`Subscriber::of`].
+    pub fn of_schema(&mut self, wanted: &RecordSchema) -> Result<Vec<Provided>, ReadError> {
+        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        let (started, timeout) = (Instant::now(), self.shared.options.link.open_timeout);
+        let deadline = started + timeout;
+        let came = self.shared.endpoint.wait(deadline, look_ahead);
+        let reader = self.shared.ahead(came, started)?;
+        reader.provided(wanted, deadline.into())
+    }
+
+    fn no_type(&self, source: crate::records::RecordBlockError) -> ReadError {
+        let variable = String::new();
+        self.shared.misuse(Misuse::NoRecords { variable, source: Box::new(source) })
+    }
+}
+
+impl StepReader {
+    fn provided(&self, wanted: &RecordSchema, limit: Limit<'_>) -> Result<Vec<Provided>, ReadError> {
+        self.shared().types.learn_anyway(wanted);
+        let (mut provided, mut refused) = (Vec::new(), Vec::new());
+        for entry in self.table(limit.deadline)?.entries().iter().filter(|entry| !entry.def.is_parts()) {
+            let (def, variable) = (&entry.def, entry.def.name.clone());
+            if !self.shared().selected.contains(self.step(), &variable) {
+                continue;
+            }
+            if def.record.is_none() {
+                refused.push(Misfit::NoRecords(variable, def.dtype.to_string()));
+                continue;
+            }
+            let found = self.type_of(def, None, limit)?;
+            match fit(&found, wanted) {
+                Ok(fit) => provided.push(Provided { variable, fit }),
+                Err(why) => refused.push(Misfit::Incompatible(variable, why)),
+            }
+        }
+        provided.sort_by_key(|provided| matches!(provided.fit, Fit::Converted { .. }));
+        if provided.is_empty() {
+            let (stream, wanted) = (self.stream().to_owned(), wanted.record().name.clone());
+            return Err(ReadError::NotProvided { stream, wanted, refused });
+        }
+        Ok(provided)
+    }
+
+    /// The type of a variable's records: asked for once, of this rank or of any that put some.
+    pub(super) fn type_of(
+        &self,
+        def: &VariableDef,
+        rank: Option<Rank>,
+        limit: Limit<'_>,
+    ) -> Result<RecordSchema, ReadError> {
+        let Some(id) = &def.record else {
+            return Err(self.problem(&def.name, super::RecordProblem::NoRecords(def.dtype)));
+        };
+        let types = &self.shared().types;
+        let schema = match types.find(id.fingerprint) {
+            Some(known) => known,
+            None => {
+                let rank = rank.map_or_else(|| self.any_owner(def, limit), Ok)?;
+                let owner = (rank, id.fingerprint);
+                let schema = crate::fetch::describe(self.shared(), self.identity(), owner, limit)?;
+                crate::statistics::Counters::add(&self.shared().counters.types, 1);
+                types.learn_anyway(&schema);
+                schema
+            }
+        };
+        if schema.size_bytes() as u64 != id.size_bytes {
+            let (stream, step, rank) = (self.stream().to_owned(), self.step(), rank.unwrap_or(Rank::LEAD));
+            let what = format!("records of {} bytes, said to be {}", schema.size_bytes(), id.size_bytes);
+            return Err(ReadError::PeerMisbehaved { stream, step, rank, what });
+        }
+        Ok(schema)
+    }
+
+    /// A rank that put a block of the variable.
+    fn any_owner(&self, def: &VariableDef, limit: Limit<'_>) -> Result<Rank, ReadError> {
+        let table = self.table(limit.deadline)?;
+        let shape = table.entry(&def.name).and_then(|entry| entry.layout.shape().copied());
+        let corner = shape.filter(|shape| shape.element_count() > 0).map(|shape| shape.dims().zeros_like());
+        let cheap = match (def.kind, corner) {
+            (ArrayKind::GlobalArray | ArrayKind::JoinedArray { .. }, Some(corner)) => {
+                Selection::Points(vec![corner])
+            }
+            _ => Selection::Rank(Rank::LEAD),
+        };
+        let planned = self.planned(&def.name, cheap, true, None, limit.deadline).ok();
+        if let Some(piece) = planned.and_then(|planned| planned.plan.pieces.first().map(|piece| piece.block))
+        {
+            return Ok(piece.rank);
+        }
+        let first = self.blocks(&def.name)?.first().map(|(block, _)| block.rank);
+        first.ok_or_else(|| self.problem(&def.name, super::RecordProblem::NoRecords(def.dtype)))
+    }
+}
+
+/// How well one type fits the other.
+fn fit(found: &RecordSchema, wanted: &RecordSchema) -> Result<Fit, Incompatible> {
+    match Conversion::new(found, wanted, Loss::Refused)?.is_identity() {
+        true => Ok(Fit::Same),
+        false => Ok(Fit::Converted { differences: differences(found, wanted) }),
+    }
+}

@@ -1,0 +1,59 @@
+//! Records that were taken of a step, with their type.
+
+use crate::step::HeldStep;
+use fp_transport::Payload;
+use fp_types::Shape;
+use fp_types::record::{RecordSchema, Records, ValueError};
+use std::sync::Arc;
+
+pub(super) enum Memory {
+    Shared(Payload),
+    Own(Vec<u8>),
+}
+
+/// Records of a step, of whatever type. The step is released when its reader, its last view and its last set are gone.
+pub struct RecordSet {
+    pub(super) schema: RecordSchema,
+    pub(super) count: usize,
+    pub(super) shape: Shape,
+    pub(super) memory: Memory,
+    pub(super) _held: Arc<HeldStep>,
+}
+
+impl RecordSet {
+    /// The records, to be read one by one without their Rust type.
+    ///
+    /// # Errors
+    /// The publisher changed shared memory meanwhile, so that they are none any more.
+    pub fn records(&self) -> Result<Records<'_>, ValueError> {
+        Records::new(&self.schema, self.as_bytes(), self.count)
+    }
+
+    /// Their type: the publisher's, or the one that they were asked for as.
+    pub fn schema(&self) -> &RecordSchema {
+        &self.schema
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The shape of the array that they are, as by `StepReader::selected_shape`.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// All bytes: the fixed parts, and what they refer to.
+    pub fn as_bytes(&self) -> &[u8] {
+        match &self.memory {
+            Memory::Shared(payload) => payload.as_slice(),
+            Memory::Own(bytes) => bytes,
+        }
+    }
+
+    /// Whether they were not copied.
+    pub fn is_zero_copy(&self) -> bool {
+        matches!(self.memory, Memory::Shared(_))
+    }
+}
