@@ -8,6 +8,7 @@
 mod faults;
 mod inbox;
 mod outbox;
+mod remote;
 mod rings;
 mod waiting;
 
@@ -204,7 +205,7 @@ impl Link {
     /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what the peer sent can still be received.
     pub fn send(&mut self, frame: OutFrame) -> Result<(), LinkError> {
         if !self.send_by_ring(&frame)? {
-            let passes_descriptors = self.transport() != TransportKind::Tcp;
+            let passes_descriptors = self.transport().passes_descriptors();
             self.outbox.push(frame, passes_descriptors)?;
             self.offer_ring();
         }

@@ -1,6 +1,6 @@
 //! The suite: each function is one promise of the link contract.
 
-use super::Case;
+use super::case::Case;
 use super::support::{await_fd, bytes, soon};
 use fp_transport::frame::{FRAME_KIND, HEAD_LIMIT_BYTES, Header};
 use fp_transport::link::Faults;
@@ -281,7 +281,7 @@ pub(crate) fn corrupt_headers_end_the_link(case: Case) {
     let what = if case.passes_descriptors() {
         "number of descriptors, of which came fewer"
     } else {
-        "number of descriptors over tcp"
+        "number of descriptors over tcp or verbs"
     };
     assert_eq!(missing, (what, 2, 0));
 }
@@ -325,7 +325,7 @@ pub(crate) fn a_peer_that_goes_between_frames_is_closed(case: Case) {
 
 pub(crate) fn a_reset_is_an_error_on_both_sides(case: Case) {
     let (mut one, mut other) = case.pair();
-    one.set_faults(Faults { send_bytes: Some(1000), reset_after_bytes: Some(20_000), ..Faults::default() });
+    one.set_faults(Faults { send_bytes: Some(1000), reset_after_bytes: Some(10_000), ..Faults::default() });
     let sent = one.send(OutFrame::new(vec![]).with_body(vec![payload(1, 100_000)]));
     assert!(matches!(sent, Err(LinkError::Lost(_))));
     assert!(matches!(one.send(OutFrame::new(vec![])), Err(LinkError::Closed)), "and stays so");
