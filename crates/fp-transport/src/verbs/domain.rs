@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // calls of the C libraries
 
 use super::device::{Device, made};
+use super::reading::RemoteMemory;
 use super::sys::{self, Mr, Pd};
 use super::trouble::VerbsTrouble;
 use crate::memory::{Mapping, lock};
@@ -191,6 +192,13 @@ impl Registration {
     pub(crate) fn address(&self) -> u64 {
         // SAFETY: as above.
         unsafe { self.mr.as_ref().addr as u64 }
+    }
+
+    /// What a peer needs to read it.
+    pub(crate) fn remote(&self) -> RemoteMemory {
+        // SAFETY: as above.
+        let len_bytes = unsafe { self.mr.as_ref().length } as u64;
+        RemoteMemory { address: self.address(), key: self.remote_key(), len_bytes }
     }
 
     pub(crate) fn is_of(&self, protection: &Arc<Protection>) -> bool {

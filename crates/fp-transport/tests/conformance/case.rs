@@ -28,6 +28,11 @@ impl Case {
         !matches!(self.kind, TransportKind::Tcp | TransportKind::Verbs)
     }
 
+    /// More than is taken while nobody reads: of a queue pair, which holds less than a socket, less.
+    pub(crate) fn more_than_taken(self, len: usize) -> usize {
+        if self.kind == TransportKind::Verbs { self.scaled(len) } else { len }
+    }
+
     /// Smaller volumes where every call moves only a few bytes.
     pub(crate) fn scaled(self, len: usize) -> usize {
         if self.faults.send_bytes.is_some() { len / 16 } else { len }

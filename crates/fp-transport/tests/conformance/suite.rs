@@ -120,7 +120,7 @@ pub(crate) fn a_large_body_goes_straight_to_its_destination(case: Case) {
 
 pub(crate) fn both_directions_at_once(case: Case) {
     let (mut one, mut other) = case.pair();
-    let len = 6 << 20;
+    let len = case.more_than_taken(6 << 20);
     one.send(OutFrame::new(vec![1]).with_body(vec![payload(1, len)])).expect("room");
     other.send(OutFrame::new(vec![2]).with_body(vec![payload(2, len)])).expect("room");
     // Each waits for the other to read, but neither blocks.
@@ -236,7 +236,7 @@ pub(crate) fn a_payload_is_released_when_it_is_written(case: Case) {
     }
     let released = Arc::new(AtomicUsize::new(0));
     let (mut one, mut other) = case.pair();
-    let len = 8 << 20;
+    let len = case.more_than_taken(8 << 20);
     let owned = Payload::from_owner(Owner(bytes(3, len), Arc::clone(&released)));
     one.send(OutFrame::new(vec![]).with_body(vec![owned])).expect("room");
     assert!(one.wants_write(), "more than the kernel takes");
