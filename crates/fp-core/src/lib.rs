@@ -4,6 +4,7 @@
 //! asks for straight from the ranks that own them, and leaves when it likes.
 #![forbid(unsafe_code)]
 
+mod announcing;
 mod beginning;
 mod blocks;
 mod cohort;

@@ -156,6 +156,11 @@ impl Link {
         self.negotiated.transport
     }
 
+    /// Whether both ends are in one process, with one copy of the library.
+    pub fn is_inproc(&self) -> bool {
+        self.transport() == TransportKind::Inproc
+    }
+
     /// Whether its bytes are enciphered (TLS), which costs copies: see `docs/transports.md`.
     pub fn is_encrypted(&self) -> bool {
         self.channel.is_encrypted()

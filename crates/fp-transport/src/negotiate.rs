@@ -55,9 +55,14 @@ impl TransportKind {
         }
     }
 
+    /// Whether both ends can have the same memory before them.
+    pub fn shares_memory(self) -> bool {
+        matches!(self, TransportKind::Inproc | TransportKind::Shm)
+    }
+
     /// Whether descriptors can go with a frame.
     pub(crate) fn passes_descriptors(self) -> bool {
-        matches!(self, TransportKind::Inproc | TransportKind::Shm)
+        self.shares_memory()
     }
 
     pub(crate) fn from_code(code: u8) -> Option<TransportKind> {

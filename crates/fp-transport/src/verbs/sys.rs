@@ -393,8 +393,6 @@ pub const QPS_ERR: c_uint = 6;
 pub const PORT_ACTIVE: c_uint = 4;
 /// `IBV_WC_WR_FLUSH_ERR`.
 pub const WC_WR_FLUSH_ERR: c_uint = 5;
-/// `IBV_WC_REM_ACCESS_ERR`.
-pub const WC_REM_ACCESS_ERR: c_uint = 10;
 /// `IBV_EVENT_DEVICE_FATAL`.
 pub const EVENT_DEVICE_FATAL: c_uint = 8;
 /// `IBV_EVENT_PORT_ACTIVE`.
