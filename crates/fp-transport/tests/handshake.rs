@@ -35,7 +35,10 @@ fn the_best_transport_is_taken_and_the_others_are_named() {
     let dialling = thread::spawn(move || dial(&elsewhere, &options));
     accept(&mut listener);
     let link = dialling.join().expect("no panic").expect("tcp works");
-    let expected = format!("transport=tcp {address}; inproc refused: other process; shm refused: other host");
+    let expected = format!(
+        "transport=tcp {address}; inproc refused: other process; shm refused: other host; \
+         verbs refused: the contact has no endpoint for it"
+    );
     assert_eq!(link.negotiated().to_string(), expected);
     assert!(link.watch().is_none() && link.peer().uid.is_none());
 }
