@@ -12,7 +12,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, Weak};
 
 /// An open device.
@@ -21,8 +21,8 @@ pub(crate) struct Device {
     pub(super) context: NonNull<Context>,
     pub(super) name: String,
     pub(super) limits: Limits,
-    /// Its port or itself went down.
-    down: AtomicBool,
+    /// A bit for each port that went down, and the highest for itself.
+    down: AtomicU64,
     /// What wakes the links over it.
     bells: Mutex<Vec<Weak<OwnedFd>>>,
 }
@@ -42,6 +42,12 @@ pub(super) struct Limits {
 unsafe impl Send for Device {}
 // SAFETY: as above.
 unsafe impl Sync for Device {}
+
+const ITSELF: u64 = 1 << 63;
+
+fn bit_of(port: u8) -> u64 {
+    1 << (port % 63)
+}
 
 /// What a user is told of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,7 +162,7 @@ impl Device {
                 reads_in: depth(attr.max_qp_rd_atom),
                 ports: attr.phys_port_cnt,
             },
-            down: AtomicBool::new(false),
+            down: AtomicU64::new(0),
             bells: Mutex::default(),
         };
         super::queue::do_not_block(device.events())?;
@@ -203,8 +209,9 @@ impl Device {
         unsafe { BorrowedFd::borrow_raw(self.context.as_ref().async_fd) }
     }
 
-    pub(super) fn is_down(&self) -> bool {
-        self.down.load(Ordering::Acquire)
+    /// Whether it, or this port of it, went down and did not come back.
+    pub(super) fn is_down(&self, port: u8) -> bool {
+        self.down.load(Ordering::Acquire) & (ITSELF | bit_of(port)) != 0
     }
 
     /// Rings this bell when the device goes down, as long as it is there.
@@ -224,13 +231,15 @@ impl Device {
             }
             // SAFETY: the event that was just taken.
             unsafe { (self.library.ibv_ack_async_event)(&mut event) };
+            // Of an event of a port its number is the first half of the union.
+            let port = bit_of(event.element as u8);
             let down = match event.event_type {
-                sys::EVENT_DEVICE_FATAL | sys::EVENT_PORT_ERR => true,
-                sys::EVENT_PORT_ACTIVE => false,
+                sys::EVENT_DEVICE_FATAL => self.down.fetch_or(ITSELF, Ordering::AcqRel) | ITSELF,
+                sys::EVENT_PORT_ERR => self.down.fetch_or(port, Ordering::AcqRel) | port,
+                sys::EVENT_PORT_ACTIVE => self.down.fetch_and(!port, Ordering::AcqRel) & !port,
                 _ => continue,
             };
-            tracing::warn!(device = self.name, down, "an RDMA device or its port changed");
-            self.down.store(down, Ordering::Release);
+            tracing::warn!(device = self.name, down, "an RDMA device or a port of it changed");
             for bell in lock(&self.bells).iter().filter_map(Weak::upgrade) {
                 let _ = rustix::io::write(bell.as_fd(), &1u64.to_ne_bytes());
             }

@@ -341,7 +341,7 @@ impl Stream {
         if device {
             self.queue.device().hear_events();
         }
-        if self.queue.device().is_down() && self.broken.is_none() {
+        if self.queue.device().is_down(self.queue.identifier.port()) && self.broken.is_none() {
             self.break_off(Breakage::Device);
             return true;
         }

@@ -7,10 +7,11 @@ use super::support::{
 };
 use fp_transport::verbs::{Breakage, DomainStats};
 use fp_transport::{
-    Domain, Link, LinkError, OutFrame, Payload, Pool, PoolOptions, ReadRun, RemoteMemory, TransportKind, dial,
+    DialError, Domain, Link, LinkError, OutFrame, Payload, Pool, PoolOptions, ReadRun, Reason, RemoteMemory,
+    TransportKind, VerbsTrouble, dial, verbs_devices,
 };
 use rustix::process::{Signal, kill_process};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 /// The tests.
 pub(crate) fn tests() -> Vec<Test> {
@@ -24,6 +25,9 @@ pub(crate) fn tests() -> Vec<Test> {
         Test::new("a_paused_and_expelled_peer_reads_nothing", a_paused_and_expelled_peer_reads_nothing),
         Test::new("a_killed_peer_is_noticed", a_killed_peer_is_noticed),
         Test::new("messages_come_between_reads", messages_come_between_reads),
+        Test::new("too_low_a_limit_of_locked_memory_is_told", too_low_a_limit_of_locked_memory_is_told),
+        // The last one: it takes the device's link down for a moment.
+        Test::new("a_port_that_goes_down_ends_its_links", a_port_that_goes_down_ends_its_links),
     ]
 }
 
@@ -183,6 +187,9 @@ fn told(head: &[u8]) -> RemoteMemory {
 pub(crate) fn child() -> ExitCode {
     let Some((role, Some(contact))) = role() else { return ExitCode::FAILURE };
     let options = options(TransportKind::Verbs).with_token(Some(token()));
+    if role == "limited" {
+        return told_of_the_limit(dial(&contact, &options));
+    }
     let mut link = dial(&contact, &options).expect("dialled");
     if role == "idle" {
         let _ = link.recv_deadline(soon());
@@ -220,6 +227,57 @@ fn a_paused_and_expelled_peer_reads_nothing() {
     kill_process(pid, Signal::CONT).expect("ours");
     let status = child.0.wait().expect("it ends");
     assert_eq!(status.code(), Some(0), "3: it has read foreign bytes");
+}
+
+/// What a process hears that may lock 64 KiB.
+fn told_of_the_limit(dialled: Result<Link, DialError>) -> ExitCode {
+    let error = dialled.expect_err("a link needs more");
+    let found = error.refused().iter().any(|(kind, reason)| {
+        let limit = matches!(reason, Reason::Verbs(VerbsTrouble::MemoryLock { needed_bytes, limit_bytes: 65_536 }) if *needed_bytes > 200_000);
+        *kind == TransportKind::Verbs && limit
+    });
+    println!("{error}");
+    if found { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// As root without the capability that lifts the limit.
+fn too_low_a_limit_of_locked_memory_is_told() {
+    let listener = verbs_listener(&Domain::new());
+    let plain = child_command("limited", Some(listener.contact()));
+    let mut command = Command::new("setpriv");
+    command.args(["--bounding-set", "-ipc_lock", "prlimit", "--memlock=65536"]);
+    command.arg(plain.get_program()).args(plain.get_args()).env_remove("RUST_BACKTRACE");
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    match command.status() {
+        Ok(status) => assert_eq!(status.code(), Some(0)),
+        Err(error) => println!("skipped: setpriv of util-linux: {error}"),
+    }
+}
+
+/// Only in a machine made for it: elsewhere the link may be somebody's.
+fn a_port_that_goes_down_ends_its_links() {
+    if std::env::var_os("RDMAVM").is_none() {
+        println!(
+            "skipped: takes a network link down, which it does in the machine of the rig alone (RDMAVM)"
+        );
+        return;
+    }
+    let (mut one, mut other) = verbs_pair();
+    let device = verbs_devices().expect("devices").remove(0).name;
+    let path = format!("/sys/class/infiniband/{device}/ports/1/gid_attrs/ndevs/0");
+    let link = std::fs::read_to_string(path).expect("a network link").trim().to_owned();
+    let set = |state: &str| {
+        let status = Command::new("ip").args(["link", "set", &link, state]).status().expect("ip runs");
+        assert!(status.success());
+    };
+    set("down");
+    for end in [&mut one, &mut other] {
+        assert!(matches!(end.recv_deadline(soon()), Err(LinkError::Lost(_))));
+        assert_eq!(end.breakage(), Some(Breakage::Device));
+    }
+    let port = verbs_devices().expect("devices").remove(0).port;
+    assert!(matches!(port, Err(VerbsTrouble::PortDown { port: 1, .. })), "{port:?}");
+    set("up");
 }
 
 fn a_killed_peer_is_noticed() {
