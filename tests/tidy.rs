@@ -144,6 +144,13 @@ const UNSAFE_USES: &[(&str, usize)] = &[
     ("crates/fp-transport/src/memory/mapped.rs", 1),
     ("crates/fp-transport/src/memory/mapping.rs", 10),
     ("crates/fp-transport/src/memory/payload.rs", 3),
+    // Calls of libibverbs and librdmacm, one use for each call, and the memory that devices read and write.
+    ("crates/fp-transport/src/verbs/connection.rs", 31),
+    ("crates/fp-transport/src/verbs/device.rs", 14),
+    ("crates/fp-transport/src/verbs/domain.rs", 14),
+    ("crates/fp-transport/src/verbs/library.rs", 2),
+    ("crates/fp-transport/src/verbs/queue.rs", 24),
+    ("crates/fp-transport/src/verbs/reading.rs", 6),
     ("crates/fp-ffi/src/put.rs", 4),
     ("crates/fp-ffi/src/raw.rs", 4),
     ("crates/fp-mpi/src/lib.rs", 5),

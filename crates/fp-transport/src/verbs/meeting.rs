@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 /// What a dial may take of the caller's time, so that some is left for the next transport.
-const DIAL: Duration = Duration::from_secs(3);
+const DIAL: Duration = Duration::from_secs(5);
 const BACKLOG: i32 = 128;
 
 /// Where peers dial in.
