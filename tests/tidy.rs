@@ -126,6 +126,8 @@ const ALLOWED_WORDS: &[Allowed] = &[
     // What one does with a variable of a step, as in fp-core.
     Allowed { word: "get", below: "crates/fp-ffi/src/step.rs", name: "" },
     Allowed { word: "get", below: "crates/fp-ffi/src/getting.rs", name: "" },
+    // What C calls them.
+    Allowed { word: "channel", below: "crates/fp-transport/src/verbs/sys.rs", name: "" },
     // Links carry frames: the word is the transport's own, and steps are unknown there.
     Allowed { word: "frame", below: "crates/fp-transport/src/", name: "" },
 ];
