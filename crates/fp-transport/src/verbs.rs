@@ -1,7 +1,7 @@
 //! Verbs: RDMA between machines, by libibverbs and librdmacm, which are opened at run time and needed for nothing else.
 //!
 //! A connection is made by address (librdmacm) with a reliable connected queue pair. Over it go the frames of a link, as
-//! messages with credit ([`stream`]), and one-sided READs of memory that the peer registered ([`reading`]). What is shared
+//! messages with credit (`stream`), and one-sided READs of memory that the peer registered (`reading`). What is shared
 //! by the links of one stream is its [`Domain`].
 //!
 //! Unsafe code is in the files that call the libraries, each call with its reason.
