@@ -127,6 +127,8 @@ const ALLOWED_WORDS: &[Allowed] = &[
     // What one does with a variable of a step, as in fp-core.
     Allowed { word: "get", below: "crates/fp-ffi/src/step.rs", name: "" },
     Allowed { word: "get", below: "crates/fp-ffi/src/getting.rs", name: "" },
+    // What C calls them.
+    Allowed { word: "channel", below: "crates/fp-transport/src/verbs/sys.rs", name: "" },
     // Links carry frames: the word is the transport's own, and steps are unknown there.
     Allowed { word: "frame", below: "crates/fp-transport/src/", name: "" },
 ];
@@ -145,6 +147,13 @@ const UNSAFE_USES: &[(&str, usize)] = &[
     ("crates/fp-transport/src/memory/mapped.rs", 1),
     ("crates/fp-transport/src/memory/mapping.rs", 10),
     ("crates/fp-transport/src/memory/payload.rs", 3),
+    // Calls of libibverbs and librdmacm, one use for each call, and the memory that devices read and write.
+    ("crates/fp-transport/src/verbs/connection.rs", 31),
+    ("crates/fp-transport/src/verbs/device.rs", 14),
+    ("crates/fp-transport/src/verbs/domain.rs", 14),
+    ("crates/fp-transport/src/verbs/library.rs", 2),
+    ("crates/fp-transport/src/verbs/queue.rs", 24),
+    ("crates/fp-transport/src/verbs/reading.rs", 6),
     ("crates/fp-ffi/src/put.rs", 4),
     ("crates/fp-ffi/src/raw.rs", 4),
     ("crates/fp-mpi/src/lib.rs", 5),

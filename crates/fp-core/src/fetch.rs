@@ -8,6 +8,7 @@ mod describing;
 mod destination;
 mod inline;
 mod locating;
+mod reading;
 
 use crate::error::{Misuse, ReadError};
 use crate::owners::{Checkout, Owners};
@@ -30,6 +31,8 @@ use std::time::{Duration, Instant};
 
 /// How long a placement may be late before it is asked for.
 const PATIENCE_PLACED: Duration = Duration::from_millis(1);
+/// The same over verbs, where a request has the owner copy what could be READ.
+const PATIENCE_REMOTE: Duration = Duration::from_millis(20);
 /// How long a push may be late before it is asked for.
 const PATIENCE_PUSHED: Duration = Duration::from_secs(5);
 
@@ -311,6 +314,15 @@ impl Job<'_, '_, '_> {
         if peer.shares_memory() {
             return if names().all(|name| peer.wants(name)) { PATIENCE_PLACED } else { Duration::ZERO };
         }
+        if peer.link.reads_remote() {
+            // What was placed and is not READ has to be asked for: nothing more will come of itself.
+            let placed = |missing: &Missing| {
+                let wanted = self.gets.get(missing.get).and_then(|get| get.planned.wanted.get(missing.piece));
+                wanted.is_some_and(|piece| peer.remote(self.step, &piece.variable, piece.block).is_some())
+            };
+            let comes = names().all(|name| peer.wants(name)) && !errand.missing.iter().any(placed);
+            return if comes { PATIENCE_REMOTE } else { Duration::ZERO };
+        }
         let comes = names().any(|name| peer.pushes(name)) && !peer.pushes_done(self.step);
         if comes { PATIENCE_PUSHED } else { Duration::ZERO }
     }
@@ -357,7 +369,10 @@ impl Job<'_, '_, '_> {
         let mut left = Vec::new();
         for missing in errand.missing.drain(..) {
             let Some(get) = self.gets.get_mut(missing.get) else { continue };
-            if !take_known(peer, self.step, get, missing.piece, &self.shared.counters)? {
+            let (step, piece, counters) = (self.step, missing.piece, &self.shared.counters);
+            if !take_known(peer, step, get, piece, counters)?
+                && !reading::read_placed(peer, step, get, piece, counters, self.deadline)?
+            {
                 left.push(missing);
             }
         }

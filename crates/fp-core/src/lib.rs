@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod announcing;
 mod beginning;
 mod blocks;
 mod cohort;
@@ -55,7 +56,8 @@ pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejec
 pub use fp_proto::message::NoTable;
 pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 pub use fp_transport::{
-    Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy,
+    Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy, VerbsDevice,
+    VerbsTrouble, verbs_devices,
 };
 pub use fp_types::record;
 pub use fp_types::record::{Loss, Record};

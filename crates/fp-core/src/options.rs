@@ -35,6 +35,8 @@ pub struct LinkOptions {
     /// TLS on every tcp link: control, data, and the own cohort's. Default: by `FLEXPATH_TLS_CERTIFICATE`,
     /// `FLEXPATH_TLS_KEY` and `FLEXPATH_TLS_AUTHORITY`, else none.
     pub tls: Option<TlsOptions>,
+    /// The RDMA device to use, and no other. Default: by `FLEXPATH_VERBS_DEVICE`, else whichever leads to a peer.
+    pub verbs_device: Option<String>,
     /// The longest that opening may take. Default 60 s.
     pub open_timeout: Duration,
     /// The longest that closing may take. Default 30 s.
@@ -57,6 +59,7 @@ impl Default for LinkOptions {
             advertised: None,
             token: None,
             tls: None,
+            verbs_device: None,
             open_timeout: Duration::from_secs(60),
             close_timeout: Duration::from_secs(30),
             silence: Duration::from_secs(10),
@@ -139,6 +142,13 @@ macro_rules! link_setters {
         #[must_use]
         pub fn with_tls(mut self, tls: TlsOptions) -> Self {
             self.link.tls = Some(tls);
+            self
+        }
+
+        /// Sets the RDMA device to use, such as `mlx5_0`; `rdma link` lists them.
+        #[must_use]
+        pub fn with_verbs_device(mut self, device: &str) -> Self {
+            self.link.verbs_device = Some(device.to_owned());
             self
         }
 

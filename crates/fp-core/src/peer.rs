@@ -1,13 +1,14 @@
 //! A subscriber rank's data link to one owner: what it has announced, what it was asked, and the bytes that come.
 //! Read by the thread that fetches, so that bytes go straight to where they are wanted.
 
+use crate::announcing::{REMOTE_LEN_BYTES, told};
 use crate::patience::Patience;
 use crate::statistics::Counters;
 use fp_proto::data::{DataMessage, GoneReason, Piece, Place, WantedVariable};
 use fp_proto::message::MemberId;
 use fp_transport::memory::MapOptions;
 use fp_transport::{
-    InFrame, InprocKey, Link, LinkError, MappedSegment, OutFrame, Payload, TransportKind, inproc,
+    InFrame, InprocKey, Link, LinkError, MappedSegment, OutFrame, Payload, RemoteMemory, inproc,
 };
 use fp_types::{Fingerprint, Selection, StepId, SubscriptionId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -55,7 +56,11 @@ type BlockKey = (String, u32);
 pub(crate) struct DataPeer {
     pub(crate) link: Link,
     segments: HashMap<u64, MappedSegment>,
+    /// Segments that are READ.
+    remote_segments: HashMap<u64, RemoteMemory>,
     placed: BTreeMap<StepId, HashMap<BlockKey, Payload>>,
+    /// Blocks that are READ.
+    remote: BTreeMap<StepId, HashMap<BlockKey, RemoteMemory>>,
     staged: BTreeMap<StepId, Vec<(Piece, Vec<u8>)>>,
     pushed: BTreeMap<StepId, ()>,
     wants: Vec<WantedVariable>,
@@ -77,7 +82,9 @@ impl DataPeer {
         Self {
             link,
             segments: HashMap::new(),
+            remote_segments: HashMap::new(),
             placed: BTreeMap::new(),
+            remote: BTreeMap::new(),
             staged: BTreeMap::new(),
             pushed: BTreeMap::new(),
             wants: Vec::new(),
@@ -90,7 +97,12 @@ impl DataPeer {
     }
 
     pub(crate) fn shares_memory(&self) -> bool {
-        self.link.transport() != TransportKind::Tcp
+        self.link.transport().shares_memory()
+    }
+
+    /// Where the owner's memory holds a block that is READ, if the owner has said so.
+    pub(crate) fn remote(&self, step: StepId, variable: &str, block: u32) -> Option<RemoteMemory> {
+        self.remote.get(&step)?.get(&(variable.to_owned(), block)).copied()
     }
 
     /// The block's bytes, if the owner has said where they are.
@@ -187,8 +199,12 @@ impl DataPeer {
         let message =
             DataMessage::decode(&frame.head).map_err(|error| PeerError::Misbehaved(error.to_string()))?;
         let heard = match message {
+            DataMessage::SegmentIs { segment, len } if self.link.reads_remote() => {
+                self.learn_remote(segment, len, patience)?
+            }
             DataMessage::SegmentIs { segment, len } => self.map(segment, len, frame)?,
             DataMessage::SegmentGone { segment } => {
+                self.remote_segments.remove(&segment);
                 self.segments.remove(&segment);
                 Heard::News
             }
@@ -237,6 +253,10 @@ impl DataPeer {
         // An answer to a question that was settled otherwise is no more than a hint.
         let answered = request.filter(|&request| self.requested.is_some_and(|(open, _)| open == request));
         for block in blocks {
+            if let Some(remote) = self.remote_place(&block.place)? {
+                self.remote.entry(step).or_default().insert((block.variable, block.block), remote);
+                continue;
+            }
             match self.payload(block.place)? {
                 Some(payload) => {
                     self.placed.entry(step).or_default().insert((block.variable, block.block), payload);
@@ -253,6 +273,28 @@ impl DataPeer {
             self.requested = None;
             Heard::Answered(request)
         }))
+    }
+
+    fn learn_remote(&mut self, segment: u64, len: u64, patience: &Patience<'_>) -> Result<Heard, PeerError> {
+        let mut body = [0; REMOTE_LEN_BYTES];
+        patience.receive(&mut self.link, &mut [IoSliceMut::new(&mut body)])?;
+        let remote =
+            told(&body, len).ok_or_else(|| PeerError::Misbehaved("a key that is none".to_owned()))?;
+        self.remote_segments.insert(segment, remote);
+        Ok(Heard::News)
+    }
+
+    /// Where a block is READ; `None` if it is not.
+    fn remote_place(&self, place: &Place) -> Result<Option<RemoteMemory>, PeerError> {
+        let Place::Segment { segment, offset, len } = *place else { return Ok(None) };
+        if !self.link.reads_remote() {
+            return Ok(None);
+        }
+        let found = self.remote_segments.get(&segment);
+        let within = found.filter(|found| offset.checked_add(len).is_some_and(|end| end <= found.len_bytes));
+        let misplaced = || PeerError::Misbehaved(format!("{len} bytes at {offset} of segment {segment}"));
+        let RemoteMemory { address, key, .. } = *within.ok_or_else(misplaced)?;
+        Ok(Some(RemoteMemory { address: address.wrapping_add(offset), key, len_bytes: len }))
     }
 
     /// The bytes of a place; `None` if the key of an in-process block was withdrawn.
@@ -349,6 +391,7 @@ impl DataPeer {
     /// Forgets steps that nobody will read any more.
     pub(crate) fn forget(&mut self, gone: impl Fn(StepId) -> bool) {
         self.placed.retain(|&step, _| !gone(step));
+        self.remote.retain(|&step, _| !gone(step));
         self.staged.retain(|&step, _| !gone(step));
         self.pushed.retain(|&step, ()| !gone(step));
         self.settled.extend(self.requested.take().map(|(request, _)| request));

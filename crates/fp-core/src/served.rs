@@ -41,12 +41,15 @@ pub(crate) struct Served {
     answers: u64,
     /// The last step whose blocks were placed without being asked for.
     placed: Option<StepId>,
+    /// Steps of which it was told where blocks lie that it can READ.
+    readable: BTreeSet<StepId>,
 }
 
 impl Served {
     pub(crate) fn new(link: Link) -> Self {
         let (announced, owed) = (BTreeSet::new(), BTreeSet::new());
-        Self { link, want: None, announced, writing: false, unread: None, owed, answers: 0, placed: None }
+        let (placed, readable) = (None, BTreeSet::new());
+        Self { link, want: None, announced, writing: false, unread: None, owed, answers: 0, placed, readable }
     }
 
     /// Says where blocks are, in as many messages as that takes: the last is the answer to the request, if there is
@@ -82,6 +85,28 @@ impl Served {
         };
         let small = |block: &StoredBlock| block.payload.len() as u64 <= EAGER_BYTES;
         self.placed == Some(step) && blocks.iter().filter(|block| pushed(&block.def.name)).all(small)
+    }
+
+    /// Whether placements say to it where bytes are: in memory that it maps, or READs.
+    pub(crate) fn is_placed_to(&self) -> bool {
+        self.link.transport().shares_memory() || self.link.reads_remote()
+    }
+
+    /// It was told where blocks of a step lie; says whether it READs them.
+    pub(crate) fn told_of(&mut self, step: StepId) {
+        if self.link.reads_remote() {
+            self.readable.insert(step);
+        }
+    }
+
+    /// The memory of a step is to be refilled. Where somebody may still READ it, the queue pair of each that was told of it
+    /// is moved to the error state first: `true`, and the link is of no more use.
+    pub(crate) fn ends_with(&mut self, step: StepId, retire: bool) -> bool {
+        let told = self.readable.remove(&step);
+        if told && retire {
+            self.link.revoke();
+        }
+        told && retire
     }
 
     /// Whether there is room for what the subscriber could ask for as well.

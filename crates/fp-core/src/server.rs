@@ -9,10 +9,7 @@ use crate::served::{Served, Want};
 use crate::statistics::Counters;
 use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedBlock};
 use fp_proto::message::MemberId;
-use fp_transport::{
-    Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, SegmentId, TransportKind,
-    inproc,
-};
+use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, inproc};
 use fp_types::{Packing, Part, Region, Run, Runs, StepId, StridedRegion, SubscriptionId, VariableDef};
 use rustix::event::epoll;
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +126,7 @@ impl Server {
     /// shareable in `put`.
     pub(crate) fn shared_variables(&self, kept: &[SubscriptionId]) -> BTreeSet<String> {
         let inner = self.lock();
-        let shares = |served: &&Served| served.link.transport() == TransportKind::Shm;
+        let shares = |served: &&Served| served.is_placed_to() && !served.link.is_inproc();
         let wants = inner.links.values().filter(shares).filter_map(|served| served.want.as_ref());
         let of_kept = wants.filter(|want| kept.contains(&want.subscription));
         of_kept.flat_map(|want| want.variables.iter().map(|wanted| wanted.name.clone())).collect()
@@ -170,7 +167,7 @@ impl Server {
         let Some(want) = served.want.as_ref().filter(kept).filter(|_| served.takes_hints()) else {
             return Ok(());
         };
-        let shares = served.link.transport() != TransportKind::Tcp;
+        let shares = served.is_placed_to();
         let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);
         let places = |block: &StoredBlock| shares || block.payload.len() as u64 <= EAGER_BYTES;
         let chosen: Vec<usize> = (0..stored.blocks.len())
@@ -204,6 +201,7 @@ impl Server {
                 place,
             });
         }
+        served.told_of(step);
         match served.send_placed(step, request, blocks) {
             Err(LinkError::Full { .. }) if request.is_none() => Ok(()),
             sent => sent,
@@ -222,7 +220,7 @@ impl Server {
         if len <= EAGER_BYTES {
             return Ok(Some(Place::Inline { bytes: block.payload.as_slice().to_vec() }));
         }
-        if served.link.transport() == TransportKind::Inproc {
+        if served.link.is_inproc() {
             let key = *stored.exported.entry(at).or_insert_with(|| inproc::export(block.payload.clone()));
             return Ok(Some(Place::Inproc { key: key.0 }));
         }
@@ -249,21 +247,6 @@ impl Server {
         loan.copy_from_slice(bytes);
         Counters::add(&self.counters.shared_copied_bytes, bytes.len());
         Some(loan.freeze())
-    }
-
-    fn announce(&self, segment: SegmentId, served: &mut Served) -> Result<bool, LinkError> {
-        if served.announced.contains(&segment.0) {
-            return Ok(true);
-        }
-        let (Some(fd), Some(described)) =
-            (self.pool.segment_fd(segment), self.pool.segment_descriptor(segment))
-        else {
-            return Ok(false);
-        };
-        let message = DataMessage::SegmentIs { segment: segment.0, len: described.len_bytes };
-        served.link.send(OutFrame::new(message.encode()).with_descriptor(fd))?;
-        served.announced.insert(segment.0);
-        Ok(true)
     }
 
     fn answer_gone(
@@ -359,7 +342,11 @@ impl Server {
 
     /// Nobody needs the step's blocks any more.
     pub(crate) fn free(&self, step: StepId, retire: bool) {
-        let Some(stored) = self.lock().steps.remove(&step) else { return };
+        let mut inner = self.lock();
+        // Before its memory can be lent again.
+        inner.links.retain(|_, served| !served.ends_with(step, retire));
+        let Some(stored) = inner.steps.remove(&step) else { return };
+        drop(inner);
         for key in stored.exported.values() {
             inproc::withdraw(*key);
         }
@@ -457,7 +444,7 @@ impl Server {
         let Some(found) = pieces.iter().map(find).collect::<Option<Vec<usize>>>() else {
             return self.answer_gone(served, Some(request), step, GoneReason::Block);
         };
-        if served.link.transport() != TransportKind::Tcp {
+        if served.link.transport().shares_memory() {
             let mut chosen = found;
             chosen.sort_unstable();
             chosen.dedup();

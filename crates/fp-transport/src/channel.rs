@@ -1,9 +1,11 @@
-//! A connected socket as links and handshakes see it: plain, or with TLS over it.
+//! What carries the bytes of a link, as links and handshakes see it: a connected socket, plain or with TLS over it, or a
+//! queue pair.
 //!
 //! A plain one costs one branch for each system call and nothing for each byte.
 
 use crate::socket::{ReceiveError, end_sending, receive_vectored, send_vectored, wait_for};
 use crate::tls::Cipher;
+use crate::verbs::{Breakage, Stream};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -12,19 +14,50 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The socket, and what enciphers its bytes if anything does.
+/// What carries the bytes, and what enciphers them if anything does.
 pub(crate) struct Channel {
-    socket: OwnedFd,
+    carrier: Carrier,
     tls: Option<Box<Cipher>>,
+}
+
+enum Carrier {
+    Socket(OwnedFd),
+    Verbs(Box<Stream>),
 }
 
 impl Channel {
     pub(crate) fn plain(socket: OwnedFd) -> Channel {
-        Channel { socket, tls: None }
+        Channel { carrier: Carrier::Socket(socket), tls: None }
     }
 
     pub(crate) fn secured(socket: OwnedFd, cipher: Cipher) -> Channel {
-        Channel { socket, tls: Some(Box::new(cipher)) }
+        Channel { carrier: Carrier::Socket(socket), tls: Some(Box::new(cipher)) }
+    }
+
+    pub(crate) fn verbs(stream: Stream) -> Channel {
+        Channel { carrier: Carrier::Verbs(Box::new(stream)), tls: None }
+    }
+
+    /// The queue pair, if that is what it is.
+    pub(crate) fn stream(&mut self) -> Option<&mut Stream> {
+        match &mut self.carrier {
+            Carrier::Verbs(stream) => Some(stream),
+            Carrier::Socket(_) => None,
+        }
+    }
+
+    /// The same, to be looked at.
+    pub(crate) fn stream_ref(&self) -> Option<&Stream> {
+        match &self.carrier {
+            Carrier::Verbs(stream) => Some(stream),
+            Carrier::Socket(_) => None,
+        }
+    }
+
+    /// Whether it takes more from the kernel than it was asked for: then only a read that finds nothing shows that nothing
+    /// is left.
+    pub(crate) fn reads_ahead(&self) -> bool {
+        self.is_encrypted() || matches!(self.carrier, Carrier::Verbs(_))
     }
 
     pub(crate) fn is_encrypted(&self) -> bool {
@@ -35,6 +68,14 @@ impl Channel {
     pub(crate) fn settle(&mut self) {
         if let Some(cipher) = &mut self.tls {
             cipher.settle();
+        }
+        self.remind();
+    }
+
+    /// Makes the descriptor readable for what is here already, where nothing else would.
+    pub(crate) fn remind(&mut self) {
+        if let Some(stream) = self.stream().filter(|stream| stream.has_buffered()) {
+            stream.ring();
         }
     }
 
@@ -50,7 +91,8 @@ impl Channel {
 
     /// Whether bytes are here that the kernel will not tell of.
     pub(crate) fn has_buffered(&self) -> bool {
-        self.tls.as_ref().is_some_and(|cipher| cipher.has_buffered())
+        let of_stream = self.stream_ref().is_some_and(Stream::has_buffered);
+        of_stream || self.tls.as_ref().is_some_and(|cipher| cipher.has_buffered())
     }
 
     /// Takes what it can of the bytes (at most `limit`) and sends what the socket takes now, the descriptors with the
@@ -61,9 +103,10 @@ impl Channel {
         descriptors: &[Arc<OwnedFd>],
         limit: usize,
     ) -> io::Result<usize> {
-        match &mut self.tls {
-            None => send_vectored(self.socket.as_fd(), slices, descriptors),
-            Some(cipher) => cipher.send(self.socket.as_fd(), slices, limit),
+        match (&mut self.carrier, &mut self.tls) {
+            (Carrier::Verbs(stream), _) => stream.send(slices, limit),
+            (Carrier::Socket(socket), None) => send_vectored(socket.as_fd(), slices, descriptors),
+            (Carrier::Socket(socket), Some(cipher)) => cipher.send(socket.as_fd(), slices, limit),
         }
     }
 
@@ -73,33 +116,69 @@ impl Channel {
         slices: &mut [IoSliceMut<'_>],
         descriptors: &mut VecDeque<OwnedFd>,
     ) -> Result<usize, ReceiveError> {
-        match &mut self.tls {
-            None => receive_vectored(self.socket.as_fd(), slices, descriptors),
-            Some(cipher) => Ok(cipher.receive(self.socket.as_fd(), slices)?),
+        match (&mut self.carrier, &mut self.tls) {
+            (Carrier::Verbs(stream), _) => Ok(stream.receive(slices)?),
+            (Carrier::Socket(socket), None) => receive_vectored(socket.as_fd(), slices, descriptors),
+            (Carrier::Socket(socket), Some(cipher)) => Ok(cipher.receive(socket.as_fd(), slices)?),
+        }
+    }
+
+    /// Receives as it comes from the socket, enciphered or not.
+    pub(crate) fn receive_raw(&mut self, slices: &mut [IoSliceMut<'_>]) -> Result<usize, ReceiveError> {
+        match &mut self.carrier {
+            Carrier::Verbs(stream) => Ok(stream.receive(slices)?),
+            Carrier::Socket(socket) => receive_vectored(socket.as_fd(), slices, &mut VecDeque::new()),
         }
     }
 
     /// Tells the peer that nothing more will be sent.
     pub(crate) fn end_sending(&mut self) {
         self.farewell();
-        end_sending(self.socket.as_fd());
+        self.end_raw();
+    }
+
+    /// The same, without a word of TLS.
+    pub(crate) fn end_raw(&mut self) {
+        match &mut self.carrier {
+            Carrier::Verbs(stream) => stream.end_sending(),
+            Carrier::Socket(socket) => end_sending(socket.as_fd()),
+        }
+    }
+
+    /// Breaks the connection, both ways.
+    #[cfg_attr(not(feature = "testing"), allow(dead_code))] // sockets are broken by tests alone
+    pub(crate) fn break_off(&mut self) {
+        match &mut self.carrier {
+            Carrier::Verbs(stream) => stream.break_off(Breakage::Ended),
+            Carrier::Socket(socket) => {
+                let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
+            }
+        }
+    }
+
+    /// Waits until there may be room to send; `false` when the deadline is over.
+    pub(crate) fn await_room(&mut self, deadline: Instant) -> io::Result<bool> {
+        match &mut self.carrier {
+            Carrier::Verbs(stream) => stream.await_room(deadline),
+            Carrier::Socket(socket) => wait_for(socket.as_fd(), PollFlags::OUT, deadline),
+        }
     }
 
     /// Over TLS: tells the peer that the end is meant, and no cut.
     pub(crate) fn farewell(&mut self) {
-        if let Some(cipher) = &mut self.tls {
-            cipher.end(self.socket.as_fd());
+        if let (Carrier::Socket(socket), Some(cipher)) = (&self.carrier, &mut self.tls) {
+            cipher.end(socket.as_fd());
         }
     }
 
     /// Agrees on keys, waiting until the deadline.
     pub(crate) fn shake_hands(&mut self, deadline: Instant) -> io::Result<()> {
-        let Some(cipher) = &mut self.tls else { return Ok(()) };
+        let (Carrier::Socket(socket), Some(cipher)) = (&self.carrier, &mut self.tls) else { return Ok(()) };
         loop {
-            match cipher.shake_hands(self.socket.as_fd()) {
+            match cipher.shake_hands(socket.as_fd()) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let events = if cipher.wants_write() { PollFlags::OUT } else { PollFlags::IN };
-                    in_time(wait_for(self.socket.as_fd(), events, deadline)?)?;
+                    in_time(wait_for(socket.as_fd(), events, deadline)?)?;
                 }
                 other => return other,
             }
@@ -112,7 +191,7 @@ impl Channel {
             match self.send(&[IoSlice::new(bytes)], &[], usize::MAX) {
                 Ok(sent) => bytes = bytes.get(sent..).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    in_time(wait_for(self.as_fd(), PollFlags::OUT, deadline)?)?;
+                    in_time(self.await_room(deadline)?)?;
                 }
                 Err(error) => return Err(error),
             }
@@ -154,7 +233,10 @@ impl Channel {
 
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        match &self.carrier {
+            Carrier::Socket(socket) => socket.as_fd(),
+            Carrier::Verbs(stream) => stream.as_fd(),
+        }
     }
 }
 

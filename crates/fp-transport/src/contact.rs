@@ -2,7 +2,7 @@
 //!
 //! One line, for files, environments and messages:
 //! `flexpath:1,process=<32 hex>,host=<32 hex>,pid=<number>,token=<no|needed>,unix=<name>,tcp=<address:port>`; `tls=` in
-//! place of `tcp=` where TLS is spoken.
+//! place of `tcp=` where TLS is spoken, `verbs=<address:port>` where RDMA connections are taken.
 //! A contact never holds the token itself: contacts are printed, tokens must not be.
 
 use crate::identity::{HostId, ProcessId};
@@ -28,6 +28,8 @@ pub enum Endpoint {
     Tcp(SocketAddr),
     /// A tcp address at which TLS is spoken and nothing else.
     Tls(SocketAddr),
+    /// An address of an RDMA device.
+    Verbs(SocketAddr),
 }
 
 /// Where a rank is reached, and what is known of it before it is dialled. Only a hello proves any of it.
@@ -102,7 +104,7 @@ impl Contact {
     pub fn unix_name(&self) -> Option<&str> {
         self.endpoints.iter().find_map(|endpoint| match endpoint {
             Endpoint::Unix(name) => Some(name.as_str()),
-            Endpoint::Tcp(_) | Endpoint::Tls(_) => None,
+            Endpoint::Tcp(_) | Endpoint::Tls(_) | Endpoint::Verbs(_) => None,
         })
     }
 
@@ -115,7 +117,15 @@ impl Contact {
     pub fn tcp_addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.endpoints.iter().filter_map(|endpoint| match endpoint {
             Endpoint::Tcp(address) | Endpoint::Tls(address) => Some(*address),
-            Endpoint::Unix(_) => None,
+            Endpoint::Unix(_) | Endpoint::Verbs(_) => None,
+        })
+    }
+
+    /// The addresses of RDMA devices.
+    pub fn verbs_addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        self.endpoints.iter().filter_map(|endpoint| match endpoint {
+            Endpoint::Verbs(address) => Some(*address),
+            Endpoint::Unix(_) | Endpoint::Tcp(_) | Endpoint::Tls(_) => None,
         })
     }
 }
@@ -129,6 +139,7 @@ impl fmt::Display for Contact {
                 Endpoint::Unix(name) => write!(f, ",unix={name}")?,
                 Endpoint::Tcp(address) => write!(f, ",tcp={address}")?,
                 Endpoint::Tls(address) => write!(f, ",tls={address}")?,
+                Endpoint::Verbs(address) => write!(f, ",verbs={address}")?,
             }
         }
         Ok(())
@@ -176,6 +187,7 @@ impl Draft {
             }
             "tcp" => self.push("tcp", value, value.parse().ok().map(Endpoint::Tcp)),
             "tls" => self.push("tls", value, value.parse().ok().map(Endpoint::Tls)),
+            "verbs" => self.push("verbs", value, value.parse().ok().map(Endpoint::Verbs)),
             _ => Err(unknown()),
         }
     }
@@ -256,6 +268,8 @@ mod tests {
                 .prop_map(|(ip, port)| Endpoint::Tcp((ip, port).into())),
             (any::<std::net::Ipv4Addr>(), any::<u16>())
                 .prop_map(|(ip, port)| Endpoint::Tls((ip, port).into())),
+            (any::<std::net::Ipv4Addr>(), any::<u16>())
+                .prop_map(|(ip, port)| Endpoint::Verbs((ip, port).into())),
         ]
     }
 

@@ -8,6 +8,7 @@ use crate::identity::ProcessId;
 use crate::link::Link;
 use crate::negotiate::{Reason, TransportKind, TransportPolicy};
 use crate::tls::TlsIdentity;
+use crate::verbs::Domain;
 use attempt::{Failure, attempt};
 use std::fmt;
 use std::time::Instant;
@@ -28,6 +29,8 @@ pub struct DialOptions {
     pub deadline: Instant,
     /// TLS, over tcp. Default none.
     pub tls: Option<TlsIdentity>,
+    /// What links over verbs share. Default: one of this dial's own.
+    pub domain: Domain,
     /// Who this process says it is. Only tests change it.
     pub process: ProcessId,
 }
@@ -42,6 +45,7 @@ impl DialOptions {
             policy: TransportPolicy::default(),
             deadline,
             tls: None,
+            domain: Domain::new(),
             process: ProcessId::own(),
         }
     }
@@ -78,6 +82,13 @@ impl DialOptions {
     #[must_use]
     pub fn with_tls(mut self, tls: Option<TlsIdentity>) -> Self {
         self.tls = tls;
+        self
+    }
+
+    /// Sets what links over verbs share.
+    #[must_use]
+    pub fn with_domain(mut self, domain: Domain) -> Self {
+        self.domain = domain;
         self
     }
 

@@ -13,7 +13,7 @@
 //! | 72..88 | host id |
 //! | 88..92 | process number |
 //! | 92 | purpose: 1 control, 2 data, 3 probe |
-//! | 93 | transport wanted: 1 inproc, 2 shm, 3 tcp |
+//! | 93 | transport wanted: 1 inproc, 2 shm, 3 tcp, 4 verbs |
 //! | 94..128 | reserved: zero, not looked at |
 //!
 //! The listener answers with 96 bytes (over shm with a memfd beside them), the dialler proves that the transport works
@@ -30,7 +30,7 @@
 //! | 16..32 | its epoch; zero where the token was wrong |
 //! | 32..48 | process id |
 //! | 48..64 | host id |
-//! | 64..80 | challenge: a nonce (tcp), a key of the process-wide table (inproc), zero (shm: it is in the memfd) |
+//! | 64..80 | challenge: a nonce (tcp), a key of the process-wide table (inproc), zero (shm: it is in the memfd), address and key of memory to READ (verbs) |
 //! | 80 | why the transport was refused |
 //! | 81..96 | reserved: zero, not looked at |
 

@@ -1,4 +1,4 @@
-//! How bytes move: contacts, links, segments, and the inproc, shm and tcp transports.
+//! How bytes move: contacts, links, segments, and the inproc, shm, verbs and tcp transports.
 //!
 //! This crate knows frames and memory, not steps. `contact` says where a rank is, `dial` and `listener` agree on a
 //! transport with real bytes, `link` carries frames, `memory` holds the bytes that are published.
@@ -14,8 +14,8 @@
 //!   connections, so that bulk never delays a heartbeat.
 //! * **TLS** lies under the frames of tcp links, in `tls`, with its reasons there; a link without it pays a branch for
 //!   each system call.
-//! * **Unsafe code** lives in `credentials` (one call) and in files of `memory`, each with its reason; everything else
-//!   denies it.
+//! * **Unsafe code** lives in `credentials` (one call) and in files of `memory` and `verbs`, each with its reason;
+//!   everything else denies it.
 #![deny(unsafe_code)]
 
 mod channel;
@@ -31,6 +31,7 @@ pub mod memory;
 pub mod negotiate;
 mod socket;
 pub mod tls;
+pub mod verbs;
 
 pub use contact::{Contact, ContactError, Endpoint};
 pub use dial::{DialError, DialOptions, dial};
@@ -45,6 +46,9 @@ pub use memory::{
 };
 pub use negotiate::{Negotiated, PolicyError, Reason, TransportKind, TransportPolicy};
 pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};
+pub use verbs::{
+    Destination, Domain, DomainStats, ReadRun, RemoteMemory, VerbsDevice, VerbsTrouble, verbs_devices,
+};
 
 /// Handles are moved between threads and shared under a lock.
 const _: () = {

@@ -8,6 +8,7 @@
 mod faults;
 mod inbox;
 mod outbox;
+mod remote;
 mod rings;
 mod waiting;
 
@@ -155,6 +156,11 @@ impl Link {
         self.negotiated.transport
     }
 
+    /// Whether both ends are in one process, with one copy of the library.
+    pub fn is_inproc(&self) -> bool {
+        self.transport() == TransportKind::Inproc
+    }
+
     /// Whether its bytes are enciphered (TLS), which costs copies: see `docs/transports.md`.
     pub fn is_encrypted(&self) -> bool {
         self.channel.is_encrypted()
@@ -204,7 +210,7 @@ impl Link {
     /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what the peer sent can still be received.
     pub fn send(&mut self, frame: OutFrame) -> Result<(), LinkError> {
         if !self.send_by_ring(&frame)? {
-            let passes_descriptors = self.transport() != TransportKind::Tcp;
+            let passes_descriptors = self.transport().passes_descriptors();
             self.outbox.push(frame, passes_descriptors)?;
             self.offer_ring();
         }

@@ -1,4 +1,5 @@
-//! Where peers dial in: an abstract unix socket (inproc, shm) and a tcp socket, both driven by one epoll descriptor.
+//! Where peers dial in: an abstract unix socket (inproc, shm), a tcp socket and an address of an RDMA device, all driven by
+//! one epoll descriptor.
 //!
 //! Handshakes go on side by side, each with a deadline of its own; a peer that is silent, slow, or talks nonsense
 //! costs one table entry until then, and never stalls the others. The epoll set holds the sockets, the half-open
@@ -13,6 +14,7 @@ pub(crate) use handshake::OVERFLOW_UID;
 pub use options::{ListenError, ListenOptions};
 pub(crate) use probe::{PROBE_LEN_BYTES, inproc_answer};
 
+use crate::channel::Channel;
 use crate::contact::{Contact, Endpoint};
 use crate::credentials::{Credentials, peer_credentials};
 use crate::hello::{Hello, Refusal};
@@ -20,6 +22,7 @@ use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid, random_u128};
 use crate::link::Link;
 use crate::socket::{stream_socket, timespec};
 use crate::tls::TlsIdentity;
+use crate::verbs::{Listening, VerbsTrouble};
 use handshake::{Handshake, House, Step, Via};
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -43,6 +46,9 @@ const ACCEPTS: usize = 64;
 const UNIX_KEY: u64 = 0;
 const TCP_KEY: u64 = 1;
 const TIMER_KEY: u64 = 2;
+const VERBS_KEY: u64 = 3;
+/// Handshakes over verbs at one time, as each holds locked memory before its peer has said who it is.
+const VERBS_HANDSHAKES: usize = 64;
 const FIRST_HANDSHAKE_KEY: u64 = 16;
 
 /// A link that a peer opened, with what it said and who it is.
@@ -62,6 +68,8 @@ pub struct Listener {
     timer: OwnedFd,
     unix: Option<OwnedFd>,
     tcp: Option<OwnedFd>,
+    verbs: Option<Listening>,
+    verbs_trouble: Option<VerbsTrouble>,
     contact: Contact,
     house: House,
     options: ListenOptions,
@@ -82,10 +90,12 @@ impl Listener {
         options.check()?;
         let unix = (options.shm || options.inproc).then(bind_unix).transpose()?;
         let tcp = options.tcp.map(bind_tcp).transpose()?;
+        let (verbs, verbs_trouble) = bind_verbs(&options);
         let mut endpoints = Vec::new();
         endpoints.extend(unix.as_ref().map(|(_, name)| Endpoint::Unix(name.clone())));
         let tcp_endpoint = if options.tls.is_some() { Endpoint::Tls } else { Endpoint::Tcp };
         endpoints.extend(tcp.as_ref().map(|(_, bound)| tcp_endpoint(options.advertised(*bound))));
+        endpoints.extend(verbs.as_ref().map(|(_, bound)| Endpoint::Verbs(options.advertised(*bound))));
         let contact = Contact {
             process: ProcessId::own(),
             host: HostId::own(),
@@ -93,7 +103,14 @@ impl Listener {
             needs_token: options.token.is_some(),
             endpoints,
         };
-        Listener::assemble(options, contact, unix.map(|(fd, _)| fd), tcp.map(|(fd, _)| fd))
+        let mut listener =
+            Listener::assemble(options, contact, unix.map(|(fd, _)| fd), tcp.map(|(fd, _)| fd))?;
+        if let Some((listening, _)) = verbs {
+            watch(&listener.epoll, listening.as_fd(), VERBS_KEY).map_err(ListenError::system)?;
+            listener.verbs = Some(listening);
+        }
+        listener.verbs_trouble = verbs_trouble;
+        Ok(listener)
     }
 
     fn assemble(
@@ -117,6 +134,8 @@ impl Listener {
             timer,
             unix,
             tcp,
+            verbs: None,
+            verbs_trouble: None,
             contact,
             options,
             handshakes: BTreeMap::new(),
@@ -133,6 +152,11 @@ impl Listener {
     /// TLS as it is configured for tcp, to dial others in the same way.
     pub fn tls(&self) -> Option<&TlsIdentity> {
         self.options.tls.as_ref()
+    }
+
+    /// Why no verbs connections are taken, though the options ask for it.
+    pub fn verbs_trouble(&self) -> Option<&VerbsTrouble> {
+        self.verbs_trouble.as_ref()
     }
 
     /// Sets the state byte of replies from now on.
@@ -168,6 +192,7 @@ impl Listener {
             match event.data.u64() {
                 UNIX_KEY => self.take_connections(true, now),
                 TCP_KEY => self.take_connections(false, now),
+                VERBS_KEY => self.take_verbs(now),
                 TIMER_KEY => drain_timer(&self.timer),
                 key => self.advance(key),
             }
@@ -188,20 +213,37 @@ impl Listener {
         }
     }
 
+    fn take_verbs(&mut self, now: Instant) {
+        for _ in 0..ACCEPTS {
+            let under_way = self.handshakes.values().filter(|handshake| handshake.is_over_verbs()).count();
+            let Some(listening) = &mut self.verbs else { return };
+            if under_way >= VERBS_HANDSHAKES.min(self.options.handshakes_limit) {
+                return listening.turn_one_away();
+            }
+            let Some((stream, address)) = listening.accept() else { return };
+            let deadline = now + Duration::from_millis(self.options.handshake_timeout_ms);
+            let handshake = Handshake::over(Channel::verbs(stream), Via::Verbs { address }, deadline);
+            self.add(handshake);
+        }
+    }
+
+    fn add(&mut self, handshake: Handshake) {
+        let key = self.next_key;
+        self.next_key += 1;
+        if watch(&self.epoll, handshake.as_fd(), key).is_ok() {
+            self.handshakes.insert(key, handshake);
+            self.advance(key); // the hello is often here already
+        }
+    }
+
     fn begin(&mut self, socket: OwnedFd, unix: bool, now: Instant) {
         let Some(via) = via_of(&socket, unix) else { return };
         if self.handshakes.len() >= self.options.handshakes_limit {
             return self.house.turn_away(&socket, Refusal::Busy);
         }
-        let key = self.next_key;
-        self.next_key += 1;
-        if watch(&self.epoll, socket.as_fd(), key).is_err() {
-            return;
-        }
         let deadline = now + Duration::from_millis(self.options.handshake_timeout_ms);
         let Some(handshake) = Handshake::new(socket, via, deadline, &self.house) else { return };
-        self.handshakes.insert(key, handshake);
-        self.advance(key); // the hello is often here already
+        self.add(handshake);
     }
 
     /// The process is out of descriptors: without this the same connection would make the listener readable for ever.
@@ -303,6 +345,22 @@ fn bind_unix() -> Result<(OwnedFd, String), ListenError> {
         Ok(socket)
     })();
     bound.map(|socket| (socket, name.clone())).map_err(|cause| ListenError::Unix { name, cause })
+}
+
+/// Verbs connections, or why not: what else is listened on goes on without.
+fn bind_verbs(options: &ListenOptions) -> (Option<(Listening, SocketAddr)>, Option<VerbsTrouble>) {
+    let Some(address) = options.verbs else { return (None, None) };
+    let bound = match &options.tls {
+        Some(_) => Err(VerbsTrouble::Tls),
+        None => Listening::bind(address, &options.domain),
+    };
+    match bound {
+        Ok(bound) => (Some(bound), None),
+        Err(trouble) => {
+            tracing::info!(%trouble, "no verbs connections are taken");
+            (None, Some(trouble))
+        }
+    }
 }
 
 fn bind_tcp(address: SocketAddr) -> Result<(OwnedFd, SocketAddr), ListenError> {

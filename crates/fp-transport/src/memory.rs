@@ -29,7 +29,7 @@ pub use pool::{Pool, PoolOptions, PoolStats};
 pub use segment::{SegmentDescriptor, SegmentId, seals_supported};
 pub use watch::ProcessWatch;
 
-pub(crate) use mapping::word_wiped_by_fork;
+pub(crate) use mapping::{Mapping, PAGE_BYTES, word_wiped_by_fork};
 pub(crate) use segment::sealed_memfd;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,6 +3,7 @@
 use crate::hello::Refusal;
 use crate::identity::ProcessId;
 use crate::tls::TlsFailure;
+use crate::verbs::VerbsTrouble;
 use std::fmt;
 use std::io;
 use std::str::FromStr;
@@ -15,19 +16,23 @@ pub enum TransportKind {
     Inproc,
     /// Within one host: segments are mapped by the peer.
     Shm,
+    /// Between RDMA devices: frames by queue pairs, payload by one-sided READs.
+    Verbs,
     /// Anywhere: bytes through a socket.
     Tcp,
 }
 
 impl TransportKind {
     /// All of them, best first.
-    pub const ALL: [TransportKind; 3] = [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp];
+    pub const ALL: [TransportKind; 4] =
+        [TransportKind::Inproc, TransportKind::Shm, TransportKind::Verbs, TransportKind::Tcp];
 
     /// As printed and as written in `FLEXPATH_TRANSPORTS`.
     pub fn name(self) -> &'static str {
         match self {
             TransportKind::Inproc => "inproc",
             TransportKind::Shm => "shm",
+            TransportKind::Verbs => "verbs",
             TransportKind::Tcp => "tcp",
         }
     }
@@ -37,7 +42,7 @@ impl TransportKind {
         match self {
             TransportKind::Inproc => "without TLS: same process",
             TransportKind::Shm => "without TLS: same host and user",
-            TransportKind::Tcp => "",
+            TransportKind::Verbs | TransportKind::Tcp => "",
         }
     }
 
@@ -46,7 +51,18 @@ impl TransportKind {
             TransportKind::Inproc => 1,
             TransportKind::Shm => 2,
             TransportKind::Tcp => 3,
+            TransportKind::Verbs => 4,
         }
+    }
+
+    /// Whether both ends can have the same memory before them.
+    pub fn shares_memory(self) -> bool {
+        matches!(self, TransportKind::Inproc | TransportKind::Shm)
+    }
+
+    /// Whether descriptors can go with a frame.
+    pub(crate) fn passes_descriptors(self) -> bool {
+        self.shares_memory()
     }
 
     pub(crate) fn from_code(code: u8) -> Option<TransportKind> {
@@ -127,6 +143,9 @@ pub enum Reason {
     /// TLS is configured here, and did not come about with this peer.
     #[error("{0}")]
     Tls(TlsFailure),
+    /// RDMA does not work here, or not with this peer.
+    #[error("{0}")]
+    Verbs(VerbsTrouble),
     /// The peer refused this candidate.
     #[error("{0}")]
     Refused(Refusal),
@@ -222,7 +241,7 @@ impl TransportPolicy {
 
 /// A list of transports that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is no transport: a list of inproc, shm and tcp, such as `shm,tcp`")]
+#[error("`{word}` is no transport: a list of inproc, shm, verbs and tcp, such as `shm,tcp`")]
 pub struct PolicyError {
     /// The word that is none.
     pub word: String,

@@ -1,55 +1,14 @@
 //! One suite for all transports: every test runs over inproc, shm, tcp and tcp with TLS, plain, throttled (a few bytes a
-//! call) and flaky (calls that would block, odd lengths).
+//! call) and flaky (calls that would block, odd lengths). The rows of verbs are in `verbs.rs`, as they need a device.
 
+#[path = "conformance/case.rs"]
+mod case;
 #[path = "conformance/suite.rs"]
 mod suite;
 mod support;
 
-use fp_transport::link::Faults;
-use fp_transport::{Link, TransportKind};
-
-/// How to make a connected pair.
-#[derive(Clone, Copy)]
-pub(crate) struct Case {
-    kind: TransportKind,
-    tls: bool,
-    faults: Faults,
-}
-
-impl Case {
-    fn pair(self) -> (Link, Link) {
-        let (mut one, mut other) = if self.tls { support::tls_pair() } else { support::pair(self.kind) };
-        one.set_faults(self.faults);
-        other.set_faults(self.faults);
-        (one, other)
-    }
-
-    fn passes_descriptors(self) -> bool {
-        self.kind != TransportKind::Tcp
-    }
-
-    /// Smaller volumes where every call moves only a few bytes.
-    fn scaled(self, len: usize) -> usize {
-        if self.faults.send_bytes.is_some() { len / 16 } else { len }
-    }
-}
-
-fn plain() -> Faults {
-    Faults::default()
-}
-
-fn throttled() -> Faults {
-    Faults { send_bytes: Some(97), receive_bytes: Some(61), ..Faults::default() }
-}
-
-fn flaky() -> Faults {
-    Faults {
-        send_bytes: Some(4099),
-        receive_bytes: Some(1021),
-        would_block_every: Some(3),
-        ..Faults::default()
-    }
-}
+use case::{Case, flaky, plain, throttled};
+use fp_transport::TransportKind;
 
 macro_rules! conformance {
     ($($test:ident),* $(,)?) => {

@@ -14,6 +14,9 @@ use std::thread;
 use support::raw::{exchange, tcp_address};
 use support::*;
 
+/// The transports that need no device.
+const ANYWHERE: [TransportKind; 3] = [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp];
+
 #[test]
 fn the_best_transport_is_taken_and_the_others_are_named() {
     let mut listener = listener();
@@ -35,7 +38,10 @@ fn the_best_transport_is_taken_and_the_others_are_named() {
     let dialling = thread::spawn(move || dial(&elsewhere, &options));
     accept(&mut listener);
     let link = dialling.join().expect("no panic").expect("tcp works");
-    let expected = format!("transport=tcp {address}; inproc refused: other process; shm refused: other host");
+    let expected = format!(
+        "transport=tcp {address}; inproc refused: other process; shm refused: other host; \
+         verbs refused: the contact has no endpoint for it"
+    );
     assert_eq!(link.negotiated().to_string(), expected);
     assert!(link.watch().is_none() && link.peer().uid.is_none());
 }
@@ -43,7 +49,8 @@ fn the_best_transport_is_taken_and_the_others_are_named() {
 #[test]
 fn a_policy_decides_and_what_it_excludes_is_named() {
     let (link, _) = connected(&mut listener(), options(TransportKind::Tcp));
-    let expected = [(TransportKind::Inproc, Reason::NotAllowed), (TransportKind::Shm, Reason::NotAllowed)];
+    let better = [TransportKind::Inproc, TransportKind::Shm, TransportKind::Verbs];
+    let expected = better.map(|kind| (kind, Reason::NotAllowed));
     assert_eq!(link.negotiated().refused, expected);
 }
 
@@ -80,7 +87,7 @@ fn state_and_identity_come_with_the_reply() {
 fn a_wrong_epoch_is_refused_over_every_transport() {
     let mut listener = listener();
     let contact = listener.contact().clone();
-    for kind in TransportKind::ALL {
+    for kind in ANYWHERE {
         let error = refused(&mut listener, &contact, options(kind).with_epoch(Some(5)));
         let DialError::Refused { refusal, .. } = &error else { panic!("{error}") };
         assert_eq!(*refusal, Refusal::Epoch { theirs: EPOCH });
@@ -112,7 +119,11 @@ fn a_stale_contact_is_passed_over_with_its_reasons() {
     assert!(matches!(error, DialError::NoTransport { .. }));
     let kinds: Vec<_> = error.refused().iter().map(|(kind, _)| *kind).collect();
     assert_eq!(kinds, TransportKind::ALL);
-    assert!(error.refused().iter().all(|(_, reason)| matches!(reason, Reason::Io { .. })), "{error}");
+    let silent = |kind: TransportKind, reason: &Reason| match kind {
+        TransportKind::Verbs => *reason == Reason::NoEndpoint,
+        _ => matches!(reason, Reason::Io { .. }),
+    };
+    assert!(error.refused().iter().all(|(kind, reason)| silent(*kind, reason)), "{error}");
     let unlisted = Contact { endpoints: vec![], ..contact };
     let error = dial(&unlisted, &open_options()).expect_err("no endpoint");
     assert!(error.refused().iter().all(|(_, reason)| *reason == Reason::NoEndpoint), "{error}");
@@ -124,7 +135,7 @@ fn two_hundred_dial_at_once() {
     let contact = listener.contact().clone();
     let dialling: Vec<_> = (0..200usize)
         .map(|number| {
-            let (contact, kind) = (contact.clone(), TransportKind::ALL[number % 3]);
+            let (contact, kind) = (contact.clone(), ANYWHERE[number % 3]);
             thread::spawn(move || {
                 let mut link = dial(&contact, &options(kind)).expect("the dial succeeds");
                 link.send_all(OutFrame::new(number.to_le_bytes().to_vec()), soon()).expect("sent");

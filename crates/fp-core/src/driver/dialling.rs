@@ -3,7 +3,10 @@
 
 use fp_proto::config::ContactText;
 use fp_proto::effect::DialTicket;
-use fp_transport::{Contact, DialError, DialOptions, Link, Purpose, TlsIdentity, Token, TransportPolicy};
+use fp_transport::{
+    Contact, DialError, DialOptions, Domain, Link, Purpose, TlsIdentity, Token, TransportKind,
+    TransportPolicy,
+};
 use fp_types::Epoch;
 use rustix::event::{EventfdFlags, eventfd};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -63,6 +66,8 @@ pub(crate) struct Dial {
     pub(crate) policy: TransportPolicy,
     pub(crate) token: Option<Token>,
     pub(crate) tls: Option<TlsIdentity>,
+    /// What the links of this handle share over verbs.
+    pub(crate) domain: Domain,
     pub(crate) timeout: Duration,
 }
 
@@ -108,7 +113,19 @@ impl Dial {
             .with_epoch(epoch.map(|epoch| epoch.0))
             .with_token(self.token.clone())
             .with_tls(self.tls.clone())
-            .with_policy(self.policy.clone());
+            .with_domain(self.domain.clone())
+            .with_policy(self.policy_for(purpose));
         fp_transport::dial(contact, &options)
+    }
+
+    /// RDMA is for payload: control has few bytes, and would hold locked memory for them. It goes that way only where
+    /// the policy has nothing else.
+    fn policy_for(&self, purpose: Purpose) -> TransportPolicy {
+        let mut policy = self.policy.clone();
+        let others = policy.allow.iter().any(|kind| *kind != TransportKind::Verbs);
+        if purpose != Purpose::Data && others {
+            policy.allow.retain(|kind| *kind != TransportKind::Verbs);
+        }
+        policy
     }
 }

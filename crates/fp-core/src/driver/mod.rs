@@ -85,6 +85,7 @@ pub(crate) struct Setup {
     pub(crate) rendezvous: Rendezvous,
     pub(crate) policy: TransportPolicy,
     pub(crate) token: Option<fp_transport::Token>,
+    pub(crate) domain: fp_transport::Domain,
     pub(crate) dial_timeout: Duration,
     pub(crate) busy_poll: Duration,
 }
@@ -124,8 +125,9 @@ impl<R: Role> Endpoint<R> {
         epoll::add(&epoll, setup.listener.as_fd(), epoll::EventData::new_u64(TOKEN_LISTENER), read)?;
         epoll::add(&epoll, mailbox.descriptor(), epoll::EventData::new_u64(TOKEN_WAKE), read)?;
         let tls = setup.listener.tls().cloned();
-        let dial =
-            dialling::Dial { policy: setup.policy, token: setup.token, tls, timeout: setup.dial_timeout };
+        let Setup { policy, token, domain, dial_timeout: timeout, .. } = &setup;
+        let (policy, token, domain, timeout) = (policy.clone(), token.clone(), domain.clone(), *timeout);
+        let dial = dialling::Dial { policy, token, tls, domain, timeout };
         let state = State {
             machine,
             role,

@@ -14,6 +14,7 @@ use crate::memory::{MapOptions, MappedSegment, ProcessWatch, seals_supported};
 use crate::negotiate::{Negotiated, Reason, TransportKind};
 use crate::socket::{stream_socket, wait_for};
 use crate::tls::TlsFailure;
+use crate::verbs::{self, Stream, VerbsTrouble};
 use rustix::event::PollFlags;
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::sockopt::{Timeout, set_socket_timeout, set_tcp_nodelay, socket_error};
@@ -67,6 +68,7 @@ pub(super) fn attempt(
     check_possible(contact, options, kind)?;
     let connected = match kind {
         TransportKind::Inproc | TransportKind::Shm => connect_unix(contact, options.deadline)?,
+        TransportKind::Verbs => connect_verbs(contact, options)?,
         TransportKind::Tcp => connect_tcp(contact, options)?,
     };
     shake_hands(contact, options, kind, connected)
@@ -81,12 +83,14 @@ fn check_possible(contact: &Contact, options: &DialOptions, kind: TransportKind)
         TransportKind::Inproc | TransportKind::Shm if contact.unix_name().is_none() => {
             Err(Reason::NoEndpoint)
         }
+        TransportKind::Verbs if contact.verbs_addresses().next().is_none() => Err(Reason::NoEndpoint),
+        TransportKind::Verbs if options.tls.is_some() => Err(Reason::Verbs(VerbsTrouble::Tls)),
         TransportKind::Tcp if contact.tcp_addresses().next().is_none() => Err(Reason::NoEndpoint),
         // Known before a word was said: the token must not go there in clear.
         TransportKind::Tcp if contact.speaks_tls() && options.tls.is_none() => {
             Err(Reason::Refused(Refusal::TlsNeeded))
         }
-        TransportKind::Inproc | TransportKind::Shm | TransportKind::Tcp => Ok(()),
+        TransportKind::Inproc | TransportKind::Shm | TransportKind::Verbs | TransportKind::Tcp => Ok(()),
     }
 }
 
@@ -134,6 +138,24 @@ fn open_unix(name: &str, deadline: Instant) -> io::Result<OwnedFd> {
     }
     ioctl_fionbio(&socket, true)?;
     Ok(socket)
+}
+
+/// The first of the contact's RDMA devices that answers.
+fn connect_verbs(contact: &Contact, options: &DialOptions) -> Result<Connected, Failure> {
+    let mut last = Failure::Candidate(Reason::NoEndpoint);
+    for address in contact.verbs_addresses() {
+        match verbs::dial(address, &options.domain, options.deadline) {
+            Ok(stream) => {
+                let detail = format!("{} {address}", stream.device_name());
+                return Ok(Connected { channel: Channel::verbs(stream), detail, credentials: None });
+            }
+            Err(VerbsTrouble::Silent { .. }) if Instant::now() >= options.deadline => {
+                return Err(Failure::Deadline("a verbs connection"));
+            }
+            Err(trouble) => last = Failure::Candidate(Reason::Verbs(trouble)),
+        }
+    }
+    Err(last)
 }
 
 /// The first of the contact's addresses that answers.
@@ -213,7 +235,10 @@ fn shake_hands(
     let mut descriptors = VecDeque::new();
     let reply = hear_reply(&mut connected.channel, &mut descriptors, deadline)?;
     let version = check_reply(contact, options, &reply)?;
-    let proof = prove(kind, &reply, descriptors.pop_front())?;
+    let proof = match connected.channel.stream() {
+        Some(stream) => read_probe_remotely(stream, reply.challenge, deadline)?,
+        None => prove(kind, &reply, descriptors.pop_front())?,
+    };
     connected.channel.send_exact(&proof.to_le_bytes(), deadline).map_err(failed("room for the proof"))?;
     let last = hear_reply(&mut connected.channel, &mut descriptors, deadline)?;
     last.outcome.map_err(refused)?;
@@ -270,10 +295,19 @@ fn check_reply(contact: &Contact, options: &DialOptions, reply: &Reply) -> Resul
 /// The answer to the challenge.
 fn prove(kind: TransportKind, reply: &Reply, descriptor: Option<OwnedFd>) -> Result<u128, Reason> {
     match kind {
-        TransportKind::Tcp => Ok(reply.challenge),
+        TransportKind::Tcp | TransportKind::Verbs => Ok(reply.challenge),
         TransportKind::Inproc => inproc_answer(reply.challenge).ok_or(Reason::OtherCopy),
         TransportKind::Shm => read_probe(descriptor),
     }
+}
+
+/// Over verbs the answer lies in the listener's memory, and is read from there.
+fn read_probe_remotely(stream: &mut Stream, challenge: u128, deadline: Instant) -> Result<u128, Reason> {
+    let (address, key) = (challenge as u64, (challenge >> 64) as u32);
+    let read = stream.read_probe(address, key, deadline);
+    let bytes =
+        read.map_err(|error| Reason::Probe { what: format!("a READ of the peer's memory: {error}") })?;
+    Ok(u128::from_le_bytes(bytes))
 }
 
 fn read_probe(descriptor: Option<OwnedFd>) -> Result<u128, Reason> {

@@ -1,9 +1,8 @@
 //! Faults inside a link, for the conformance suite: short calls, calls that would block, a reset in the middle.
 
 use super::Link;
-use rustix::net::{Shutdown, shutdown};
+use crate::channel::Channel;
 use std::io;
-use std::os::fd::BorrowedFd;
 
 /// What goes wrong. The default is nothing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,21 +31,22 @@ impl FaultState {
         send_bytes.or(receive_bytes).is_some() || would_block_every.or(reset_after_bytes).is_some()
     }
 
-    pub(super) fn before_send(&mut self, limit: usize, fd: BorrowedFd<'_>) -> io::Result<usize> {
-        self.before(limit, self.faults.send_bytes, fd)
+    pub(super) fn before_send(&mut self, limit: usize, channel: &mut Channel) -> io::Result<usize> {
+        self.before(limit, self.faults.send_bytes, channel)
     }
 
-    pub(super) fn before_receive(&mut self, limit: usize, fd: BorrowedFd<'_>) -> io::Result<usize> {
-        self.before(limit, self.faults.receive_bytes, fd)
+    pub(super) fn before_receive(&mut self, limit: usize, channel: &mut Channel) -> io::Result<usize> {
+        self.before(limit, self.faults.receive_bytes, channel)
     }
 
-    fn before(&mut self, limit: usize, most: Option<usize>, fd: BorrowedFd<'_>) -> io::Result<usize> {
+    fn before(&mut self, limit: usize, most: Option<usize>, channel: &mut Channel) -> io::Result<usize> {
         self.calls += 1;
         if self.faults.would_block_every.is_some_and(|every| self.calls.is_multiple_of(every)) {
+            channel.remind();
             return Err(io::ErrorKind::WouldBlock.into());
         }
         if self.faults.reset_after_bytes.is_some_and(|bytes| self.bytes >= bytes) {
-            let _ = shutdown(fd, Shutdown::Both);
+            channel.break_off();
             return Err(io::ErrorKind::ConnectionReset.into());
         }
         let limit = most.map_or(limit, |most| most.max(1).min(limit));

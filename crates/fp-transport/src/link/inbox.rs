@@ -3,13 +3,10 @@
 use super::{CALL_LIMIT_BYTES, Link, LinkError, broken};
 use crate::channel::Channel;
 use crate::frame::{DESCRIPTORS_LIMIT, FrameLimits, HEADER_LEN, Header, InFrame, at_most};
-use crate::negotiate::TransportKind;
 use crate::socket::ReceiveError;
 use rustix::process::{Resource, getrlimit};
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
-#[cfg(feature = "testing")]
-use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 
 /// Bytes that are read ahead.
@@ -89,7 +86,11 @@ impl Inbox {
         let header = Header::decode(header, limits)?;
         if header.descriptors > 0 && !descriptors_pass {
             let value = header.descriptors.into();
-            return Err(LinkError::Malformed { what: "number of descriptors over tcp", value, limit: 0 });
+            return Err(LinkError::Malformed {
+                what: "number of descriptors over tcp or verbs",
+                value,
+                limit: 0,
+            });
         }
         if header.is_of_rings {
             let (value, limit) = (header.head_len.into(), u64::from(descriptors_pass));
@@ -211,8 +212,8 @@ impl Link {
                 return Ok(Some(frame));
             }
             // One read is enough: what is left makes the descriptor readable, and a peer that sends without end does not
-            // keep the caller. But over TLS the kernel does not know what is left.
-            let goes_on = read.is_none() || (read == Some(Read::Some) && self.is_encrypted());
+            // keep the caller. But what was read ahead the kernel does not know of.
+            let goes_on = read.is_none() || (read == Some(Read::Some) && self.channel.reads_ahead());
             if goes_on {
                 read = Some(self.read_once().or_else(|error| self.unless_the_ring_has_more(error))?);
             } else if self.ring_is_empty_for_sure()? {
@@ -223,7 +224,7 @@ impl Link {
 
     /// The next frame of those that are here already, in a ring or in the buffer.
     pub(super) fn next_without_asking(&mut self) -> Result<Option<InFrame>, LinkError> {
-        let descriptors_pass = self.transport() != TransportKind::Tcp;
+        let descriptors_pass = self.transport().passes_descriptors();
         loop {
             if self.inbox.ended {
                 return Err(LinkError::Closed);
@@ -377,7 +378,7 @@ impl Link {
 
     fn read_limit(&mut self, limit: usize) -> io::Result<usize> {
         #[cfg(feature = "testing")]
-        let limit = self.faults.before_receive(limit, self.channel.as_fd())?;
+        let limit = self.faults.before_receive(limit, &mut self.channel)?;
         Ok(limit)
     }
 }

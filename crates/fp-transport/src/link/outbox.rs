@@ -4,8 +4,6 @@ use super::{CALL_LIMIT_BYTES, Flushed, Link, LinkError, broken};
 use crate::frame::{DESCRIPTORS_LIMIT, HEAD_LIMIT_BYTES, HEADER_LEN, OutFrame};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
-#[cfg(feature = "testing")]
-use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -172,7 +170,7 @@ impl Link {
 
     fn write_once(&mut self, limit: usize) -> io::Result<usize> {
         #[cfg(feature = "testing")]
-        let limit = self.faults.before_send(limit, self.channel.as_fd())?;
+        let limit = self.faults.before_send(limit, &mut self.channel)?;
         let mut slices = [IoSlice::new(&[]); SLICES];
         let (used, descriptors) = self.outbox.gather(&mut slices, limit);
         let written = self.channel.send(&slices[..used], descriptors, limit)?;

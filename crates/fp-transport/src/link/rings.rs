@@ -13,7 +13,6 @@
 use super::{Link, LinkError};
 use crate::frame::{InFrame, OutFrame};
 use crate::memory::ring::{RingError, RingOffer, RingReceiver, RingSender, RingWatch, Taken};
-use crate::negotiate::TransportKind;
 use crate::socket::wait_for;
 use rustix::event::PollFlags;
 use std::io;
@@ -118,7 +117,7 @@ impl Link {
             return;
         }
         self.rings.sending = Sending::Never;
-        if self.transport() == TransportKind::Tcp || self.is_faulty() {
+        if !self.transport().passes_descriptors() || self.is_faulty() {
             return;
         }
         match RingOffer::new(CAPACITY_BYTES) {

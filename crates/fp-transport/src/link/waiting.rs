@@ -2,10 +2,8 @@
 
 use super::{Flushed, Link, LinkError};
 use crate::frame::{InFrame, OutFrame};
-use crate::socket::wait_for;
 use rustix::event::PollFlags;
 use std::io::IoSliceMut;
-use std::os::fd::AsFd;
 use std::time::Instant;
 
 impl Link {
@@ -101,7 +99,7 @@ impl Link {
     ) -> Result<(), LinkError> {
         let came = match events {
             PollFlags::IN => self.await_readable(deadline),
-            _ => wait_for(self.as_fd(), events, deadline),
+            _ => self.channel.await_room(deadline),
         };
         match came {
             Ok(true) => Ok(()),

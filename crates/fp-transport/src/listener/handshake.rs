@@ -11,7 +11,7 @@ use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid};
 use crate::link::{Handshaken, Link};
 use crate::memory::{ProcessWatch, seals_supported};
 use crate::negotiate::{Negotiated, TransportKind};
-use crate::socket::{ReceiveError, end_sending, receive_vectored, send_vectored};
+use crate::socket::{ReceiveError, end_sending, send_vectored};
 use crate::tls::{TlsFailure, TlsIdentity};
 use rustix::event::epoll;
 use rustix::process::geteuid;
@@ -46,13 +46,14 @@ pub(super) struct House {
 pub(super) enum Via {
     Unix { uid: u32, pid: u32 },
     Tcp { address: SocketAddr },
+    Verbs { address: SocketAddr },
 }
 
 impl fmt::Display for Via {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Via::Unix { uid, pid } => write!(f, "process {pid} of user {uid}"),
-            Via::Tcp { address } => write!(f, "{address}"),
+            Via::Tcp { address } | Via::Verbs { address } => write!(f, "{address}"),
         }
     }
 }
@@ -150,7 +151,7 @@ impl House {
 
     fn check_transport(&self, kind: TransportKind, via: &Via) -> Result<(), TransportRefusal> {
         match (kind, via) {
-            (TransportKind::Tcp, Via::Tcp { .. }) => Ok(()),
+            (TransportKind::Tcp, Via::Tcp { .. }) | (TransportKind::Verbs, Via::Verbs { .. }) => Ok(()),
             (TransportKind::Inproc, Via::Unix { .. }) if !self.inproc => Err(TransportRefusal::SwitchedOff),
             (TransportKind::Inproc, Via::Unix { pid, .. }) if *pid != own_pid() => {
                 Err(TransportRefusal::OtherProcess)
@@ -159,7 +160,7 @@ impl House {
             (TransportKind::Shm, Via::Unix { .. }) if !self.shm => Err(TransportRefusal::SwitchedOff),
             (TransportKind::Shm, Via::Unix { .. }) if !seals_supported() => Err(TransportRefusal::NoSeals),
             (TransportKind::Shm, Via::Unix { .. }) => Ok(()),
-            (TransportKind::Tcp | TransportKind::Inproc | TransportKind::Shm, _) => {
+            (TransportKind::Tcp | TransportKind::Verbs | TransportKind::Inproc | TransportKind::Shm, _) => {
                 Err(TransportRefusal::WrongSocket)
             }
         }
@@ -172,7 +173,7 @@ fn check_user(via: &Via) -> Result<(), Refusal> {
             Err(Refusal::Transport { reason: TransportRefusal::OverflowUid })
         }
         Via::Unix { uid, .. } if *uid != geteuid().as_raw() => Err(Refusal::Uid),
-        Via::Unix { .. } | Via::Tcp { .. } => Ok(()),
+        Via::Unix { .. } | Via::Tcp { .. } | Via::Verbs { .. } => Ok(()),
     }
 }
 
@@ -183,8 +184,17 @@ impl Handshake {
             (Some(identity), Via::Tcp { .. }) => Channel::secured(socket, identity.listen().ok()?),
             _ => Channel::plain(socket),
         };
+        Some(Handshake::over(channel, via, deadline))
+    }
+
+    /// Over a queue pair.
+    pub(super) fn over(channel: Channel, via: Via, deadline: Instant) -> Handshake {
         let input = Vec::with_capacity(HELLO_LEN);
-        Some(Handshake { channel, via, deadline, stage: Stage::Hello, input, writing: false })
+        Handshake { channel, via, deadline, stage: Stage::Hello, input, writing: false }
+    }
+
+    pub(super) fn is_over_verbs(&self) -> bool {
+        matches!(self.via, Via::Verbs { .. })
     }
 
     /// Asks for room to write as long as something waits for it (a long chain of certificates).
@@ -250,7 +260,7 @@ impl Handshake {
             Some(failure) => {
                 tracing::warn!(peer = %self.via, %failure, "a peer was refused");
                 // The alert is on its way; closing before the peer has read it could destroy it.
-                end_sending(self.channel.as_fd());
+                self.channel.end_raw();
                 self.stage = Stage::Draining { read_bytes: 0 };
                 None
             }
@@ -292,7 +302,7 @@ impl Handshake {
     }
 
     fn prepare(
-        &self,
+        &mut self,
         hello: Hello,
         version: u16,
     ) -> Result<(Hello, u16, Probe, Option<ProcessWatch>), Refusal> {
@@ -300,6 +310,9 @@ impl Handshake {
         let (probe, watch) = match hello.transport {
             TransportKind::Inproc => (Probe::inproc(), None),
             TransportKind::Tcp => (Probe::tcp(), None),
+            TransportKind::Verbs => {
+                (Probe::verbs(&mut self.channel).ok_or(refused(TransportRefusal::NoRoom))?, None)
+            }
             TransportKind::Shm => {
                 let watch = self.watch_peer().ok_or(refused(TransportRefusal::NoWatch))?;
                 (Probe::shm().ok_or(refused(TransportRefusal::NoRoom))?, Some(watch))
@@ -311,7 +324,7 @@ impl Handshake {
     fn watch_peer(&self) -> Option<ProcessWatch> {
         match self.via {
             Via::Unix { pid, .. } => ProcessWatch::open(pid).ok(),
-            Via::Tcp { .. } => None,
+            Via::Tcp { .. } | Via::Verbs { .. } => None,
         }
     }
 
@@ -349,7 +362,7 @@ impl Handshake {
         let mut bytes = [0; 4096];
         loop {
             let slices = &mut [IoSliceMut::new(&mut bytes)];
-            match receive_vectored(self.channel.as_fd(), slices, &mut VecDeque::new()) {
+            match self.channel.receive_raw(slices) {
                 Err(ReceiveError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Step::Waiting;
                 }
@@ -373,7 +386,7 @@ impl Handshake {
                 (Some(uid), pid, hello.transport.without_tls().to_owned())
             }
             Via::Unix { uid, pid } => (Some(uid), pid, String::new()),
-            Via::Tcp { address } => (None, hello.pid, address.to_string()),
+            Via::Tcp { address } | Via::Verbs { address } => (None, hello.pid, address.to_string()),
         };
         let peer = PeerIdentity { process: hello.process, pid, host: hello.host, uid };
         let encrypted = self.channel.is_encrypted();

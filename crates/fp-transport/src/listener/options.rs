@@ -2,6 +2,7 @@
 
 use crate::hello::Token;
 use crate::tls::TlsIdentity;
+use crate::verbs::Domain;
 use rustix::io::Errno;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -20,6 +21,12 @@ pub struct ListenOptions {
     pub tcp: Option<SocketAddr>,
     /// The address that others dial, where `tcp` is the unspecified address.
     pub advertised: Option<IpAddr>,
+    /// Where to take verbs connections: an address of an RDMA device, port 0: the system chooses. Off loopback, so it needs
+    /// a token. Default `None`: not at all. Where it does not work the listener goes without, and says why
+    /// ([`super::Listener::verbs_trouble`]).
+    pub verbs: Option<SocketAddr>,
+    /// What links over verbs share. Default: one of the listener's own.
+    pub domain: Domain,
     /// Whether shm is offered. Default true.
     pub shm: bool,
     /// Whether inproc is offered. Default true.
@@ -41,6 +48,8 @@ impl ListenOptions {
             tls: None,
             tcp: Some((Ipv4Addr::LOCALHOST, 0).into()),
             advertised: None,
+            verbs: None,
+            domain: Domain::new(),
             shm: true,
             inproc: true,
             state: 0,
@@ -74,6 +83,20 @@ impl ListenOptions {
     #[must_use]
     pub fn with_advertised(mut self, advertised: Option<IpAddr>) -> Self {
         self.advertised = advertised;
+        self
+    }
+
+    /// Sets where to take verbs connections.
+    #[must_use]
+    pub fn with_verbs(mut self, verbs: Option<SocketAddr>) -> Self {
+        self.verbs = verbs;
+        self
+    }
+
+    /// Sets what links over verbs share.
+    #[must_use]
+    pub fn with_domain(mut self, domain: Domain) -> Self {
+        self.domain = domain;
         self
     }
 
@@ -113,10 +136,13 @@ impl ListenOptions {
     }
 
     pub(super) fn check(&self) -> Result<(), ListenError> {
-        if self.tcp.is_none() && !self.shm && !self.inproc {
+        if self.tcp.or(self.verbs).is_none() && !self.shm && !self.inproc {
             return Err(ListenError::NoTransport);
         }
-        let Some(address) = self.tcp else { return Ok(()) };
+        self.tcp.into_iter().chain(self.verbs).try_for_each(|address| self.check_address(address))
+    }
+
+    fn check_address(&self, address: SocketAddr) -> Result<(), ListenError> {
         if !address.ip().is_loopback() && self.token.is_none() && self.tls.is_none() {
             return Err(ListenError::TokenNeeded { address });
         }

@@ -1,5 +1,6 @@
 //! What a dialler must answer to prove that a transport works, made by the listener.
 
+use crate::channel::Channel;
 use crate::identity::random_u128;
 use crate::memory::{lock, sealed_memfd};
 use std::collections::HashMap;
@@ -36,6 +37,14 @@ impl Probe {
         low.store(answer as u64, Ordering::Relaxed);
         high.store((answer >> 64) as u64, Ordering::Relaxed);
         Some(Probe { answer, challenge: 0, descriptor: Some(Arc::new(fd)), _entry: None })
+    }
+
+    /// verbs: the answer lies in registered memory that the dialler must be able to read.
+    pub(super) fn verbs(channel: &mut Channel) -> Option<Probe> {
+        let answer = random_u128();
+        let (address, key) = channel.stream()?.offer_probe(answer);
+        let challenge = u128::from(address) | (u128::from(key) << 64);
+        Some(Probe { answer, challenge, descriptor: None, _entry: None })
     }
 
     /// inproc: the answer lies in a table that only this copy of the library sees.

@@ -7,9 +7,11 @@
 use super::arena::{Arena, Loan};
 use super::error::MemoryError;
 use super::lock;
-use super::mapping::PAGE_BYTES;
+use super::mapping::{Mapping, PAGE_BYTES};
 use super::segment::{Segment, SegmentDescriptor, SegmentId};
 use super::watch::ProcessWatch;
+use crate::link::Link;
+use crate::verbs::{Access, Registration, RemoteMemory, VerbsTrouble};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::os::fd::OwnedFd;
@@ -102,11 +104,19 @@ struct State {
     kept: VecDeque<Segment>,
     retired: Vec<Retired>,
     /// Every shareable segment of the pool.
-    shareable: BTreeMap<SegmentId, (u64, Arc<OwnedFd>)>,
+    shareable: BTreeMap<SegmentId, Shareable>,
     let_go: VecDeque<SegmentId>,
     total_bytes: u64,
     most_lent_bytes: u64,
     stats: PoolStats,
+}
+
+/// What peers need of a segment.
+struct Shareable {
+    fd: Arc<OwnedFd>,
+    mapping: Arc<Mapping>,
+    /// For RDMA, once for each protection domain, as long as the segment lives.
+    registrations: Vec<Registration>,
 }
 
 struct Retired {
@@ -147,13 +157,35 @@ impl Pool {
 
     /// The descriptor of a segment, to send to a peer. `None` if the pool has let the segment go or cannot share.
     pub fn segment_fd(&self, id: SegmentId) -> Option<Arc<OwnedFd>> {
-        lock(&self.shared.state).shareable.get(&id).map(|(_, fd)| Arc::clone(fd))
+        lock(&self.shared.state).shareable.get(&id).map(|shareable| Arc::clone(&shareable.fd))
     }
 
     /// What is announced of a segment.
     pub fn segment_descriptor(&self, id: SegmentId) -> Option<SegmentDescriptor> {
         let state = lock(&self.shared.state);
-        state.shareable.get(&id).map(|&(len_bytes, _)| SegmentDescriptor { id, len_bytes })
+        let len_bytes = state.shareable.get(&id)?.mapping.len() as u64;
+        Some(SegmentDescriptor { id, len_bytes })
+    }
+
+    /// A segment as the peer of a verbs link may READ it: registered with the first call for a stream's domain and device,
+    /// and then for as long as the segment lives, whatever it holds. `None` if the pool has let the segment go or cannot
+    /// share.
+    ///
+    /// # Errors
+    /// [`VerbsTrouble`]: most often [`VerbsTrouble::MemoryLock`].
+    pub fn remote_memory(&self, id: SegmentId, link: &Link) -> Result<Option<RemoteMemory>, VerbsTrouble> {
+        let protection = link.protection().ok_or(VerbsTrouble::NoDevice)?;
+        let mut state = lock(&self.shared.state);
+        let Some(shareable) = state.shareable.get_mut(&id) else { return Ok(None) };
+        let known = shareable.registrations.iter().find(|known| known.is_of(protection));
+        if let Some(known) = known {
+            return Ok(Some(known.remote()));
+        }
+        let mapping = Arc::clone(&shareable.mapping);
+        let made = Registration::of_mapping(protection, mapping, Access::RemoteRead)?;
+        let remote = made.remote();
+        shareable.registrations.push(made);
+        Ok(Some(remote))
     }
 
     /// Names of segments that the pool has let go since the last call: peers should unmap them. Only the last 4096
@@ -318,7 +350,8 @@ impl State {
         self.stats.segments_made += 1;
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.total_bytes);
         if let Some(fd) = &segment.fd {
-            self.shareable.insert(segment.id, (segment.len() as u64, Arc::clone(fd)));
+            let (fd, mapping) = (Arc::clone(fd), Arc::clone(&segment.mapping));
+            self.shareable.insert(segment.id, Shareable { fd, mapping, registrations: Vec::new() });
         }
     }
 

@@ -47,7 +47,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) id: SegmentId,
-    pub(crate) mapping: Mapping,
+    pub(crate) mapping: Arc<Mapping>,
     pub(crate) fd: Option<Arc<OwnedFd>>,
 }
 
@@ -57,11 +57,11 @@ impl Segment {
         let id = SegmentId(NEXT_ID.fetch_add(1, Ordering::Relaxed));
         if shareable {
             let (fd, mapping) = sealed_memfd(len)?;
-            return Ok(Segment { id, mapping, fd: Some(Arc::new(fd)) });
+            return Ok(Segment { id, mapping: Arc::new(mapping), fd: Some(Arc::new(fd)) });
         }
         check_available(len)?;
         let mapping = Mapping::private(len).map_err(|cause| no_room(len, cause))?;
-        Ok(Segment { id, mapping, fd: None })
+        Ok(Segment { id, mapping: Arc::new(mapping), fd: None })
     }
 
     pub(crate) fn len(&self) -> usize {

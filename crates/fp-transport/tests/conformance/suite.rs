@@ -1,6 +1,6 @@
 //! The suite: each function is one promise of the link contract.
 
-use super::Case;
+use super::case::Case;
 use super::support::{await_fd, bytes, soon};
 use fp_transport::frame::{FRAME_KIND, HEAD_LIMIT_BYTES, Header};
 use fp_transport::link::Faults;
@@ -120,7 +120,7 @@ pub(crate) fn a_large_body_goes_straight_to_its_destination(case: Case) {
 
 pub(crate) fn both_directions_at_once(case: Case) {
     let (mut one, mut other) = case.pair();
-    let len = 6 << 20;
+    let len = case.more_than_taken(6 << 20);
     one.send(OutFrame::new(vec![1]).with_body(vec![payload(1, len)])).expect("room");
     other.send(OutFrame::new(vec![2]).with_body(vec![payload(2, len)])).expect("room");
     // Each waits for the other to read, but neither blocks.
@@ -236,7 +236,7 @@ pub(crate) fn a_payload_is_released_when_it_is_written(case: Case) {
     }
     let released = Arc::new(AtomicUsize::new(0));
     let (mut one, mut other) = case.pair();
-    let len = 8 << 20;
+    let len = case.more_than_taken(8 << 20);
     let owned = Payload::from_owner(Owner(bytes(3, len), Arc::clone(&released)));
     one.send(OutFrame::new(vec![]).with_body(vec![owned])).expect("room");
     assert!(one.wants_write(), "more than the kernel takes");
@@ -281,7 +281,7 @@ pub(crate) fn corrupt_headers_end_the_link(case: Case) {
     let what = if case.passes_descriptors() {
         "number of descriptors, of which came fewer"
     } else {
-        "number of descriptors over tcp"
+        "number of descriptors over tcp or verbs"
     };
     assert_eq!(missing, (what, 2, 0));
 }
@@ -325,7 +325,7 @@ pub(crate) fn a_peer_that_goes_between_frames_is_closed(case: Case) {
 
 pub(crate) fn a_reset_is_an_error_on_both_sides(case: Case) {
     let (mut one, mut other) = case.pair();
-    one.set_faults(Faults { send_bytes: Some(1000), reset_after_bytes: Some(20_000), ..Faults::default() });
+    one.set_faults(Faults { send_bytes: Some(1000), reset_after_bytes: Some(10_000), ..Faults::default() });
     let sent = one.send(OutFrame::new(vec![]).with_body(vec![payload(1, 100_000)]));
     assert!(matches!(sent, Err(LinkError::Lost(_))));
     assert!(matches!(one.send(OutFrame::new(vec![])), Err(LinkError::Closed)), "and stays so");

@@ -7,11 +7,12 @@ pub mod strange_tls;
 
 use certificates::Authority;
 use fp_transport::{
-    Accepted, Contact, DialError, DialOptions, Link, ListenOptions, Listener, TlsIdentity, TlsOptions,
-    TransportKind, TransportPolicy, dial,
+    Accepted, Contact, DialError, DialOptions, Domain, Link, ListenOptions, Listener, TlsIdentity,
+    TlsOptions, Token, TransportKind, TransportPolicy, dial, verbs_devices,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -126,6 +127,38 @@ pub fn tls_pair() -> (Link, Link) {
     let options = options(TransportKind::Tcp).with_tls(Some(identity.clone()));
     let (dialled, accepted) = connected(&mut tls_listener(identity), options);
     assert!(dialled.is_encrypted() && accepted.link.is_encrypted());
+    (dialled, accepted.link)
+}
+
+/// An address of an RDMA device of this machine, or why there is none.
+pub fn verbs_address() -> Result<SocketAddr, String> {
+    let devices = verbs_devices().map_err(|trouble| trouble.to_string())?;
+    let mut active = devices.iter().filter(|device| device.port.is_ok());
+    let address = active.find_map(|device| device.addresses.first());
+    address.map(|ip| SocketAddr::new(*ip, 0)).ok_or_else(|| format!("no device with an address: {devices:?}"))
+}
+
+pub fn token() -> Token {
+    Token::new([7; 32]).expect("no zeros")
+}
+
+/// A listener that takes verbs connections, in a domain of its own.
+pub fn verbs_listener(domain: &Domain) -> Listener {
+    let address = verbs_address().expect("a device");
+    let options = ListenOptions::new(EPOCH).with_verbs(Some(address)).with_token(Some(token()));
+    let listener = Listener::bind(options.with_domain(domain.clone())).expect("a listener");
+    assert_eq!(listener.verbs_trouble(), None);
+    listener
+}
+
+/// Both ends of a verbs link, the dialler's first.
+pub fn verbs_pair() -> (Link, Link) {
+    let options = options(TransportKind::Verbs).with_token(Some(token()));
+    let (dialled, accepted) = connected(&mut verbs_listener(&Domain::new()), options);
+    assert_eq!(
+        (dialled.transport(), accepted.link.transport()),
+        (TransportKind::Verbs, TransportKind::Verbs)
+    );
     (dialled, accepted.link)
 }
 
