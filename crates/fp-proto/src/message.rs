@@ -5,7 +5,7 @@
 
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::outcome::{EndReason, LossReason, RefusalReason};
-use fp_types::{Contribution, Dtype, Epoch, Rank, Selection, StepId, SubscriptionId, TableId};
+use fp_types::{Dtype, Epoch, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId};
 use serde::{Deserialize, Serialize};
 
 /// A member of a subscription: one subscriber cohort.
@@ -29,15 +29,6 @@ pub struct ScalarValue {
     pub bytes: Vec<u8>,
 }
 
-/// What one rank's step looks like where it differs from its step before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangedRank {
-    /// The rank.
-    pub rank: Rank,
-    /// All it put in this step.
-    pub contribution: Contribution,
-}
-
 /// A subtree's word on a step, on its way up the publisher tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadyReport {
@@ -45,8 +36,9 @@ pub struct ReadyReport {
     pub abandoned: Option<Rank>,
     /// Subscriptions for which at least one rank did not keep the step; sorted.
     pub not_kept: Vec<SubscriptionId>,
-    /// Ranks whose blocks differ from those of the step that they reported before; empty in the steady state.
-    pub changed: Vec<ChangedRank>,
+    /// All that those ranks put whose blocks differ from those of the step that they reported before; empty in the steady
+    /// state.
+    pub changed: PutChanges,
     /// Values of global scalars; of two for one name the higher rank's.
     pub values: Vec<ScalarValue>,
     /// Bytes that the subtree keeps for this step.

@@ -25,9 +25,44 @@ pub fn height(rank: Rank, size: u32, fan_out: u32) -> u32 {
     std::iter::successors(first_child(&rank), first_child).count() as u32
 }
 
+/// Whether neighbouring ranks, from the first to the last, are all in the subtree of `top`, which is not the lead.
+pub fn are_below(top: Rank, (first, last): (Rank, Rank), fan_out: u32) -> bool {
+    let levels = |rank: Rank| {
+        let way = std::iter::successors(Some(rank), |&rank| parent(rank, fan_out));
+        way.take_while(|&rank| rank >= top)
+            .enumerate()
+            .find(|&(_, rank)| rank == top)
+            .map(|(levels, _)| levels)
+    };
+    // A level of a subtree is a range of ranks, and does not touch the next: but in a tree without branches.
+    match (levels(first), levels(last)) {
+        (Some(one), Some(other)) => first <= last && (one == other || fan_out <= 1),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_subtree_is_what_climbs_to_its_top() {
+        for fan_out in [1u32, 2, 3, 16] {
+            let climbs = |top: u32, rank: u32| {
+                std::iter::successors(Some(Rank(rank)), |&rank| parent(rank, fan_out))
+                    .any(|rank| rank.0 == top)
+            };
+            for top in 1..6 {
+                for first in 0..60 {
+                    for last in first..60 {
+                        let expected = (first..=last).all(|rank| climbs(top, rank));
+                        let found = are_below(Rank(top), (Rank(first), Rank(last)), fan_out);
+                        assert_eq!(found, expected, "{first} to {last} below {top}, {fan_out} children each");
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_rank_but_the_lead_is_the_child_of_its_parent() {
