@@ -152,6 +152,9 @@ pub enum NoTable {
         /// The rank that sent it.
         rank: Rank,
     },
+    /// Nobody is there to answer the rank that passed the question on.
+    #[error("no publisher rank is there to answer for the layout")]
+    Unanswered,
 }
 
 /// The assignment of a step to a subscriber cohort.
@@ -306,7 +309,7 @@ pub enum Message {
         first: StepId,
         /// Publisher ranks.
         publisher_size: u32,
-        /// Where each subscriber rank sends its questions: rank r to entry r modulo the length.
+        /// Where subscriber ranks send their questions: rank r to entry r modulo the length.
         peers: Vec<ContactText>,
     },
     /// A step for this cohort; down its tree as well.
@@ -350,7 +353,11 @@ pub enum Message {
         first: StepId,
         /// Publisher ranks.
         publisher_size: u32,
-        /// Where each subscriber rank sends its questions.
+        /// Publisher ranks that answer questions about layouts: the lowest so many.
+        answerers: u32,
+        /// Ranks of this cohort that ask them, each its own: the lowest so many. The others ask their parents.
+        askers: u32,
+        /// Where those of them send their questions that are in the receiver's subtree, by rising rank.
         peers: Vec<ContactText>,
     },
     /// Down the subscriber tree: the publisher is lost, a new epoch is awaited.
@@ -361,7 +368,8 @@ pub enum Message {
     /// Down the subscriber tree: all have left, the handles may go.
     Left,
 
-    /// A subscriber rank asks its publisher peer which blocks its selections touch.
+    /// A subscriber rank asks its publisher peer which blocks its selections touch; one that has none its parent, which
+    /// passes it on.
     Resolve {
         /// The asker's number for it.
         request: u64,

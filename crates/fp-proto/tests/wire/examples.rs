@@ -207,7 +207,16 @@ fn about_subscriptions() -> Vec<Message> {
         Message::Reselected { first },
         Message::Unsubscribe,
         Message::Leaving,
-        Message::Attached { subscription, member, epoch: EPOCH, first, publisher_size, peers },
+        Message::Attached {
+            subscription,
+            member,
+            epoch: EPOCH,
+            first,
+            publisher_size,
+            answerers: 4,
+            askers: 128,
+            peers,
+        },
         Message::AwaitingRestart { reason: EndReason::Closed },
         Message::RestartHeard,
         Message::Left,
@@ -226,6 +235,7 @@ fn about_layouts() -> Vec<Message> {
         Message::Resolve { request: 11, table: TABLE, queries },
         Message::Resolved { request: 11, encoded: Some(vec![4, 5]), owners: vec![(RANK, contact())] },
         Message::Unresolved { request: 11, reason },
+        Message::Unresolved { request: 12, reason: NoTable::Unanswered },
     ]
 }
 

@@ -18,6 +18,7 @@ use crate::layout::Layout;
 #[derive(Clone, Debug)]
 pub struct TableBuilder {
     cohort_size: u32,
+    /// Which ranks have contributed; nothing before the first has, nor when all have.
     contributed: Vec<bool>,
     /// Ranks that have not contributed.
     missing: usize,
@@ -65,7 +66,7 @@ impl TableBuilder {
     pub fn new(cohort_size: u32) -> Self {
         Self {
             cohort_size,
-            contributed: vec![false; cohort_size as usize],
+            contributed: Vec::new(),
             missing: cohort_size as usize,
             variables: BTreeMap::new(),
             layouts: BTreeMap::new(),
@@ -111,17 +112,24 @@ impl TableBuilder {
     }
 
     fn contributed(&mut self, range: &RankRange) {
+        if self.missing == 0 {
+            return;
+        }
+        self.contributed.resize(self.cohort_size as usize, false);
         for known in self.contributed.iter_mut().skip(range.first.0 as usize).take(range.count as usize) {
             self.missing -= usize::from(!*known);
             *known = true;
+        }
+        if self.missing == 0 {
+            self.contributed = Vec::new();
         }
     }
 
     /// The table of what all ranks put last.
     pub fn build(&mut self) -> Result<StepTable, ComposeError> {
         if self.missing > 0 {
-            let missing = (0..).map(Rank).zip(&self.contributed).find(|(_, known)| !**known);
-            missing.map_or(Ok(()), |(rank, _)| Err(ComposeError::RankMissing { rank }))?;
+            let rank = self.contributed.iter().position(|known| !*known).unwrap_or(0);
+            return Err(ComposeError::RankMissing { rank: Rank(rank as u32) });
         }
         let mut entries = Vec::with_capacity(self.variables.len());
         for (name, composed) in &mut self.variables {
