@@ -59,7 +59,8 @@ fn what_answers_is_not_believed_without_reason() {
     let epoch = dial_impostor(stale.encode().to_vec(), None);
     assert!(matches!(epoch, DialError::Refused { refusal: Refusal::Epoch { theirs: 5 }, .. }));
 
-    let other = dial_impostor(reply(Ok(VERSION_HIGHEST), VERSION_HIGHEST).encode().to_vec(), Some(ProcessId(8)));
+    let other =
+        dial_impostor(reply(Ok(VERSION_HIGHEST), VERSION_HIGHEST).encode().to_vec(), Some(ProcessId(8)));
     let answered = Reason::OtherAnswered { expected: ProcessId(8), found: ProcessId(9) };
     assert_eq!(last(&other), Some(answered));
 

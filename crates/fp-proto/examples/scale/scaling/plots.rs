@@ -66,7 +66,8 @@ fn time_ms(run: &Value, name: &str) -> Option<f64> {
 }
 
 fn registration(runs: &[Value]) -> Plot {
-    let links = |run: &Value| Some(stage(run, "newcomer")?["moments_us"]["data links, computed"].as_f64()? / 1e3);
+    let links =
+        |run: &Value| Some(stage(run, "newcomer")?["moments_us"]["data links, computed"].as_f64()? / 1e3);
     Plot {
         title: "A lone newcomer registers (the axes of the paper's figure 6)",
         x_label: "publisher ranks",
@@ -121,9 +122,9 @@ fn throughput(runs: &[Value]) -> Plot {
 
 /// From the power of ten below all values to that above.
 fn decades(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (low, high) = values.filter(|value| *value > 0.0).fold((f64::MAX, f64::MIN), |(low, high), value| {
-        (f64::min(low, value), f64::max(high, value))
-    });
+    let (low, high) = values
+        .filter(|value| *value > 0.0)
+        .fold((f64::MAX, f64::MIN), |(low, high), value| (f64::min(low, value), f64::max(high, value)));
     let (low, high) = (low.log10().floor(), high.log10().ceil());
     (low, high.max(low + 1.0))
 }
@@ -135,7 +136,8 @@ impl Plot {
         let (x_low, x_high) = decades(all().chain(stated).map(|(x, _)| x));
         let (y_low, y_high) = decades(all().chain(stated).map(|(_, y)| y));
         let x_at = |x: f64| LEFT + (x.log10() - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT);
-        let y_at = |y: f64| HEIGHT - BOTTOM - (y.log10() - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM);
+        let y_at =
+            |y: f64| HEIGHT - BOTTOM - (y.log10() - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM);
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n\
              <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n"
@@ -163,11 +165,16 @@ impl Plot {
                 points.join(" ")
             );
             let y = HEIGHT - BOTTOM + 48.0 + 15.0 * at as f64;
-            let _ = writeln!(svg, "<rect x=\"{LEFT}\" y=\"{}\" width=\"18\" height=\"3\" fill=\"{colour}\"/>", y - 5.0);
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{LEFT}\" y=\"{}\" width=\"18\" height=\"3\" fill=\"{colour}\"/>",
+                y - 5.0
+            );
             text(&mut svg, (LEFT + 26.0, y), "start", 12, &curve.name);
         }
         if let Some((x, y, what)) = self.stated {
-            let _ = writeln!(svg, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\" fill=\"black\"/>", x_at(x), y_at(y));
+            let _ =
+                writeln!(svg, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\" fill=\"black\"/>", x_at(x), y_at(y));
             text(&mut svg, (x_at(x) - 10.0, y_at(y) - 8.0), "end", 12, what);
         }
         text(&mut svg, (LEFT, HEIGHT - 6.0), "start", 10, self.note);
@@ -181,7 +188,8 @@ fn tick(power: i32) -> String {
 
 fn line(svg: &mut String, from: (f64, f64), to: (f64, f64)) {
     let ((x1, y1), (x2, y2)) = (from, to);
-    let _ = writeln!(svg, "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"#ddd\"/>");
+    let _ =
+        writeln!(svg, "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"#ddd\"/>");
 }
 
 fn text(svg: &mut String, at: (f64, f64), anchor: &str, size: u32, what: &str) {

@@ -212,7 +212,8 @@ impl World {
         }
         let added = memory::live_bytes() - held_before + given - sent - grown as i64;
         // The log frees tables: they were booked as layouts when they came.
-        let account = if account == Account::Own && added < -TABLE_BYTES { Account::Layouts } else { account };
+        let account =
+            if account == Account::Own && added < -TABLE_BYTES { Account::Layouts } else { account };
         rank.held.book(account, added);
         self.charge(slot, len_bytes, &mut measured);
         self.send_all(slot, start_ns, &measured, &mut outbox);
