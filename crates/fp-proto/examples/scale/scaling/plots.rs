@@ -101,12 +101,15 @@ fn metadata(runs: &[Value]) -> Plot {
 /// Bytes of a step over the time until they are there: the decision, simulated, and then each subscriber's port.
 fn throughput(runs: &[Value]) -> Plot {
     let figure = |run: &Value| {
-        let port = if run["network"] == "cluster" { 12.5e9 } else { return None };
+        if run["network"] != "cluster" || number(run, "subscribers") * 512.0 < number(run, "publishers") {
+            return None;
+        }
+        let port = 12.5e9;
         let bytes = RANK_BYTES * number(run, "publishers");
         let transfer = bytes / number(run, "subscribers") / port;
         Some(bytes / (time_ms(run, "unchanged")? / 1e3 + transfer) / 1e9)
     };
-    let ports = |run: &Value| Some(12.5 * number(run, "subscribers"));
+    let ports = |run: &Value| figure(run).map(|_| 12.5 * number(run, "subscribers"));
     Plot {
         title: "Aggregate throughput, 0.6 MB a publisher rank (the axes of the paper's figure 8)",
         x_label: "publisher ranks",
