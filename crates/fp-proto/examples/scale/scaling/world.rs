@@ -365,7 +365,7 @@ impl World {
             // What waits for the children's reports, or is the last of them.
             Input::End(..) if changes && slot.0 * 16 + 1 < self.publishers as usize => Account::Layouts,
             // Answers on their way to a subscriber's application, in fragments where they are long.
-            Input::Message(_, bytes) if codec_kind(bytes) == Kind::Table => Account::Layouts,
+            Input::Message(_, bytes) if matches!(codec_kind(bytes), Kind::Table) => Account::Layouts,
             _ => Account::Own,
         }
     }
