@@ -70,11 +70,14 @@ fn report() -> ReadyReport {
     ReadyReport {
         abandoned: Some(RANK),
         not_kept: vec![SUBSCRIPTION],
-        changed: [301, 299].map(Rank).into_iter().fold(of(RANK, &[put.clone()]), |mut all, rank| {
-            all.append(of(rank, &[put.clone(), counts(rank)]));
-            all.sort();
-            all
-        }),
+        changed: [301, 299].map(Rank).into_iter().fold(
+            of(RANK, std::slice::from_ref(&put)),
+            |mut all, rank| {
+                all.append(of(rank, &[put.clone(), counts(rank)]));
+                all.sort();
+                all
+            },
+        ),
         values: vec![scalar()],
         len_bytes: 1 << 40,
     }

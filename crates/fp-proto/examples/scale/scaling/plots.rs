@@ -2,6 +2,7 @@
 //! figures only what its text says in numbers is drawn.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const WIDTH: f64 = 720.0;
@@ -28,7 +29,7 @@ struct Plot {
     curves: Vec<Curve>,
     /// What the paper says in numbers: a point and its text.
     stated: Option<(f64, f64, &'static str)>,
-    note: &'static str,
+    note: String,
 }
 
 /// The plots of those runs, each with the name of its file.
@@ -48,7 +49,7 @@ fn stage<'a>(run: &'a Value, name: &str) -> Option<&'a Value> {
     run["stages"].as_array()?.iter().find(|stage| stage["name"] == name)
 }
 
-/// A curve of one figure of each run against its publisher ranks, of the runs with the most subscribers for each.
+/// A curve of one figure of each run against its publisher ranks; of runs with equally many the last.
 fn curve(runs: &[Value], name: &str, figure: impl Fn(&Value) -> Option<f64>) -> Curve {
     let mut points: Vec<(f64, f64)> = Vec::new();
     for run in runs {
@@ -59,6 +60,17 @@ fn curve(runs: &[Value], name: &str, figure: impl Fn(&Value) -> Option<f64>) -> 
     }
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
     Curve { name: name.to_owned(), points }
+}
+
+/// The sizes of the points: of runs with equally many publishers the last, as in the curves.
+fn sizes(runs: &[Value]) -> String {
+    let sizes: BTreeMap<u64, u64> = runs
+        .iter()
+        .map(|run| (number(run, "publishers") as u64, number(run, "subscribers") as u64))
+        .collect();
+    let texts: Vec<String> =
+        sizes.iter().map(|(publishers, subscribers)| format!("{publishers} x {subscribers}")).collect();
+    texts.join(", ")
 }
 
 fn time_ms(run: &Value, name: &str) -> Option<f64> {
@@ -77,7 +89,8 @@ fn registration(runs: &[Value]) -> Plot {
             curve(runs, "data links to all owners, in waves of 256, simulated (computed)", links),
         ],
         stated: None,
-        note: "The paper says of its figure 6 only that the time is linear in the publishers: one connection to each.",
+        note: "The paper says of its figure 6 only that the time is linear in the publishers: one connection to each."
+            .to_owned(),
     }
 }
 
@@ -94,7 +107,7 @@ fn metadata(runs: &[Value]) -> Plot {
             curve(runs, "new layout, simulated", of("new layout")),
         ],
         stated: Some((1024.0, 15.0, "paper: less than 15 ms at 1,024 x 8")),
-        note: "Subscriber ranks: 8 up to 1,024 publishers, then 64, 512, 4,096, 8,192, as far as they were run.",
+        note: format!("Publisher x subscriber ranks: {}.", sizes(runs)),
     }
 }
 
@@ -119,7 +132,8 @@ fn throughput(runs: &[Value]) -> Plot {
             curve(runs, "all subscribers' ports, computed", ports),
         ],
         stated: None,
-        note: "The paper's text gives no number for its figure 8: it says that throughput grows linearly.",
+        note: "The paper's text gives no number for its figure 8: it says that throughput grows linearly."
+            .to_owned(),
     }
 }
 
@@ -180,7 +194,7 @@ impl Plot {
                 writeln!(svg, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\" fill=\"black\"/>", x_at(x), y_at(y));
             text(&mut svg, (x_at(x) - 10.0, y_at(y) - 8.0), "end", 12, what);
         }
-        text(&mut svg, (LEFT, HEIGHT - 6.0), "start", 10, self.note);
+        text(&mut svg, (LEFT, HEIGHT - 6.0), "start", 10, &self.note);
         svg + "</svg>\n"
     }
 }
