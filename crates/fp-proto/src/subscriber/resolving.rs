@@ -58,7 +58,8 @@ impl SubscriberMachine {
     }
 
     fn put_question(&mut self, question: Message) {
-        let parent = if self.asks_parent() { self.cohort.parent() } else { None };
+        let parent =
+            self.cohort.parent().filter(|&peer| self.asks_parent() && self.wire.role(peer).is_some());
         match self.attachment.publisher.or(self.resolving.answerer).or(parent) {
             Some(peer) => self.wire.send(self.now, peer, question),
             None => self.ask_later(question),
@@ -66,7 +67,7 @@ impl SubscriberMachine {
     }
 
     /// Whether this rank has no publisher rank to ask: so many ranks of the cohort have.
-    fn asks_parent(&self) -> bool {
+    pub(crate) fn asks_parent(&self) -> bool {
         let CohortConfig { rank, .. } = self.config.cohort;
         rank != Rank::LEAD && rank.0 >= self.attachment.askers
     }
