@@ -13,6 +13,8 @@ pub const LIMIT_ITEMS: usize = 4096;
 pub const FRAGMENT_BYTES: usize = 1 << 20;
 /// Bytes of a message that travels in fragments: the longest table, and the contacts that go with it.
 pub const LIMIT_LONG_BYTES: usize = crate::table::MAX_ENCODED_BYTES + crate::codec::LIMIT_MESSAGE_BYTES;
+/// Ranks and blocks that a `Ready` tells of, over all variables: no more than it has bytes, though a scalar takes none.
+pub const LIMIT_CHANGED_ITEMS: u64 = LIMIT_LONG_BYTES as u64;
 /// Bytes of all scalar values of a step.
 pub const LIMIT_VALUES_BYTES: usize = 4096;
 
@@ -52,7 +54,8 @@ fn decision(decision: &Decision) -> Check {
 fn report(report: &ReadyReport) -> Check {
     at_most(report.not_kept.len(), LIMIT_ITEMS, "ready.not_kept")?;
     let values: usize = report.values.iter().map(|value| value.name.len() + value.bytes.len()).sum();
-    at_most(values, LIMIT_VALUES_BYTES, "ready.values")
+    at_most(values, LIMIT_VALUES_BYTES, "ready.values")?;
+    report.changed.check(LIMIT_CHANGED_ITEMS).map_err(|_| "ready.changed")
 }
 
 impl Message {

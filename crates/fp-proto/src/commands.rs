@@ -3,7 +3,7 @@
 use crate::message::Assignment;
 use crate::outcome::{LossReason, StreamEnding};
 use crate::time::Moment;
-use fp_types::{Rank, StepId, SubscriptionId};
+use fp_types::{ContributionError, Rank, StepId, SubscriptionId};
 
 /// The answer to `PublisherMachine::begin_step`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +95,14 @@ pub enum CommandError {
         len_bytes: u64,
         /// The bound.
         limit_bytes: u64,
+    },
+    /// What was put in a step breaks the rules.
+    #[error("step {step}: {error}")]
+    Contribution {
+        /// The step.
+        step: StepId,
+        /// Which rule.
+        error: Box<ContributionError>,
     },
     /// The stream has not been attached yet.
     #[error("the stream is not attached yet")]

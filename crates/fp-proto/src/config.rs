@@ -247,6 +247,10 @@ pub enum OnLoss {
     AwaitRestart(Duration),
 }
 
+/// With these, its tree and its own subscribers' leads a publisher rank stays under 64 control links, however many ranks
+/// subscribe.
+pub const ASKERS_EACH: u32 = 32;
+
 /// What a subscriber rank asks for.
 #[derive(Clone, Debug)]
 pub struct SubscriberConfig {
@@ -264,6 +268,9 @@ pub struct SubscriberConfig {
     pub credit_steps: u32,
     /// What to do when the publisher is lost.
     pub on_loss: OnLoss,
+    /// Ranks of this cohort that ask one publisher rank about layouts, at most; of more, the others ask through the tree.
+    /// The cohort's lead decides.
+    pub askers_each: u32,
     /// The mutation that a checker must catch; nothing in production.
     #[cfg(feature = "mutations")]
     pub mutation: Option<crate::mutation::Mutation>,
@@ -280,6 +287,7 @@ impl SubscriberConfig {
             spec: SubscriptionSpec::default(),
             credit_steps: 2,
             on_loss: OnLoss::End,
+            askers_each: ASKERS_EACH,
             #[cfg(feature = "mutations")]
             mutation: None,
         }

@@ -7,10 +7,13 @@ use crate::message::{Message, ReadyReport};
 use crate::table;
 use fp_types::MAX_DIMS;
 
-/// More than a message takes beside what can grow, and more than one block's numbers: two corners of at most nine
-/// bytes a number.
+/// More than a message takes beside what can grow.
 const FIXED_BYTES: usize = 64;
-const BLOCK_BYTES: usize = 2 * (1 + 9 * MAX_DIMS);
+/// What numbers take at most: any one, a count of blocks, a range of ranks, a shape with the lengths of a column's lists.
+const NUMBER_BYTES: usize = 9;
+const COUNT_BYTES: usize = 5;
+const RANGE_BYTES: usize = 2 * COUNT_BYTES;
+const SHAPE_BYTES: usize = NUMBER_BYTES * (MAX_DIMS + 5);
 
 /// The fragments of a message, or nothing if it fits one frame of `fragment_bytes` as it is.
 pub(crate) fn cut(message: &Message, fragment_bytes: usize) -> Option<Vec<Message>> {
@@ -48,24 +51,23 @@ fn estimate(message: &Message) -> usize {
 
 fn of_report(report: &ReadyReport) -> usize {
     let values = report.values.iter().map(|value| value.name.len() + value.bytes.len() + FIXED_BYTES);
-    let put = report.changed.iter().flat_map(|changed| &changed.contribution.variables);
-    let changed = put.map(|put| table::definition_bytes(&put.def) + BLOCK_BYTES * (put.blocks.len() + 1));
-    values.chain(changed).sum::<usize>() + FIXED_BYTES * report.changed.len() + 9 * report.not_kept.len()
+    let columns = report.changed.columns.iter().map(|column| {
+        let ranks = RANGE_BYTES * column.ranks.len() + COUNT_BYTES * column.block_counts.len();
+        table::definition_bytes(&column.def) + SHAPE_BYTES + ranks + NUMBER_BYTES * column.numbers.len()
+    });
+    let ranks = RANGE_BYTES * report.changed.ranks.len() + NUMBER_BYTES * report.not_kept.len();
+    FIXED_BYTES + values.chain(columns).sum::<usize>() + ranks
 }
 
-/// Blocks that a report tells of, each as often as it does.
-pub(crate) fn block_count(report: &ReadyReport) -> u64 {
-    let put = report.changed.iter().flat_map(|changed| &changed.contribution.variables);
-    put.map(|put| put.blocks.len() as u64).sum()
-}
-
-/// How many bytes a report takes, if they are too many to be sent.
+/// How many bytes a report takes, if they are too many to be sent. Ranks and blocks are as many bytes at least: some take
+/// none.
 pub(crate) fn too_long(report: &ReadyReport, long_bytes: usize) -> Option<u64> {
-    if of_report(report) <= long_bytes {
+    let items = report.changed.item_count();
+    if of_report(report) <= long_bytes && items <= long_bytes as u64 {
         return None;
     }
-    let len_bytes = codec::to_bytes(report).len() + FIXED_BYTES;
-    (len_bytes > long_bytes).then_some(len_bytes as u64)
+    let len_bytes = (codec::to_bytes(report).len() + FIXED_BYTES) as u64;
+    Some(len_bytes.max(items)).filter(|&len_bytes| len_bytes > long_bytes as u64)
 }
 
 /// The fragments of one message that have come over a link.
@@ -116,8 +118,9 @@ mod tests {
     use super::*;
     use crate::bounds::LIMIT_LONG_BYTES;
     use crate::config::ContactText;
-    use crate::message::ChangedRank;
-    use fp_types::{Contribution, Dtype, Rank, Region, Shape, StepId, TableId, VariableDef, VariablePut};
+    use fp_types::{
+        Contribution, Dtype, PutChanges, Rank, Region, Shape, StepId, TableId, VariableDef, VariablePut,
+    };
     use proptest::prelude::*;
 
     fn resolved(len_bytes: usize) -> Message {
@@ -130,8 +133,8 @@ mod tests {
         let block = |at: u64| Region::new([at << 20], [1]).expect("it can be counted");
         let def = VariableDef::global_array("T", Dtype::F64, 1);
         let put = VariablePut { def, shape, blocks: (0..blocks).map(block).collect(), bytes: 8 * blocks };
-        let contribution = Contribution { variables: vec![put] };
-        let changed = vec![ChangedRank { rank: Rank(2), contribution }];
+        let changed =
+            PutChanges::of(Rank(2), &Contribution { variables: vec![put] }).expect("they are its blocks");
         Message::Ready { step: StepId(5), report: ReadyReport { changed, ..ReadyReport::default() } }
     }
 

@@ -5,7 +5,7 @@
 
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::outcome::{EndReason, LossReason, RefusalReason};
-use fp_types::{Contribution, Dtype, Epoch, Rank, Selection, StepId, SubscriptionId, TableId};
+use fp_types::{Dtype, Epoch, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId};
 use serde::{Deserialize, Serialize};
 
 /// A member of a subscription: one subscriber cohort.
@@ -29,15 +29,6 @@ pub struct ScalarValue {
     pub bytes: Vec<u8>,
 }
 
-/// What one rank's step looks like where it differs from its step before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangedRank {
-    /// The rank.
-    pub rank: Rank,
-    /// All it put in this step.
-    pub contribution: Contribution,
-}
-
 /// A subtree's word on a step, on its way up the publisher tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadyReport {
@@ -45,8 +36,9 @@ pub struct ReadyReport {
     pub abandoned: Option<Rank>,
     /// Subscriptions for which at least one rank did not keep the step; sorted.
     pub not_kept: Vec<SubscriptionId>,
-    /// Ranks whose blocks differ from those of the step that they reported before; empty in the steady state.
-    pub changed: Vec<ChangedRank>,
+    /// All that those ranks put whose blocks differ from those of the step that they reported before; empty in the steady
+    /// state.
+    pub changed: PutChanges,
     /// Values of global scalars; of two for one name the higher rank's.
     pub values: Vec<ScalarValue>,
     /// Bytes that the subtree keeps for this step.
@@ -160,6 +152,9 @@ pub enum NoTable {
         /// The rank that sent it.
         rank: Rank,
     },
+    /// Nobody is there to answer the rank that passed the question on.
+    #[error("no publisher rank is there to answer for the layout")]
+    Unanswered,
 }
 
 /// The assignment of a step to a subscriber cohort.
@@ -314,7 +309,7 @@ pub enum Message {
         first: StepId,
         /// Publisher ranks.
         publisher_size: u32,
-        /// Where each subscriber rank sends its questions: rank r to entry r modulo the length.
+        /// Where subscriber ranks send their questions: rank r to entry r modulo the length.
         peers: Vec<ContactText>,
     },
     /// A step for this cohort; down its tree as well.
@@ -358,7 +353,11 @@ pub enum Message {
         first: StepId,
         /// Publisher ranks.
         publisher_size: u32,
-        /// Where each subscriber rank sends its questions.
+        /// Publisher ranks that answer questions about layouts: the lowest so many.
+        answerers: u32,
+        /// Ranks of this cohort that ask them, each its own: the lowest so many. The others ask their parents.
+        askers: u32,
+        /// Where those of them send their questions that are in the receiver's subtree, by rising rank.
         peers: Vec<ContactText>,
     },
     /// Down the subscriber tree: the publisher is lost, a new epoch is awaited.
@@ -369,7 +368,8 @@ pub enum Message {
     /// Down the subscriber tree: all have left, the handles may go.
     Left,
 
-    /// A subscriber rank asks its publisher peer which blocks its selections touch.
+    /// A subscriber rank asks its publisher peer which blocks its selections touch; one that has none its parent, which
+    /// passes it on.
     Resolve {
         /// The asker's number for it.
         request: u64,

@@ -161,6 +161,8 @@ transitions! {
 
     /// A table was asked for above.
     TableAskedAbove = "table.asked-above",
+    /// A subscriber rank passed on what a child asked.
+    QuestionPassedOn = "table.question.passed-on",
     /// A question was answered.
     TableAnswered = "table.answered",
     /// A question was about a table that is gone.

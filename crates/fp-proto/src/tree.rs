@@ -19,15 +19,87 @@ pub fn children(rank: Rank, size: u32, fan_out: u32) -> impl Iterator<Item = Ran
     (first..end).filter_map(|child| u32::try_from(child).ok()).map(Rank)
 }
 
+/// The child of `top` in whose subtree `rank` is; none if it is in none of them.
+pub fn child_towards(top: Rank, rank: Rank, fan_out: u32) -> Option<Rank> {
+    let mut way =
+        std::iter::successors(Some(rank), |&rank| parent(rank, fan_out)).take_while(|&rank| rank > top);
+    way.find(|&rank| parent(rank, fan_out) == Some(top))
+}
+
+/// The ranks of the subtree of `top`, itself among them, rising.
+pub fn subtree(top: Rank, size: u32, fan_out: u32) -> impl Iterator<Item = Rank> {
+    let fan_out = u64::from(fan_out.max(1));
+    let (top, size) = (u64::from(top.0), u64::from(size));
+    let below =
+        move |&(first, end): &(u64, u64)| Some((first * fan_out + 1, (end - 1) * fan_out + fan_out + 1));
+    let levels =
+        std::iter::successors(Some((top, top + 1)), below).take_while(move |&(first, _)| first < size);
+    levels
+        .flat_map(move |(first, end)| first..end.min(size))
+        .filter_map(|rank| u32::try_from(rank).ok())
+        .map(Rank)
+}
+
 /// Levels of the tree below `rank`; 0 for a leaf.
 pub fn height(rank: Rank, size: u32, fan_out: u32) -> u32 {
     let first_child = |rank: &Rank| children(*rank, size, fan_out).next();
     std::iter::successors(first_child(&rank), first_child).count() as u32
 }
 
+/// Whether neighbouring ranks, from the first to the last, are all in the subtree of `top`, which is not the lead.
+pub fn are_below(top: Rank, (first, last): (Rank, Rank), fan_out: u32) -> bool {
+    let levels = |rank: Rank| {
+        let way = std::iter::successors(Some(rank), |&rank| parent(rank, fan_out));
+        way.take_while(|&rank| rank >= top)
+            .enumerate()
+            .find(|&(_, rank)| rank == top)
+            .map(|(levels, _)| levels)
+    };
+    // A level of a subtree is a range of ranks, and does not touch the next: but in a tree without branches.
+    match (levels(first), levels(last)) {
+        (Some(one), Some(other)) => first <= last && (one == other || fan_out <= 1),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_subtree_is_what_climbs_to_its_top() {
+        for fan_out in [1u32, 2, 3, 16] {
+            let climbs = |top: u32, rank: u32| {
+                std::iter::successors(Some(Rank(rank)), |&rank| parent(rank, fan_out))
+                    .any(|rank| rank.0 == top)
+            };
+            for top in 1..6 {
+                for first in 0..60 {
+                    for last in first..60 {
+                        let expected = (first..=last).all(|rank| climbs(top, rank));
+                        let found = are_below(Rank(top), (Rank(first), Rank(last)), fan_out);
+                        assert_eq!(found, expected, "{first} to {last} below {top}, {fan_out} children each");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_subtree_lists_its_ranks() {
+        for fan_out in [1u32, 2, 16] {
+            for size in [1u32, 5, 40, 300] {
+                for top in 0..size.min(20) {
+                    let climbs = |rank: &Rank| {
+                        std::iter::successors(Some(*rank), |&rank| parent(rank, fan_out))
+                            .any(|rank| rank.0 == top)
+                    };
+                    let expected: Vec<Rank> = (0..size).map(Rank).filter(climbs).collect();
+                    assert_eq!(subtree(Rank(top), size, fan_out).collect::<Vec<_>>(), expected);
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_rank_but_the_lead_is_the_child_of_its_parent() {

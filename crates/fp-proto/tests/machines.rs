@@ -351,6 +351,8 @@ fn a_dial_of_an_epoch_that_is_over_fails_without_consequence() {
         epoch,
         first: StepId(0),
         publisher_size: 1,
+        answerers: 1,
+        askers: 32,
         peers: vec![contact("stream.0")],
     };
     let epoch = Epoch(3);

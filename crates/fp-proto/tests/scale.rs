@@ -45,6 +45,34 @@ fn what_changed_travels_and_nothing_else() {
     let longest = |stage: &str| run.stage(stage).books.longest_bytes("Ready");
     assert!(longest("one rank") < 2 * longest("new layout"), "one rank's blocks, not all ranks'");
     assert!(longest("every count") > 2 * longest("unchanged"), "the counts of a subtree");
+    // A rank that answered for many layouts holds those of live steps and the latest, some 10 KiB each with the contacts.
+    assert!(run.memory.publisher_layouts <= 40 << 10, "{:?}", run.memory);
+}
+
+/// A coordinator's memory without layouts is that of its tree's fan-out, its live steps, its subscriptions and its own
+/// blocks: neither cohort's size is in it.
+#[test]
+fn a_coordinator_does_not_grow_with_either_cohort() {
+    let (few, many) = (small(64, 64), small(64, 512));
+    for run in [&few, &many] {
+        assert!(run.violations.is_empty(), "{} x {}: {:?}", run.publishers, run.subscribers, run.violations);
+        let own = [run.memory.publisher_own, run.memory.lead_own, run.memory.subscriber_own];
+        assert!(own.iter().all(|own| *own <= 64 << 10), "{:?}", run.memory);
+    }
+    let grown = |of: fn(&Run) -> i64| of(&many) <= of(&few) * 5 / 4;
+    assert!(grown(|run| run.memory.publisher_own), "{:?}, {:?}", few.memory, many.memory);
+    assert!(grown(|run| run.memory.lead_own), "{:?}, {:?}", few.memory, many.memory);
+    assert!(grown(|run| run.memory.subscriber_own), "{:?}, {:?}", few.memory, many.memory);
+}
+
+#[test]
+fn a_subscriber_rank_hears_the_contacts_of_its_subtree_alone() {
+    let run = small(64, 512);
+    let attached = run.stage("attach").books.traffic["Attached"];
+    assert_eq!(attached.messages, 511);
+    // A contact is some 65 bytes long. Each rank's goes down three levels at most, once on each.
+    assert!(attached.bytes <= 511 * (3 * 72 + 64), "{attached:?}");
+    assert!(attached.longest_bytes <= (1 + 16 + 256) * 72 + 64, "{attached:?}");
 }
 
 #[test]

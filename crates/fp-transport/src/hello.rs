@@ -47,9 +47,9 @@ use crate::identity::{HostId, ProcessId};
 use crate::negotiate::TransportKind;
 
 /// Lowest protocol version that this library speaks.
-pub const VERSION_LOWEST: u16 = 1;
+pub const VERSION_LOWEST: u16 = 2;
 /// Highest protocol version that this library speaks.
-pub const VERSION_HIGHEST: u16 = 1;
+pub const VERSION_HIGHEST: u16 = 2;
 /// Bytes of a hello.
 pub const HELLO_LEN: usize = 128;
 /// Bytes of the proof.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use fp_transport::hello::{HELLO_LEN, PROOF_LEN, REPLY_LEN, Reply};
+use fp_transport::hello::{HELLO_LEN, PROOF_LEN, REPLY_LEN, Reply, VERSION_HIGHEST};
 use fp_transport::{Contact, DialError, Endpoint, HostId, ProcessId, Reason, Refusal, TransportKind, dial};
 use rustix::net::{bind, connect, listen};
 use std::io::{Read, Write};
@@ -55,11 +55,12 @@ fn what_answers_is_not_believed_without_reason() {
     let expected = Refusal::Version { theirs_lowest: 7, theirs_highest: 7 };
     assert!(matches!(version, DialError::Refused { refusal, .. } if refusal == expected));
 
-    let stale = Reply { epoch: 5, ..reply(Ok(1), 1) };
+    let stale = Reply { epoch: 5, ..reply(Ok(VERSION_HIGHEST), VERSION_HIGHEST) };
     let epoch = dial_impostor(stale.encode().to_vec(), None);
     assert!(matches!(epoch, DialError::Refused { refusal: Refusal::Epoch { theirs: 5 }, .. }));
 
-    let other = dial_impostor(reply(Ok(1), 1).encode().to_vec(), Some(ProcessId(8)));
+    let other =
+        dial_impostor(reply(Ok(VERSION_HIGHEST), VERSION_HIGHEST).encode().to_vec(), Some(ProcessId(8)));
     let answered = Reason::OtherAnswered { expected: ProcessId(8), found: ProcessId(9) };
     assert_eq!(last(&other), Some(answered));
 
@@ -101,7 +102,7 @@ fn another_copy_of_the_library_is_not_inproc() {
     let copy = thread::spawn(move || {
         let (mut stream, _) = listening.accept().expect("a dialler");
         stream.read_exact(&mut [0; HELLO_LEN]).expect("its hello");
-        let claim = Reply { process: ProcessId::own(), ..reply(Ok(1), 1) };
+        let claim = Reply { process: ProcessId::own(), ..reply(Ok(VERSION_HIGHEST), VERSION_HIGHEST) };
         stream.write_all(&claim.encode()).expect("room");
         let _ = stream.read_to_end(&mut Vec::new());
     });
@@ -127,7 +128,7 @@ fn a_probe_that_is_not_sealed_refuses_shm() {
     let answering = thread::spawn(move || {
         let (mut stream, _) = listening.accept().expect("a dialler");
         stream.read_exact(&mut [0; HELLO_LEN]).expect("its hello");
-        stream.write_all(&reply(Ok(1), 1).encode()).expect("room");
+        stream.write_all(&reply(Ok(VERSION_HIGHEST), VERSION_HIGHEST).encode()).expect("room");
         let mut proof = Vec::new();
         let _ = stream.read_to_end(&mut proof);
         assert!(proof.len() < PROOF_LEN, "no proof is given");

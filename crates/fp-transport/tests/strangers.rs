@@ -2,7 +2,7 @@
 
 mod support;
 
-use fp_transport::hello::{HELLO_LEN, REPLY_LEN, Reply, TransportRefusal};
+use fp_transport::hello::{HELLO_LEN, REPLY_LEN, Reply, TransportRefusal, VERSION_HIGHEST, VERSION_LOWEST};
 use fp_transport::{
     Contact, DialError, Hello, ListenOptions, Listener, Reason, Refusal, Token, TransportKind, dial,
 };
@@ -21,10 +21,17 @@ use support::*;
 fn another_version_is_told_which_are_spoken() {
     let mut listener = listener();
     let mut stranger = TcpStream::connect(tcp_address(listener.contact())).expect("it listens");
-    let future = Hello { version_lowest: 2, version_highest: 9, ..hello(TransportKind::Tcp) };
+    let future = Hello {
+        version_lowest: VERSION_HIGHEST + 1,
+        version_highest: VERSION_HIGHEST + 7,
+        ..hello(TransportKind::Tcp)
+    };
     stranger.write_all(&future.encode()).expect("room");
     let reply = hear_reply(&mut listener, &mut stranger);
-    assert_eq!(reply.outcome, Err(Refusal::Version { theirs_lowest: 1, theirs_highest: 1 }));
+    assert_eq!(
+        reply.outcome,
+        Err(Refusal::Version { theirs_lowest: VERSION_LOWEST, theirs_highest: VERSION_HIGHEST })
+    );
 }
 
 #[test]

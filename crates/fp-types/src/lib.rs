@@ -77,6 +77,6 @@ pub use selection::{ParseSelectionError, Position, Selection, SelectionError, Se
 pub use shape::{Shape, ShapeTooLarge};
 pub use stride::{StrideError, StridedRegion};
 pub use table::{
-    ApplyError, ComposeError, Contribution, ContributionError, Difference, StepTable, TableBuilder,
-    TableEntry, TableError, VariablePut,
+    ApplyError, ComposeError, Contribution, ContributionError, Difference, PutChanges, PutChangesError,
+    PutColumn, RankRange, StepTable, TableBuilder, TableEntry, TableError, VariablePut,
 };

@@ -30,6 +30,14 @@ impl RegionList {
         self.len += 1;
     }
 
+    /// Appends the region between two corners of the list's number of dimensions.
+    pub(crate) fn push_corners(&mut self, start: &[u64], end: impl Iterator<Item = u64>) {
+        self.corners.extend_from_slice(start);
+        self.corners.extend(end);
+        self.len += 1;
+        debug_assert_eq!(self.corners.len(), 2 * self.len * self.ndims);
+    }
+
     /// Those of the regions at `positions`, in that order.
     pub(crate) fn part(&self, positions: &[u32]) -> Self {
         let mut corners = Vec::with_capacity(positions.len() * 2 * self.ndims);

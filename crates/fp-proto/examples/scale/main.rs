@@ -13,6 +13,7 @@ const HELP: &str = "\
 Runs the protocol's machines for many ranks on virtual time and reports what their agreements cost.
 
 usage: scale [--publishers M] [--subscribers N] [--network cluster|loopback|wan] [--repeats R] [--json FILE] [--sweep]
+       scale --plots DIRECTORY JSON...
 
   --publishers M   publisher ranks, a power of two from 64 to 131072 (1024)
   --subscribers N  subscriber ranks, a power of two up to 8192 (8)
@@ -20,6 +21,7 @@ usage: scale [--publishers M] [--subscribers N] [--network cluster|loopback|wan]
   --repeats R      steps of each kind, of which the middle one counts (5)
   --json FILE      the figures for other programs
   --sweep          the sizes of docs/performance.md one after the other, instead of one
+  --plots DIR ...  runs nothing: draws what the JSON files say, as SVG
   --help           this text
 
 The exit status is 0 if all bounds were kept, 1 if one was broken, 2 if the arguments make no sense.";
@@ -52,6 +54,17 @@ fn main() -> ExitCode {
     if words.iter().any(|word| word == "--help" || word == "-h") {
         println!("{HELP}");
         return ExitCode::SUCCESS;
+    }
+    if let [first, folder, files @ ..] = words.as_slice()
+        && first == "--plots"
+    {
+        return match draw(folder, files) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        };
     }
     match parse(&words).and_then(|arguments| run_all(&arguments)) {
         Ok(code) => code,
@@ -95,6 +108,22 @@ fn ranks(text: &str, allowed: std::ops::RangeInclusive<u32>) -> Result<u32, Stri
         allowed.start(),
         allowed.end()
     ))
+}
+
+fn draw(folder: &str, files: &[String]) -> Result<(), String> {
+    let mut runs = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+        let list: Vec<serde_json::Value> =
+            serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
+        runs.extend(list);
+    }
+    std::fs::create_dir_all(folder).map_err(|error| format!("{folder}: {error}"))?;
+    for (name, svg) in scaling::plots::draw(&runs) {
+        let path = std::path::Path::new(folder).join(name);
+        std::fs::write(&path, svg).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
 }
 
 fn run_all(arguments: &Arguments) -> Result<ExitCode, String> {

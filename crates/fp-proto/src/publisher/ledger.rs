@@ -3,7 +3,7 @@
 use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use crate::message::{ChangeId, ReadyReport};
 use crate::time::Moment;
-use fp_types::{StepId, SubscriptionId};
+use fp_types::{StepId, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The standing subscription that keeps the last steps for newcomers.
@@ -117,6 +117,8 @@ pub(crate) struct LocalStep {
     pub(crate) len_bytes: u64,
     pub(crate) retire: bool,
     pub(crate) freed: bool,
+    /// Its table, once it is decided.
+    pub(crate) table: Option<TableId>,
 }
 
 /// Subscriptions and live steps of one rank.
@@ -198,6 +200,7 @@ impl Ledger {
             len_bytes: 0,
             retire: false,
             freed: false,
+            table: None,
         };
         self.steps.insert(step, local);
         step
@@ -253,6 +256,11 @@ impl Ledger {
         steps.sort();
         steps.dedup();
         steps
+    }
+
+    /// Whether a live step of this rank has that table.
+    pub(crate) fn has_table(&self, table: TableId) -> bool {
+        self.steps.values().any(|step| step.table == Some(table))
     }
 
     /// Whether this rank has said all that it has to say of an undecided step.

@@ -31,6 +31,7 @@ impl PublisherMachine {
         for entry in entries {
             self.apply(entry);
         }
+        self.tables.keep_live(&self.ledger);
     }
 
     fn apply(&mut self, decision: Decision) {
@@ -60,6 +61,8 @@ impl PublisherMachine {
     fn apply_decided(&mut self, step: StepId, table: Option<TableId>, kept: &[SubscriptionId]) {
         let Some(local) = self.ledger.steps.get_mut(&step) else { return };
         local.stage = Stage::Decided;
+        local.table = table;
+        self.tables.latest = table.or(self.tables.latest);
         let surplus: Vec<SubscriptionId> =
             local.kept.iter().copied().filter(|id| !kept.contains(id)).collect();
         if table.is_some() {

@@ -23,7 +23,7 @@ use crate::transition::{Transition, TransitionSet};
 use crate::wire::{Role, Wire};
 use change::Changes;
 use draining::Draining;
-use fp_types::{Contribution, Rank, StepId, SubscriptionId};
+use fp_types::{PutChanges, Rank, StepId, SubscriptionId};
 use lead::Lead;
 use ledger::{Ledger, Subscription};
 use ready::Merging;
@@ -67,7 +67,7 @@ pub struct PublisherMachine {
     pub(crate) draining: Draining,
     /// What only the lead has.
     pub(crate) lead: Option<Lead>,
-    pub(crate) last_reported: Option<Contribution>,
+    pub(crate) last_reported: Option<PutChanges>,
     pub(crate) lagging: Option<(StepId, Rank)>,
     /// Entries of the log that were applied here and are not yet sent to the children.
     pub(crate) outgoing: Vec<Decision>,

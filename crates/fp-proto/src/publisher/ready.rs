@@ -11,7 +11,7 @@ use crate::outcome::LossReason;
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
-use fp_types::{Rank, StepId};
+use fp_types::{PutChanges, Rank, RankRange, StepId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ pub(crate) fn merge(into: &mut ReadyReport, from: ReadyReport) {
     into.not_kept.extend(from.not_kept);
     into.not_kept.sort();
     into.not_kept.dedup();
-    into.changed.extend(from.changed);
+    into.changed.append(from.changed);
     for value in from.values {
         match into.values.iter_mut().find(|known| known.name == value.name) {
             Some(known) if known.rank < value.rank => *known = value,
@@ -136,14 +136,16 @@ impl PublisherMachine {
         if self.last_reported.is_some()
             && self.config.mutation == Some(crate::mutation::Mutation::StaleContribution)
         {
-            report.changed.clear();
+            report.changed = PutChanges::default();
         }
-        let contribution = report.changed.first().map(|own| own.contribution.clone());
-        if contribution.is_some() && contribution == self.last_reported {
-            report.changed.clear();
+        if report.changed.is_empty() {
+            return Some(report);
+        }
+        if self.last_reported.as_ref() == Some(&report.changed) {
+            report.changed = PutChanges::default();
             self.wire.mark(Transition::ReadyUnchanged);
-        } else if contribution.is_some() {
-            self.last_reported = contribution;
+        } else {
+            self.last_reported = Some(report.changed.clone());
             self.wire.mark(Transition::ReadyChanged);
         }
         Some(report)
@@ -157,6 +159,14 @@ impl PublisherMachine {
             return;
         }
         *expected = StepId(step.0 + 1);
+        let CohortConfig { size, fan_out, .. } = self.config.cohort;
+        let below = |ranks: &RankRange| {
+            ranks.last().0 < size && tree::are_below(child, (ranks.first, ranks.last()), fan_out)
+        };
+        if !report.changed.ranks.iter().all(below) {
+            self.misbehaved(from, Misbehaviour::OutOfBounds("Ready.changed"));
+            return;
+        }
         if self.merging.steps.len() > 2 * self.config.skew_steps as usize + 1 {
             self.misbehaved(from, Misbehaviour::OutOfBounds("Ready.step"));
             return;
@@ -184,10 +194,11 @@ impl PublisherMachine {
     }
 
     /// A report that is too long to be sent ends the stream with that reason: without it no step would be whole.
-    fn report_above(&mut self, step: StepId, report: ReadyReport) {
+    fn report_above(&mut self, step: StepId, mut report: ReadyReport) {
+        report.changed.sort();
         let CohortConfig { rank, long_bytes, .. } = self.config.cohort;
         if let Some(len_bytes) = fragment::too_long(&report, long_bytes) {
-            let (blocks, limit_bytes) = (fragment::block_count(&report), long_bytes as u64);
+            let (blocks, limit_bytes) = (report.changed.block_count(), long_bytes as u64);
             self.lost_from_below(rank, LossReason::TooManyBlocks { blocks, len_bytes, limit_bytes });
         } else if let Some(parent) = self.cohort.parent() {
             self.wire.send(self.now, parent, Message::Ready { step, report });

@@ -6,10 +6,10 @@ use crate::commands::{Begin, BeginWait, BegunStep, CommandError};
 use crate::config::{CohortConfig, QueuePolicy};
 use crate::effect::Effect;
 use crate::fragment;
-use crate::message::{ChangedRank, Message, ReadyReport, ScalarValue};
+use crate::message::{Message, ReadyReport, ScalarValue};
 use crate::time::Moment;
 use crate::transition::Transition;
-use fp_types::{Contribution, Rank, StepId, SubscriptionId};
+use fp_types::{Contribution, PutChanges, Rank, StepId, SubscriptionId};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -149,7 +149,8 @@ impl PublisherMachine {
     /// this rank stored for it.
     ///
     /// # Errors
-    /// If the step is not open, the stream is lost, the scalars are too large or the blocks are too many.
+    /// If the step is not open, the stream is lost, the scalars are too large, or the blocks are too many or none of their
+    /// variable's.
     pub fn end_step(
         &mut self,
         now: Moment,
@@ -162,7 +163,8 @@ impl PublisherMachine {
         self.check_open(step)?;
         check_scalars(step, &values)?;
         let CohortConfig { rank, long_bytes, .. } = self.config.cohort;
-        let changed = vec![ChangedRank { rank, contribution }];
+        let changed = PutChanges::of(rank, &contribution)
+            .map_err(|error| CommandError::Contribution { step, error: Box::new(error) })?;
         let own = ReadyReport { changed, values, len_bytes, ..ReadyReport::default() };
         check_blocks(step, &own, long_bytes)?;
         if let Some(local) = self.ledger.steps.get_mut(&step) {
@@ -235,7 +237,7 @@ fn check_scalars(step: StepId, values: &[ScalarValue]) -> Result<(), CommandErro
 
 fn check_blocks(step: StepId, report: &ReadyReport, long_bytes: usize) -> Result<(), CommandError> {
     let Some(len_bytes) = fragment::too_long(report, long_bytes) else { return Ok(()) };
-    let (blocks, limit_bytes) = (fragment::block_count(report), long_bytes as u64);
+    let (blocks, limit_bytes) = (report.changed.block_count(), long_bytes as u64);
     Err(CommandError::TooManyBlocks { step, blocks, len_bytes, limit_bytes })
 }
 

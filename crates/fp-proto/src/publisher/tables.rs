@@ -2,6 +2,7 @@
 //! it (`docs/protocol.md`, section 11).
 
 use super::PublisherMachine;
+use super::ledger::Ledger;
 use crate::config::{CohortConfig, ContactText};
 use crate::effect::{Misbehaviour, PeerId};
 use crate::message::{Message, NoTable, ResolveQuery};
@@ -12,8 +13,6 @@ use fp_types::{Rank, Selection, StepTable, TableEntry, TableId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Tables that a rank below the lead keeps for its askers; the lead counts its own by live steps.
-const LIMIT_CACHED: usize = 16;
 /// A rank that no cohort has.
 const NOBODY: Rank = Rank(u32::MAX);
 /// Questions of one rank's askers that may wait for a table at one time.
@@ -35,8 +34,10 @@ struct Question {
 pub(crate) struct Tables {
     /// At the lead: those of live steps, counted.
     held: BTreeMap<TableId, Held>,
-    /// Elsewhere: the latest that were asked for, oldest first.
-    cached: Vec<(TableId, Arc<StepTable>)>,
+    /// Elsewhere: those of live steps, and of the latest, that this rank was asked for.
+    cached: BTreeMap<TableId, Arc<StepTable>>,
+    /// The table of the step that was decided last: whoever asks more of it does so between two steps as well.
+    pub(crate) latest: Option<TableId>,
     /// The bytes of the table that went down last, as all children ask for the same one.
     encoded: Option<(TableId, Vec<u8>)>,
     contacts: Vec<ContactText>,
@@ -75,7 +76,7 @@ impl Tables {
     }
 
     fn find(&self, id: TableId) -> Option<Arc<StepTable>> {
-        let cached = || self.cached.iter().find(|(known, _)| *known == id).map(|(_, table)| table.clone());
+        let cached = || self.cached.get(&id).cloned();
         self.held.get(&id).map(|held| held.table.clone()).or_else(cached)
     }
 
@@ -85,11 +86,10 @@ impl Tables {
         (self.below.remove(&id).unwrap_or_default(), self.questions.remove(&id).unwrap_or_default())
     }
 
-    fn cache(&mut self, id: TableId, table: Arc<StepTable>) {
-        if self.cached.len() >= LIMIT_CACHED {
-            self.cached.remove(0);
-        }
-        self.cached.push((id, table));
+    /// Forgets tables that no live step of this rank has: as many are held as steps are live, and one.
+    pub(crate) fn keep_live(&mut self, ledger: &Ledger) {
+        let latest = self.latest;
+        self.cached.retain(|&id, _| latest == Some(id) || ledger.has_table(id));
     }
 }
 
@@ -197,7 +197,9 @@ impl PublisherMachine {
     }
 
     fn table_known(&mut self, id: TableId, table: &Arc<StepTable>) {
-        self.tables.cache(id, table.clone());
+        if self.tables.latest == Some(id) || self.ledger.has_table(id) {
+            self.tables.cached.insert(id, table.clone());
+        }
         let (children, questions) = self.tables.take_waiting(id);
         children.into_iter().for_each(|child| self.pass_down(child, id, Some(table)));
         questions.into_iter().for_each(|question| self.answer(table, &question));

@@ -1,16 +1,18 @@
 //! How a subscriber cohort finds its publisher, and finds it again (`docs/protocol.md`, sections 3, 6 and 9).
 
 use super::{Phase, SubscriberMachine};
-use crate::config::{ContactText, OnLoss};
-use crate::effect::{DialTicket, DisconnectReason, Listing, PeerId};
+use crate::config::{CohortConfig, ContactText, OnLoss};
+use crate::effect::{DialTicket, DisconnectReason, Listing, Misbehaviour, PeerId};
 use crate::event::{Event, OpenFailure, OpenWait};
 use crate::message::{MemberId, Message};
 use crate::outcome::{EndReason, RefusalReason};
 use crate::search::{Found, Search};
 use crate::time::Moment;
 use crate::transition::Transition;
+use crate::tree;
 use crate::wire::{Role, Wire};
-use fp_types::{Epoch, StepId, SubscriptionId};
+use fp_types::{Epoch, Rank, StepId, SubscriptionId};
+use std::collections::BTreeMap;
 
 /// Where attaching stands; only the lead has more than the epoch.
 #[derive(Default)]
@@ -21,9 +23,11 @@ pub(crate) struct Attachment {
     asked: Option<Epoch>,
     epoch: Option<Epoch>,
     membership: Option<(SubscriptionId, MemberId)>,
-    /// Where this rank sends its questions, and how many such publisher ranks the whole cohort has.
+    /// Where this rank sends its questions, if not to its parent; how many such publisher ranks the whole cohort has,
+    /// and how many ranks that ask them.
     pub(crate) answerer: Option<ContactText>,
     pub(crate) answerers: u32,
+    pub(crate) askers: u32,
     pub(crate) publisher_size: u32,
     give_up: Option<Moment>,
     /// Why the epoch before ended, while the next is awaited.
@@ -143,7 +147,9 @@ impl SubscriberMachine {
                 if self.attachment.search.is_some() =>
             {
                 let epoch = self.attachment.asked.unwrap_or(Epoch(0));
-                self.attached(epoch, (subscription, member), first, publisher_size, peers);
+                self.attachment.publisher_size = publisher_size;
+                let peers = self.share_answerers(&peers);
+                self.attached(epoch, (subscription, member), first, peers);
             }
             Message::Refused { reason } if self.attachment.search.is_some() => {
                 self.publisher_refused(from, reason)
@@ -168,20 +174,14 @@ impl SubscriberMachine {
         epoch: Epoch,
         membership: (SubscriptionId, MemberId),
         first: StepId,
-        publisher_size: u32,
         peers: Vec<ContactText>,
     ) {
         self.wire.mark(Transition::SubscriberAttached);
         self.attachment.search = None;
         self.attachment.give_up = None;
         self.attachment.epoch = Some(epoch);
-        self.attachment.publisher_size = publisher_size;
-        let rank = self.config.cohort.rank.0 as usize;
-        self.attachment.answerer = peers.get(rank % peers.len().max(1)).cloned();
-        self.attachment.answerers = peers.len() as u32;
-        let (subscription, member) = membership;
         self.attachment.membership = Some(membership);
-        self.tell_children(&Message::Attached { subscription, member, epoch, first, publisher_size, peers });
+        self.tell_attached(epoch, membership, first, peers);
         self.stream.start(first);
         if self.phase != Phase::Attaching {
             return;
@@ -192,6 +192,51 @@ impl SubscriberMachine {
             self.wire.event(Event::Restarted { epoch, first });
         } else {
             self.wire.event(Event::Opened { epoch });
+        }
+    }
+
+    /// At the lead: how many ranks ask which publisher ranks, and the contact for each of those, by rising rank.
+    fn share_answerers(&mut self, peers: &[ContactText]) -> Vec<ContactText> {
+        let CohortConfig { size, .. } = self.config.cohort;
+        self.attachment.answerers = u32::try_from(peers.len()).unwrap_or(u32::MAX);
+        let most = self.attachment.answerers.saturating_mul(self.config.askers_each.max(1));
+        self.attachment.askers = size.min(most);
+        peers.iter().cycle().take(self.attachment.askers as usize).cloned().collect()
+    }
+
+    /// Tells every child, and with it the contacts for the askers of its subtree. Of the contacts, by rising rank, the
+    /// first is for this rank if it asks.
+    fn tell_attached(
+        &mut self,
+        epoch: Epoch,
+        (subscription, member): (SubscriptionId, MemberId),
+        first: StepId,
+        peers: Vec<ContactText>,
+    ) {
+        let CohortConfig { rank: own, size, fan_out, .. } = self.config.cohort;
+        let Attachment { publisher_size, answerers, askers, .. } = self.attachment;
+        let mut below: BTreeMap<Rank, Vec<ContactText>> = BTreeMap::new();
+        self.attachment.answerer = None;
+        for (rank, contact) in tree::subtree(own, size, fan_out).zip(peers) {
+            match tree::child_towards(own, rank, fan_out) {
+                Some(child) => below.entry(child).or_default().push(contact),
+                None => self.attachment.answerer = Some(contact),
+            }
+        }
+        let children: Vec<(Rank, PeerId)> = self.cohort.children().collect();
+        for (child, peer) in children {
+            let peers = below.remove(&child).unwrap_or_default();
+            let news = Message::Attached {
+                subscription,
+                member,
+                epoch,
+                first,
+                publisher_size,
+                answerers,
+                askers,
+                peers,
+            };
+            self.wire.send(self.now, peer, news);
         }
     }
 
@@ -214,10 +259,26 @@ impl SubscriberMachine {
     }
 
     /// News from the lead, for this rank and all below.
-    pub(crate) fn news_from_above(&mut self, message: Message) {
+    pub(crate) fn news_from_above(&mut self, from: PeerId, message: Message) {
         match message {
-            Message::Attached { subscription, member, epoch, first, publisher_size, peers } => {
-                self.attached(epoch, (subscription, member), first, publisher_size, peers);
+            Message::Attached {
+                subscription,
+                member,
+                epoch,
+                first,
+                publisher_size,
+                answerers,
+                askers,
+                peers,
+            } => {
+                let CohortConfig { rank, size, fan_out, .. } = self.config.cohort;
+                if tree::subtree(rank, size.min(askers), fan_out).count() != peers.len() {
+                    self.misbehaved(from, Misbehaviour::OutOfBounds("Attached.peers"));
+                    return;
+                }
+                self.attachment.publisher_size = publisher_size;
+                (self.attachment.answerers, self.attachment.askers) = (answerers, askers);
+                self.attached(epoch, (subscription, member), first, peers);
             }
             Message::AwaitingRestart { reason } => self.await_restart(reason),
             Message::StreamEnd { reason, skipped } => self.ended(reason, skipped),

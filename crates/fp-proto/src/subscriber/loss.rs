@@ -14,7 +14,13 @@ impl SubscriberMachine {
     /// A link is gone, with the role it had.
     pub(crate) fn lost_link(&mut self, peer: PeerId, role: Role, reason: LossReason) {
         match role {
-            Role::Parent | Role::Child(_) => self.lost_relative(role, reason),
+            Role::Parent => {
+                self.lost_relative(role, reason);
+                if self.asks_parent() {
+                    self.answerer_gone();
+                }
+            }
+            Role::Child(_) => self.lost_relative(role, reason),
             Role::Publisher => self.lost_publisher(reason),
             Role::Answerer => self.answerer_gone(),
             Role::Candidate(_) if self.cohort.is_open() => self.attachment.candidate_gone(self.now, peer),

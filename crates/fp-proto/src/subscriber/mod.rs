@@ -302,12 +302,14 @@ impl SubscriberMachine {
                 self.cohort_progress(progress);
             }
             Message::Attached { .. } | Message::AwaitingRestart { .. } | Message::StreamEnd { .. } => {
-                self.news_from_above(message);
+                self.news_from_above(from, message);
             }
             Message::Assign(assignment) => self.assigned(from, assignment),
             Message::Reselected { first } => self.reselected(first),
             Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
             Message::Left => self.closed(CloseOutcome::Clean),
+            // An answer to a question of an epoch that is over is passed over there.
+            Message::Resolved { .. } | Message::Unresolved { .. } => self.hear_answerer(from, message),
             other => self.unexpected(from, &other),
         }
     }
@@ -321,6 +323,9 @@ impl SubscriberMachine {
             Message::Release { step } => self.child_released(from, rank, step),
             Message::RestartHeard => self.child_heard_restart(from, rank),
             Message::Leaving => self.child_leaving(rank),
+            Message::Resolve { request, table, queries } => {
+                self.pass_question_on(from, request, table, queries)
+            }
             Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
             other => self.unexpected(from, &other),
         }

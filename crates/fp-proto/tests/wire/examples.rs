@@ -3,13 +3,13 @@
 use fp_proto::config::{ContactText, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::data::{DataMessage, GoneReason, Piece, Place, PlacedBlock, WantedVariable};
 use fp_proto::message::{
-    Assignment, ChangeId, ChangeKind, ChangedRank, Decision, MemberId, Message, NoTable, ReadyReport,
-    ResolveQuery, ScalarValue,
+    Assignment, ChangeId, ChangeKind, Decision, MemberId, Message, NoTable, ReadyReport, ResolveQuery,
+    ScalarValue,
 };
 use fp_proto::outcome::{EndReason, LossReason, RefusalReason, SpecPart};
 use fp_types::{
-    BlockId, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, Rank, Region, SelectedPoint, Selection,
-    Shape, StepId, StridedRegion, SubscriptionId, TableId, VariableDef, VariablePut,
+    BlockId, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, PutChanges, Rank, Region, SelectedPoint,
+    Selection, Shape, StepId, StridedRegion, SubscriptionId, TableId, VariableDef, VariablePut,
 };
 
 const RANK: Rank = Rank(300);
@@ -51,6 +51,18 @@ fn spec(policy: QueuePolicy) -> SubscriptionSpec {
     }
 }
 
+fn of(rank: Rank, variables: &[VariablePut]) -> PutChanges {
+    PutChanges::of(rank, &Contribution { variables: variables.to_vec() }).expect("blocks of their variables")
+}
+
+/// Two blocks of particles, or one.
+fn counts(rank: Rank) -> VariablePut {
+    let block = |count: u64| Region::new([0, 0], [count, 3]).expect("a region");
+    let mut blocks = vec![block(1000), block(u64::from(rank.0))];
+    blocks.truncate(1 + rank.0 as usize % 3);
+    VariablePut { def: VariableDef::joined_array("x", Dtype::F32, 2, 0), shape: None, blocks, bytes: 0 }
+}
+
 fn report() -> ReadyReport {
     let def = VariableDef::global_array("T", Dtype::F64, 2);
     let shape = Some(Shape::new([10, 1000]).expect("a shape"));
@@ -58,7 +70,14 @@ fn report() -> ReadyReport {
     ReadyReport {
         abandoned: Some(RANK),
         not_kept: vec![SUBSCRIPTION],
-        changed: vec![ChangedRank { rank: RANK, contribution: Contribution { variables: vec![put] } }],
+        changed: [301, 299].map(Rank).into_iter().fold(
+            of(RANK, std::slice::from_ref(&put)),
+            |mut all, rank| {
+                all.append(of(rank, &[put.clone(), counts(rank)]));
+                all.sort();
+                all
+            },
+        ),
         values: vec![scalar()],
         len_bytes: 1 << 40,
     }
@@ -191,7 +210,16 @@ fn about_subscriptions() -> Vec<Message> {
         Message::Reselected { first },
         Message::Unsubscribe,
         Message::Leaving,
-        Message::Attached { subscription, member, epoch: EPOCH, first, publisher_size, peers },
+        Message::Attached {
+            subscription,
+            member,
+            epoch: EPOCH,
+            first,
+            publisher_size,
+            answerers: 4,
+            askers: 128,
+            peers,
+        },
         Message::AwaitingRestart { reason: EndReason::Closed },
         Message::RestartHeard,
         Message::Left,
@@ -210,6 +238,7 @@ fn about_layouts() -> Vec<Message> {
         Message::Resolve { request: 11, table: TABLE, queries },
         Message::Resolved { request: 11, encoded: Some(vec![4, 5]), owners: vec![(RANK, contact())] },
         Message::Unresolved { request: 11, reason },
+        Message::Unresolved { request: 12, reason: NoTable::Unanswered },
     ]
 }
 

@@ -83,8 +83,8 @@ fn every_refusal_survives_the_wire() {
 
 #[test]
 fn a_version_in_common_is_the_highest_one() {
-    assert_eq!(choose_version(1, 9), Some(1));
-    assert_eq!(choose_version(2, 9), None);
+    assert_eq!(choose_version(1, 9), Some(VERSION_HIGHEST));
+    assert_eq!(choose_version(VERSION_HIGHEST + 1, 9), None);
     assert_eq!(choose_version(0, 0), None);
 }
 

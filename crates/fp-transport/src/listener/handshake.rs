@@ -433,7 +433,14 @@ mod tests {
     fn dial_slowly(mut channel: Channel, deadline: Instant, go: &mpsc::Receiver<()>) -> ([u8; 96], Channel) {
         go.recv_timeout(Duration::from_secs(30)).expect("a word");
         channel.shake_hands(deadline).expect("keys");
-        let hello = [&HELLO_MAGIC[..], &[1, 0, 1, 0], &[0; 84], &[1, 3], &[0; 34]].concat();
+        let hello = [
+            &HELLO_MAGIC[..],
+            &[VERSION_LOWEST as u8, 0, VERSION_HIGHEST as u8, 0],
+            &[0; 84],
+            &[1, 3],
+            &[0; 34],
+        ]
+        .concat();
         channel.send_exact(&hello, deadline).expect("sent");
         let mut reply = [0; 96];
         channel.receive_exact(&mut reply, &mut VecDeque::new(), deadline).expect("a reply");
@@ -473,7 +480,7 @@ mod tests {
             }
         }
         let (reply, _channel) = dialling.join().expect("no panic");
-        assert!(Reply::decode(&reply).is_some_and(|reply| reply.outcome == Ok(1)));
+        assert!(Reply::decode(&reply).is_some_and(|reply| reply.outcome == Ok(VERSION_HIGHEST)));
         assert!(waited, "the sockets took it all at once: this test shows nothing");
     }
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub)] // each test binary uses its part
 
 use super::{EPOCH, soon};
-use fp_transport::hello::{REPLY_LEN, Reply};
+use fp_transport::hello::{REPLY_LEN, Reply, VERSION_HIGHEST, VERSION_LOWEST};
 use fp_transport::{Contact, Hello, HostId, Link, Listener, OutFrame, ProcessId, Purpose, TransportKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
@@ -24,8 +24,8 @@ pub fn tcp_address(contact: &Contact) -> SocketAddr {
 
 pub fn hello(transport: TransportKind) -> Hello {
     Hello {
-        version_lowest: 1,
-        version_highest: 1,
+        version_lowest: VERSION_LOWEST,
+        version_highest: VERSION_HIGHEST,
         epoch: Some(EPOCH),
         token: None,
         process: ProcessId(1),

@@ -2,6 +2,7 @@
 
 mod build;
 mod joined;
+pub(crate) mod parts;
 
 use std::fmt;
 use std::sync::OnceLock;

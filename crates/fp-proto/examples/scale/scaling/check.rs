@@ -3,6 +3,7 @@
 use crate::scaling::boot::askers;
 use crate::scaling::stages::Run;
 use crate::scaling::world::World;
+use fp_proto::config::ASKERS_EACH;
 
 /// Memory of a coordinator without layouts, at most.
 const LIMIT_OWN_BYTES: i64 = 64 << 10;
@@ -53,7 +54,7 @@ impl Memory {
 pub(crate) fn links_of_all(run: &Run) -> u32 {
     let answering = run.subscribers.min(run.publishers).max(1);
     let asking = if askers(run.subscribers).len() < run.subscribers as usize { run.subscribers } else { 0 };
-    run.links_peak + asking.div_ceil(answering).saturating_sub(1)
+    run.links_peak + asking.div_ceil(answering).min(ASKERS_EACH).saturating_sub(1)
 }
 
 /// What does not hold, in words.

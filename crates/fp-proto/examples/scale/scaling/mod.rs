@@ -11,6 +11,7 @@ pub(crate) mod cost;
 pub(crate) mod cpu;
 pub(crate) mod driving;
 pub(crate) mod memory;
+pub(crate) mod plots;
 #[path = "../../sim/simulator/queue.rs"]
 pub(crate) mod queue;
 pub(crate) mod rank;

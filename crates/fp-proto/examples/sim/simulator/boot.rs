@@ -214,6 +214,9 @@ impl World {
         config.spec = plan.spec.clone();
         config.credit_steps = plan.credit_steps;
         config.on_loss = plan.on_loss;
+        if plan.epoch.0.is_multiple_of(2) {
+            config.askers_each = 1;
+        }
         config.mutation = self.mutation;
         config
     }

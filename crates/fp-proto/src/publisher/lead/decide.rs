@@ -6,7 +6,7 @@ use crate::message::{Decision, ReadyReport};
 use crate::publisher::PublisherMachine;
 use crate::publisher::ledger::{PRECIOUS, RESERVE, is_standing, takes};
 use crate::transition::Transition;
-use fp_types::{StepId, StepTable, SubscriptionId};
+use fp_types::{Rank, StepId, StepTable, SubscriptionId};
 use std::sync::Arc;
 
 /// A subscription's relation to a decided step.
@@ -27,12 +27,12 @@ impl Lead {
             return Ok(same.clone());
         }
         self.last_table = None;
-        for changed in std::mem::take(&mut report.changed) {
-            match self.builder.apply(changed.rank, changed.contribution) {
-                Ok(()) => drop(self.refused.remove(&changed.rank)),
-                Err(error) => drop(self.refused.insert(changed.rank, error.to_string())),
-            }
-        }
+        let changed = std::mem::take(&mut report.changed);
+        let anew =
+            |rank: &Rank| changed.ranks.iter().any(|range| (range.first..=range.last()).contains(rank));
+        self.refused.retain(|rank, _| !anew(rank));
+        let refused = self.builder.apply(changed);
+        self.refused.extend(refused.into_iter().map(|(rank, error)| (rank, error.to_string())));
         if let Some(what) = self.refused.values().next() {
             return Err(what.clone());
         }
