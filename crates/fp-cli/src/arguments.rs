@@ -7,6 +7,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use fp_core::SelectionExpression;
 
+use crate::bench::{BenchOptions, RoleOptions};
+
 /// What `--help` says at the end.
 const AFTER: &str = "\
 Exit status: 0 all went well, 1 something failed (the message says what), 2 wrong usage.
@@ -39,6 +41,11 @@ pub(crate) enum Command {
     Describe(DescribeOptions),
     /// Follows a stream while it runs: its steps, or the values of one variable
     Tail(TailOptions),
+    /// Measures what a stream costs on this machine, with real processes
+    Bench(BenchOptions),
+    /// One rank of `bench`, in a process of its own
+    #[command(hide = true)]
+    BenchRole(RoleOptions),
 }
 
 /// Options of `ls`.

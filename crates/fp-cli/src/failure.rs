@@ -6,6 +6,8 @@ use std::time::Duration;
 use fp_core::rendezvous::RendezvousError;
 use fp_core::{CloseError, Dtype, OpenError, ReadError};
 
+use crate::bench::BenchFailure;
+
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -59,6 +61,9 @@ pub(crate) enum Failure {
         /// Its element type.
         dtype: Dtype,
     },
+    /// A bench failed.
+    #[error(transparent)]
+    Bench(#[from] BenchFailure),
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod bench;
 mod describe;
 mod element;
 mod failure;
@@ -44,6 +45,8 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Ls(options) => list::run(&rendezvous, options),
         Command::Describe(options) => describe::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
+        Command::Bench(options) => bench::run(options),
+        Command::BenchRole(options) => bench::play(options),
     }
 }
 

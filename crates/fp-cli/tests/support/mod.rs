@@ -111,6 +111,8 @@ impl Run {
     pub(crate) fn at(rendezvous: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flexpath"));
         command.args(arguments).env("FLEXPATH_RENDEZVOUS", rendezvous).env_remove("FLEXPATH_LOG");
+        // Whatever the command leaves behind is seen there.
+        command.env("TMPDIR", rendezvous);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self { child: command.spawn().expect("the command starts") }
     }
