@@ -1,4 +1,5 @@
 //! A live stream in this process, and the command in another.
+#![allow(dead_code)] // each test binary uses its part
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
