@@ -48,6 +48,7 @@ doc: tools
 
 test: lint
 	$(call step,MPI: Open MPI and its compilers,scripts/install-mpi.sh openmpi)
+	$(call step,valgrind: it counts instructions,scripts/install-valgrind.sh || echo 'not there: instructions are not counted')
 	$(call step,tests,FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 

@@ -52,7 +52,11 @@ impl Each {
 
     fn assert_within(self, who: &str, bound: &Bound) {
         println!("{who}: {self:?}");
-        assert!(self.allocations <= bound.allocations, "{who}: {self:?}, at most {} allocations", bound.allocations);
+        assert!(
+            self.allocations <= bound.allocations,
+            "{who}: {self:?}, at most {} allocations",
+            bound.allocations
+        );
         assert!(self.bytes <= bound.bytes, "{who}: {self:?}, at most {} bytes", bound.bytes);
     }
 }
@@ -141,7 +145,8 @@ fn steps_over_shared_memory_ask_for_little_memory() {
 
 /// What a child said.
 fn each_of(text: &str) -> Each {
-    let words = text.lines().find_map(|line| line.split_once("each ")).map(|(_, words)| words.split_whitespace());
+    let words =
+        text.lines().find_map(|line| line.split_once("each ")).map(|(_, words)| words.split_whitespace());
     let numbers: Vec<f64> = words.into_iter().flatten().map_while(|word| word.parse().ok()).collect();
     assert_eq!(numbers.len(), 2, "{text}");
     Each { allocations: numbers[0], bytes: numbers[1] }

@@ -41,7 +41,8 @@ fn publish_and_fetch() {
     let rendezvous = Rendezvous::at(folder.path()).expect("a rendezvous directory");
     let options = PublisherOptions::default().with_rendezvous(rendezvous.clone());
     let mut publisher = Publisher::open("guarded", options).expect("the stream opens");
-    let options = SubscriberOptions::default().with_rendezvous(rendezvous).with_selection("x", Selection::All);
+    let options =
+        SubscriberOptions::default().with_rendezvous(rendezvous).with_selection("x", Selection::All);
     let mut subscriber = Subscriber::open("guarded", options).expect("the stream is there");
     assert_eq!(publisher.wait_for_subscriptions(1, PATIENCE), 1);
     let variable = Variable::global::<u64>("x", &[ELEMENTS]).expect("a variable");

@@ -54,9 +54,14 @@ def run(command, timeout_s, env=None):
     return done.stdout
 
 
+def program():
+    """The command: that of the release profile, unless FLEXPATH names another."""
+    return os.environ.get("FLEXPATH", ROOT / "target/release/flexpath")
+
+
 def flexpath(arguments, timeout_s=120):
     """One run of `flexpath bench`, as it reports it."""
-    command = [os.environ.get("FLEXPATH", ROOT / "target/release/flexpath"), "bench", "--json", "--timeout", timeout_s]
+    command = [program(), "bench", "--json", "--timeout", timeout_s]
     return json.loads(run([*command, *arguments], timeout_s + 20))
 
 

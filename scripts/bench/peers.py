@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from figures import ROOT, NotMeasured, flexpath, machine, machine_line, plot, run, short, size_name, table
+from figures import ROOT, NotMeasured, flexpath, machine, machine_line, plot, program, run, short, size_name, table
 
 BUILT = ROOT / "target/peers"
 KIB, MIB = 1 << 10, 1 << 20
@@ -295,7 +295,7 @@ def versions(results):
         known.append("UCX " + run(["ucx_info", "-v"], 20).split("Library version: ")[1].split()[0])
     except (NotMeasured, IndexError):
         pass
-    return ["Flexpath " + run([ROOT / "target/release/flexpath", "--version"], 20).split()[-1], *sorted(known)]
+    return ["Flexpath " + run([program(), "--version"], 20).split()[-1], *sorted(known)]
 
 
 def markdown(of, results, rows, names, rounds):

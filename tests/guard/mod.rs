@@ -35,9 +35,13 @@ fn why_not() -> Option<String> {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         return Some("the values are those of x86-64".to_owned());
     }
-    let found = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let found =
+        Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let reason = found.map_or(Some("valgrind is not installed".to_owned()), |_| None);
-    assert!(reason.is_none() || std::env::var_os(REQUIRED).is_none(), "{REQUIRED} is set, but valgrind is not installed");
+    assert!(
+        reason.is_none() || std::env::var_os(REQUIRED).is_none(),
+        "{REQUIRED} is set, but valgrind is not installed"
+    );
     reason
 }
 
@@ -97,9 +101,7 @@ fn complaint(path: &HotPath, listing: &str) -> Option<String> {
 /// The first number of the line of that function.
 fn counted(name: &str, listing: &str) -> Option<u64> {
     let function = format!("watched_{name}");
-    let ends = |line: &&str| {
-        line.split([' ', ':', '[']).any(|word| word == function)
-    };
+    let ends = |line: &&str| line.split([' ', ':', '[']).any(|word| word == function);
     let line = listing.lines().find(ends)?;
     line.split_whitespace().next()?.replace(',', "").parse().ok()
 }

@@ -8,7 +8,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The value of `key=value` among the words of the command line, or what is said.
 pub fn word(key: &str, otherwise: &str) -> String {
-    let found = std::env::args().find_map(|word| Some(word.split_once('=').filter(|(k, _)| *k == key)?.1.to_owned()));
+    let found =
+        std::env::args().find_map(|word| Some(word.split_once('=').filter(|(k, _)| *k == key)?.1.to_owned()));
     found.unwrap_or_else(|| otherwise.to_owned())
 }
 

@@ -36,7 +36,8 @@ fn plan_copy_and_convert() {
     let (source, mut destination) = (vec![1u8; 16 * 16 * 16 * 8], vec![0u8; 32 * 32 * 32 * 8]);
     let packings = (Packing::new(block, RowMajor), Packing::new(array, RowMajor));
     let form = |dtype| (ElementForm::native(dtype), RowMajor);
-    let conversion = ArrayConversion::new(form(Dtype::F32), form(Dtype::F64), Loss::Allowed).expect("a widening");
+    let conversion =
+        ArrayConversion::new(form(Dtype::F32), form(Dtype::F64), Loss::Allowed).expect("a widening");
     let shape = Shape::new([4096]).expect("a shape");
     let (floats, mut doubles) = (vec![0u8; 4096 * 4], vec![1u8; 4096 * 8]);
     for _ in 0..CALLS {

@@ -28,7 +28,8 @@ impl Way {
         let service = node.service_builder(&format!("{name}/data").as_str().try_into()?);
         let service = service.publish_subscribe::<[i64]>().enable_safe_overflow(false);
         let service = service.subscriber_max_buffer_size(QUEUE).open_or_create()?;
-        let event = node.service_builder(&format!("{name}/event").as_str().try_into()?).event().open_or_create()?;
+        let event =
+            node.service_builder(&format!("{name}/event").as_str().try_into()?).event().open_or_create()?;
         let publisher = || {
             let builder = service.publisher_builder().initial_max_slice_len(elements);
             builder.backpressure_strategy(BackpressureStrategy::RetryUntilDelivered).create()

@@ -86,7 +86,8 @@ fn main() -> Result<(), Failure> {
     let elements = number("bytes", 8) / 8;
     let starts = role == "ping" || role == "send";
     let session = session(starts, shm)?;
-    let (outgoing, incoming) = if starts { ("bench/there", "bench/back") } else { ("bench/back", "bench/there") };
+    let (outgoing, incoming) =
+        if starts { ("bench/there", "bench/back") } else { ("bench/back", "bench/there") };
     let pool_bytes = (elements * 8 * (QUEUE + 4)).max(1 << 20);
     let pool = shm.then(|| PosixShmProviderBackend::builder(pool_bytes).wait());
     let pool: Option<Pool> = pool.transpose()?.map(|backend| ShmProviderBuilder::backend(backend).wait());
@@ -118,7 +119,9 @@ fn main() -> Result<(), Failure> {
     }
     // The last answer is taken before its sender goes.
     if !starts {
-        await_that("the other side's end", || !out.matching_status().wait().is_ok_and(|status| status.matching()));
+        await_that("the other side's end", || {
+            !out.matching_status().wait().is_ok_and(|status| status.matching())
+        });
     }
     Ok(())
 }
