@@ -131,4 +131,5 @@ def main():
     sys.exit(1 if any("not_measured" in row for row in rows) else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -35,6 +35,22 @@ def built(name):
     return program
 
 
+def last_words(end, text):
+    """Why a process failed; an exception of ADIOS2 is followed by lines that say less, and is coloured."""
+    lines = (text or "no word").strip().splitlines()
+    line = next((line for line in lines if "EXCEPTION" in line), lines[-1])
+    return f"{pathlib.Path(end.args[0]).name} ended with {end.returncode}: {line.split(' : ')[-1][-120:]}"
+
+
+def reason(end):
+    """Why a process failed, if it has; one that still runs is given a moment."""
+    try:
+        out, err = end.communicate(timeout=2)
+    except (subprocess.TimeoutExpired, ValueError):
+        return None
+    return last_words(end, err or out) if end.returncode != 0 else None
+
+
 def pair(first, second, env=None):
     """Runs two commands side by side; what each printed, as JSON. Neither outlives this call."""
     whole = {**os.environ, **(env or {})}
@@ -44,12 +60,11 @@ def pair(first, second, env=None):
             ends.append(subprocess.Popen([str(word) for word in command], env=whole, text=True, stdin=subprocess.DEVNULL,
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE))
         until, said = time.monotonic() + PATIENCE_S, []
-        # The second one measures: where it fails the first may wait for it for ever.
+        # The second one measures: where it fails the first may wait for it for ever, or be the reason.
         for end in reversed(ends):
             out, err = end.communicate(timeout=max(1, until - time.monotonic()))
             if end.returncode != 0:
-                lines = [line for line in (err or out).strip().splitlines() if "EXCEPTION" in line] or (err or out or "no word").strip().splitlines()
-                raise NotMeasured(f"{pathlib.Path(end.args[0]).name} ended with {end.returncode}: {lines[-1][-120:]}")
+                raise NotMeasured(reason(ends[0]) or last_words(end, err or out))
             said.append(json.loads(out.strip().splitlines()[-1]) if out.strip() else {})
         return said[1], said[0]
     except subprocess.TimeoutExpired as error:
@@ -236,7 +251,9 @@ class Results:
 
     def cell(self, name, size, figure):
         value = self.value(name, size, figure)
-        return self.why(name, size) if value is None else value
+        if value is None:
+            return self.why(name, size) if (name, size) in self.failed else "-"
+        return value
 
 
 def bulk_floor_ratio():
@@ -306,8 +323,8 @@ def markdown(of, results, rows, names, rounds):
         wanted = {size for row, sizes, _ in ROWS if row == name for size in sizes}
         bulk = [results.cell(name, size, "gb_per_s") if size in wanted else "-" for size in SIZES]
         tails = " / ".join(short(results.cell(name, SMALL, figure)) for figure in ("p50_us", "p99_us")) if SMALL in wanted else "-"
-        if results.value(name, SMALL, "p50_us") is None and SMALL in wanted:
-            tails = results.why(name, SMALL)
+        if results.value(name, SMALL, "p50_us") is None:
+            tails = results.cell(name, SMALL, "p50_us")
         lines.append([name, *bulk, tails])
     others = [[name, results.cell(name, GRID, "gb_per_s"), "GB/s"] for name in names if name.startswith("4 x 2")]
     others += [[name, results.cell(name, JOIN, "join_ms"), "ms"] for name in names if name.startswith("late join")]
@@ -356,4 +373,5 @@ def main():
     print(f"{time.monotonic() - began:.0f} s, written to {options.folder}")
 
 
-main()
+if __name__ == "__main__":
+    main()
