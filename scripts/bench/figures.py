@@ -42,7 +42,7 @@ def run(command, timeout_s, env=None):
     whole = {**os.environ, **(env or {})}
     words = [str(word) for word in command]
     try:
-        done = subprocess.run(words, env=whole, timeout=timeout_s, text=True, stdin=subprocess.DEVNULL,
+        done = subprocess.run(words, env=whole, timeout=timeout_s, text=True, errors="replace", stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except FileNotFoundError as error:
         raise NotMeasured(f"{words[0]} is not installed") from error

@@ -45,8 +45,8 @@ def last_words(end, text):
 def reason(end):
     """Why a process failed, if it has; one that still runs is given a moment."""
     try:
-        out, err = end.communicate(timeout=2)
-    except (subprocess.TimeoutExpired, ValueError):
+        out, err = end.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
         return None
     return last_words(end, err or out) if end.returncode != 0 else None
 
@@ -57,7 +57,7 @@ def pair(first, second, env=None):
     ends = []
     try:
         for command in (first, second):
-            ends.append(subprocess.Popen([str(word) for word in command], env=whole, text=True, stdin=subprocess.DEVNULL,
+            ends.append(subprocess.Popen([str(word) for word in command], env=whole, text=True, errors="replace", stdin=subprocess.DEVNULL,
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE))
         until, said = time.monotonic() + PATIENCE_S, []
         # The second one measures: where it fails the first may wait for it for ever, or be the reason.
