@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -21,6 +22,7 @@ KIB, MIB = 1 << 10, 1 << 20
 SIZES = [64 * KIB, MIB, 16 * MIB, 128 * MIB]
 PATIENCE_S = 90
 MPI_WORDS = {"openmpi": ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader"], "mpich": []}
+COLOURS = re.compile("\x1b\\[[0-9;]*m")
 ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -39,7 +41,7 @@ def last_words(end, text):
     """Why a process failed; an exception of ADIOS2 is followed by lines that say less, and is coloured."""
     lines = (text or "no word").strip().splitlines()
     line = next((line for line in lines if "EXCEPTION" in line), lines[-1])
-    return f"{pathlib.Path(end.args[0]).name} ended with {end.returncode}: {line.split(' : ')[-1][-120:]}"
+    return f"{pathlib.Path(end.args[0]).name} ended with {end.returncode}: {COLOURS.sub('', line).split(' : ')[-1][-120:]}"
 
 
 def reason(end):
