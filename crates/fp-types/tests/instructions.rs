@@ -14,9 +14,9 @@ const CALLS: u64 = 50;
 
 /// What each costs.
 const PATHS: &[HotPath] = &[
-    HotPath { name: "plan", calls: CALLS, instructions: 1, tolerance_percent: 5 },
-    HotPath { name: "runs", calls: CALLS, instructions: 1, tolerance_percent: 5 },
-    HotPath { name: "conversion", calls: CALLS, instructions: 1, tolerance_percent: 5 },
+    HotPath { name: "plan", calls: CALLS, instructions: 211_600, tolerance_percent: 5 },
+    HotPath { name: "runs", calls: CALLS, instructions: 26_520, tolerance_percent: 5 },
+    HotPath { name: "conversion", calls: CALLS, instructions: 7_350, tolerance_percent: 5 },
 ];
 
 #[test]
