@@ -25,17 +25,20 @@ fn count(len_bytes: usize) {
 // SAFETY: every method hands its arguments on to the system's allocator, which keeps the contract; counting allocates
 // nothing.
 unsafe impl GlobalAlloc for Counting {
+    // SAFETY: as the trait demands of the caller.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
         // SAFETY: the caller's promises are passed on.
         unsafe { System.alloc(layout) }
     }
 
+    // SAFETY: as the trait demands of the caller.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         // SAFETY: the caller's promises are passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
+    // SAFETY: as the trait demands of the caller.
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, len_bytes: usize) -> *mut u8 {
         count(len_bytes);
         // SAFETY: the caller's promises are passed on.

@@ -8,11 +8,11 @@ use flexpath_peers::{PATIENCE, await_that, element, half_trips, number, role, ti
 use std::io::Read as _;
 use zenoh::bytes::ZBytes;
 use zenoh::handlers::{FifoChannel, FifoChannelHandler};
-use zenoh::pubsub::{Publisher, Subscriber};
+use zenoh::pubsub::Subscriber;
 use zenoh::qos::CongestionControl;
 use zenoh::sample::Sample;
 use zenoh::shm::{BlockOn, GarbageCollect, PosixShmProviderBackend, ShmProvider, ShmProviderBuilder};
-use zenoh::{Config, Session, Wait as _};
+use zenoh::{Config, Wait as _};
 
 const VERSION: &str = "Zenoh 1.10.2";
 /// Steps under way at most.
@@ -21,7 +21,8 @@ const QUEUE: usize = 4;
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Pool = ShmProvider<PosixShmProviderBackend>;
 
-fn session(listens: bool, shm: bool) -> Result<Session, Failure> {
+/// A peer that listens, or one that dials it.
+fn config(listens: bool, shm: bool) -> Result<Config, Failure> {
     let mut config = Config::default();
     let endpoint = format!("[\"tcp/127.0.0.1:{}\"]", number("port", 7447));
     config.insert_json5("mode", "\"peer\"")?;
@@ -29,7 +30,7 @@ fn session(listens: bool, shm: bool) -> Result<Session, Failure> {
     config.insert_json5("listen/endpoints", if listens { &endpoint } else { "[]" })?;
     config.insert_json5("connect/endpoints", if listens { "[]" } else { &endpoint })?;
     config.insert_json5("transport/shared_memory/enabled", if shm { "true" } else { "false" })?;
-    zenoh::open(config).wait()
+    Ok(config)
 }
 
 /// Bytes of a step, as they are put.
@@ -53,17 +54,9 @@ fn payload(pool: Option<&Pool>, elements: usize, step: usize) -> Result<ZBytes, 
     }
 }
 
-fn publisher<'a>(session: &'a Session, key: &'static str) -> Result<Publisher<'a>, Failure> {
-    session.declare_publisher(key).congestion_control(CongestionControl::Block).express(true).wait()
-}
-
-fn subscriber(session: &Session, key: &str) -> Result<Subscriber<FifoChannelHandler<Sample>>, Failure> {
-    session.declare_subscriber(key).with(FifoChannel::new(QUEUE)).wait()
-}
-
 /// Waits for a step and copies it out.
 fn receive(from: &Subscriber<FifoChannelHandler<Sample>>, own: &mut [i64], shm: bool, scratch: &mut Vec<u8>) {
-    let sample = from.recv_timeout(PATIENCE).expect("a session").expect("a step in time");
+    let sample = from.recv_timeout(PATIENCE).expect("a stream").expect("a step in time");
     assert!(!shm || sample.payload().as_shm().is_some(), "it came by tcp, not by shared memory");
     scratch.resize(own.len() * 8, 0);
     match sample.payload().slices().collect::<Vec<_>>()[..] {
@@ -85,13 +78,15 @@ fn main() -> Result<(), Failure> {
     let (role, shm) = (role(), word("over", "tcp") == "shm");
     let elements = number("bytes", 8) / 8;
     let starts = role == "ping" || role == "send";
-    let session = session(starts, shm)?;
+    let net = zenoh::open(config(starts, shm)?).wait()?;
     let (outgoing, incoming) =
         if starts { ("bench/there", "bench/back") } else { ("bench/back", "bench/there") };
     let pool_bytes = (elements * 8 * (QUEUE + 4)).max(1 << 20);
     let pool = shm.then(|| PosixShmProviderBackend::builder(pool_bytes).wait());
     let pool: Option<Pool> = pool.transpose()?.map(|backend| ShmProviderBuilder::backend(backend).wait());
-    let (out, back) = (publisher(&session, outgoing)?, subscriber(&session, incoming)?);
+    let out =
+        net.declare_publisher(outgoing).congestion_control(CongestionControl::Block).express(true).wait()?;
+    let back = net.declare_subscriber(incoming).with(FifoChannel::new(QUEUE)).wait()?;
     await_that("the other side", || out.matching_status().wait().is_ok_and(|status| status.matching()));
     let send = |step: usize, elements: usize| {
         out.put(payload(pool.as_ref(), elements, step).expect("memory")).wait().expect("a put");
