@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Words for the demo, as in `make demo DEMO=--short`.
 DEMO ?=
+# An ADIOS2 built with MPI, for rows of SST with several ranks; words for the peers' bench, as in PEERS=--quick.
+ADIOS2_DIR ?=
+PEERS ?=
 # How many seeds the long simulation draws, and how many cases the long property tests.
 SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 512
@@ -13,7 +16,7 @@ PROPERTY_CASES ?= 512
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools test test-all test-rdma demo bench install lint doc
+.PHONY: help tools test test-all test-rdma demo bench bench-peers install lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -29,6 +32,7 @@ help: ## this list
 	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, sanitizers, MPICH, rsmpi, the LAMMPS plugin\n' '$(SIM_SEEDS)'
 	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: the machine itself, and flexpath doctor (installs qemu; part of test-all)\n'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
+	@printf 'make bench-peers  the same beside SST, MPI, UCX, iceoryx2, Zenoh and HDF5, which it installs (ADIOS2_DIR=... for SST with MPI)\n'
 	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s)\n' '$(PREFIX)'
 	@printf 'make lint      format and lints alone\n'
 	@printf 'make doc       the documentation of all crates, in target/doc\n'
@@ -45,6 +49,7 @@ doc: tools
 
 test: lint
 	$(call step,MPI: Open MPI and its compilers,scripts/install-mpi.sh openmpi)
+	$(call step,valgrind: it counts instructions,scripts/install-valgrind.sh || echo 'not there: instructions are not counted')
 	$(call step,tests,FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
@@ -72,10 +77,14 @@ demo: tools
 	@scripts/demo.sh $(DEMO)
 
 bench: tools
+	$(call step,streams by size beside the floors of the machine,scripts/bench/matrix.sh)
 	$(call step,benches,cargo bench -p flexpath -p flexpath-ffi)
 	$(call step,what publishing costs LAMMPS,scripts/check-lammps.sh speed)
 	$(call step,build for the benches under MPI,cargo build --release -p flexpath-ffi && scripts/install-library.sh target/release "$(CURDIR)/target/bench-install")
 	$(call step,opening over 64 ranks under MPI,benches/mpi/opening.sh "$(CURDIR)/target/bench-install" 64 openmpi mpich)
+
+bench-peers: tools
+	$(call step,beside the peers,ADIOS2_DIR="$(ADIOS2_DIR)" scripts/bench/peers.sh $(PEERS))
 
 install: tools
 	$(call step,build,cargo build --release -p flexpath-cli -p flexpath-ffi)

@@ -145,6 +145,12 @@ pub(crate) fn ring_gigabytes(len: usize, steps: usize, live: u32) -> f64 {
     way.gigabytes(&ring(&way, steps, live), steps)
 }
 
+/// GB/s of a baseline alone: `copy` in and out of a ring in shared memory (`shm`), or through a socket (`tcp`).
+pub(crate) fn floor_gigabytes(transport: &'static str, how: &'static str, len: usize, steps: usize) -> f64 {
+    let way = Way { name: "", how, transport, len, core: Cores::Any, bound: 0.0 };
+    way.gigabytes(&baseline(&way, steps, 4), steps)
+}
+
 /// What the publishing side does to the memory of a step.
 pub(crate) struct Filling(Option<Vec<Vec<u64>>>);
 

@@ -90,7 +90,8 @@ fn ours(bench: &mut Bench, way: &Way, repetitions: usize) -> Vec<f64> {
     found.list("times")
 }
 
-fn baseline(transport: &str, cores: Cores, repetitions: usize) -> Vec<f64> {
+/// Half round trips of a futex (`shm`) or of a socket (`tcp`), in nanoseconds.
+pub(crate) fn baseline(transport: &str, cores: Cores, repetitions: usize) -> Vec<f64> {
     let memory = Memory::new(0);
     let role = |name, core| {
         let role = Role::new(name).with("core", cores.word(core)).with("memory", memory.path());

@@ -2,6 +2,7 @@
 
 mod attach;
 mod copies;
+mod floors;
 mod grid;
 mod latency;
 mod memory;
@@ -23,6 +24,7 @@ type Play = fn(&Words);
 
 /// All cases by name.
 pub(crate) const CASES: &[(&str, Case)] = &[
+    ("floors", floors::measure),
     ("loan", copies::loan),
     ("put_copy", copies::put_copy),
     ("waiting", waiting::get),

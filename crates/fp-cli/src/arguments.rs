@@ -8,6 +8,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use fp_core::{Contact, SelectionExpression, Token, TransportPolicy};
 
+use crate::bench::{BenchOptions, RoleOptions};
+
 /// What `--help` says at the end.
 const AFTER: &str = "\
 Exit status: 0 all went well, 1 something failed (the message says what), 2 wrong usage.
@@ -42,6 +44,11 @@ pub(crate) enum Command {
     Tail(TailOptions),
     /// Tests every transport with real bytes, and this machine: what works, how fast, and why the rest does not
     Doctor(DoctorOptions),
+    /// Measures what a stream costs on this machine, with real processes
+    Bench(BenchOptions),
+    /// One rank of `bench`, in a process of its own
+    #[command(hide = true)]
+    BenchRole(RoleOptions),
 }
 
 /// Options of `ls`.

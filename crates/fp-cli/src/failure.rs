@@ -8,6 +8,8 @@ use fp_core::diagnosis::ProbeError;
 use fp_core::rendezvous::RendezvousError;
 use fp_core::{CloseError, Dtype, OpenError, ReadError};
 
+use crate::bench::BenchFailure;
+
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -80,6 +82,9 @@ pub(crate) enum Failure {
     /// What was tested is of no use.
     #[error("no transport works between the two ends; the lines above say why")]
     NothingWorks,
+    /// A bench failed.
+    #[error(transparent)]
+    Bench(#[from] BenchFailure),
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod bench;
 mod describe;
 mod doctor;
 mod element;
@@ -50,6 +51,8 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Describe(options) => describe::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
         Command::Doctor(_) => Ok(()),
+        Command::Bench(options) => bench::run(options),
+        Command::BenchRole(options) => bench::play(options),
     }
 }
 

@@ -117,6 +117,8 @@ impl Run {
     pub(crate) fn with(rendezvous: &Path, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flexpath"));
         command.args(arguments).env("FLEXPATH_RENDEZVOUS", rendezvous).env_remove("FLEXPATH_LOG");
+        // Whatever the command leaves behind is seen there.
+        command.env("TMPDIR", rendezvous);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         prepare(&mut command);
         Self { child: command.spawn().expect("the command starts") }

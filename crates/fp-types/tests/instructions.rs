@@ -1,0 +1,83 @@
+//! Instructions of the hot paths of geometry and types: a plan, copying its runs, a conversion.
+
+#[path = "../../../tests/guard/mod.rs"]
+mod guard;
+
+use std::hint::black_box;
+
+use fp_types::MemoryOrder::RowMajor;
+use fp_types::record::{ArrayConversion, ElementForm, Loss};
+use fp_types::{BlockId, Dtype, GapPolicy, Layout, Packing, Rank, Region, Selection, Shape, copy, plan};
+use guard::HotPath;
+
+const CALLS: u64 = 50;
+
+/// What each costs.
+const PATHS: &[HotPath] = &[
+    HotPath { name: "plan", calls: CALLS, instructions: 211_600, tolerance_percent: 5 },
+    HotPath { name: "runs", calls: CALLS, instructions: 26_520, tolerance_percent: 5 },
+    HotPath { name: "conversion", calls: CALLS, instructions: 7_350, tolerance_percent: 5 },
+];
+
+#[test]
+fn geometry_costs_what_it_did() {
+    if !guard::is_watched() {
+        guard::compare("plan_copy_and_convert", PATHS);
+    }
+}
+
+/// The work that is watched; by itself a test like any other.
+#[test]
+fn plan_copy_and_convert() {
+    let layout = grid(10);
+    layout.build_index();
+    let region = Region::new([11, 23, 37], [16, 16, 16]).expect("a region");
+    let (block, array) = (cube(16), cube(32));
+    let (source, mut destination) = (vec![1u8; 16 * 16 * 16 * 8], vec![0u8; 32 * 32 * 32 * 8]);
+    let packings = (Packing::new(block, RowMajor), Packing::new(array, RowMajor));
+    let form = |dtype| (ElementForm::native(dtype), RowMajor);
+    let conversion =
+        ArrayConversion::new(form(Dtype::F32), form(Dtype::F64), Loss::Allowed).expect("a widening");
+    let shape = Shape::new([4096]).expect("a shape");
+    let (floats, mut doubles) = (vec![0u8; 4096 * 4], vec![1u8; 4096 * 8]);
+    for _ in 0..CALLS {
+        assert_eq!(watched_plan(&layout, &region), 27);
+        watched_runs(&source, &packings, &mut destination, &block);
+        watched_conversion(&conversion, &shape, &floats, &mut doubles);
+    }
+    assert_eq!(destination.iter().map(|byte| usize::from(*byte)).sum::<usize>(), source.len());
+    assert!(doubles.iter().all(|byte| *byte == 0));
+}
+
+fn cube(side: u64) -> Region {
+    Region::new([0; 3], [side; 3]).expect("a region")
+}
+
+/// Blocks of a regular grid, `side` along each of three dimensions.
+fn grid(side: u64) -> Layout {
+    let shape = Shape::new([side * 8; 3]).expect("a shape");
+    let cell = |number: u64| [number / side / side, number / side % side, number % side].map(|cell| cell * 8);
+    let block = |number: u64| {
+        (BlockId::new(Rank(number as u32), 0), Region::new(cell(number), [8; 3]).expect("a region"))
+    };
+    Layout::global(shape, (0..side.pow(3)).map(block)).expect("a layout")
+}
+
+/// A plan of a region that touches 27 blocks of 1000.
+#[inline(never)]
+fn watched_plan(layout: &Layout, region: &Region) -> usize {
+    let plan = plan(layout, &Selection::Region(*region), GapPolicy::Error).expect("a plan");
+    black_box(&plan).pieces.len()
+}
+
+/// 256 runs of 128 bytes.
+#[inline(never)]
+fn watched_runs(source: &[u8], packings: &(Packing, Packing), destination: &mut [u8], part: &Region) {
+    copy(black_box(source), &packings.0, destination, &packings.1, &(*part).into(), 8).expect("a copy");
+}
+
+/// 4096 numbers of single precision to double precision.
+#[inline(never)]
+fn watched_conversion(conversion: &ArrayConversion, shape: &Shape, source: &[u8], destination: &mut [u8]) {
+    conversion.run(shape, black_box(source), destination).expect("a conversion");
+}

@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+"""Measures Flexpath and its peers in turns, and says which targets are met. peers.sh builds what this needs.
+
+Writes peers.json, peers.md and peers.svg into the folder (docs/performance).
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from figures import ROOT, NotMeasured, flexpath, machine, machine_line, plot, program, run, short, size_name, table
+
+BUILT = ROOT / "target/peers"
+KIB, MIB = 1 << 10, 1 << 20
+SIZES = [64 * KIB, MIB, 16 * MIB, 128 * MIB]
+PATIENCE_S = 90
+MPI_WORDS = {"openmpi": ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader"], "mpich": []}
+COLOURS = re.compile("\x1b\\[[0-9;]*m")
+ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def steps_of(len_bytes):
+    return max(12, min(500, (1 << 30) // len_bytes))
+
+
+def built(name):
+    program = BUILT / name
+    if not program.exists():
+        raise NotMeasured(f"{name} is not built here")
+    return program
+
+
+def last_words(end, text):
+    """Why a process failed; an exception of ADIOS2 is followed by lines that say less, and is coloured."""
+    lines = (text or "no word").strip().splitlines()
+    line = next((line for line in lines if "EXCEPTION" in line), lines[-1])
+    return f"{pathlib.Path(end.args[0]).name} ended with {end.returncode}: {COLOURS.sub('', line).split(' : ')[-1][-120:]}"
+
+
+def reason(end):
+    """Why a process failed, if it has; one that still runs is given a moment."""
+    try:
+        out, err = end.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        return None
+    return last_words(end, err or out) if end.returncode != 0 else None
+
+
+def pair(first, second, env=None):
+    """Runs two commands side by side; what each printed, as JSON. Neither outlives this call."""
+    whole = {**os.environ, **(env or {})}
+    ends = []
+    try:
+        for command in (first, second):
+            ends.append(subprocess.Popen([str(word) for word in command], env=whole, text=True, errors="replace", stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        until, said = time.monotonic() + PATIENCE_S, []
+        # The second one measures: where it fails the first may wait for it for ever, or be the reason.
+        for end in reversed(ends):
+            out, err = end.communicate(timeout=max(1, until - time.monotonic()))
+            if end.returncode != 0:
+                raise NotMeasured(reason(ends[0]) or last_words(end, err or out))
+            said.append(json.loads(out.strip().splitlines()[-1]) if out.strip() else {})
+        return said[1], said[0]
+    except subprocess.TimeoutExpired as error:
+        raise NotMeasured(f"{pathlib.Path(error.cmd[0]).name} took longer than {PATIENCE_S} s") from error
+    finally:
+        for end in ends:
+            if end.poll() is None:
+                end.kill()
+                end.communicate()
+
+
+def ours(*words):
+    figures = flexpath([str(word) for word in words], PATIENCE_S)["figures"]
+    both = lambda name: figures["publishers"][name] + figures["subscribers"][name]
+    return {"gb_per_s": figures["gb_per_s"], "p50_us": figures["latency_us"]["p50"], "p99_us": figures["latency_us"]["p99"],
+            "join_ms": figures["attach_ms"], "publisher_mib": figures["publishers"]["peak_all_mib"],
+            "cpu_s_per_gb": both("cpu_s_per_gb")}
+
+
+def ours_sized(transport, put):
+    return lambda size: ours("--transport", transport, "--put", put, "--shape", size // 8, "--steps", steps_of(size),
+                             "--latency-steps", 20)
+
+
+def ours_small(*words):
+    return lambda _: ours("--shape", 1, "--steps", 500, "--latency-steps", 2000, *words)
+
+
+def ours_grid(put):
+    return lambda _: ours("--publishers", 4, "--subscribers", 2, "--shape", "256x256x128", "--transport", "shm", "--put", put,
+                          "--steps", 24, "--latency-steps", 8)
+
+
+def ours_join(ranks):
+    return lambda _: ours("--publishers", ranks, "--shape", 1024 * ranks, "--steps", 4)
+
+
+def sst(words, no_delay=False, ranks=(1, 1)):
+    """One run of SST; with several ranks by an installed ADIOS2 with MPI."""
+    if ranks != (1, 1) and not os.environ.get("ADIOS2_DIR"):
+        raise NotMeasured("the adios2 wheel has no MPI: give ADIOS2_DIR")
+    program = built("sst" if ranks == (1, 1) else "sst-mpi")
+    launch = lambda number: [] if ranks == (1, 1) else [os.environ.get("MPIRUN", "mpirun.openmpi"), *MPI_WORDS["openmpi"], "-n", number]
+    with tempfile.TemporaryDirectory() as folder:
+        common = [f"stream={folder}/s", f"told={folder}/t", *words]
+        env = {"LD_PRELOAD": str(built("nodelay.so"))} if no_delay else {}
+        grids = {1: "1", 4: "2x2x1", 2: "1x1x2"}
+        grid = lambda number: [f"grid={grids.get(number, number)}"]
+        writer, reader = pair([*launch(ranks[0]), program, "writer", *common, *grid(ranks[0])],
+                              [*launch(ranks[1]), program, "reader", *common, *grid(ranks[1])], {**env, **ROOT_MAY})
+    return {"gb_per_s": reader["gb_per_s"], "p50_us": reader["p50_us"], "p99_us": reader["p99_us"], "join_ms": reader["join_ms"],
+            "publisher_mib": writer["peak_mib"], "cpu_s_per_gb": writer["cpu_s_per_gb"] + reader["cpu_s_per_gb"],
+            "version": reader["version"]}
+
+
+def sst_sized(put="copy", no_delay=False):
+    return lambda size: sst([f"shape={size // 8}", f"steps={min(steps_of(size), 60)}", f"put={put}"], no_delay)
+
+
+def sst_small(no_delay):
+    return lambda _: sst(["shape=1", f"steps={1000 if no_delay else 50}", "latency=1", "queue=1"], no_delay)
+
+
+def sst_grid(_):
+    return sst(["shape=256x256x128", "steps=24"], ranks=(4, 2))
+
+
+def sst_join(ranks):
+    return lambda _: sst([f"shape={1024 * ranks}", "steps=4"], ranks=(ranks, 1))
+
+
+def mpi(name, number, *words):
+    return json.loads(run([f"mpirun.{name}", *MPI_WORDS[name], "-n", number, built(f"mpi-{name}"), *words], PATIENCE_S, ROOT_MAY).strip().splitlines()[-1])
+
+
+def mpi_sized(name):
+    return lambda size: mpi(name, 2, "pair", f"bytes={size}", f"steps={2000 if size == 8 else steps_of(size)}")
+
+
+def ucx(size):
+    """UCX's own bench over shared memory: the tag interface, half of a round trip or one-way bandwidth."""
+    env = {"UCX_TLS": "posix,sysv,self", "UCX_WARN_UNUSED_ENV_VARS": "n"}
+    test, port = ("tag_lat" if size == 8 else "tag_bw"), str(20000 + os.getpid() % 20000)
+    command = ["ucx_perftest", "-p", port, "-t", test, "-s", size, "-n", 20000 if size == 8 else steps_of(size), "-w", 20, "-f"]
+    whole = {**os.environ, **env}
+    try:
+        listening = subprocess.Popen([str(word) for word in command], env=whole, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except FileNotFoundError as error:
+        raise NotMeasured("ucx_perftest is not installed") from error
+    try:
+        for _ in range(50):
+            try:
+                out = run([*command[:1], "127.0.0.1", *command[1:]], PATIENCE_S, env)
+                break
+            except NotMeasured:
+                if listening.poll() is not None:
+                    raise
+                time.sleep(0.1)
+        else:
+            raise NotMeasured("ucx_perftest does not connect")
+    finally:
+        listening.kill()
+        listening.wait()
+    # iterations, percentile or typical latency, average, overall latency (us), bandwidth average, overall (MiB/s), messages
+    last = [line.split() for line in out.splitlines() if line.split() and line.split()[0].replace(".", "").isdigit()][-1]
+    if size == 8:
+        return {"p50_us": float(last[1])}
+    return {"gb_per_s": float(last[5]) * MIB / 1e9}
+
+
+def rust_peer(program, *words):
+    """A throughput, or half of a round trip for 8 bytes."""
+    def measure(size):
+        first, second = ("ping", "pong") if size == 8 else ("send", "receive")
+        common = [f"bytes={size}", f"steps={2000 if size == 8 else steps_of(size)}", f"name=peers-{os.getpid()}-{time.monotonic_ns()}",
+                  f"port={17000 + time.monotonic_ns() // 1000 % 20000}", *words]
+        found = pair([built(f"release/{program}"), first, *common], [built(f"release/{program}"), second, *common])
+        return found[0] or found[1]
+    return measure
+
+
+def hdf5(size):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        steps = min(steps_of(size), 60)
+        return json.loads(run([BUILT / "venv/bin/python", ROOT / "benches/peers/hdf5.py", f"folder={folder}", f"bytes={size}", f"steps={steps}"], PATIENCE_S))
+
+
+SMALL, GRID, JOIN = 8, 64 * MIB, 0
+ROWS = [
+    ("Flexpath shm, loan", SIZES, ours_sized("shm", "loan")),
+    ("Flexpath shm, put_copy", SIZES, ours_sized("shm", "copy")),
+    ("Flexpath tcp, loan", SIZES, ours_sized("tcp", "loan")),
+    ("Flexpath shm, event wake", [SMALL], ours_small("--transport", "shm")),
+    ("Flexpath shm, busy poll", [SMALL], ours_small("--transport", "shm", "--busy-poll", "--pin")),
+    ("Flexpath tcp, event wake", [SMALL], ours_small("--transport", "tcp")),
+    ("SST", SIZES, sst_sized()),
+    ("SST", [SMALL], sst_small(False)),
+    ("SST, TCP_NODELAY forced", SIZES, sst_sized(no_delay=True)),
+    ("SST, TCP_NODELAY forced", [SMALL], sst_small(True)),
+    ("SST, span Put", [128 * MIB], sst_sized("span")),
+    ("Open MPI", [*SIZES, SMALL], mpi_sized("openmpi")),
+    ("MPICH", [*SIZES, SMALL], mpi_sized("mpich")),
+    ("UCX, shared memory", [*SIZES, SMALL], ucx),
+    ("iceoryx2, poll", [*SIZES, SMALL], rust_peer("iceoryx2", "wake=poll")),
+    ("iceoryx2, event wake", [*SIZES, SMALL], rust_peer("iceoryx2", "wake=event")),
+    ("Zenoh tcp", [*SIZES, SMALL], rust_peer("zenoh", "over=tcp")),
+    ("Zenoh shm", [*SIZES, SMALL], rust_peer("zenoh", "over=shm")),
+    ("HDF5 on tmpfs", SIZES, hdf5),
+    ("4 x 2: Flexpath shm, loan", [GRID], ours_grid("loan")),
+    ("4 x 2: Flexpath shm, put_copy", [GRID], ours_grid("copy")),
+    ("4 x 2: SST", [GRID], sst_grid),
+    ("4 x 2: MPI_Alltoallw, Open MPI", [GRID], lambda _: mpi("openmpi", 6, "alltoallw", "steps=24")),
+    ("4 x 2: MPI_Alltoallw, MPICH", [GRID], lambda _: mpi("mpich", 6, "alltoallw", "steps=12")),
+    *[(f"late join to {ranks}: Flexpath", [JOIN], ours_join(ranks)) for ranks in (1, 16, 64)],
+    *[(f"late join to {ranks}: SST", [JOIN], sst_join(ranks)) for ranks in (1, 16, 64)],
+]
+
+
+class Results:
+    """What was found in all rounds."""
+
+    def __init__(self):
+        self.found, self.failed, self.versions = {}, {}, {}
+
+    def take(self, name, size, measure):
+        try:
+            figures = measure(size)
+        except NotMeasured as reason:
+            self.failed[(name, size)] = str(reason)
+            return
+        except (json.JSONDecodeError, IndexError, KeyError, ValueError) as error:
+            self.failed[(name, size)] = f"what it printed is not understood ({error!r})"
+            return
+        if "version" in figures:
+            self.versions[figures.pop("version")] = None
+        self.found.setdefault((name, size), []).append(figures)
+
+    def value(self, name, size, figure):
+        values = [found[figure] for found in self.found.get((name, size), []) if figure in found]
+        return statistics.median(values) if values else None
+
+    def why(self, name, size):
+        return "not measured: " + self.failed.get((name, size), "left out of this run")
+
+    def cell(self, name, size, figure):
+        value = self.value(name, size, figure)
+        if value is None:
+            return self.why(name, size) if (name, size) in self.failed else "-"
+        return value
+
+
+def bulk_floor_ratio():
+    """`put_copy` of 128 MiB to the ring that copies in and out, from the bench that runs both in turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = pathlib.Path(folder) / "rows.json"
+        run(["cargo", "bench", "-p", "flexpath", "--bench", "spine", "--", "--quick", "--only", "put_copy", "--json", rows], 600)
+        return next(row["ratio"] for row in json.loads(rows.read_text())["rows"] if row["case"] == "shm put_copy, get 128 MiB")
+
+
+def targets(results, floor_ratio):
+    """What was promised: ours, theirs, their ratio, and whether it is enough."""
+    def row(what, own, theirs, bound, at_least=True):
+        (own_name, own_size, figure), (name, size, other) = own, theirs
+        left, right = results.value(own_name, own_size, figure), results.value(name, size, other)
+        sign = "at least" if at_least else "at most"
+        if left is None or right is None:
+            missing = results.why(*own[:2]) if left is None else results.why(*theirs[:2])
+            return [what, left, right, "-", f"{sign} {bound}", missing]
+        ratio = left / right
+        met = ratio >= bound if at_least else ratio <= bound
+        return [what, left, right, ratio, f"{sign} {bound}", "met" if met else "missed"]
+
+    big = 128 * MIB
+    rate = lambda name, size=big: (name, size, "gb_per_s")
+    small = lambda name: (name, SMALL, "p50_us")
+    floor = ["put_copy of 128 MiB to shared memory in and out (benches/spine.rs)", "-", "-", floor_ratio, "at least 0.9",
+             floor_ratio if isinstance(floor_ratio, str) else ("met" if floor_ratio >= 0.9 else "missed")]
+    if isinstance(floor_ratio, str):
+        floor[3] = "-"
+    rows = [
+        floor,
+        row("put_copy to SST's Put, 128 MiB, GB/s", rate("Flexpath shm, put_copy"), rate("SST"), 6),
+        row("loan to SST's span Put, 128 MiB, GB/s", rate("Flexpath shm, loan"), rate("SST, span Put"), 8),
+        row("loan to SST's Put, 128 MiB, GB/s (where there is no span)", rate("Flexpath shm, loan"), rate("SST"), 8),
+        row("tcp to SST, 128 MiB, GB/s", rate("Flexpath tcp, loan"), rate("SST"), 2),
+        row("4 x 2 to SST, GB/s", rate("4 x 2: Flexpath shm, loan", GRID), rate("4 x 2: SST", GRID), 8),
+        row("4 x 2 to MPI_Alltoallw of Open MPI, GB/s", rate("4 x 2: Flexpath shm, loan", GRID), rate("4 x 2: MPI_Alltoallw, Open MPI", GRID), 1),
+        row("4 x 2 to MPI_Alltoallw of MPICH, GB/s", rate("4 x 2: Flexpath shm, loan", GRID), rate("4 x 2: MPI_Alltoallw, MPICH", GRID), 1),
+    ]
+    for own, bound in (("tcp, event wake", 0.8), ("shm, event wake", 0.5), ("shm, busy poll", 0.05)):
+        rows.append(row(f"8 bytes one way, {own}, to SST with TCP_NODELAY, us", small(f"Flexpath {own}"), small("SST, TCP_NODELAY forced"), bound, False))
+    rows.append(row("8 bytes one way, event wake, to iceoryx2, us", small("Flexpath shm, event wake"), small("iceoryx2, event wake"), 1.25, False))
+    rows.append(row("8 bytes one way, busy poll, to iceoryx2, us", small("Flexpath shm, busy poll"), small("iceoryx2, poll"), 5, False))
+    for ranks in (1, 16, 64):
+        rows.append(row(f"late join to {ranks}, ms", (f"late join to {ranks}: Flexpath", JOIN, "join_ms"), (f"late join to {ranks}: SST", JOIN, "join_ms"), 0.1, False))
+    rows.append(row("publisher's memory, 128 MiB, to SST's, MiB", ("Flexpath shm, put_copy", big, "publisher_mib"), ("SST", big, "publisher_mib"), 0.5, False))
+    rows.append(row("CPU seconds for each GB, both sides, to SST's", ("Flexpath shm, put_copy", big, "cpu_s_per_gb"), ("SST", big, "cpu_s_per_gb"), 0.5, False))
+    return rows
+
+
+def versions(results):
+    """What was measured, as it says itself."""
+    known = list(results.versions)
+    try:
+        known.append("UCX " + run(["ucx_info", "-v"], 20).split("Library version: ")[1].split()[0])
+    except (NotMeasured, IndexError):
+        pass
+    return ["Flexpath " + run([program(), "--version"], 20).split()[-1], *sorted(known)]
+
+
+def markdown(of, results, rows, names, rounds):
+    columns = [*SIZES, SMALL]
+    sized = [name for name in names if not name.startswith(("4 x 2", "late join"))]
+    lines = []
+    for name in sized:
+        wanted = {size for row, sizes, _ in ROWS if row == name for size in sizes}
+        bulk = [results.cell(name, size, "gb_per_s") if size in wanted else "-" for size in SIZES]
+        tails = " / ".join(short(results.cell(name, SMALL, figure)) for figure in ("p50_us", "p99_us")) if SMALL in wanted else "-"
+        if results.value(name, SMALL, "p50_us") is None:
+            tails = results.cell(name, SMALL, "p50_us")
+        lines.append([name, *bulk, tails])
+    others = [[name, results.cell(name, GRID, "gb_per_s"), "GB/s"] for name in names if name.startswith("4 x 2")]
+    others += [[name, results.cell(name, JOIN, "join_ms"), "ms"] for name in names if name.startswith("late join")]
+    return "\n".join([
+        "# Beside the peers", "", "Written by `make bench-peers`; docs/performance.md says how and what was compared.", "",
+        f"{machine_line(of)}. {rounds} rounds in turns; shown is the middle one.", "",
+        "Versions: " + ", ".join(versions(results)) + ".", "", "## Targets", "",
+        table(["what", "ours", "theirs", "ratio", "target", ""], rows), "## One to one", "",
+        "GB/s as the receiver sees it, all bytes written afresh and copied out; 8 bytes: microseconds one way, p50 / p99.", "",
+        table(["", *(size_name(size) for size in SIZES), "8 B"], lines), "## Cohorts", "",
+        "4 x 2: 256x256x128 elements of 8 bytes in crossing blocks. Late join: from opening to the first data of one rank.", "",
+        table(["", "", ""], others), "![peers](peers.svg)", ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="one round, to see that it works")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", action="append", default=[], help="rows with this word in their name")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "docs/performance")
+    options = parser.parse_args()
+    rounds = 1 if options.quick else options.rounds
+    chosen = [row for row in ROWS if not options.only or any(word in row[0] for word in options.only)]
+    results, of, began = Results(), machine(), time.monotonic()
+    for number in range(rounds):
+        for name, sizes, measure in chosen:
+            for size in sizes:
+                print(f"round {number + 1}: {name}, {size_name(size) if size else 'join'}", file=sys.stderr, flush=True)
+                results.take(name, size, measure)
+    try:
+        floor_ratio = bulk_floor_ratio() if not options.only else "not measured: left out of this run"
+    except (NotMeasured, StopIteration) as reason:
+        floor_ratio = f"not measured: {reason}"
+    names = list(dict.fromkeys(name for name, _, _ in ROWS))
+    rows = targets(results, floor_ratio)
+    text = markdown(of, results, rows, names, rounds)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    keyed = lambda of: [{"case": name, "bytes": size, "found": found} for (name, size), found in of.items()]
+    whole = {"machine": of, "rounds": rounds, "versions": versions(results), "rows": keyed(results.found), "not_measured": keyed(results.failed),
+             "targets": [dict(zip(("what", "ours", "theirs", "ratio", "target", "verdict"), row)) for row in rows]}
+    (options.folder / "peers.json").write_text(json.dumps(whole, indent=1) + "\n")
+    (options.folder / "peers.md").write_text(text)
+    series = {name: [(size, results.value(name, size, "gb_per_s")) for size in SIZES] for name in names if not name.startswith(("4 x 2", "late"))}
+    plot(options.folder / "peers.svg", "One to one, every byte written afresh and copied out", "bytes a step", "GB/s", series)
+    print(text)
+    print(f"{time.monotonic() - began:.0f} s, written to {options.folder}")
+
+
+if __name__ == "__main__":
+    main()
