@@ -3,6 +3,8 @@
 
 mod block;
 mod compression;
+#[cfg(feature = "wasm")]
+mod deployed;
 mod derivation;
 mod error;
 mod exact;
@@ -10,12 +12,15 @@ mod expression;
 mod native;
 mod numbers;
 mod operation;
+mod policy;
 mod pool;
 mod shared;
 mod walk;
 
 pub use block::{Array, ArrayType, Block, Payload};
 pub use compression::{Compression, CompressionError, decompress};
+#[cfg(feature = "wasm")]
+pub use deployed::{DeployError, DeployLimits, Deployed, OutputFault, Runtime};
 pub use derivation::{
     Derivation, DerivationDecodeError, DerivationId, Derived, MAX_DERIVATION_BYTES, MAX_INPUTS,
     MAX_OPERATIONS, ParseDerivationError, ParseFault, Partial, PartialError, Plan,
@@ -30,5 +35,6 @@ pub use native::{
     Transforms,
 };
 pub use operation::{Comparison, MAX_BINS, Operation, OutputType, Reduction};
+pub use policy::{DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};
 pub use pool::{Pool, PoolError};
 pub use shared::{ShareError, Shared, SharedCounts};

@@ -7,16 +7,15 @@ use pco::standalone::{simple_compress, simple_decompress_into};
 
 use super::{CompressionError, broken};
 
-/// Whether elements are numbers that Pco takes; complex ones are two each.
+/// Whether elements are numbers that Pco is made for: of more than 8 bits; complex ones are two each.
 pub(super) fn is_number(dtype: Dtype) -> bool {
-    !matches!(dtype, Dtype::String | Dtype::Bytes | Dtype::Bool)
+    !matches!(dtype, Dtype::String | Dtype::Bytes | Dtype::Bool | Dtype::I8 | Dtype::U8)
 }
 
 /// Does something with the numbers' Rust type. `bf16` goes as its bits.
 macro_rules! with_number {
     ($dtype:expr, $number:ident => $work:expr) => {
         match $dtype {
-            Dtype::I8 => { type $number = i8; $work }
             Dtype::I16 => { type $number = i16; $work }
             Dtype::I32 => { type $number = i32; $work }
             Dtype::I64 => { type $number = i64; $work }
@@ -26,7 +25,7 @@ macro_rules! with_number {
             Dtype::F16 => { type $number = half::f16; $work }
             Dtype::F32 | Dtype::C32 => { type $number = f32; $work }
             Dtype::F64 | Dtype::C64 => { type $number = f64; $work }
-            Dtype::U8 | Dtype::Bool | Dtype::String | Dtype::Bytes => { type $number = u8; $work }
+            Dtype::U8 | Dtype::I8 | Dtype::Bool | Dtype::String | Dtype::Bytes => { type $number = u8; $work }
         }
     };
 }

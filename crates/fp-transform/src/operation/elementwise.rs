@@ -58,7 +58,7 @@ fn kernel(operation: &Operation, dtype: Dtype) -> Kernel<'_> {
 
 /// A block of the first input, cut so that each of the others has a block around every part: each time as many blocks
 /// as there are inputs, all of one region and order. Where all have the same blocks nothing is copied.
-fn aligned(block: &Block, others: &[Array]) -> Result<Vec<Vec<Block>>, DeriveError> {
+pub(crate) fn aligned(block: &Block, others: &[Array]) -> Result<Vec<Vec<Block>>, DeriveError> {
     let mut parts = vec![vec![block.clone()]];
     for other in others {
         let mut cut = Vec::new();

@@ -11,6 +11,8 @@ mod points;
 mod reduction;
 
 pub(crate) use average::{Cells, averages, finish_averages};
+#[cfg(feature = "wasm")]
+pub(crate) use elementwise::aligned;
 pub(crate) use elementwise::elementwise;
 pub(crate) use histogram::Counts;
 pub(crate) use local::{cast, strided};
