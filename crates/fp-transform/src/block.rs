@@ -119,6 +119,14 @@ impl Block {
     }
 }
 
+/// Equal in place, type, order and bytes.
+impl PartialEq for Block {
+    fn eq(&self, other: &Self) -> bool {
+        (self.region, self.form, self.order) == (other.region, other.form, other.order)
+            && self.bytes() == other.bytes()
+    }
+}
+
 impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Block({} {}, {}, {} bytes)", self.dtype(), self.region, self.order, self.bytes().len())
@@ -133,7 +141,7 @@ pub(crate) fn zeroed(elements: u64, size: usize) -> Result<Vec<u8>, DeriveError>
 }
 
 /// An array, or what a rank has of it: element type, global shape and disjoint blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     dtype: Dtype,
     shape: Shape,
