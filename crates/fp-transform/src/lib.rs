@@ -1,4 +1,20 @@
 //! From published arrays to what was asked for: derivations, registered transforms, deployed code.
+//!
+//! Pure computing on blocks that somebody holds, and a few threads for foreign code. Nothing here knows streams, links or
+//! which side it runs on: blocks come in with region, type, order and bytes, and arrays of blocks go out.
+//!
+//! | module | what |
+//! |---|---|
+//! | `block` | a region with its bytes; arrays as blocks |
+//! | `derivation` | what is derived of which variables, as a value; its plan for known types; partial results of ranks |
+//! | `operation` | the built-in operations, each with its output's type and shape |
+//! | `expression` | reading and computing `sqrt(x*x + y*y)` |
+//! | `exact` | sums that no order and no cut changes |
+//! | `compression` | shorter blocks for the way |
+//! | `native`, `pool`, `shared` | registered functions, the threads that they run on, results that several ask for |
+//! | `policy`, `deployed` | whose WebAssembly is run; running it (feature `wasm`) |
+//!
+//! docs/transforms.md teaches all of it.
 #![forbid(unsafe_code)]
 
 mod block;
@@ -38,3 +54,8 @@ pub use operation::{Comparison, MAX_BINS, Operation, OutputType, Reduction};
 pub use policy::{DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};
 pub use pool::{Pool, PoolError};
 pub use shared::{ShareError, Shared, SharedCounts};
+
+/// The programs of docs/transforms.md, which the tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/transforms.md")]
+struct Guide;
