@@ -45,7 +45,7 @@ doc: tools
 test: lint
 	$(call step,MPI: Open MPI and its compilers,scripts/install-mpi.sh openmpi)
 	$(call step,tests,FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
-	$(call step,deployed code: lints and tests with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --all-targets -- -D warnings && FLEXPATH_REQUIRE_CLANG=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --test deployed --doc)
+	$(call step,deployed code: tests with the feature wasm,FLEXPATH_REQUIRE_CLANG=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --test deployed && cargo test --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --doc)
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
 test-all: tools
@@ -59,6 +59,7 @@ test-all: tools
 	$(call step,Rust under MPICH,scripts/test-rsmpi.sh mpich)
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
 	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
+	$(call step,lints with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --all-targets -- -D warnings)
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
 	$(call step,licences and sources,scripts/check-licences.sh)

@@ -7,6 +7,7 @@ use fp_types::record::{ByteOrder, ElementConversion, ElementForm, Loss};
 use fp_types::{Dtype, MemoryOrder, Packing, Region, Shape, copy};
 
 use crate::error::DeriveError;
+use crate::memory::Memory;
 
 /// Bytes together with whatever keeps them alive: a segment, a loan, a `Vec<u8>`.
 pub type Payload = Arc<dyn AsRef<[u8]> + Send + Sync>;
@@ -90,32 +91,37 @@ impl Block {
     }
 
     /// The same elements in this machine's byte order; the block itself if they are.
-    pub(crate) fn native(&self) -> Result<Block, DeriveError> {
+    pub(crate) fn native(&self, memory: &Memory) -> Result<Block, DeriveError> {
         if self.form.byte_order == ByteOrder::NATIVE || self.dtype().size_bytes().is_none() {
             return Ok(self.clone());
         }
         let form = ElementForm::native(self.dtype());
-        let mut bytes = vec![0; self.bytes().len()];
+        let mut bytes = memory.room(self.bytes().len() as u64, 1)?;
         ElementConversion::new(self.form, form, Loss::Refused)?.run(self.bytes(), &mut bytes)?;
         Self::shared(self.region, form, self.order, Arc::new(bytes))
     }
 
     /// The elements of `part`, which lies inside, dense in `order`; the block itself if it is that.
-    pub(crate) fn part(&self, part: &Region, order: MemoryOrder) -> Result<Block, DeriveError> {
+    pub(crate) fn part(
+        &self,
+        part: &Region,
+        order: MemoryOrder,
+        memory: &Memory,
+    ) -> Result<Block, DeriveError> {
         let is_line = part.count().iter().filter(|&&count| count != 1).count() <= 1;
         if *part == self.region && (order == self.order || is_line) {
             return Ok(Self { order, ..self.clone() });
         }
         let size = self.element_bytes()?;
         let (from, to) = (Packing::new(self.region, self.order), Packing::new(*part, order));
-        let mut bytes = zeroed(part.element_count(), size)?;
+        let mut bytes = memory.room(part.element_count(), size)?;
         copy(self.bytes(), &from, &mut bytes, &to, &(*part).into(), size)?;
         Self::shared(*part, self.form, order, Arc::new(bytes))
     }
 
     /// The block with its dimensions packed in that order.
-    pub(crate) fn reordered(&self, order: MemoryOrder) -> Result<Block, DeriveError> {
-        self.part(&self.region.clone(), order)
+    pub(crate) fn reordered(&self, order: MemoryOrder, memory: &Memory) -> Result<Block, DeriveError> {
+        self.part(&self.region, order, memory)
     }
 }
 
@@ -131,13 +137,6 @@ impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Block({} {}, {}, {} bytes)", self.dtype(), self.region, self.order, self.bytes().len())
     }
-}
-
-/// Zeros for that many elements of that size.
-pub(crate) fn zeroed(elements: u64, size: usize) -> Result<Vec<u8>, DeriveError> {
-    let len = usize::try_from(elements).ok().and_then(|count| count.checked_mul(size));
-    let len = len.filter(|&len| isize::try_from(len).is_ok());
-    Ok(vec![0; len.ok_or(DeriveError::TooLarge { elements, element_bytes: size })?])
 }
 
 /// An array, or what a rank has of it: element type, global shape and disjoint blocks.
@@ -206,7 +205,8 @@ impl Array {
             return Err(DeriveError::Uncovered { region: Box::new(whole) });
         }
         let size = self.dtype.size_bytes().ok_or(DeriveError::NotNumbers { dtype: self.dtype })?;
-        let mut bytes = zeroed(whole.element_count(), size)?;
+        let count = usize::try_from(whole.element_count()).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; count.saturating_mul(size)];
         let to = Packing::new(whole, order);
         for block in &self.blocks {
             let from = Packing::new(block.region, block.order);
@@ -276,14 +276,14 @@ mod tests {
     fn parts_change_order_and_bytes_change_sides() {
         let region = Region::new([0, 0], [2, 3]).unwrap();
         let block = Block::new(region, Dtype::U8, RowMajor, vec![0, 1, 2, 3, 4, 5]).unwrap();
-        assert_eq!(block.reordered(ColumnMajor).unwrap().bytes(), [0, 3, 1, 4, 2, 5]);
+        assert_eq!(block.reordered(ColumnMajor, &Memory::default()).unwrap().bytes(), [0, 3, 1, 4, 2, 5]);
         let part = Region::new([0, 1], [2, 2]).unwrap();
-        assert_eq!(block.part(&part, RowMajor).unwrap().bytes(), [1, 2, 4, 5]);
+        assert_eq!(block.part(&part, RowMajor, &Memory::default()).unwrap().bytes(), [1, 2, 4, 5]);
         let other = if cfg!(target_endian = "big") { ByteOrder::Little } else { ByteOrder::Big };
         let form = ElementForm { dtype: Dtype::U16, byte_order: other };
         let line = Region::new([0], [1]).unwrap();
         let swapped = Block::shared(line, form, RowMajor, Arc::new([1u8, 2])).unwrap();
-        assert_eq!(swapped.native().unwrap().bytes(), [2, 1]);
+        assert_eq!(swapped.native(&Memory::default()).unwrap().bytes(), [2, 1]);
     }
 
     #[test]

@@ -107,8 +107,11 @@ impl Compression {
             _ => (LZ4, lz4_flex::block::compress(&shuffle(bytes, size))),
         };
         // What is bounded is kept even if it is longer: else the same elements would differ from block to block.
-        let (codec, body) =
-            if body.len() < bytes.len() || codec == BOUNDED { (codec, body) } else { (STORED, bytes.to_vec()) };
+        let (codec, body) = if body.len() < bytes.len() || codec == BOUNDED {
+            (codec, body)
+        } else {
+            (STORED, bytes.to_vec())
+        };
         let mut all = Vec::with_capacity(HEADER_BYTES + body.len());
         all.extend([codec, dtype.as_u8()]);
         all.extend((bytes.len() as u64).to_le_bytes());

@@ -10,6 +10,7 @@
 //! | `operation` | the built-in operations, each with its output's type and shape |
 //! | `expression` | reading and computing `sqrt(x*x + y*y)` |
 //! | `exact` | sums that no order and no cut changes |
+//! | `memory` | memory of results, used again |
 //! | `compression` | shorter blocks for the way |
 //! | `native`, `pool`, `shared` | registered functions, the threads that they run on, results that several ask for |
 //! | `policy`, `deployed` | whose WebAssembly is run; running it (feature `wasm`) |
@@ -25,6 +26,7 @@ mod derivation;
 mod error;
 mod exact;
 mod expression;
+mod memory;
 mod native;
 mod numbers;
 mod operation;
@@ -46,9 +48,9 @@ pub use expression::{
     Expression, ExpressionError, ExpressionFault, Function, MAX_EXPRESSION_BYTES, MAX_EXPRESSION_DEPTH,
 };
 pub use native::{
-    CallError, Cost, DataType, Decision, MAX_OVERRUNS, MAX_PATH, MAX_TRANSFORMS, Measured, Native, NativeError,
-    NativeFunction, PathError, Place, Placement, Reason, RegisterError, TransformOptions, TransformPath,
-    Transforms,
+    CallError, Cost, DataType, Decision, MAX_OVERRUNS, MAX_PATH, MAX_TRANSFORMS, Measured, Native,
+    NativeError, NativeFunction, PathError, Place, Placement, Reason, RegisterError, TransformOptions,
+    TransformPath, Transforms,
 };
 pub use operation::{Comparison, MAX_BINS, Operation, OutputType, Reduction};
 pub use policy::{DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};

@@ -74,7 +74,9 @@ pub enum PoolError {
 /// Where a call stands.
 enum Phase<T> {
     Queued,
-    Running { since: Instant },
+    Running {
+        since: Instant,
+    },
     Done(Result<T, PoolError>),
     /// Nobody waits for it any more.
     Left,

@@ -60,7 +60,8 @@ fn compiled(name: &str) -> Option<Vec<u8>> {
     if ran.as_ref().is_ok_and(|ran| ran.status.success()) {
         return Some(std::fs::read(&output).unwrap());
     }
-    let said = ran.map(|ran| String::from_utf8_lossy(&ran.stderr).into_owned()).unwrap_or_else(|e| e.to_string());
+    let said =
+        ran.map(|ran| String::from_utf8_lossy(&ran.stderr).into_owned()).unwrap_or_else(|e| e.to_string());
     let required = std::env::var_os("FLEXPATH_REQUIRE_CLANG").is_some();
     assert!(!required, "{name} is not compiled: {said}");
     eprintln!("not tested, as there is no clang with a linker for wasm32 here: {name}: {said}");
@@ -82,7 +83,8 @@ fn sums_of_squares_in_text_and_in_c() {
     assert_eq!(sum(&text(source), &[]), 0.0);
     if let Some(module) = compiled("sum_of_squares.c") {
         assert_eq!(sum(&module, &values), wanted);
-        let other = Block::new(Region::new([0], [1]).unwrap(), Dtype::I8, MemoryOrder::RowMajor, vec![1]).unwrap();
+        let other =
+            Block::new(Region::new([0], [1]).unwrap(), Dtype::I8, MemoryOrder::RowMajor, vec![1]).unwrap();
         assert_eq!(load(&module).run(&[other]), Err(DeployError::Failed { number: 1 }));
     }
 }
@@ -139,7 +141,11 @@ fn a_guest_that_loops_is_stopped_by_work_or_by_time() {
     let patient = limits().with_fuel(u64::MAX).with_time(limit);
     let module = Runtime::new(patient).unwrap().load(&forever).unwrap();
     assert_eq!(module.run(&[line(&[1.0])]), Err(DeployError::TimedOut { limit }));
-    assert_eq!(module.run(&[line(&[1.0])]), Err(DeployError::TimedOut { limit }), "again: the clock ticks on");
+    assert_eq!(
+        module.run(&[line(&[1.0])]),
+        Err(DeployError::TimedOut { limit }),
+        "again: the clock ticks on"
+    );
 }
 
 #[test]

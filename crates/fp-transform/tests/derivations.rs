@@ -9,7 +9,8 @@ use support::{Drawn, REALS, derive, drawn, number, numbers, points};
 
 /// The coordinates of a thinned array, in row-major order.
 fn thinned(shape: &Shape, steps: &[u64]) -> Vec<Vec<u64>> {
-    let dims: Vec<u64> = shape.dims().iter().zip(steps).map(|(extent, step)| extent.div_ceil(*step)).collect();
+    let dims: Vec<u64> =
+        shape.dims().iter().zip(steps).map(|(extent, step)| extent.div_ceil(*step)).collect();
     points(&Shape::new(fp_types::Dims::from_slice(&dims).unwrap()).unwrap())
 }
 
@@ -176,7 +177,8 @@ fn what_does_not_fit_is_told() {
     use fp_transform::DeriveError::{Arity, DimensionCount, Elements, Empty, Shapes, SumTooLarge, Uncovered};
     let (line, short) = (whole(Dtype::F64, &[1.0, 2.0, 3.0]), whole(Dtype::F64, &[1.0]));
     let none = Array::new(Dtype::F64, Shape::new([0]).unwrap(), Vec::new()).unwrap();
-    let texts = Block::new(Region::new([0], [1]).unwrap(), Dtype::String, MemoryOrder::RowMajor, vec![0]).unwrap();
+    let texts =
+        Block::new(Region::new([0], [1]).unwrap(), Dtype::String, MemoryOrder::RowMajor, vec![0]).unwrap();
     let texts = Array::new(Dtype::String, Shape::new([1]).unwrap(), vec![texts]).unwrap();
     let one = std::slice::from_ref(&line);
     assert!(matches!(run("a, b | compute(a+b)", &[line.clone(), short]), Err(Shapes { .. })));
@@ -206,10 +208,12 @@ fn complex_numbers_have_a_magnitude() {
 
 #[test]
 fn long_integers_are_not_rounded_on_the_way() {
-    let bytes: Vec<u8> = [i64::MAX, i64::MAX, i64::MIN, i64::MIN, -3].iter().flat_map(|x| x.to_ne_bytes()).collect();
+    let bytes: Vec<u8> =
+        [i64::MAX, i64::MAX, i64::MIN, i64::MIN, -3].iter().flat_map(|x| x.to_ne_bytes()).collect();
     let array = Array::whole(Dtype::I64, Shape::new([5]).unwrap(), MemoryOrder::RowMajor, bytes).unwrap();
     let exact = |text: &str| {
-        let bytes = run(text, std::slice::from_ref(&array)).unwrap()[0].assemble(MemoryOrder::RowMajor).unwrap();
+        let bytes =
+            run(text, std::slice::from_ref(&array)).unwrap()[0].assemble(MemoryOrder::RowMajor).unwrap();
         i64::from_ne_bytes(bytes.try_into().unwrap())
     };
     assert_eq!((exact("a | sum"), exact("a | max"), exact("a | min")), (-5, i64::MAX, i64::MIN));

@@ -107,7 +107,9 @@ fn names_pairs_and_cycles_are_refused() {
     let cycle = refused(leading("back", "c", "a"));
     let shown = "\"back\" would close a cycle: one, two lead from a to c already";
     assert_eq!(cycle.to_string(), shown);
-    assert!(matches!(refused(leading("self", "a", "a")), RegisterError::Cycle { through, .. } if through.is_empty()));
+    assert!(
+        matches!(refused(leading("self", "a", "a")), RegisterError::Cycle { through, .. } if through.is_empty())
+    );
     assert!(matches!(refused(native("free").with_cost(-1.0, 1.0)), RegisterError::Cost { .. }));
     assert!(matches!(refused(native("a/b")), RegisterError::Name(_)));
     assert_eq!(transforms.registered().len(), 2);

@@ -16,16 +16,46 @@ pub(super) fn is_number(dtype: Dtype) -> bool {
 macro_rules! with_number {
     ($dtype:expr, $number:ident => $work:expr) => {
         match $dtype {
-            Dtype::I16 => { type $number = i16; $work }
-            Dtype::I32 => { type $number = i32; $work }
-            Dtype::I64 => { type $number = i64; $work }
-            Dtype::U16 | Dtype::BF16 => { type $number = u16; $work }
-            Dtype::U32 => { type $number = u32; $work }
-            Dtype::U64 => { type $number = u64; $work }
-            Dtype::F16 => { type $number = half::f16; $work }
-            Dtype::F32 | Dtype::C32 => { type $number = f32; $work }
-            Dtype::F64 | Dtype::C64 => { type $number = f64; $work }
-            Dtype::U8 | Dtype::I8 | Dtype::Bool | Dtype::String | Dtype::Bytes => { type $number = u8; $work }
+            Dtype::I16 => {
+                type $number = i16;
+                $work
+            }
+            Dtype::I32 => {
+                type $number = i32;
+                $work
+            }
+            Dtype::I64 => {
+                type $number = i64;
+                $work
+            }
+            Dtype::U16 | Dtype::BF16 => {
+                type $number = u16;
+                $work
+            }
+            Dtype::U32 => {
+                type $number = u32;
+                $work
+            }
+            Dtype::U64 => {
+                type $number = u64;
+                $work
+            }
+            Dtype::F16 => {
+                type $number = half::f16;
+                $work
+            }
+            Dtype::F32 | Dtype::C32 => {
+                type $number = f32;
+                $work
+            }
+            Dtype::F64 | Dtype::C64 => {
+                type $number = f64;
+                $work
+            }
+            Dtype::U8 | Dtype::I8 | Dtype::Bool | Dtype::String | Dtype::Bytes => {
+                type $number = u8;
+                $work
+            }
         }
     };
 }
@@ -69,7 +99,11 @@ const ELSEWHERE: i64 = i64::MIN;
 const LIMIT: f64 = (1u64 << 52) as f64;
 
 /// The distance between grid points, the grid, and behind it the elements that are not on it.
-pub(super) fn compress_bounded(dtype: Dtype, bytes: &[u8], max_error: f64) -> Result<Vec<u8>, CompressionError> {
+pub(super) fn compress_bounded(
+    dtype: Dtype,
+    bytes: &[u8],
+    max_error: f64,
+) -> Result<Vec<u8>, CompressionError> {
     let size = dtype.size_bytes().unwrap_or(8);
     let distance = 2.0 * max_error;
     let (mut grid, mut elsewhere) = (Vec::with_capacity(bytes.len() / size), Vec::new());

@@ -44,7 +44,10 @@ pub(super) fn call(
     limits: &DeployLimits,
     inputs: &[Block],
 ) -> Result<Block, DeployError> {
-    let inputs = inputs.iter().map(Block::native).collect::<Result<Vec<_>, _>>()?;
+    let inputs = inputs
+        .iter()
+        .map(|block| block.native(&crate::memory::Memory::default()))
+        .collect::<Result<Vec<_>, _>>()?;
     let places = Places::of(&inputs)?;
     let mut store = Store::new(engine, Guest { limit_bytes: limits.memory_bytes, exceeded: false });
     store.limiter(|guest| guest);
@@ -188,8 +191,10 @@ fn take_output(memory: &[u8], at: usize) -> Result<Block, OutputFault> {
     let dtype = dtype.ok_or_else(|| unknown("element type", word(2)))?;
     let order = u8::try_from(word(3)).ok().and_then(MemoryOrder::from_u8);
     let order = order.ok_or_else(|| unknown("memory order", word(3)))?;
-    let numbers: Vec<u64> = numbers.as_chunks::<8>().0.iter().map(|number| u64::from_le_bytes(*number)).collect();
-    let dims = |from: usize| numbers.get(from..from + ndims as usize).and_then(|all| Dims::from_slice(all).ok());
+    let numbers: Vec<u64> =
+        numbers.as_chunks::<8>().0.iter().map(|number| u64::from_le_bytes(*number)).collect();
+    let dims =
+        |from: usize| numbers.get(from..from + ndims as usize).and_then(|all| Dims::from_slice(all).ok());
     let is_known = ndims as usize <= MAX_DIMS;
     let both = dims(0).zip(dims(MAX_DIMS)).filter(|_| is_known);
     let (start, count) = both.ok_or_else(|| unknown("number of dimensions", ndims))?;
@@ -199,7 +204,8 @@ fn take_output(memory: &[u8], at: usize) -> Result<Block, OutputFault> {
     let elements = elements.ok_or_else(|| outside(data, len_bytes))?;
     let size = dtype.size_bytes().map(|size| u128::from(region.element_count()) * size as u128);
     let wanted_bytes = size.unwrap_or(u128::from(len_bytes));
-    let wrong = || OutputFault::Size { region: region.into(), dtype, len_bytes: elements.len(), wanted_bytes };
+    let wrong =
+        || OutputFault::Size { region: region.into(), dtype, len_bytes: elements.len(), wanted_bytes };
     if wanted_bytes != elements.len() as u128 {
         return Err(wrong());
     }

@@ -10,6 +10,7 @@ use super::error::DeployError;
 use super::guest::{Guest, call};
 use super::ticker::Ticker;
 use crate::block::{Array, ArrayType, Block};
+use crate::memory::Memory;
 use crate::operation::aligned;
 use crate::policy::ModuleHash;
 
@@ -102,7 +103,8 @@ impl Runtime {
         // fault of its own; and no gigabytes of address space, which clusters ration. Bounds are checked by instructions.
         config.signals_based_traps(false).memory_reservation(0).memory_guard_size(0);
         config.wasm_backtrace_max_frames(None).wasm_multi_memory(false).wasm_memory64(false);
-        let engine = Engine::new(&config).map_err(|error| DeployError::Runtime { reason: error.to_string() })?;
+        let engine =
+            Engine::new(&config).map_err(|error| DeployError::Runtime { reason: error.to_string() })?;
         let modules = Mutex::new(BTreeMap::new());
         Ok(Self { engine, ticker: Arc::new(Ticker::new()), limits, modules })
     }
@@ -199,7 +201,7 @@ impl Deployed {
         let mut blocks = Vec::new();
         if let Some((first, others)) = inputs.split_first() {
             for block in first.blocks() {
-                for parts in aligned(block, others)? {
+                for parts in aligned(block, others, &Memory::default())? {
                     blocks.push(self.run(&parts)?);
                 }
             }

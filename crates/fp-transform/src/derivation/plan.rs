@@ -9,6 +9,7 @@ use super::partial::Content;
 use super::{Derivation, DerivationId, Partial};
 use crate::block::{Array, ArrayType, Block};
 use crate::error::DeriveError;
+use crate::memory::Memory;
 use crate::operation::{
     Operation, OutputType, averages, cast, elementwise, find, finish_averages, reduce, strided,
 };
@@ -21,6 +22,8 @@ pub struct Plan {
     /// What goes into each operation.
     stages: Vec<Vec<ArrayType>>,
     outputs: Vec<OutputType>,
+    /// Of results that were dropped.
+    memory: Memory,
 }
 
 /// What a plan gave on one rank: arrays whose blocks are whole, and what is still to be merged.
@@ -43,14 +46,16 @@ impl Derivation {
             let (operation, count) = (self.to_string(), inputs.len());
             return Err(DeriveError::Arity { operation, wanted: "a type for each variable", count });
         }
-        let whole = |of: &ArrayType| OutputType { suffix: "", dtype: of.dtype, shape: of.shape, at_most: false };
+        let whole =
+            |of: &ArrayType| OutputType { suffix: "", dtype: of.dtype, shape: of.shape, at_most: false };
         let (mut stages, mut outputs) = (Vec::new(), inputs.iter().map(whole).collect::<Vec<_>>());
         for operation in self.operations() {
-            let types: Vec<_> = outputs.iter().map(|of| ArrayType { dtype: of.dtype, shape: of.shape }).collect();
+            let types: Vec<_> =
+                outputs.iter().map(|of| ArrayType { dtype: of.dtype, shape: of.shape }).collect();
             outputs = operation.outputs(&types)?;
             stages.push(types);
         }
-        Ok(Plan { derivation: self.clone(), id: self.id(), stages, outputs })
+        Ok(Plan { derivation: self.clone(), id: self.id(), stages, outputs, memory: Memory::default() })
     }
 }
 
@@ -120,26 +125,28 @@ impl Plan {
         let whole = |array| Derived { arrays: vec![array], partial: None };
         let partial = |arrays, content| Derived { arrays, partial: Some(Partial { of: self.id, content }) };
         Ok(match operation {
-            Operation::Cast(dtype) => whole(first.map_blocks(to, |block| cast(block, *dtype).map(Some))?),
-            Operation::Reorder(order) => {
-                whole(first.map_blocks(to, |block| block.native()?.reordered(*order).map(Some))?)
+            Operation::Cast(dtype) => {
+                whole(first.map_blocks(to, |block| cast(block, *dtype, &self.memory).map(Some))?)
             }
-            Operation::Stride(steps) => {
-                whole(first.map_blocks(to, |block| strided(&block.native()?, steps))?)
-            }
+            Operation::Reorder(order) => whole(first.map_blocks(to, |block| {
+                block.native(&self.memory)?.reordered(*order, &self.memory).map(Some)
+            })?),
+            Operation::Stride(steps) => whole(
+                first.map_blocks(to, |block| strided(&block.native(&self.memory)?, steps, &self.memory))?,
+            ),
             Operation::Scale { .. } | Operation::Magnitude | Operation::Compute(_) => {
-                whole(elementwise(operation, inputs, to)?)
+                whole(elementwise(operation, inputs, to, &self.memory)?)
             }
             Operation::Average(steps) => {
-                let (array, cells) = averages(first, steps, to)?;
+                let (array, cells) = averages(first, steps, to, &self.memory)?;
                 partial(vec![array], Content::Cells(cells))
             }
             Operation::Reduce(reduction) => {
-                let statistic = reduce(*reduction, first)?;
+                let statistic = reduce(*reduction, first, &self.memory)?;
                 partial(self.empty()?, Content::Statistic(Box::new(statistic)))
             }
             Operation::Points { comparison, threshold } => {
-                partial(self.empty()?, Content::Found(find(first, *comparison, *threshold)?))
+                partial(self.empty()?, Content::Found(find(first, *comparison, *threshold, &self.memory)?))
             }
         })
     }

@@ -30,7 +30,9 @@ pub enum ParseFault {
     #[error("something is opened and not closed")]
     Open,
     /// Nothing that is known.
-    #[error("{0:?} is no operation; there are cast, scale, order, stride, average, magnitude, compute, min, max, sum, mean, variance, histogram, points, and at the end lz4, pco, bounded")]
+    #[error(
+        "{0:?} is no operation; there are cast, scale, order, stride, average, magnitude, compute, min, max, sum, mean, variance, histogram, points, and at the end lz4, pco, bounded"
+    )]
     Unknown(String),
     /// An operation with other words between its brackets than it takes.
     #[error("written is {wanted}")]
@@ -160,7 +162,9 @@ fn operation(name: &str, arguments: Option<&str>) -> Result<Operation, ParseFaul
     if let Some(operation) = simple {
         return match arguments {
             None => Ok(operation),
-            Some(_) => Err(ParseFault::Arguments { wanted: "without brackets: the variables stand before it" }),
+            Some(_) => {
+                Err(ParseFault::Arguments { wanted: "without brackets: the variables stand before it" })
+            }
         };
     }
     let words: Vec<&str> = arguments.unwrap_or_default().split(',').map(str::trim).collect();
@@ -219,7 +223,8 @@ fn points(words: &[&str]) -> Option<Operation> {
     // The longer signs begin with the shorter ones.
     let mut comparisons = Comparison::ALL;
     comparisons.sort_by_key(|comparison| std::cmp::Reverse(comparison.sign().len()));
-    let found = comparisons.iter().find_map(|&comparison| Some((comparison, text.strip_prefix(comparison.sign())?)));
+    let found =
+        comparisons.iter().find_map(|&comparison| Some((comparison, text.strip_prefix(comparison.sign())?)));
     let (comparison, number) = found?;
     Some(Operation::Points { comparison, threshold: number.trim().parse().ok()? })
 }

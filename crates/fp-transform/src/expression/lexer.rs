@@ -28,9 +28,8 @@ impl std::fmt::Display for Token {
 }
 
 /// All signs, the longer before those that begin them.
-const SIGNS: &[&str] = &[
-    "**", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%", "^", "<", ">", "!", "(", ")", ",",
-];
+const SIGNS: &[&str] =
+    &["**", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%", "^", "<", ">", "!", "(", ")", ","];
 
 /// The words of a text, each with the byte at which it begins.
 pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, (usize, ExpressionFault)> {

@@ -84,7 +84,11 @@ impl Parser<'_> {
             Token::Quoted(name) => self.variable(*at, name)?,
             Token::Word(name) => {
                 self.advance();
-                return if self.sign() == Some("(") { self.call(*at, name) } else { self.variable(*at, name) };
+                return if self.sign() == Some("(") {
+                    self.call(*at, name)
+                } else {
+                    self.variable(*at, name)
+                };
             }
             Token::Sign("(") => {
                 self.advance();

@@ -6,9 +6,7 @@ mod transforms;
 
 pub use path::{MAX_PATH, PathError, TransformPath};
 pub use placement::{Decision, Measured, Place, Placement, Reason};
-pub use transforms::{
-    CallError, MAX_OVERRUNS, MAX_TRANSFORMS, RegisterError, TransformOptions, Transforms,
-};
+pub use transforms::{CallError, MAX_OVERRUNS, MAX_TRANSFORMS, RegisterError, TransformOptions, Transforms};
 
 use std::fmt;
 use std::sync::Arc;

@@ -127,7 +127,12 @@ impl Search<'_> {
         let legs = self.legs;
         for (index, leg) in legs.iter().enumerate().filter(|(_, leg)| is(leg.from, at)) {
             route.push(index);
-            self.extend(leg.to, route, nanos + bytes * leg.cost.nanos_per_byte, bytes * leg.cost.output_ratio);
+            self.extend(
+                leg.to,
+                route,
+                nanos + bytes * leg.cost.nanos_per_byte,
+                bytes * leg.cost.output_ratio,
+            );
             route.pop();
         }
     }

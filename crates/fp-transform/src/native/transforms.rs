@@ -129,7 +129,9 @@ pub enum CallError {
         source: PoolError,
     },
     /// It ran too long too often.
-    #[error("transform {name:?} ran too long {overruns} times and is refused until this process starts again")]
+    #[error(
+        "transform {name:?} ran too long {overruns} times and is refused until this process starts again"
+    )]
     Refused {
         /// The transform.
         name: String,

@@ -9,6 +9,7 @@ use fp_types::{Dims, MemoryOrder, Region, Shape};
 use crate::block::{Array, ArrayType, Block};
 use crate::error::DeriveError;
 use crate::exact::{ExactSum, sum_of};
+use crate::memory::Memory;
 use crate::numbers::{read_reals, write_reals};
 use crate::walk::{for_each_corner, for_each_row};
 
@@ -24,24 +25,30 @@ struct Averaging<'a> {
 }
 
 /// The means that the blocks of an array give, and of the others the sums.
-pub(crate) fn averages(input: &Array, steps: &Dims, to: ArrayType) -> Result<(Array, Cells), DeriveError> {
+pub(crate) fn averages(
+    input: &Array,
+    steps: &Dims,
+    to: ArrayType,
+    memory: &Memory,
+) -> Result<(Array, Cells), DeriveError> {
     let averaging = Averaging { shape: input.shape(), steps, to };
     let (mut blocks, mut cells) = (Vec::new(), Cells::default());
     for block in input.blocks() {
-        blocks.extend(averaging.block(block, &mut cells)?);
+        blocks.extend(averaging.block(block, &mut cells, memory)?);
     }
     Ok((Array::new(to.dtype, to.shape, blocks)?, cells))
 }
 
 impl Averaging<'_> {
-    fn block(&self, block: &Block, cells: &mut Cells) -> Result<Option<Block>, DeriveError> {
-        let block = block.native()?.reordered(MemoryOrder::RowMajor)?;
+    fn block(&self, block: &Block, cells: &mut Cells, memory: &Memory) -> Result<Option<Block>, DeriveError> {
+        let block = block.native(memory)?.reordered(MemoryOrder::RowMajor, memory)?;
         let (touched, complete) = (self.touched(block.region())?, self.complete(block.region())?);
         let mut means = Vec::with_capacity(complete.element_count() as usize);
         let mut values = Vec::new();
         let mut failed = None;
         for_each_corner(&touched, touched.ndims(), |cell| {
-            let Some(common) = self.source(cell).and_then(|source| source.intersection(block.region())) else {
+            let Some(common) = self.source(cell).and_then(|source| source.intersection(block.region()))
+            else {
                 failed = Some(DeriveError::Uncovered { region: Box::new(*block.region()) });
                 return;
             };
@@ -53,7 +60,9 @@ impl Averaging<'_> {
             });
             if complete.contains_point(cell) {
                 means.push(sum_of(&values).divided(values.len() as u64));
-            } else if let Some(place) = Region::whole(&self.to.shape).linear_offset(cell, MemoryOrder::RowMajor) {
+            } else if let Some(place) =
+                Region::whole(&self.to.shape).linear_offset(cell, MemoryOrder::RowMajor)
+            {
                 cells.add(place, &values);
             }
         });

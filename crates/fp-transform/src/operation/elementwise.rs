@@ -6,9 +6,10 @@ use fp_types::Dtype;
 use fp_types::record::ElementForm;
 
 use super::Operation;
-use crate::block::{Array, ArrayType, Block, zeroed};
+use crate::block::{Array, ArrayType, Block};
 use crate::error::DeriveError;
 use crate::expression::Evaluation;
+use crate::memory::Memory;
 use crate::numbers::{STRIP, computed, read_reals, write_reals};
 
 /// Computes one strip of results from one strip of each input.
@@ -19,6 +20,7 @@ pub(crate) fn elementwise(
     operation: &Operation,
     inputs: &[Array],
     to: ArrayType,
+    memory: &Memory,
 ) -> Result<Array, DeriveError> {
     let Some((first, others)) = inputs.split_first() else {
         return Err(DeriveError::InputCount { count: 0 });
@@ -26,8 +28,8 @@ pub(crate) fn elementwise(
     let mut kernel = kernel(operation, first.dtype());
     let mut blocks = Vec::new();
     for block in first.blocks() {
-        for parts in aligned(block, others)? {
-            blocks.push(compute(&parts, to.dtype, &mut kernel)?);
+        for parts in aligned(block, others, memory)? {
+            blocks.push(compute(&parts, to.dtype, &mut kernel, memory)?);
         }
     }
     Array::new(to.dtype, to.shape, blocks)
@@ -58,7 +60,11 @@ fn kernel(operation: &Operation, dtype: Dtype) -> Kernel<'_> {
 
 /// A block of the first input, cut so that each of the others has a block around every part: each time as many blocks
 /// as there are inputs, all of one region and order. Where all have the same blocks nothing is copied.
-pub(crate) fn aligned(block: &Block, others: &[Array]) -> Result<Vec<Vec<Block>>, DeriveError> {
+pub(crate) fn aligned(
+    block: &Block,
+    others: &[Array],
+    memory: &Memory,
+) -> Result<Vec<Vec<Block>>, DeriveError> {
     let mut parts = vec![vec![block.clone()]];
     for other in others {
         let mut cut = Vec::new();
@@ -72,7 +78,7 @@ pub(crate) fn aligned(block: &Block, others: &[Array]) -> Result<Vec<Vec<Block>>
                 covered += common.element_count();
                 let mut cells = Vec::with_capacity(part.len() + 1);
                 for ours in part.iter().chain([theirs]) {
-                    cells.push(ours.part(&common, block.order())?);
+                    cells.push(ours.part(&common, block.order(), memory)?);
                 }
                 cut.push(cells);
             }
@@ -86,11 +92,16 @@ pub(crate) fn aligned(block: &Block, others: &[Array]) -> Result<Vec<Vec<Block>>
 }
 
 /// Computes a block from blocks of the same region and order, strip by strip.
-fn compute(inputs: &[Block], dtype: Dtype, kernel: &mut Kernel<'_>) -> Result<Block, DeriveError> {
+fn compute(
+    inputs: &[Block],
+    dtype: Dtype,
+    kernel: &mut Kernel<'_>,
+    memory: &Memory,
+) -> Result<Block, DeriveError> {
     let block = &inputs[0];
-    let native = inputs.iter().map(Block::native).collect::<Result<Vec<_>, _>>()?;
+    let native = inputs.iter().map(|block| block.native(memory)).collect::<Result<Vec<_>, _>>()?;
     let size = dtype.size_bytes().unwrap_or(8);
-    let mut bytes = zeroed(block.region().element_count(), size)?;
+    let mut bytes = memory.room(block.region().element_count(), size)?;
     let is_complex = matches!(block.dtype(), Dtype::C32 | Dtype::C64);
     let mut strips = vec![[0.0; STRIP]; if is_complex { 2 } else { native.len() }];
     for (index, output) in bytes.chunks_mut(STRIP * size).enumerate() {

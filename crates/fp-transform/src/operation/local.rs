@@ -5,8 +5,9 @@ use std::sync::Arc;
 use fp_types::record::{ElementConversion, ElementForm, Loss};
 use fp_types::{Dims, Dtype, Packing, Region, StridedRegion, copy};
 
-use crate::block::{Block, zeroed};
+use crate::block::Block;
 use crate::error::DeriveError;
+use crate::memory::Memory;
 
 /// Whether a cast leads from one type to the other.
 pub(super) fn can_cast(from: Dtype, to: Dtype) -> bool {
@@ -15,20 +16,19 @@ pub(super) fn can_cast(from: Dtype, to: Dtype) -> bool {
 }
 
 /// The block with its elements as another type, from whatever byte order.
-pub(crate) fn cast(block: &Block, dtype: Dtype) -> Result<Block, DeriveError> {
+pub(crate) fn cast(block: &Block, dtype: Dtype, memory: &Memory) -> Result<Block, DeriveError> {
     let to = ElementForm::native(dtype);
     let conversion = ElementConversion::new(block.form(), to, Loss::Allowed)?;
     if conversion.is_identity() {
         return Ok(block.clone());
     }
-    let mut bytes = zeroed(block.region().element_count(), conversion.sizes_bytes().1)?;
+    let mut bytes = memory.room(block.region().element_count(), conversion.sizes_bytes().1)?;
     conversion.run(block.bytes(), &mut bytes)?;
     Block::shared(*block.region(), to, block.order(), Arc::new(bytes))
 }
 
-
 /// The elements of the block whose global index is a multiple of `steps`; none if there are none.
-pub(crate) fn strided(block: &Block, steps: &Dims) -> Result<Option<Block>, DeriveError> {
+pub(crate) fn strided(block: &Block, steps: &Dims, memory: &Memory) -> Result<Option<Block>, DeriveError> {
     let region = block.region();
     let (mut start, mut count, mut first) = (*region.start(), *region.count(), *region.start());
     for dim in 0..region.ndims() {
@@ -44,7 +44,7 @@ pub(crate) fn strided(block: &Block, steps: &Dims) -> Result<Option<Block>, Deri
     extent.iter_mut().zip(first.iter()).for_each(|(end, first)| *end -= first);
     let taken = StridedRegion::new(Region::new(first, extent)?, *steps)?;
     let size = block.element_bytes()?;
-    let mut bytes = zeroed(kept.element_count(), size)?;
+    let mut bytes = memory.room(kept.element_count(), size)?;
     let (from, to) = (Packing::new(*region, block.order()), Packing::new(taken, block.order()));
     copy(block.bytes(), &from, &mut bytes, &to, &taken, size)?;
     Block::shared(kept, block.form(), block.order(), Arc::new(bytes)).map(Some)

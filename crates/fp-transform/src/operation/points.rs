@@ -5,6 +5,7 @@ use fp_types::{MemoryOrder, Region, Shape};
 use super::Comparison;
 use crate::block::Array;
 use crate::error::DeriveError;
+use crate::memory::Memory;
 use crate::numbers::{STRIP, read_reals};
 use crate::walk::for_each_row;
 
@@ -16,10 +17,15 @@ pub(crate) struct Found {
 }
 
 /// The elements of an array that compare so.
-pub(crate) fn find(input: &Array, comparison: Comparison, threshold: f64) -> Result<Found, DeriveError> {
+pub(crate) fn find(
+    input: &Array,
+    comparison: Comparison,
+    threshold: f64,
+    memory: &Memory,
+) -> Result<Found, DeriveError> {
     let (mut found, whole) = (Found::default(), Region::whole(input.shape()));
     for block in input.blocks() {
-        let block = block.native()?.reordered(MemoryOrder::RowMajor)?;
+        let block = block.native(memory)?.reordered(MemoryOrder::RowMajor, memory)?;
         let (dtype, size) = (block.dtype(), block.element_bytes()?);
         let mut strip = [0.0; STRIP];
         for_each_row(&block, block.region(), |start, row| {

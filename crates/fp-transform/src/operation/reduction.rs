@@ -6,6 +6,7 @@ use super::{Counts, Reduction};
 use crate::block::Array;
 use crate::error::DeriveError;
 use crate::exact::{ExactSquares, ExactSum, variance};
+use crate::memory::Memory;
 use crate::numbers::{Kind, Scalar, Strip, for_each_strip, kind};
 
 /// What is known of the elements seen so far.
@@ -38,7 +39,9 @@ impl Statistic {
             Self::Squares { count, sum, squares } => {
                 *count += add_sum(sum, strip);
                 match strip {
-                    Strip::Signed(all) => all.iter().for_each(|x| squares.add_integer_square(x.unsigned_abs())),
+                    Strip::Signed(all) => {
+                        all.iter().for_each(|x| squares.add_integer_square(x.unsigned_abs()))
+                    }
                     Strip::Unsigned(all) => all.iter().for_each(|&x| squares.add_integer_square(x)),
                     Strip::Real(all) => all.iter().for_each(|&x| squares.add_square(x)),
                 }
@@ -99,10 +102,10 @@ impl Statistic {
 }
 
 /// What the blocks of an array give.
-pub(crate) fn reduce(reduction: Reduction, input: &Array) -> Result<Statistic, DeriveError> {
+pub(crate) fn reduce(reduction: Reduction, input: &Array, memory: &Memory) -> Result<Statistic, DeriveError> {
     let mut statistic = Statistic::new(reduction);
     for block in input.blocks() {
-        let block = block.native()?;
+        let block = block.native(memory)?;
         for_each_strip(block.dtype(), block.bytes(), |strip| statistic.add(&strip));
     }
     Ok(statistic)

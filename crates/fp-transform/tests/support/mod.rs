@@ -7,8 +7,18 @@ use proptest::prelude::*;
 
 /// All element types that are real numbers.
 pub(crate) const REALS: [Dtype; 12] = [
-    Dtype::I8, Dtype::I16, Dtype::I32, Dtype::I64, Dtype::U8, Dtype::U16, Dtype::U32, Dtype::U64, Dtype::F16,
-    Dtype::BF16, Dtype::F32, Dtype::F64,
+    Dtype::I8,
+    Dtype::I16,
+    Dtype::I32,
+    Dtype::I64,
+    Dtype::U8,
+    Dtype::U16,
+    Dtype::U32,
+    Dtype::U64,
+    Dtype::F16,
+    Dtype::BF16,
+    Dtype::F32,
+    Dtype::F64,
 ];
 
 /// An array as a case draws it: its elements, in row-major order, are small whole numbers.
@@ -25,13 +35,15 @@ pub(crate) struct Drawn {
 pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
     let dims = proptest::collection::vec(1u64..10, 1..4);
     let choices = proptest::collection::vec(any::<u16>(), 0..24);
-    (0..REALS.len(), dims, choices, 1usize..5, any::<u32>()).prop_map(|(dtype, dims, choices, ranks, seed)| {
-        let shape = Shape::new(Dims::from_slice(&dims).unwrap()).unwrap();
-        let dtype = REALS[dtype];
-        let lowest = if format!("{dtype}").starts_with('u') { 0.0 } else { -50.0 };
-        let value = |at: u64| ((at * 2_654_435_761 + u64::from(seed)) % 101) as f64 + lowest;
-        Drawn { dtype, shape, values: (0..shape.element_count()).map(value).collect(), choices, ranks }
-    })
+    (0..REALS.len(), dims, choices, 1usize..5, any::<u32>()).prop_map(
+        |(dtype, dims, choices, ranks, seed)| {
+            let shape = Shape::new(Dims::from_slice(&dims).unwrap()).unwrap();
+            let dtype = REALS[dtype];
+            let lowest = if format!("{dtype}").starts_with('u') { 0.0 } else { -50.0 };
+            let value = |at: u64| ((at * 2_654_435_761 + u64::from(seed)) % 101) as f64 + lowest;
+            Drawn { dtype, shape, values: (0..shape.element_count()).map(value).collect(), choices, ranks }
+        },
+    )
 }
 
 /// The bytes of a number that the type holds.
@@ -99,7 +111,8 @@ impl Drawn {
         let inside = Shape::new(*region.count()).unwrap();
         let mut placed: Vec<(u64, f64)> = Vec::new();
         for point in points(&inside) {
-            let point: Vec<u64> = point.iter().zip(region.start().iter()).map(|(p, start)| p + start).collect();
+            let point: Vec<u64> =
+                point.iter().zip(region.start().iter()).map(|(p, start)| p + start).collect();
             let offset = region.linear_offset(&Dims::from_slice(&point).unwrap(), order).unwrap();
             placed.push((offset, self.at(&point)));
         }
