@@ -1,8 +1,8 @@
 /* What a deployed transform exports, and how arrays lie in its memory. Version 1.
  *
  * A module is plain WebAssembly: no imports, one memory (exported as "memory"), and these two functions. All numbers are
- * little-endian; addresses are offsets into the memory. A call starts from a fresh memory: nothing is kept between calls.
- * See docs/transforms.md.
+ * little-endian; addresses are offsets into the memory. A call starts from a fresh memory, or, within one
+ * subscription, from what the call before left: both have to do. See docs/transforms.md.
  */
 #ifndef FLEXPATH_GUEST_H
 #define FLEXPATH_GUEST_H
@@ -36,7 +36,7 @@ typedef struct {
 
 #define FLEXPATH_EXPORT(name) __attribute__((export_name(name)))
 
-/* Room for so many bytes, on 16 bytes; 0 if there is none. Called once, before the transform. */
+/* Room for so many bytes, on 16 bytes; 0 if there is none. Called before each transform. */
 FLEXPATH_EXPORT("flexpath_reserve_1") void *flexpath_reserve(flexpath_u32 len_bytes);
 
 /* From one block of each variable to one block. The output comes zeroed and is to be filled in, its elements lying

@@ -167,6 +167,25 @@ fn a_guest_that_traps_harms_nobody() {
 }
 
 #[test]
+fn sessions_keep_their_memory_until_a_call_fails() {
+    // Counts its calls, fails at the third, and gives the count as a scalar at address 0.
+    let counting = format!(
+        "(i64.store (i32.const 0) (i64.add (i64.load (i32.const 0)) (i64.const 1)))
+         (if (i64.gt_u (i64.load (i32.const 0)) (i64.const 2)) (then unreachable)) {} {}",
+        set(4, 8),
+        set(8, 8)
+    );
+    let module = load(&guest(&counting));
+    let (mut one, mut other) = (module.session(), module.session());
+    let count = |block: Result<Block, DeployError>| block.map(|block| block.bytes()[0]);
+    let input = [line(&[1.0])];
+    assert_eq!((count(one.run(&input)), count(one.run(&input))), (Ok(1), Ok(2)));
+    assert_eq!((count(other.run(&input)), count(module.run(&input))), (Ok(1), Ok(1)), "each has its own");
+    assert!(matches!(one.run(&input), Err(DeployError::Trapped { .. })));
+    assert_eq!(count(one.run(&input)), Ok(1), "from the start");
+}
+
+#[test]
 fn a_guest_that_takes_memory_without_end_is_stopped() {
     let wanted = DeployError::Memory { limit_bytes: 4 << 20 };
     assert_eq!(fails(&guest("(loop $again (drop (memory.grow (i32.const 1))) (br $again))")), wanted);

@@ -37,34 +37,6 @@ impl ResourceLimiter for Guest {
     }
 }
 
-/// Runs a module on blocks.
-pub(super) fn call(
-    engine: &Engine,
-    ready: &InstancePre<Guest>,
-    limits: &DeployLimits,
-    inputs: &[Block],
-) -> Result<Block, DeployError> {
-    let inputs = inputs
-        .iter()
-        .map(|block| block.native(&crate::memory::Memory::default()))
-        .collect::<Result<Vec<_>, _>>()?;
-    let places = Places::of(&inputs)?;
-    let mut store = Store::new(engine, Guest { limit_bytes: limits.memory_bytes, exceeded: false });
-    store.limiter(|guest| guest);
-    store.set_epoch_deadline(ticks(limits.time));
-    let mut run = Call { store, limits };
-    let failed = run.store.set_fuel(limits.fuel);
-    failed.map_err(|error| DeployError::Runtime { reason: error.to_string() })?;
-    let instance = ready.instantiate(&mut run.store);
-    let instance = run.outcome(instance)?;
-    let memory = instance.get_memory(&mut run.store, "memory");
-    let memory = memory.ok_or(DeployError::Export { name: "memory", wanted: "its one memory" })?;
-    let start = run.reserve(&instance, places.len_bytes)?;
-    let output = run.fill(memory, start, &places, &inputs)?;
-    run.transform(&instance, output, inputs.len())?;
-    Ok(take_output(memory.data(&run.store), output)?)
-}
-
 /// How many epochs a time is, and the one that has begun.
 fn ticks(time: Duration) -> u64 {
     u64::try_from(time.as_micros().div_ceil(TICK.as_micros())).unwrap_or(u64::MAX / 2).min(u64::MAX / 2) + 1
@@ -94,27 +66,70 @@ impl Places {
     }
 }
 
-struct Call<'a> {
+/// A module with a memory of its own, in which it runs once or again and again.
+pub(super) struct Call {
     store: Store<Guest>,
-    limits: &'a DeployLimits,
+    instance: Instance,
+    limits: DeployLimits,
 }
 
-impl Call<'_> {
-    /// Says by what a call ended that the runtime ended.
+/// Says by what a call ended that the runtime ended.
+fn outcome<T>(
+    store: &Store<Guest>,
+    limits: &DeployLimits,
+    result: wasmtime::Result<T>,
+) -> Result<T, DeployError> {
+    result.map_err(|error| match error.downcast_ref::<Trap>() {
+        _ if store.data().exceeded => DeployError::Memory { limit_bytes: limits.memory_bytes },
+        Some(Trap::OutOfFuel) => DeployError::Fuel { limit: limits.fuel },
+        Some(Trap::Interrupt) => DeployError::TimedOut { limit: limits.time },
+        Some(trap) => DeployError::Trapped { what: trap.to_string() },
+        None => DeployError::Trapped { what: error.to_string() },
+    })
+}
+
+/// Gives a call all the work and time that it may use.
+fn renew(store: &mut Store<Guest>, limits: &DeployLimits) -> Result<(), DeployError> {
+    store.set_epoch_deadline(ticks(limits.time));
+    store.set_fuel(limits.fuel).map_err(|error| DeployError::Runtime { reason: error.to_string() })
+}
+
+impl Call {
+    /// A fresh memory.
+    pub(super) fn start(
+        engine: &Engine,
+        ready: &InstancePre<Guest>,
+        limits: &DeployLimits,
+    ) -> Result<Self, DeployError> {
+        let mut store = Store::new(engine, Guest { limit_bytes: limits.memory_bytes, exceeded: false });
+        store.limiter(|guest| guest);
+        renew(&mut store, limits)?;
+        let instance = ready.instantiate(&mut store);
+        let instance = outcome(&store, limits, instance)?;
+        Ok(Self { store, instance, limits: limits.clone() })
+    }
+
+    /// Runs the module on blocks. After an error it is not to be run again.
+    pub(super) fn run(&mut self, inputs: &[Block]) -> Result<Block, DeployError> {
+        let memory = crate::memory::Memory::default();
+        let inputs = inputs.iter().map(|block| block.native(&memory)).collect::<Result<Vec<_>, _>>()?;
+        let places = Places::of(&inputs)?;
+        renew(&mut self.store, &self.limits)?;
+        let memory = self.instance.get_memory(&mut self.store, "memory");
+        let memory = memory.ok_or(DeployError::Export { name: "memory", wanted: "its one memory" })?;
+        let start = self.reserve(places.len_bytes)?;
+        let output = self.fill(memory, start, &places, &inputs)?;
+        self.transform(output, inputs.len())?;
+        Ok(take_output(memory.data(&self.store), output)?)
+    }
+
     fn outcome<T>(&self, result: wasmtime::Result<T>) -> Result<T, DeployError> {
-        let limits = self.limits;
-        result.map_err(|error| match error.downcast_ref::<Trap>() {
-            _ if self.store.data().exceeded => DeployError::Memory { limit_bytes: limits.memory_bytes },
-            Some(Trap::OutOfFuel) => DeployError::Fuel { limit: limits.fuel },
-            Some(Trap::Interrupt) => DeployError::TimedOut { limit: limits.time },
-            Some(trap) => DeployError::Trapped { what: trap.to_string() },
-            None => DeployError::Trapped { what: error.to_string() },
-        })
+        outcome(&self.store, &self.limits, result)
     }
 
     /// Has the guest make room; where it is, on 64 bytes.
-    fn reserve(&mut self, instance: &Instance, len_bytes: usize) -> Result<usize, DeployError> {
-        let function = instance.get_typed_func::<u32, u32>(&mut self.store, "flexpath_reserve_1");
+    fn reserve(&mut self, len_bytes: usize) -> Result<usize, DeployError> {
+        let function = self.instance.get_typed_func::<u32, u32>(&mut self.store, "flexpath_reserve_1");
         let reserved = self.outcome(function)?.call(&mut self.store, len_bytes as u32);
         match self.outcome(reserved)? as usize {
             0 => Err(DeployError::NoRoom { len_bytes }),
@@ -144,9 +159,9 @@ impl Call<'_> {
         Ok(start + output)
     }
 
-    fn transform(&mut self, instance: &Instance, output: usize, count: usize) -> Result<(), DeployError> {
+    fn transform(&mut self, output: usize, count: usize) -> Result<(), DeployError> {
         let name = "flexpath_transform_1";
-        let function = instance.get_typed_func::<(u32, u32, u32), u32>(&mut self.store, name);
+        let function = self.instance.get_typed_func::<(u32, u32, u32), u32>(&mut self.store, name);
         let inputs = output - count * DESCRIPTION_BYTES;
         let arguments = (inputs as u32, count as u32, output as u32);
         let returned = self.outcome(function)?.call(&mut self.store, arguments);
