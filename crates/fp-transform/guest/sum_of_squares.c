@@ -25,13 +25,16 @@ flexpath_u32 flexpath_transform(const flexpath_block *inputs, flexpath_u32 count
         return 1;
     const double *elements = (const double *)inputs[0].data;
     flexpath_u32 len = inputs[0].len_bytes / sizeof(double);
-    /* Four sums at once: each addition waits for the one before it. */
-    double sums[4] = {0, 0, 0, 0};
+    /* Sixteen sums at once: each addition waits for the one before it, and each turn of a loop is counted as work. */
+    double sums[16] = {0};
     flexpath_u32 i = 0;
-    for (; i + 4 <= len; i += 4)
-        for (int lane = 0; lane < 4; lane++)
+    for (; i + 16 <= len; i += 16)
+#pragma clang loop unroll(full)
+        for (int lane = 0; lane < 16; lane++)
             sums[lane] += elements[i + lane] * elements[i + lane];
-    sum = sums[0] + sums[1] + sums[2] + sums[3];
+    sum = 0;
+    for (int lane = 0; lane < 16; lane++)
+        sum += sums[lane];
     for (; i < len; i++)
         sum += elements[i] * elements[i];
     output->data = (flexpath_u32)&sum;
