@@ -101,7 +101,9 @@ impl Runtime {
         config.consume_fuel(true).epoch_interruption(true).max_wasm_stack(256 << 10);
         // No handlers of signals in somebody's simulation, whose own, installed later, would take a trap of a guest for a
         // fault of its own; and no gigabytes of address space, which clusters ration. Bounds are checked by instructions.
-        config.signals_based_traps(false).memory_reservation(0).memory_guard_size(0);
+        config.signals_based_traps(false).memory_guard_size(0);
+        // As much address space as a guest may use, so that its memory never moves and code need not ask where it is.
+        config.memory_reservation(limits.memory_bytes as u64).memory_may_move(false);
         config.wasm_backtrace_max_frames(None).wasm_multi_memory(false).wasm_memory64(false);
         let engine =
             Engine::new(&config).map_err(|error| DeployError::Runtime { reason: error.to_string() })?;
