@@ -107,9 +107,9 @@ fn deployed(array: &Array) {
         let (elements, _) = black_box(bytes).as_chunks::<8>();
         black_box(elements.iter().map(|bytes| f64::from_ne_bytes(*bytes)).fold(0.0, |sum, x| sum + x * x));
     };
-    let mut session = deployed.session();
+    let mut resident = deployed.resident();
     let ours = || {
-        black_box(session.run(std::slice::from_ref(black_box(block))).expect("a result"));
+        black_box(resident.run(std::slice::from_ref(black_box(block))).expect("a result"));
     };
     let (baseline, ours) = interleaved(native, ours);
     let ratio = ours.as_secs_f64() / baseline.as_secs_f64();

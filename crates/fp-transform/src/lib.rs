@@ -38,7 +38,7 @@ mod walk;
 pub use block::{Array, ArrayType, Block, Payload};
 pub use compression::{Compression, CompressionError, decompress};
 #[cfg(feature = "wasm")]
-pub use deployed::{DeployError, DeployLimits, Deployed, OutputFault, Runtime, Session};
+pub use deployed::{DeployError, DeployLimits, Deployed, OutputFault, Resident, Runtime};
 pub use derivation::{
     Derivation, DerivationDecodeError, DerivationId, Derived, MAX_DERIVATION_BYTES, MAX_INPUTS,
     MAX_OPERATIONS, ParseDerivationError, ParseFault, Partial, PartialError, Plan,

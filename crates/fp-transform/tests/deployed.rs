@@ -167,7 +167,7 @@ fn a_guest_that_traps_harms_nobody() {
 }
 
 #[test]
-fn sessions_keep_their_memory_until_a_call_fails() {
+fn residents_keep_their_memory_until_a_call_fails() {
     // Counts its calls, fails at the third, and gives the count as a scalar at address 0.
     let counting = format!(
         "(i64.store (i32.const 0) (i64.add (i64.load (i32.const 0)) (i64.const 1)))
@@ -176,7 +176,7 @@ fn sessions_keep_their_memory_until_a_call_fails() {
         set(8, 8)
     );
     let module = load(&guest(&counting));
-    let (mut one, mut other) = (module.session(), module.session());
+    let (mut one, mut other) = (module.resident(), module.resident());
     let count = |block: Result<Block, DeployError>| block.map(|block| block.bytes()[0]);
     let input = [line(&[1.0])];
     assert_eq!((count(one.run(&input)), count(one.run(&input))), (Ok(1), Ok(2)));

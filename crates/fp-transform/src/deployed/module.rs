@@ -206,8 +206,8 @@ impl Deployed {
     }
 
     /// Calls that share a memory: for one subscription, step after step.
-    pub fn session(self: &Arc<Self>) -> Session {
-        Session { deployed: Arc::clone(self), memory: None }
+    pub fn resident(self: &Arc<Self>) -> Resident {
+        Resident { deployed: Arc::clone(self), memory: None }
     }
 
     /// Runs the module on every block that the variables have in common.
@@ -228,13 +228,13 @@ impl Deployed {
 }
 
 /// Calls of a module that share a memory, so that not each has to have one made, which takes longer than most guests.
-/// What a guest leaves there the next call finds: a session is for one subscription. A call that fails ends the memory.
-pub struct Session {
+/// What a guest leaves there the next call finds: a resident is for one subscription. A call that fails ends the memory.
+pub struct Resident {
     deployed: Arc<Deployed>,
     memory: Option<Call>,
 }
 
-impl Session {
+impl Resident {
     /// Runs the module on one block of each variable, on the caller's thread.
     ///
     /// # Errors
