@@ -92,6 +92,8 @@ pub(crate) fn child(role: &str) -> ExitCode {
         "reads all" => read_all(subscribing(folder)),
         "publishes for ever" => publish_for_ever(folder),
         "holds" => return hold(folder),
+        "publishes far" => super::far::publish_to_another_machine(),
+        "subscribes far" => super::far::subscribe_from_another_machine(),
         _ => return ExitCode::FAILURE,
     }
     ExitCode::SUCCESS
@@ -230,13 +232,13 @@ pub(crate) fn an_expelled_subscriber_is_told_that_its_step_is_gone() {
     rank.says("reading");
     kill_process(rank.pid(), Signal::STOP).expect("ours");
     waitpid(Some(rank.pid()), WaitOptions::UNTRACED).expect("a child").expect("it stopped");
-    let before = publisher.pool_stats();
+    let before = publisher.pool_statistics();
     for _ in 0..6 {
         put(&mut publisher, whole());
     }
     let expelled = |event: &Event| matches!(event, Event::MemberLeft { reason: MemberEnd::Expelled, .. });
     assert!(publisher.events().iter().any(expelled), "it was expelled");
-    let after = publisher.pool_stats();
+    let after = publisher.pool_statistics();
     assert!(after.recycled > before.recycled, "its memory was refilled: {before:?}, {after:?}");
     kill_process(rank.pid(), Signal::CONT).expect("ours");
     rank.ends_well();
