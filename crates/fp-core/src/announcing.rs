@@ -32,17 +32,21 @@ impl Server {
 
     /// What cannot be registered is gathered and sent when it is asked for.
     fn remote(&self, segment: SegmentId, served: &Served) -> Option<OutFrame> {
-        let RemoteMemory { address, key, len_bytes } = match self.pool.remote_memory(segment, &served.link) {
+        let memory = match self.pool.remote_memory(segment, &served.link) {
             Ok(remote) => remote?,
             Err(trouble) => {
                 tracing::warn!(%trouble, "a segment cannot be READ: its blocks are copied and sent");
                 return None;
             }
         };
-        let message = DataMessage::SegmentIs { segment: segment.0, len: len_bytes };
-        let body = [address.to_le_bytes(), u64::from(key).to_le_bytes()].concat();
-        Some(OutFrame::new(message.encode()).with_body(vec![Payload::from_owner(body)]))
+        let message = DataMessage::SegmentIs { segment: segment.0, len: memory.len_bytes };
+        Some(OutFrame::new(message.encode()).with_body(vec![Payload::from_owner(telling(&memory))]))
     }
+}
+
+/// Such a body.
+pub(crate) fn telling(memory: &RemoteMemory) -> Vec<u8> {
+    [memory.address.to_le_bytes(), u64::from(memory.key).to_le_bytes()].concat()
 }
 
 /// The address and the key of such a body.

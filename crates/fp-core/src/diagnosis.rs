@@ -3,19 +3,21 @@
 //!
 //! One process answers ([`Answering`]), another probes it ([`probe`]), both with the options that a stream would have.
 //! Bytes go as those of a step do: within the process the handle crosses, over shm the sealed segment is mapped,
-//! otherwise the body comes through the link; in the end they lie in an array of the one who probes.
+//! over verbs they are READ, over tcp the body comes through the link; in the end they lie in an array of the one who probes.
 
 mod answering;
 mod asking;
 mod words;
 
 pub use answering::Answering;
-pub use asking::{Measured, Probed, probe};
+pub use asking::{Measured, Probed, probe, probe_own_verbs};
 pub use fp_transport::memory::seals_supported;
 pub use fp_transport::{ListenError, PolicyError, Reason};
 
 use crate::options::LinkOptions;
-use fp_transport::{DialError, LinkError, TlsError, TlsIdentity, TlsOptions, TransportKind};
+use fp_transport::{
+    DialError, LinkError, TlsError, TlsIdentity, TlsOptions, TransportKind, TransportPolicy, VerbsTrouble,
+};
 
 /// Why a transport does not work.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +47,9 @@ pub enum ProbeError {
     /// The other side has no memory for the bytes, or this side cannot map it.
     #[error(transparent)]
     Memory(#[from] fp_transport::MemoryError),
+    /// RDMA cannot be had here, or memory cannot be registered for it.
+    #[error(transparent)]
+    Verbs(#[from] VerbsTrouble),
     /// The other side said what it never says.
     #[error("the answer makes no sense: {what}")]
     Answer {
@@ -78,6 +83,14 @@ impl ProbeError {
     }
 }
 
+/// The transports that a stream with these options would use.
+fn policy_of(link: &LinkOptions) -> Result<TransportPolicy, PolicyError> {
+    match &link.transports {
+        Some(given) => Ok(given.clone()),
+        None => TransportPolicy::from_environment(),
+    }
+}
+
 /// TLS as a stream with these options would have it.
 fn tls_of(link: &LinkOptions) -> Result<Option<TlsIdentity>, TlsError> {
     let options = match &link.tls {
@@ -90,7 +103,7 @@ fn tls_of(link: &LinkOptions) -> Result<Option<TlsIdentity>, TlsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fp_transport::{Refusal, Token, TransportPolicy};
+    use fp_transport::{Refusal, Token};
     use std::sync::atomic::{AtomicBool, Ordering};
 
     fn options() -> LinkOptions {
@@ -124,6 +137,21 @@ mod tests {
             assert!(measured.checked_bytes >= 16 << 20 && measured.bandwidth_bytes_per_s > 0.0);
             assert!(measured.latency > std::time::Duration::ZERO);
         }
+    }
+
+    #[test]
+    fn rdma_brings_the_right_bytes_or_says_why_it_is_not_there() {
+        match (fp_transport::verbs_devices(), probe_own_verbs(&options())) {
+            (Ok(_), Ok(probed)) => {
+                assert!(probed.link.starts_with("transport=verbs "), "{probed:?}");
+                assert!(probed.measured.expect("figures").checked_bytes >= 16 << 20);
+            }
+            (Err(expected), Err(ProbeError::Verbs(trouble))) => assert_eq!(trouble, expected),
+            (devices, probed) => panic!("{devices:?}: {probed:?}"),
+        }
+        let tcp = TransportPolicy::only(TransportKind::Tcp);
+        let error = probe_own_verbs(&LinkOptions { transports: Some(tcp), ..options() });
+        assert!(matches!(error, Err(ProbeError::Refused(Reason::NotAllowed))), "{error:?}");
     }
 
     #[test]

@@ -363,25 +363,43 @@ impl Job<'_, '_, '_> {
         peer.hear(&mut sink, self.step, &patience, &shared.counters)
     }
 
-    /// Copies what the owner has placed or pushed before.
+    /// Copies what the owner has placed or pushed before. Where that fails, all that is not here stays missing.
     fn copy_placed(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
-        let Some(peer) = &mut errand.peer else { return Ok(()) };
         let mut left = Vec::new();
-        for missing in errand.missing.drain(..) {
-            let Some(get) = self.gets.get_mut(missing.get) else { continue };
-            let (step, piece, counters) = (self.step, missing.piece, &self.shared.counters);
-            if !take_known(peer, step, get, piece, counters)?
-                && !reading::read_placed(peer, step, get, piece, counters, self.deadline)?
-            {
-                left.push(missing);
+        let mut rest = std::mem::take(&mut errand.missing).into_iter();
+        let mut outcome = Ok(());
+        while let Some(missing) = rest.next() {
+            match self.take_piece(errand, missing) {
+                Ok(true) => {}
+                Ok(false) => left.push(missing),
+                Err(error) => {
+                    left.push(missing);
+                    outcome = Err(error);
+                    break;
+                }
             }
         }
+        left.extend(rest);
         errand.missing = left;
-        if errand.missing.is_empty() && peer.shares_memory() {
+        outcome?;
+        if errand.missing.is_empty() && errand.peer.as_ref().is_some_and(|peer| peer.shares_memory()) {
             // The answer to a request that came too late says nothing new.
             errand.request = None;
         }
         Ok(())
+    }
+
+    /// Takes a piece that is known or can be READ; `false`: it is still to come.
+    fn take_piece(&mut self, errand: &mut Errand, missing: Missing) -> Result<bool, PeerError> {
+        let Some(peer) = &mut errand.peer else { return Ok(false) };
+        let Some(get) = self.gets.get_mut(missing.get) else { return Ok(true) };
+        let (step, piece, counters) = (self.step, missing.piece, &self.shared.counters);
+        if take_known(peer, step, get, piece, counters)? {
+            return Ok(true);
+        }
+        // What was asked for is on its way: READ now, it would come twice.
+        let comes = errand.request.is_some() && errand.asked.contains(&missing);
+        Ok(!comes && reading::read_placed(peer, step, get, piece, counters, self.deadline)?)
     }
 
     fn lost(&self, rank: Rank, what: String) -> ReadError {

@@ -7,7 +7,8 @@ use crate::rendezvous::Rendezvous;
 use crate::room::limit_by_environment;
 use fp_proto::config::{CohortConfig, ContactText};
 use fp_transport::{
-    Domain, ListenOptions, Listener, TlsOptions, TransportKind, TransportPolicy, verbs_devices,
+    Domain, ListenOptions, Listener, TlsOptions, TransportKind, TransportPolicy, VerbsDevice, VerbsTrouble,
+    verbs_devices,
 };
 use fp_types::{Epoch, validate_name};
 use std::net::{IpAddr, SocketAddr};
@@ -30,7 +31,7 @@ pub(crate) fn prepare(link: &LinkOptions, stream: &str) -> Result<(Setup, Epoch)
         None => TlsOptions::from_environment()?,
     };
     limit_by_environment()?;
-    let device = link.verbs_device.clone().or_else(|| std::env::var("FLEXPATH_VERBS_DEVICE").ok());
+    let device = pinned_device(link);
     let domain = Domain::new().with_device(device.clone());
     let listens = tls.is_none() && policy.allow.contains(&TransportKind::Verbs);
     let options = ListenOptions::new(epoch.0)
@@ -59,24 +60,50 @@ pub(crate) fn prepare(link: &LinkOptions, stream: &str) -> Result<(Setup, Epoch)
 
 /// Where to take RDMA connections: where tcp leaves loopback, and so may be dialled from elsewhere, at the same address if
 /// a device has it, and else at the first address of a device that is up.
-fn verbs_address(link: &LinkOptions, device: Option<&str>) -> Option<SocketAddr> {
+pub(crate) fn verbs_address(link: &LinkOptions, device: Option<&str>) -> Option<SocketAddr> {
     let tcp = link.tcp.filter(|tcp| !tcp.ip().is_loopback() && link.token.is_some())?.ip();
-    let devices = match verbs_devices() {
-        Ok(devices) => devices,
+    let preferred = [Some(tcp), link.advertised];
+    match device_address(device, &preferred) {
+        Ok(address) => Some(address),
         Err(trouble) => {
             tracing::info!(%trouble, "no verbs connections are taken");
-            return None;
+            None
         }
-    };
-    let usable = devices.iter().filter(|found| device.is_none_or(|wanted| wanted == found.name));
-    let up = usable.filter(|found| found.port.is_ok());
-    let addresses: Vec<IpAddr> = up.flat_map(|found| found.addresses.iter().copied()).collect();
-    let same = addresses.iter().find(|address| **address == tcp || Some(**address) == link.advertised);
-    let chosen = same.or(addresses.first());
-    if chosen.is_none() {
-        tracing::info!(?devices, ?device, "no RDMA device is up: no verbs connections are taken");
     }
-    chosen.map(|address| SocketAddr::new(*address, 0))
+}
+
+/// The device that is allowed, by the options or the environment; `None`: any.
+pub(crate) fn pinned_device(link: &LinkOptions) -> Option<String> {
+    link.verbs_device.clone().or_else(|| std::env::var("FLEXPATH_VERBS_DEVICE").ok())
+}
+
+/// One of the preferred addresses if a device that is up has it, and else the first of such a device; or what is wrong
+/// with the devices.
+pub(crate) fn device_address(
+    pinned: Option<&str>,
+    preferred: &[Option<IpAddr>],
+) -> Result<SocketAddr, VerbsTrouble> {
+    let devices = verbs_devices()?;
+    let mut usable: Vec<&IpAddr> = Vec::new();
+    let mut trouble = None;
+    for device in devices.iter().filter(|found| pinned.is_none_or(|wanted| wanted == found.name)) {
+        match &device.port {
+            Ok(_) if device.addresses.is_empty() => {
+                trouble = Some(VerbsTrouble::NoAddress { device: device.name.clone() });
+            }
+            Ok(_) => usable.extend(&device.addresses),
+            Err(down) => trouble = Some(down.clone()),
+        }
+    }
+    let same = usable.iter().find(|address| preferred.contains(&Some(***address)));
+    let chosen = same.or(usable.first()).map(|address| SocketAddr::new(**address, 0));
+    chosen.ok_or_else(|| trouble.unwrap_or_else(|| not_there(pinned, &devices)))
+}
+
+fn not_there(pinned: Option<&str>, devices: &[VerbsDevice]) -> VerbsTrouble {
+    let Some(wanted) = pinned else { return VerbsTrouble::NoDevice };
+    let names: Vec<_> = devices.iter().map(|device| device.name.as_str()).collect();
+    VerbsTrouble::NotThere { wanted: wanted.to_owned(), found: names.join(", ") }
 }
 
 pub(crate) fn cohort_config(link: &LinkOptions, name: &str, contact: String) -> CohortConfig {

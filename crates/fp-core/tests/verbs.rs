@@ -1,13 +1,21 @@
-//! Streams over verbs: two publisher ranks, several cohorts of subscribers, contents and copies. It needs an RDMA device and
+//! Streams over verbs: contents and copies of several cohorts, within one process, between processes, and between two
+//! machines (`FLEXPATH_TEST_ROLE`, see `verbs/far.rs`). It needs an RDMA device and
 //! has a main of its own, so that without one it says `skipped` and passes nothing. `FLEXPATH_REQUIRE_VERBS=1` makes that
 //! an error.
 
+#[path = "../../fp-transport/tests/verbs/harness.rs"]
+mod harness;
+#[path = "verbs/far.rs"]
+mod far;
+#[path = "verbs/processes.rs"]
+mod processes;
 mod support;
 
 use fp_core::{
     Cohort, NextStep, Publisher, PublisherOptions, Region, Selection, Statistics, StepReader, Subscriber,
     SubscriberOptions, Token, TransportPolicy, Variable, verbs_devices,
 };
+use harness::Test;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::thread;
@@ -54,21 +62,27 @@ fn publish(options: PublisherOptions, rank: u32, subscribers: u32) -> Statistics
     let options =
         options.with_cohort(Cohort::of(rank, 2).expect("a cohort")).with_min_subscribers(subscribers);
     let mut publisher = Publisher::open(STREAM, options.with_open_timeout(PATIENCE)).expect("it opens");
-    let array = Variable::global::<u64>("array", &[ROWS, COLUMNS]).expect("a shape");
-    let first = u64::from(rank) * ROWS / 2;
-    let region = Region::new([first, 0], [ROWS / 2, COLUMNS]).expect("inside");
-    for step in 0..STEPS {
-        let mut writer = publisher.begin_step().expect("a step");
-        let mut loan = writer.loan::<u64>(&array, &region).expect("a loan");
-        for (at, element) in loan.iter_mut().enumerate() {
-            *element = value(step, first + at as u64 / COLUMNS, at as u64 % COLUMNS);
-        }
-        writer.put_loan(loan).expect("put");
-        writer.end().expect("ended");
+    let region = Region::new([u64::from(rank) * ROWS / 2, 0], [ROWS / 2, COLUMNS]).expect("inside");
+    for _ in 0..STEPS {
+        put(&mut publisher, region);
     }
     let statistics = publisher.statistics();
     publisher.close().expect("closed");
     statistics
+}
+
+/// Publishes the next step: these whole rows of the array, in memory of the pool.
+fn put(publisher: &mut Publisher, region: Region) {
+    let array = Variable::global::<u64>("array", &[ROWS, COLUMNS]).expect("a shape");
+    let first = region.start().as_slice()[0];
+    let mut writer = publisher.begin_step().expect("a step");
+    let step = writer.step().0;
+    let mut loan = writer.loan::<u64>(&array, &region).expect("a loan");
+    for (at, element) in loan.iter_mut().enumerate() {
+        *element = value(step, first + at as u64 / COLUMNS, at as u64 % COLUMNS);
+    }
+    writer.put_loan(loan).expect("put");
+    writer.end().expect("ended");
 }
 
 fn next(subscriber: &mut Subscriber) -> StepReader {
@@ -104,7 +118,8 @@ fn subscribe(options: SubscriberOptions, region: Region) -> (Statistics, Statist
 }
 
 /// M ranks to N: whole, wide columns (READ), narrow ones (gathered and sent), and a cohort of two.
-fn run(address: SocketAddr) {
+fn two_publishers_to_five_subscribers() {
+    let address = device_address().expect("a device");
     let place = Place::new();
     let region = |start: [u64; 2], count: [u64; 2]| Region::new(start, count).expect("inside");
     let alone = [
@@ -161,16 +176,18 @@ fn check(name: &str, region: Region, (warm, all, transports): (Statistics, Stati
 }
 
 fn main() -> ExitCode {
-    match device_address() {
-        Ok(address) => {
-            run(address);
-            println!("test two_publishers_to_five_subscriber_ranks ... ok");
-            ExitCode::SUCCESS
-        }
-        Err(reason) => {
-            println!("skipped: {reason}");
-            let required = std::env::var_os("FLEXPATH_REQUIRE_VERBS").is_some();
-            if required { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-        }
+    if let Ok(role) = std::env::var("FLEXPATH_TEST_ROLE") {
+        return processes::child(&role);
     }
+    let tests = [
+        Test::new("two_publishers_to_five_subscribers", two_publishers_to_five_subscribers),
+        Test::new("two_publishers_to_three_subscribers", processes::two_publishers_to_three_subscribers),
+        Test::new("a_killed_subscriber_holds_nobody_up", processes::a_killed_subscriber_holds_nobody_up),
+        Test::new("a_killed_publisher_is_told", processes::a_killed_publisher_is_told),
+        Test::new(
+            "an_expelled_subscriber_is_told_that_its_step_is_gone",
+            processes::an_expelled_subscriber_is_told_that_its_step_is_gone,
+        ),
+    ];
+    harness::run(&tests, device_address().err())
 }

@@ -7,6 +7,8 @@
 mod case;
 #[path = "verbs/harness.rs"]
 mod harness;
+#[path = "verbs/receives.rs"]
+mod receives;
 #[path = "verbs/remote.rs"]
 mod remote;
 #[path = "conformance/suite.rs"]
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         finishing_delivers_everything,
         hostile_bytes_are_survived,
     );
+    tests.extend(receives::tests());
     tests.extend(remote::tests());
     harness::run(&tests, support::verbs_address().err())
 }

@@ -21,6 +21,8 @@ pub(super) fn of(error: &ProbeError) -> String {
         ProbeError::Deadline { .. } => {
             "the other side is stopped, or something on the way drops packets (a firewall); more time: --timeout"
         }
+        // Each says in its own words what to do.
+        ProbeError::Verbs(_) => "",
         ProbeError::Memory(_) => "free memory, or raise the limit of the control group",
         ProbeError::Link(_) => "the other side went while bytes were on their way: look at what it says",
         _ => "this is no matter of settings: please report it with this output",
@@ -45,6 +47,8 @@ fn of_reason(reason: &Reason) -> &'static str {
         Reason::Io { .. } => "is the other side still running, and does a firewall let its port through?",
         Reason::OtherAnswered { .. } => "the contact is out of date: take the one that is printed now",
         Reason::BadAnswer => "something else listens there: take the contact that is printed now",
+        // It says in its own words what to do.
+        Reason::Verbs(_) => "",
         Reason::Tls(_) | Reason::Refused(Refusal::TlsNeeded | Refusal::TlsAbsent) => TLS,
         Reason::Refused(Refusal::Token) => "name the run's token with --token-file",
         Reason::Refused(Refusal::Busy) => {

@@ -3,42 +3,39 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use fp_core::diagnosis::{Answering, ProbeError, Probed, probe};
+use fp_core::diagnosis::{Answering, ProbeError, Probed, Reason, probe, probe_own_verbs};
 use fp_core::{Contact, LinkOptions, TransportKind};
 
 use super::listening::Second;
 use super::report::Transport;
 use super::{advice, rdma};
 
-/// How RDMA is called among the transports.
-const VERBS: &str = "verbs";
-
-/// Every transport that there is, and why there is no other.
+/// Every transport that there is.
 pub(super) fn examine(link: &LinkOptions, contact: Option<&Contact>) -> Vec<Transport> {
-    let mut found = match contact {
+    match contact {
         Some(contact) => TransportKind::ALL.map(|kind| line(kind, probe(contact, kind, link))).into(),
         None => with_itself(link),
-    };
-    if found.iter().all(|transport| transport.name != VERBS) {
-        let (reason, advice) = rdma::Rdma::look().why_not();
-        found.push(Transport::fails(VERBS, reason, advice));
     }
-    found
 }
 
 fn line(kind: TransportKind, probed: Result<Probed, ProbeError>) -> Transport {
     match probed {
         Ok(probed) => Transport::works(kind.name(), &probed),
         Err(error) => {
-            // What the machine lacks is better advice than what the attempt ran into.
-            let lack = (kind.name() == VERBS).then(|| rdma::Rdma::look().obstacle()).flatten();
-            let advice = lack.map_or_else(|| advice::of(&error), |(_, advice)| advice);
-            Transport::fails(kind.name(), error.to_string(), advice)
+            let (reason, advice) = told(kind, &error);
+            Transport::fails(kind.name(), reason, advice)
         }
     }
 }
 
-/// This machine with itself: inproc within this process, all others with a second one.
+/// What is wrong, and what to do about it. What the machine lacks says more than what the attempt ran into.
+fn told(kind: TransportKind, error: &ProbeError) -> (String, String) {
+    let forbidden = matches!(error, ProbeError::Refused(Reason::NotAllowed));
+    let lack = (kind == TransportKind::Verbs && !forbidden).then(|| rdma::Rdma::look().obstacle());
+    lack.flatten().unwrap_or_else(|| (error.to_string(), advice::of(error)))
+}
+
+/// This machine with itself: inproc and verbs within this process, all others with a second one.
 fn with_itself(link: &LinkOptions) -> Vec<Transport> {
     let second = Second::start(link);
     let outside = |kind: TransportKind| match &second {
@@ -47,6 +44,7 @@ fn with_itself(link: &LinkOptions) -> Vec<Transport> {
     };
     let examined = TransportKind::ALL.map(|kind| match kind {
         TransportKind::Inproc => line(kind, inside(kind, link)),
+        TransportKind::Verbs => line(kind, probe_own_verbs(link)),
         _ => outside(kind),
     });
     examined.into()

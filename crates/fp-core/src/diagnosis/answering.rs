@@ -1,11 +1,13 @@
 //! The side that answers probes: listens as a publisher does, and serves each link on a thread of its own.
 
 use super::words::{BULK_BYTES, EPOCH, Request, fill};
-use super::{ProbeError, tls_of};
+use super::{ProbeError, policy_of, tls_of};
+use crate::announcing::telling;
 use crate::options::LinkOptions;
+use crate::preparing::{device_address, pinned_device, verbs_address};
 use fp_transport::{
-    Contact, InprocKey, Link, LinkError, ListenError, ListenOptions, Listener, OutFrame, Payload, Pool,
-    PoolOptions, TransportKind, inproc,
+    Contact, Domain, InprocKey, Link, LinkError, ListenError, ListenOptions, Listener, OutFrame, Payload,
+    Pool, PoolOptions, RemoteMemory, Token, TransportKind, VerbsTrouble, inproc,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -32,12 +34,34 @@ impl Answering {
     /// # Errors
     /// TLS that cannot be set up, and what keeps a publisher from listening.
     pub fn listen(link: &LinkOptions) -> Result<Answering, ProbeError> {
+        let (tls, device) = (tls_of(link)?, pinned_device(link));
+        let listens = tls.is_none() && policy_of(link)?.allow.contains(&TransportKind::Verbs);
         let options = ListenOptions::new(EPOCH)
+            .with_verbs(if listens { verbs_address(link, device.as_deref()) } else { None })
+            .with_domain(Domain::new().with_device(device))
             .with_tcp(link.tcp)
             .with_advertised(link.advertised)
             .with_token(link.token.clone())
-            .with_tls(tls_of(link)?);
+            .with_tls(tls);
         Ok(Answering { listener: Listener::bind(options)? })
+    }
+
+    /// Listens for RDMA alone, at the address of a device that is up; to peers with this token.
+    pub(super) fn listen_for_verbs(link: &LinkOptions, token: Token) -> Result<Answering, ProbeError> {
+        if tls_of(link)?.is_some() {
+            return Err(VerbsTrouble::Tls.into());
+        }
+        let device = pinned_device(link);
+        let options = ListenOptions::new(EPOCH)
+            .with_verbs(Some(device_address(device.as_deref(), &[])?))
+            .with_domain(Domain::new().with_device(device))
+            .with_tcp(None)
+            .with_token(Some(token));
+        let listener = Listener::bind(options)?;
+        match listener.verbs_trouble() {
+            Some(trouble) => Err(trouble.clone().into()),
+            None => Ok(Answering { listener }),
+        }
     }
 
     /// Where it can be probed.
@@ -124,20 +148,15 @@ fn answer(
         (Request::Ping(_), _) => OutFrame::new(request.encode()),
         (Request::Prepare(seed), _) => {
             let ready = bulk.insert(prepare(pool, seed, transport)?);
-            announce(request, pool, ready, transport)?
+            announce(request, pool, ready, link)?
         }
-        (Request::Take(_), Some(ready)) if !shares_memory(transport) => {
+        (Request::Take(_), Some(ready)) if transport == TransportKind::Tcp => {
             OutFrame::new(request.encode()).with_body(vec![ready.payload.clone()])
         }
         (Request::Take(_), Some(_)) => OutFrame::new(request.encode()),
         (Request::Take(_), None) => return Err(ProbeError::Answer { what: "taken before it was prepared" }),
     };
     Ok(link.send_all(frame, deadline)?)
-}
-
-/// Whether a peer finds the bytes by itself, once it knows where they are.
-pub(super) fn shares_memory(transport: TransportKind) -> bool {
-    matches!(transport, TransportKind::Inproc | TransportKind::Shm)
 }
 
 /// Makes bytes ready in memory of the kind that loans are of.
@@ -149,25 +168,26 @@ fn prepare(pool: &Pool, seed: u64, transport: TransportKind) -> Result<Bulk, Pro
     Ok(Bulk { payload, key })
 }
 
-/// Says where the bytes are, to a peer that finds them by itself: the key within the process; over shm the segment's
-/// length, the offset in it, and its descriptor.
-fn announce(
-    request: Request,
-    pool: &Pool,
-    bulk: &Bulk,
-    transport: TransportKind,
-) -> Result<OutFrame, ProbeError> {
+/// Says where the bytes are, to a peer that gets them by itself: the key within the process; over shm the segment's
+/// length, the offset in it, and its descriptor; over verbs the address and the key by which they are READ.
+fn announce(request: Request, pool: &Pool, bulk: &Bulk, link: &Link) -> Result<OutFrame, ProbeError> {
+    let unshared = || ProbeError::Answer { what: "memory that cannot be shared" };
     let mut head = request.encode();
     if let Some(key) = bulk.key {
         head.extend(key.0.to_le_bytes());
     }
-    if transport != TransportKind::Shm {
+    if !matches!(link.transport(), TransportKind::Shm | TransportKind::Verbs) {
         return Ok(OutFrame::new(head));
     }
-    let unshared = ProbeError::Answer { what: "memory that cannot be shared" };
-    let Some(place) = bulk.payload.location() else { return Err(unshared) };
+    let place = bulk.payload.location().ok_or_else(unshared)?;
+    if link.reads_remote() {
+        let segment = pool.remote_memory(place.segment, link)?.ok_or_else(unshared)?;
+        let address = segment.address.wrapping_add(place.offset);
+        head.extend(telling(&RemoteMemory { address, ..segment }));
+        return Ok(OutFrame::new(head));
+    }
     let segment = pool.segment_descriptor(place.segment).zip(pool.segment_fd(place.segment));
-    let Some((segment, descriptor)) = segment else { return Err(unshared) };
+    let (segment, descriptor) = segment.ok_or_else(unshared)?;
     head.extend(segment.len_bytes.to_le_bytes());
     head.extend(place.offset.to_le_bytes());
     Ok(OutFrame::new(head).with_descriptor(descriptor))

@@ -1,15 +1,18 @@
 //! The side that probes: dials over one transport, has bytes sent, checks them, and takes the time.
 
-use super::answering::shares_memory;
+use super::answering::Answering;
 use super::words::{BULK_BYTES, EPOCH, Request, check};
-use super::{ProbeError, Reason, tls_of};
+use super::{ProbeError, Reason, policy_of, tls_of};
+use crate::announcing::told;
 use crate::options::LinkOptions;
 use crate::patience::after;
+use crate::preparing::pinned_device;
 use fp_transport::memory::MapOptions;
 use fp_transport::{
-    Contact, DialError, DialOptions, InFrame, InprocKey, Link, MappedSegment, OutFrame, Payload, Purpose,
-    Refusal, TlsIdentity, TransportKind, TransportPolicy, dial, inproc,
+    Contact, DialError, DialOptions, Domain, InFrame, InprocKey, Link, MappedSegment, OutFrame, Payload,
+    Purpose, ReadRun, Refusal, RemoteMemory, TlsIdentity, Token, TransportKind, TransportPolicy, dial, inproc,
 };
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long each of the two figures is measured.
@@ -47,11 +50,7 @@ pub struct Measured {
 /// Why the transport does not work between the two.
 pub fn probe(contact: &Contact, transport: TransportKind, link: &LinkOptions) -> Result<Probed, ProbeError> {
     let deadline = after(Instant::now(), link.open_timeout);
-    let allowed = match &link.transports {
-        Some(given) => given.clone(),
-        None => TransportPolicy::from_environment()?,
-    };
-    if !allowed.allow.contains(&transport) {
+    if !policy_of(link)?.allow.contains(&transport) {
         return Err(ProbeError::Refused(Reason::NotAllowed));
     }
     let dialling = Dialling { contact, transport, link, tls: tls_of(link)?, deadline };
@@ -63,6 +62,28 @@ pub fn probe(contact: &Contact, transport: TransportKind, link: &LinkOptions) ->
         }
         Err(error) => Err(ProbeError::of_dial(error, transport)),
     }
+}
+
+/// Probes RDMA from a device of this machine to itself, within this process: a device sends to itself as to any other.
+///
+/// # Errors
+/// Why there is none.
+pub fn probe_own_verbs(link: &LinkOptions) -> Result<Probed, ProbeError> {
+    if !policy_of(link)?.allow.contains(&TransportKind::Verbs) {
+        return Err(ProbeError::Refused(Reason::NotAllowed));
+    }
+    let token = Token::random().map_err(|_| ProbeError::Answer { what: "a system without random bytes" })?;
+    let answering = Answering::listen_for_verbs(link, token.clone())?;
+    let contact = answering.contact().clone();
+    let asking = LinkOptions { token: Some(token), ..link.clone() };
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let over = &over;
+        scope.spawn(move || answering.serve(&|| over.load(Ordering::Relaxed)));
+        let probed = probe(&contact, TransportKind::Verbs, &asking);
+        over.store(true, Ordering::Relaxed);
+        probed
+    })
 }
 
 /// Who is dialled, and how.
@@ -81,6 +102,7 @@ impl Dialling<'_> {
             .with_epoch(epoch)
             .with_token(self.link.token.clone())
             .with_tls(self.tls.clone())
+            .with_domain(Domain::new().with_device(pinned_device(self.link)))
             .with_policy(TransportPolicy::only(self.transport));
         dial(self.contact, &options)
     }
@@ -135,13 +157,13 @@ impl Asking {
     fn bandwidth(&mut self) -> Result<(u64, f64), ProbeError> {
         let seed = (u64::from(std::process::id()) << 32) | 0x5eed;
         let prepared = self.ask(Request::Prepare(seed))?;
-        let shared = self.shared(prepared)?;
+        let bytes = self.bytes(prepared)?;
         let mut array = vec![0; BULK_BYTES];
-        let cold = self.round(0, seed, shared.as_ref(), &mut array)?;
+        let cold = self.round(0, seed, &bytes, &mut array)?;
         let (mut rounds, mut taken) = if cold > 4 * MEASURING { (1, cold) } else { (0, Duration::ZERO) };
         while taken < MEASURING {
             rounds += 1;
-            taken += self.round(rounds, seed, shared.as_ref(), &mut array)?;
+            taken += self.round(rounds, seed, &bytes, &mut array)?;
         }
         let bytes = rounds * BULK_BYTES as u64;
         Ok((bytes, bytes as f64 / taken.as_secs_f64()))
@@ -152,26 +174,26 @@ impl Asking {
         &mut self,
         number: u64,
         seed: u64,
-        shared: Option<&Payload>,
+        bytes: &Bytes,
         array: &mut [u8],
     ) -> Result<Duration, ProbeError> {
         array.fill(0);
         let began = Instant::now();
         let answer = self.ask(Request::Take(number))?;
-        self.take(&answer, shared, array)?;
+        self.take(&answer, bytes, array)?;
         let taken = began.elapsed();
         check(array, seed)?;
         Ok(taken)
     }
 
-    /// The bytes where they lie, if this process can see them.
-    fn shared(&self, prepared: InFrame) -> Result<Option<Payload>, ProbeError> {
+    /// The bytes where they lie, if this process can get them by itself.
+    fn bytes(&self, prepared: InFrame) -> Result<Bytes, ProbeError> {
         let short = || ProbeError::Answer { what: "a place that is cut short" };
         match self.link.transport() {
             TransportKind::Inproc => {
                 let key = prepared.head.first_chunk().map(|bytes| InprocKey(u128::from_le_bytes(*bytes)));
                 let withdrawn = ProbeError::Answer { what: "a key under which nothing lies" };
-                Ok(Some(inproc::import(key.ok_or_else(short)?).ok_or(withdrawn)?))
+                Ok(Bytes::Seen(inproc::import(key.ok_or_else(short)?).ok_or(withdrawn)?))
             }
             TransportKind::Shm => {
                 let (len_bytes, rest) = prepared.head.split_first_chunk().ok_or_else(short)?;
@@ -180,9 +202,13 @@ impl Asking {
                 let options = MapOptions::default().with_prefault(true);
                 let segment = MappedSegment::map(descriptor, u64::from_le_bytes(*len_bytes), options)?;
                 let slice = segment.slice(u64::from_le_bytes(*offset), BULK_BYTES as u64)?;
-                Ok(Some(Payload::from_owner(slice)))
+                Ok(Bytes::Seen(Payload::from_owner(slice)))
             }
-            _ => Ok(None),
+            TransportKind::Verbs => {
+                let place = prepared.head.first_chunk().ok_or_else(short)?;
+                Ok(Bytes::Read(told(place, BULK_BYTES as u64).ok_or_else(short)?))
+            }
+            _ => Ok(Bytes::Sent),
         }
     }
 
@@ -190,17 +216,32 @@ impl Asking {
     fn take(
         &mut self,
         answer: &InFrame,
-        shared: Option<&Payload>,
+        bytes: &Bytes,
         array: &mut [u8],
     ) -> Result<(), ProbeError> {
         let wrong_len = ProbeError::Answer { what: "bytes of another length" };
-        match shared {
-            Some(payload) if payload.len() == array.len() => array.copy_from_slice(payload.as_slice()),
-            None if answer.body_len == array.len() as u64 && !shares_memory(self.link.transport()) => {
+        match bytes {
+            Bytes::Seen(payload) if payload.len() == array.len() => array.copy_from_slice(payload.as_slice()),
+            Bytes::Read(remote) => {
+                let run = ReadRun { source: 0, destination: 0, len_bytes: array.len() };
+                let mut destination = self.link.register(array)?;
+                self.link.read_remote(remote, &mut destination, &[run], self.deadline)?;
+            }
+            Bytes::Sent if answer.body_len == array.len() as u64 => {
                 self.link.recv_body_deadline(array, self.deadline)?;
             }
             _ => return Err(wrong_len),
         }
         Ok(())
     }
+}
+
+/// How the bytes come.
+enum Bytes {
+    /// This process sees them.
+    Seen(Payload),
+    /// They are READ from there.
+    Read(RemoteMemory),
+    /// They come by the link.
+    Sent,
 }

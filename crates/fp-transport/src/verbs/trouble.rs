@@ -59,6 +59,20 @@ pub enum VerbsTrouble {
         /// The one that the address belongs to.
         found: String,
     },
+    /// The device of the options does not exist.
+    #[error("the device {wanted} was asked for, and this machine has {found}: correct the option")]
+    NotThere {
+        /// The device of the options.
+        wanted: String,
+        /// Those that there are.
+        found: String,
+    },
+    /// Nobody could dial the device.
+    #[error("{device} has no IP address: give one to the network link under it (`ip address add`)")]
+    NoAddress {
+        /// The device.
+        device: String,
+    },
     /// The port is not active.
     #[error(
         "port {port} of {device} is not active (state {state}): see `rdma link` and the cable or link under it"
