@@ -46,11 +46,12 @@ doc: tools
 test: lint
 	$(call step,MPI: Open MPI and its compilers,scripts/install-mpi.sh openmpi)
 	$(call step,tests,FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
+	$(call step,deployed code: tests with the feature wasm,FLEXPATH_REQUIRE_CLANG=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --test deployed && cargo test --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --doc)
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
 test-all: tools
 	$(call step,simulator: $(SIM_SEEDS) seeds,FLEXPATH_SIM_SEEDS=$(SIM_SEEDS) cargo test --profile $(CARGO_PROFILE) -p flexpath-proto --no-fail-fast)
-	$(call step,property tests: $(PROPERTY_CASES) cases each,PROPTEST_CASES=$(PROPERTY_CASES) cargo test --profile $(CARGO_PROFILE) -p flexpath-types -p flexpath-transport -p flexpath-core --no-fail-fast)
+	$(call step,property tests: $(PROPERTY_CASES) cases each,PROPTEST_CASES=$(PROPERTY_CASES) cargo test --profile $(CARGO_PROFILE) -p flexpath-types -p flexpath-transport -p flexpath-transform -p flexpath-core --no-fail-fast)
 	$(call step,the C programs under AddressSanitizer,FLEXPATH_C_CHECKER=address cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test programs --test refined)
 	$(call step,the C programs under valgrind,if command -v valgrind >/dev/null; then FLEXPATH_C_CHECKER=memcheck cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test programs --test refined; else echo 'not done: no valgrind here'; fi)
 	$(call step,MPI: MPICH and its compilers,scripts/install-mpi.sh mpich)
@@ -59,6 +60,7 @@ test-all: tools
 	$(call step,Rust under MPICH,scripts/test-rsmpi.sh mpich)
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
 	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
+	$(call step,lints with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --all-targets -- -D warnings)
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
 	$(call step,RDMA in a virtual machine,tests/rdma-vm/test.sh || [ $$? -eq 77 ])
@@ -72,7 +74,7 @@ demo: tools
 	@scripts/demo.sh $(DEMO)
 
 bench: tools
-	$(call step,benches,cargo bench -p flexpath -p flexpath-ffi)
+	$(call step,benches,cargo bench -p flexpath -p flexpath-ffi && cargo bench -p flexpath-transform --features wasm)
 	$(call step,what publishing costs LAMMPS,scripts/check-lammps.sh speed)
 	$(call step,build for the benches under MPI,cargo build --release -p flexpath-ffi && scripts/install-library.sh target/release "$(CURDIR)/target/bench-install")
 	$(call step,opening over 64 ranks under MPI,benches/mpi/opening.sh "$(CURDIR)/target/bench-install" 64 openmpi mpich)

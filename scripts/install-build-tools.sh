@@ -76,6 +76,8 @@ has c++ || missing="$missing g++"
 has pkg-config || missing="$missing pkg-config"
 has cmake || missing="$missing cmake"
 has gfortran || missing="$missing gfortran"
+# Transforms that are deployed at run time are tested with guests in C, compiled to WebAssembly.
+{ has clang && has wasm-ld; } || missing="$missing clang lld"
 # Some of its examples run under MPI.
 { has mpicc && has mpifort && has mpirun; } || missing="$missing openmpi-bin libopenmpi-dev"
 # shellcheck disable=SC2086 # a list of packages

@@ -53,6 +53,13 @@ const BOUNDARIES: &[Boundary] = &[
         ],
     },
     Boundary { folder: "crates/fp-transport/", banned: &["fp_proto", "fp_core", "fp_wire", "serde", "bincode"] },
+    Boundary {
+        folder: "crates/fp-transform/src/",
+        banned: &[
+            "std::net", "std::os", "std::fs", "std::env", "std::time::SystemTime", "rustix", "libc", "rand", "getrandom",
+            "fp_proto", "fp_transport", "fp_core", "fp_wire", "tracing",
+        ],
+    },
     Boundary { folder: "crates/fp-core/", banned: &["fp_wire", "clap", "serde_json", "bincode", "libc"] },
     Boundary { folder: "crates/fp-ffi/", banned: &["fp_proto", "fp_transport", "fp_wire", "libc", "serde_json"] },
     Boundary { folder: "crates/fp-mpi/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"] },
@@ -74,7 +81,8 @@ const ARROWS: &[Arrows] = &[
     Arrows { manifest: "crates/fp-wire/Cargo.toml", allowed: &[] },
     Arrows { manifest: "crates/fp-proto/Cargo.toml", allowed: &["fp-types", "fp-wire"] },
     Arrows { manifest: "crates/fp-transport/Cargo.toml", allowed: &["fp-types"] },
-    Arrows { manifest: "crates/fp-core/Cargo.toml", allowed: &["fp-types", "fp-proto", "fp-transport"] },
+    Arrows { manifest: "crates/fp-transform/Cargo.toml", allowed: &["fp-types"] },
+    Arrows { manifest: "crates/fp-core/Cargo.toml", allowed: &["fp-types", "fp-proto", "fp-transport", "fp-transform"] },
     Arrows { manifest: "crates/fp-ffi/Cargo.toml", allowed: &["fp-core", "fp-types"] },
     Arrows { manifest: "crates/fp-mpi/Cargo.toml", allowed: &["fp-core", "flexpath"] },
     Arrows { manifest: "crates/fp-cli/Cargo.toml", allowed: &["fp-core"] },
@@ -157,6 +165,7 @@ const SAFE_ROOTS: &[&str] = &[
     "crates/fp-types/src/lib.rs",
     "crates/fp-derive/src/lib.rs",
     "crates/fp-proto/src/lib.rs",
+    "crates/fp-transform/src/lib.rs",
     "crates/fp-core/src/lib.rs",
     "crates/fp-cli/src/main.rs",
 ];

@@ -1,0 +1,170 @@
+//! What derivations cost, as ratios of interleaved rounds in one process.
+//!
+//! `cargo bench -p flexpath-transform --features wasm`: each line is a median. A plan runs
+//! again and again, as for steps, so the memory of its results is as warm as that of the baseline.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fp_transform::{Array, ArrayType, Block, Compression, Derivation, decompress};
+use fp_types::record::{ByteOrder, ElementForm};
+use fp_types::{Dtype, MemoryOrder, Region, Shape};
+
+const ROUNDS: usize = 15;
+
+fn main() {
+    let line = Shape::new([2 << 20]).expect("a shape");
+    let square = Shape::new([4096, 4096]).expect("a shape");
+    derivation("f64 to f32, 16 MiB", "T | cast(f32)", &[native(&line)], 0.5);
+    derivation("f64 bytes swapped to f32, 16 MiB", "T | cast(f32)", &[swapped(&line)], 0.0);
+    derivation("f64 bytes swapped, 16 MiB", "T | cast(f64)", &[swapped(&line)], 0.5);
+    derivation("transposed, 4096 x 4096 f64", "T | order(column)", &[native(&square)], 0.25);
+    derivation("every second one, 4096 x 4096 f64", "T | stride(2, 2)", &[native(&square)], 0.0);
+    derivation("means of 4 x 4, 4096 x 4096 f64", "T | average(4, 4)", &[native(&square)], 0.0);
+    let three = [native(&line), native(&line), native(&line)];
+    derivation("sqrt(x*x+y*y+z*z), 3 x 16 MiB", "x, y, z | compute(sqrt(x*x+y*y+z*z))", &three, 0.0);
+    derivation("magnitude, 3 x 16 MiB", "x, y, z | magnitude", &three, 0.0);
+    for operation in ["min", "sum", "variance", "histogram(0, 1, 64)", "points(> 0.99)"] {
+        derivation(&format!("{operation}, 16 MiB"), &format!("T | {operation}"), &[native(&line)], 0.0);
+    }
+    for compression in [Compression::Lz4, Compression::Pco, Compression::Bounded { max_error: 1e-4 }] {
+        compressed(compression, &native(&line));
+    }
+    deployed(&native(&line));
+}
+
+/// Numbers between 0 and 1 that run smoothly.
+fn native(shape: &Shape) -> Array {
+    let value = |at: u64| ((at as f64) * 1e-5).sin() * 0.5 + 0.5;
+    let bytes: Vec<u8> = (0..shape.element_count()).flat_map(|at| value(at).to_ne_bytes()).collect();
+    Array::whole(Dtype::F64, *shape, MemoryOrder::RowMajor, bytes).expect("an array")
+}
+
+/// The same in the other byte order.
+fn swapped(shape: &Shape) -> Array {
+    let mut bytes = native(shape).blocks()[0].bytes().to_vec();
+    bytes.chunks_exact_mut(8).for_each(<[u8]>::reverse);
+    let byte_order = if ByteOrder::NATIVE == ByteOrder::Big { ByteOrder::Little } else { ByteOrder::Big };
+    let form = ElementForm { dtype: Dtype::F64, byte_order };
+    let block = Block::shared(Region::whole(shape), form, MemoryOrder::RowMajor, Arc::new(bytes));
+    Array::new(Dtype::F64, *shape, vec![block.expect("a block")]).expect("an array")
+}
+
+/// A derivation against `memcpy` of all that goes in.
+fn derivation(name: &str, text: &str, inputs: &[Array], wanted: f64) {
+    let derivation: Derivation = text.parse().expect("a derivation");
+    let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
+    let plan = derivation.plan(&types).expect("a plan");
+    let source: Vec<&[u8]> = inputs.iter().map(|array| array.blocks()[0].bytes()).collect();
+    let ours = || {
+        black_box(plan.run(black_box(inputs)).expect("a result"));
+    };
+    let (baseline, ours) = interleaved(memcpy(&source), ours);
+    let ratio = baseline.as_secs_f64() / ours.as_secs_f64();
+    let verdict = if ratio >= wanted { "met" } else { "MISSED" };
+    println!("{name:<40} {ours:>9.2?}   {ratio:>6.3} of memcpy ({baseline:.2?}), wanted {wanted}: {verdict}");
+}
+
+fn memcpy(source: &[&[u8]]) -> impl FnMut() {
+    let source: Vec<Vec<u8>> = source.iter().map(|bytes| bytes.to_vec()).collect();
+    let mut copied = source.clone();
+    move || {
+        copied.iter_mut().zip(&source).for_each(|(to, from)| to.copy_from_slice(black_box(from)));
+        black_box(&mut copied);
+    }
+}
+
+fn compressed(compression: Compression, array: &Array) {
+    let bytes = array.blocks()[0].bytes();
+    let compressed = compression.compress(Dtype::F64, bytes).expect("compressed");
+    let make = || {
+        black_box(compression.compress(Dtype::F64, black_box(bytes)).expect("compressed"));
+    };
+    let read = || {
+        black_box(decompress(Dtype::F64, black_box(&compressed), bytes.len()).expect("decompressed"));
+    };
+    let (made, read) = interleaved(make, read);
+    let share = compressed.len() as f64 / bytes.len() as f64;
+    println!(
+        "{:<40} {made:>9.2?}   to {share:.3} of its bytes, back in {read:.2?}",
+        format!("{compression}, 16 MiB")
+    );
+}
+
+/// A deployed sum of squares against a native one, and the start of a module that is cached.
+#[cfg(feature = "wasm")]
+fn deployed(array: &Array) {
+    let runtime = fp_transform::Runtime::new(fp_transform::DeployLimits::default()).expect("a runtime");
+    let module = wat::parse_str(include_str!("../guest/sum_of_squares.wat")).expect("a module");
+    let begun = Instant::now();
+    let deployed = runtime.load(&module).expect("a module");
+    println!("{:<40} {:>9.2?}", "wasm: a module loaded for the first time", begun.elapsed());
+    let module = compiled().unwrap_or(module);
+    let deployed = runtime.load(&module).unwrap_or(deployed);
+    let (block, bytes) = (&array.blocks()[0], array.blocks()[0].bytes());
+    let native = || {
+        let (elements, _) = black_box(bytes).as_chunks::<8>();
+        black_box(elements.iter().map(|bytes| f64::from_ne_bytes(*bytes)).fold(0.0, |sum, x| sum + x * x));
+    };
+    let mut session = deployed.session();
+    let ours = || {
+        black_box(session.run(std::slice::from_ref(black_box(block))).expect("a result"));
+    };
+    let (baseline, ours) = interleaved(native, ours);
+    let ratio = ours.as_secs_f64() / baseline.as_secs_f64();
+    let verdict = if ratio <= 3.0 { "met" } else { "MISSED" };
+    println!(
+        "{:<40} {ours:>9.2?}   {ratio:>6.3} of native ({baseline:.2?}), wanted at most 3: {verdict}",
+        "wasm: sum of squares, 16 MiB"
+    );
+    let bytes = 1f64.to_ne_bytes().to_vec();
+    let one = Block::new(Region::whole(&Shape::scalar()), Dtype::F64, MemoryOrder::RowMajor, bytes)
+        .expect("a block");
+    let start = || {
+        let cached = runtime.load(black_box(&module)).expect("a module");
+        black_box(cached.run(std::slice::from_ref(&one)).expect("a result"));
+    };
+    let (_, start) = interleaved(|| (), start);
+    let verdict = if start <= Duration::from_micros(100) { "met" } else { "MISSED" };
+    println!("{:<40} {start:>9.2?}   wanted at most 100 us: {verdict}", "wasm: a cached module, one element");
+}
+
+/// The same guest written in C, as most would be, if there is a clang.
+#[cfg(feature = "wasm")]
+fn compiled() -> Option<Vec<u8>> {
+    let output = std::env::temp_dir().join(format!("flexpath-bench-{}.wasm", std::process::id()));
+    let mut clang = std::process::Command::new("clang");
+    clang.args(["--target=wasm32", "-O2", "-msimd128", "-nostdlib", "-Wl,--no-entry", "-o"]).arg(&output);
+    let done = clang.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/guest/sum_of_squares.c")).status();
+    let module = done.ok().filter(|status| status.success()).and_then(|_| std::fs::read(&output).ok());
+    let _ = std::fs::remove_file(&output);
+    println!("wasm: the guest is {}", if module.is_some() { "written in C" } else { "written by hand" });
+    module
+}
+
+#[cfg(not(feature = "wasm"))]
+fn deployed(_: &Array) {
+    println!("wasm: not measured, as it was built without the feature");
+}
+
+/// The medians of two things done in turn.
+fn interleaved(mut baseline: impl FnMut(), mut ours: impl FnMut()) -> (Duration, Duration) {
+    let mut times = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        times.0.push(timed(&mut baseline));
+        times.1.push(timed(&mut ours));
+    }
+    (median(times.0), median(times.1))
+}
+
+fn timed(work: &mut impl FnMut()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}

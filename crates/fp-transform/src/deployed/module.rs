@@ -1,0 +1,243 @@
+//! Modules: checked once, compiled once, cached by the hash of their bytes.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use wasmtime::{Config, Engine, ExternType, InstancePre, Linker, Module, ValType};
+
+use super::error::DeployError;
+use super::guest::{Call, Guest};
+use super::ticker::Ticker;
+use crate::block::{Array, ArrayType, Block};
+use crate::memory::Memory;
+use crate::operation::aligned;
+use crate::policy::ModuleHash;
+
+/// What deployed code may use, for each call.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DeployLimits {
+    /// The size of a module: 1 MiB.
+    pub module_bytes: usize,
+    /// Modules that are kept: 64.
+    pub modules: usize,
+    /// The memory of a call: 256 MiB. What it is given and gives is in it.
+    pub memory_bytes: usize,
+    /// The work of a call, of about an instruction each: 10^10.
+    pub fuel: u64,
+    /// The time of a call: 10 s.
+    pub time: Duration,
+}
+
+impl Default for DeployLimits {
+    fn default() -> Self {
+        Self {
+            module_bytes: 1 << 20,
+            modules: 64,
+            memory_bytes: 256 << 20,
+            fuel: 10_000_000_000,
+            time: Duration::from_secs(10),
+        }
+    }
+}
+
+impl DeployLimits {
+    /// With modules of at most that size.
+    pub fn with_module_bytes(mut self, module_bytes: usize) -> Self {
+        self.module_bytes = module_bytes;
+        self
+    }
+
+    /// With that many modules.
+    pub fn with_modules(mut self, modules: usize) -> Self {
+        self.modules = modules;
+        self
+    }
+
+    /// With that much memory for a call.
+    pub fn with_memory_bytes(mut self, memory_bytes: usize) -> Self {
+        self.memory_bytes = memory_bytes;
+        self
+    }
+
+    /// With that much work for a call.
+    pub fn with_fuel(mut self, fuel: u64) -> Self {
+        self.fuel = fuel;
+        self
+    }
+
+    /// With that much time for a call.
+    pub fn with_time(mut self, time: Duration) -> Self {
+        self.time = time;
+        self
+    }
+}
+
+/// Compiles modules and runs them. Modules outlive it.
+pub struct Runtime {
+    engine: Engine,
+    ticker: Arc<Ticker>,
+    limits: DeployLimits,
+    modules: Mutex<BTreeMap<ModuleHash, Arc<Deployed>>>,
+}
+
+/// A module that was checked and compiled, ready to run.
+pub struct Deployed {
+    hash: ModuleHash,
+    ready: InstancePre<Guest>,
+    engine: Engine,
+    ticker: Arc<Ticker>,
+    limits: DeployLimits,
+}
+
+impl Runtime {
+    /// A runtime without modules.
+    ///
+    /// # Errors
+    /// [`DeployError::Runtime`] where WebAssembly cannot run.
+    pub fn new(limits: DeployLimits) -> Result<Self, DeployError> {
+        let mut config = Config::new();
+        config.consume_fuel(true).epoch_interruption(true).max_wasm_stack(256 << 10);
+        // No handlers of signals in somebody's simulation, whose own, installed later, would take a trap of a guest for a
+        // fault of its own; and no gigabytes of address space, which clusters ration. Bounds are checked by instructions.
+        config.signals_based_traps(false).memory_reservation(0).memory_guard_size(0);
+        config.wasm_backtrace_max_frames(None).wasm_multi_memory(false).wasm_memory64(false);
+        let engine =
+            Engine::new(&config).map_err(|error| DeployError::Runtime { reason: error.to_string() })?;
+        let modules = Mutex::new(BTreeMap::new());
+        Ok(Self { engine, ticker: Arc::new(Ticker::new()), limits, modules })
+    }
+
+    /// A module, from the cache if its bytes are known.
+    ///
+    /// Compiling takes a moment, on the caller's thread: milliseconds for kilobytes.
+    ///
+    /// # Errors
+    /// It is too large, no module, imports anything, or does not export what it has to.
+    pub fn load(&self, bytes: &[u8]) -> Result<Arc<Deployed>, DeployError> {
+        let (len_bytes, limit_bytes) = (bytes.len(), self.limits.module_bytes);
+        if len_bytes > limit_bytes {
+            return Err(DeployError::TooLarge { len_bytes, limit_bytes });
+        }
+        let hash = ModuleHash::of(bytes);
+        if let Some(known) = self.cached(hash) {
+            return Ok(known);
+        }
+        let invalid = |error: wasmtime::Error| DeployError::Invalid { reason: format!("{error:#}") };
+        let module = Module::from_binary(&self.engine, bytes).map_err(invalid)?;
+        check(&module)?;
+        let ready = Linker::new(&self.engine).instantiate_pre(&module).map_err(invalid)?;
+        let (engine, ticker) = (self.engine.clone(), Arc::clone(&self.ticker));
+        let deployed = Arc::new(Deployed { hash, ready, engine, ticker, limits: self.limits.clone() });
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if modules.len() >= self.limits.modules && !modules.contains_key(&hash) {
+            return Err(DeployError::TooMany { limit: self.limits.modules });
+        }
+        Ok(Arc::clone(modules.entry(hash).or_insert(deployed)))
+    }
+
+    /// A module that was loaded before.
+    pub fn cached(&self, hash: ModuleHash) -> Option<Arc<Deployed>> {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned()
+    }
+
+    /// Lets go of a module; calls that run go on. Says whether there was one.
+    pub fn unload(&self, hash: ModuleHash) -> bool {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner).remove(&hash).is_some()
+    }
+}
+
+/// Checks what a module imports and exports.
+fn check(module: &Module) -> Result<(), DeployError> {
+    if let Some(import) = module.imports().next() {
+        let (module, name) = (import.module().to_owned(), import.name().to_owned());
+        return Err(DeployError::Import { module, name });
+    }
+    let function = |name: &'static str, parameters: usize| {
+        let is_right = match module.get_export(name) {
+            Some(ExternType::Func(of)) => {
+                let is_i32 = |value: ValType| matches!(value, ValType::I32);
+                of.params().len() == parameters
+                    && of.results().len() == 1
+                    && of.params().chain(of.results()).all(is_i32)
+            }
+            _ => false,
+        };
+        let wanted = if parameters == 1 { "(i32) -> i32" } else { "(i32, i32, i32) -> i32" };
+        is_right.then_some(()).ok_or(DeployError::Export { name, wanted })
+    };
+    function("flexpath_reserve_1", 1)?;
+    function("flexpath_transform_1", 3)?;
+    match module.get_export("memory") {
+        Some(ExternType::Memory(memory)) if !memory.is_64() && !memory.is_shared() => Ok(()),
+        _ => Err(DeployError::Export { name: "memory", wanted: "its one memory" }),
+    }
+}
+
+impl Deployed {
+    /// The hash of the module.
+    pub fn hash(&self) -> ModuleHash {
+        self.hash
+    }
+
+    /// Runs the module on one block of each variable, on the caller's thread, in a fresh memory.
+    ///
+    /// # Errors
+    /// It used more than it may, trapped, failed, or gave an output that makes no sense.
+    pub fn run(&self, inputs: &[Block]) -> Result<Block, DeployError> {
+        self.run_in(&mut None, inputs)
+    }
+
+    /// As [`run`](Self::run), in the memory that is given, if one is: it stays there for the next call.
+    fn run_in(&self, memory: &mut Option<Call>, inputs: &[Block]) -> Result<Block, DeployError> {
+        let no_thread = |error: std::io::Error| DeployError::Runtime { reason: error.to_string() };
+        let running = self.ticker.run(&self.engine).map_err(no_thread)?;
+        let mut call = match memory.take() {
+            Some(call) => call,
+            None => Call::start(&self.engine, &self.ready, &self.limits)?,
+        };
+        let block = call.run(inputs)?;
+        drop(running);
+        *memory = Some(call);
+        Ok(block)
+    }
+
+    /// Calls that share a memory: for one subscription, step after step.
+    pub fn session(self: &Arc<Self>) -> Session {
+        Session { deployed: Arc::clone(self), memory: None }
+    }
+
+    /// Runs the module on every block that the variables have in common.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run), and an output that is no part of the array that was wanted.
+    pub fn run_arrays(&self, inputs: &[Array], to: ArrayType) -> Result<Array, DeployError> {
+        let mut blocks = Vec::new();
+        if let Some((first, others)) = inputs.split_first() {
+            for block in first.blocks() {
+                for parts in aligned(block, others, &Memory::default())? {
+                    blocks.push(self.run(&parts)?);
+                }
+            }
+        }
+        Ok(Array::new(to.dtype, to.shape, blocks)?)
+    }
+}
+
+/// Calls of a module that share a memory, so that not each has to have one made, which takes longer than most guests.
+/// What a guest leaves there the next call finds: a session is for one subscription. A call that fails ends the memory.
+pub struct Session {
+    deployed: Arc<Deployed>,
+    memory: Option<Call>,
+}
+
+impl Session {
+    /// Runs the module on one block of each variable, on the caller's thread.
+    ///
+    /// # Errors
+    /// Those of [`Deployed::run`].
+    pub fn run(&mut self, inputs: &[Block]) -> Result<Block, DeployError> {
+        self.deployed.run_in(&mut self.memory, inputs)
+    }
+}

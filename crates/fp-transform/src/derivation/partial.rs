@@ -1,0 +1,96 @@
+//! What a rank knows of results that need all ranks: merged on the way, finished at the end.
+
+use super::{DerivationId, Plan};
+use crate::error::DeriveError;
+use crate::operation::{Cells, Found, Operation, Statistic};
+
+/// What is known of a result of which other ranks have a part.
+///
+/// Merging is exact: whatever the order, and however the array was cut, the same bits come out.
+#[derive(Clone, Debug)]
+pub struct Partial {
+    pub(super) of: DerivationId,
+    pub(super) content: Content,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    Statistic(Box<Statistic>),
+    Cells(Cells),
+    Found(Found),
+}
+
+/// Bytes that are no partial result of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{len_bytes} bytes that are no partial result of {derivation}")]
+pub struct PartialError {
+    /// How many bytes there were.
+    pub len_bytes: usize,
+    /// Of what they were to be a part.
+    pub derivation: String,
+}
+
+impl Partial {
+    /// Brings two parts together.
+    ///
+    /// # Errors
+    /// [`DeriveError::Unlike`] if they are of two derivations.
+    pub fn merge(&mut self, other: &Self) -> Result<(), DeriveError> {
+        let alike = self.of == other.of
+            && match (&mut self.content, &other.content) {
+                (Content::Statistic(ours), Content::Statistic(theirs)) => ours.merge(theirs),
+                (Content::Cells(ours), Content::Cells(theirs)) => {
+                    ours.merge(theirs);
+                    true
+                }
+                (Content::Found(ours), Content::Found(theirs)) => {
+                    ours.merge(theirs);
+                    true
+                }
+                _ => false,
+            };
+        alike.then_some(()).ok_or(DeriveError::Unlike)
+    }
+
+    /// The part as bytes, for another rank that has the same plan.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.of.0.to_vec();
+        match &self.content {
+            Content::Statistic(statistic) => statistic.write(&mut bytes),
+            Content::Cells(cells) => cells.write(&mut bytes),
+            Content::Found(found) => found.write(&mut bytes),
+        }
+        bytes
+    }
+}
+
+impl Plan {
+    /// Reads what [`Partial::to_bytes`] wrote on a rank that has the same plan.
+    ///
+    /// # Errors
+    /// Bytes that are anything else. Nothing larger than they are is made of them.
+    pub fn partial_from_bytes(&self, bytes: &[u8]) -> Result<Partial, PartialError> {
+        let fail = || PartialError { len_bytes: bytes.len(), derivation: self.derivation().to_string() };
+        let (id, body) = bytes.split_first_chunk::<16>().ok_or_else(fail)?;
+        if *id != self.id().0 {
+            return Err(fail());
+        }
+        Ok(Partial { of: self.id(), content: self.read_content(body).ok_or_else(fail)? })
+    }
+
+    fn read_content(&self, body: &[u8]) -> Option<Content> {
+        let of = self.last_input()?;
+        match self.derivation().operations().last()? {
+            Operation::Reduce(reduction) => {
+                Statistic::read(*reduction, of.dtype, body).map(|it| Content::Statistic(Box::new(it)))
+            }
+            Operation::Average(_) => {
+                Cells::read(body, self.outputs()[0].shape.element_count()).map(Content::Cells)
+            }
+            Operation::Points { .. } => {
+                Found::read(body, of.dtype.size_bytes()?, &of.shape).map(Content::Found)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A derivation for arrays of known types: what it gives and costs, and how it runs on what a rank has.
+
+use std::sync::Arc;
+
+use fp_types::record::ElementForm;
+use fp_types::{Dtype, MemoryOrder, Region, Shape};
+
+use super::partial::Content;
+use super::{Derivation, DerivationId, Partial};
+use crate::block::{Array, ArrayType, Block};
+use crate::error::DeriveError;
+use crate::memory::Memory;
+use crate::operation::{
+    Operation, OutputType, averages, cast, elementwise, find, finish_averages, reduce, strided,
+};
+
+/// A derivation and the types of its variables: equal on every rank.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    derivation: Derivation,
+    id: DerivationId,
+    /// What goes into each operation.
+    stages: Vec<Vec<ArrayType>>,
+    outputs: Vec<OutputType>,
+    /// Of results that were dropped.
+    memory: Memory,
+}
+
+/// What a plan gave on one rank: arrays whose blocks are whole, and what is still to be merged.
+#[derive(Clone, Debug)]
+pub struct Derived {
+    /// The arrays, as many as [`Plan::outputs`] says. Of a derivation that gathers they have only the blocks that are
+    /// whole already.
+    pub arrays: Vec<Array>,
+    /// Of a derivation that gathers: what this rank knows of the rest.
+    pub partial: Option<Partial>,
+}
+
+impl Derivation {
+    /// Checks the derivation against the types of its variables, in their order.
+    ///
+    /// # Errors
+    /// Another number of types, or shapes or elements that an operation does not take.
+    pub fn plan(&self, inputs: &[ArrayType]) -> Result<Plan, DeriveError> {
+        if inputs.len() != self.inputs().len() {
+            let (operation, count) = (self.to_string(), inputs.len());
+            return Err(DeriveError::Arity { operation, wanted: "a type for each variable", count });
+        }
+        let whole =
+            |of: &ArrayType| OutputType { suffix: "", dtype: of.dtype, shape: of.shape, at_most: false };
+        let (mut stages, mut outputs) = (Vec::new(), inputs.iter().map(whole).collect::<Vec<_>>());
+        for operation in self.operations() {
+            let types: Vec<_> =
+                outputs.iter().map(|of| ArrayType { dtype: of.dtype, shape: of.shape }).collect();
+            outputs = operation.outputs(&types)?;
+            stages.push(types);
+        }
+        Ok(Plan { derivation: self.clone(), id: self.id(), stages, outputs, memory: Memory::default() })
+    }
+}
+
+impl Plan {
+    /// What is planned.
+    pub fn derivation(&self) -> &Derivation {
+        &self.derivation
+    }
+
+    /// The derivation's id.
+    pub fn id(&self) -> DerivationId {
+        self.id
+    }
+
+    /// What comes out.
+    pub fn outputs(&self) -> &[OutputType] {
+        &self.outputs
+    }
+
+    /// How many bytes go in, and how many come out at most, of all ranks together and before compression.
+    pub fn len_bytes(&self) -> (u128, u128) {
+        let size = |of: &OutputType| ArrayType { dtype: of.dtype, shape: of.shape }.len_bytes();
+        let output = self.outputs.iter().map(size).sum();
+        let input = self.stages.first().map(|types| types.iter().map(ArrayType::len_bytes).sum());
+        (input.unwrap_or(output), output)
+    }
+
+    /// What goes into the last operation.
+    pub(super) fn last_input(&self) -> Option<&ArrayType> {
+        self.stages.last()?.first()
+    }
+
+    /// Whether results are whole only after all ranks' parts were merged.
+    pub fn gathers(&self) -> bool {
+        self.derivation.operations().last().is_some_and(Operation::gathers)
+    }
+
+    /// Derives what the blocks of one rank (or of any set of them) give. Blocks of one variable are disjoint.
+    ///
+    /// # Errors
+    /// Arrays of other types than planned, or variables that do not hold the same elements.
+    pub fn apply(&self, inputs: &[Array]) -> Result<Derived, DeriveError> {
+        let planned: Option<Vec<ArrayType>> = self.stages.first().cloned();
+        let given: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
+        if planned.is_some_and(|planned| planned != given) {
+            // Planning again says what does not fit, if it is not only that another plan was wanted.
+            self.derivation.plan(&given)?;
+            return Err(DeriveError::Unlike);
+        }
+        let mut derived = Derived { arrays: inputs.to_vec(), partial: None };
+        for (index, operation) in self.derivation.operations().iter().enumerate() {
+            let outputs = self.stages.get(index + 1).and_then(|types| types.first().copied());
+            let output = self.outputs.first().map(|of| ArrayType { dtype: of.dtype, shape: of.shape });
+            let Some(to) = outputs.or(output) else {
+                break;
+            };
+            derived = self.step(operation, &derived.arrays, to)?;
+        }
+        Ok(derived)
+    }
+
+    /// One operation on what the one before it gave.
+    fn step(&self, operation: &Operation, inputs: &[Array], to: ArrayType) -> Result<Derived, DeriveError> {
+        let Some(first) = inputs.first() else {
+            return Err(DeriveError::InputCount { count: 0 });
+        };
+        let whole = |array| Derived { arrays: vec![array], partial: None };
+        let partial = |arrays, content| Derived { arrays, partial: Some(Partial { of: self.id, content }) };
+        Ok(match operation {
+            Operation::Cast(dtype) => {
+                whole(first.map_blocks(to, |block| cast(block, *dtype, &self.memory).map(Some))?)
+            }
+            Operation::Reorder(order) => whole(first.map_blocks(to, |block| {
+                block.native(&self.memory)?.reordered(*order, &self.memory).map(Some)
+            })?),
+            Operation::Stride(steps) => whole(
+                first.map_blocks(to, |block| strided(&block.native(&self.memory)?, steps, &self.memory))?,
+            ),
+            Operation::Scale { .. } | Operation::Magnitude | Operation::Compute(_) => {
+                whole(elementwise(operation, inputs, to, &self.memory)?)
+            }
+            Operation::Average(steps) => {
+                let (array, cells) = averages(first, steps, to, &self.memory)?;
+                partial(vec![array], Content::Cells(cells))
+            }
+            Operation::Reduce(reduction) => {
+                let statistic = reduce(*reduction, first, &self.memory)?;
+                partial(self.empty()?, Content::Statistic(Box::new(statistic)))
+            }
+            Operation::Points { comparison, threshold } => {
+                partial(self.empty()?, Content::Found(find(first, *comparison, *threshold, &self.memory)?))
+            }
+        })
+    }
+
+    /// The results without any block.
+    fn empty(&self) -> Result<Vec<Array>, DeriveError> {
+        self.outputs.iter().map(|of| Array::new(of.dtype, of.shape, Vec::new())).collect()
+    }
+
+    /// The results, once all ranks' parts were merged.
+    ///
+    /// # Errors
+    /// A part is missing, or there was nothing to bring together.
+    pub fn finish(&self, derived: Derived) -> Result<Vec<Array>, DeriveError> {
+        let Derived { mut arrays, partial } = derived;
+        let (Some(partial), Some(operation)) = (partial, self.derivation.operations().last()) else {
+            return Ok(arrays);
+        };
+        let (of, first) = match (self.last_input(), self.outputs.first()) {
+            (Some(of), Some(first)) => (of, ArrayType { dtype: first.dtype, shape: first.shape }),
+            _ => return Ok(arrays),
+        };
+        match (operation, &partial.content) {
+            (Operation::Average(steps), Content::Cells(cells)) => {
+                let blocks = finish_averages(cells, &of.shape, steps, first)?;
+                if let Some(array) = arrays.first_mut() {
+                    array.extend(blocks);
+                }
+                Ok(arrays)
+            }
+            (Operation::Reduce(reduction), Content::Statistic(statistic)) => {
+                let bytes = statistic.finish(*reduction, of.dtype)?;
+                Ok(vec![array(first.dtype, first.shape, bytes)?])
+            }
+            (Operation::Points { .. }, Content::Found(found)) => {
+                let (places, values) = found.finish(of.dtype.size_bytes().unwrap_or(1));
+                let shape = Shape::new([(places.len() / 8) as u64])?;
+                Ok(vec![array(Dtype::U64, shape, places)?, array(of.dtype, shape, values)?])
+            }
+            _ => Err(DeriveError::Unlike),
+        }
+    }
+
+    /// Derives from all blocks of all ranks at once.
+    ///
+    /// # Errors
+    /// Those of [`apply`](Self::apply) and [`finish`](Self::finish).
+    pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>, DeriveError> {
+        self.finish(self.apply(inputs)?)
+    }
+}
+
+fn array(dtype: Dtype, shape: Shape, bytes: Vec<u8>) -> Result<Array, DeriveError> {
+    let form = ElementForm::native(dtype);
+    let block = Block::shared(Region::whole(&shape), form, MemoryOrder::RowMajor, Arc::new(bytes))?;
+    Array::new(dtype, shape, vec![block])
+}
+
+impl Derived {
+    /// Brings together what two ranks derived by the same plan.
+    ///
+    /// # Errors
+    /// [`DeriveError::Unlike`] if it was not the same.
+    pub fn merge(&mut self, other: Derived) -> Result<(), DeriveError> {
+        if self.arrays.len() != other.arrays.len() {
+            return Err(DeriveError::Unlike);
+        }
+        match (&mut self.partial, &other.partial) {
+            (Some(ours), Some(theirs)) => ours.merge(theirs)?,
+            (None, None) => {}
+            _ => return Err(DeriveError::Unlike),
+        }
+        for (ours, theirs) in self.arrays.iter_mut().zip(&other.arrays) {
+            if ours.array_type() != theirs.array_type() {
+                return Err(DeriveError::Unlike);
+            }
+            ours.extend(theirs.blocks().to_vec());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! Why a derivation is refused or fails, with the values that caused it.
+
+use fp_types::record::ElementConversionError;
+use fp_types::{CopyError, Dtype, Region, RegionError, Shape, ShapeTooLarge, StrideError};
+
+use crate::compression::CompressionError;
+use crate::expression::ExpressionError;
+
+/// Why a derivation is refused (when it is made or planned), or fails (when it runs).
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeriveError {
+    /// No inputs, or more than [`MAX_INPUTS`](crate::MAX_INPUTS).
+    #[error("a derivation takes 1 to {} variables, not {count}", crate::MAX_INPUTS)]
+    InputCount {
+        /// How many were given.
+        count: usize,
+    },
+    /// An operation that takes another number of arrays.
+    #[error("{operation} takes {wanted}, not {count} arrays")]
+    Arity {
+        /// The operation.
+        operation: String,
+        /// How many it takes, in words.
+        wanted: &'static str,
+        /// How many there are.
+        count: usize,
+    },
+    /// More operations than [`MAX_OPERATIONS`](crate::MAX_OPERATIONS).
+    #[error("{count} operations are more than {}", crate::MAX_OPERATIONS)]
+    TooManyOperations {
+        /// How many were given.
+        count: usize,
+    },
+    /// An operation that gathers from all ranks stands before another one.
+    #[error("{operation} brings together what all ranks have, so nothing can follow it")]
+    NotLast {
+        /// The operation.
+        operation: String,
+    },
+    /// An operation whose own numbers make no sense.
+    #[error("{operation}: {what}")]
+    Setting {
+        /// The operation.
+        operation: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// An expression that cannot be read, or names what is not there.
+    #[error(transparent)]
+    Expression(#[from] ExpressionError),
+    /// A name that no variable can have.
+    #[error(transparent)]
+    Name(#[from] fp_types::NameError),
+    /// An operation on elements that it cannot take.
+    #[error("{operation} cannot take elements of type {dtype}")]
+    Elements {
+        /// The operation.
+        operation: String,
+        /// The element type.
+        dtype: Dtype,
+    },
+    /// Elements without a size, where numbers are wanted.
+    #[error("elements of type {dtype} are no numbers")]
+    NotNumbers {
+        /// The element type.
+        dtype: Dtype,
+    },
+    /// Arrays of several shapes where one is wanted.
+    #[error("arrays of shapes {first} and {other} are not brought together element by element")]
+    Shapes {
+        /// The first.
+        first: Shape,
+        /// One that differs.
+        other: Shape,
+    },
+    /// Strides for another number of dimensions.
+    #[error("{operation} is for {given} dimensions, but the array has {ndims}")]
+    DimensionCount {
+        /// The operation.
+        operation: String,
+        /// For how many it is.
+        given: usize,
+        /// How many the array has.
+        ndims: usize,
+    },
+    /// Bytes that are not those of so many elements.
+    #[error("{len_bytes} bytes are not the {wanted_bytes} of {dtype} {region}")]
+    Len {
+        /// The region.
+        region: Box<Region>,
+        /// The element type.
+        dtype: Dtype,
+        /// How many bytes there are.
+        len_bytes: usize,
+        /// How many there have to be.
+        wanted_bytes: u128,
+    },
+    /// More than this machine can address.
+    #[error("{elements} elements of {element_bytes} bytes are more than this machine can address")]
+    TooLarge {
+        /// How many elements.
+        elements: u64,
+        /// Their size.
+        element_bytes: usize,
+    },
+    /// A block of another type than its array.
+    #[error("a block of {block} in an array of {array}")]
+    BlockType {
+        /// The array's element type.
+        array: Dtype,
+        /// The block's.
+        block: Dtype,
+    },
+    /// A block past the end of its array.
+    #[error("the block {region} is not inside an array of shape {shape}")]
+    Outside {
+        /// The block's region.
+        region: Box<Region>,
+        /// The array's shape.
+        shape: Shape,
+    },
+    /// Elements that are needed and not there.
+    #[error("not all elements of {region} are there")]
+    Uncovered {
+        /// The region.
+        region: Box<Region>,
+    },
+    /// A statistic of nothing.
+    #[error("{operation} of no elements")]
+    Empty {
+        /// The operation.
+        operation: String,
+    },
+    /// A sum of integers past 64 bits.
+    #[error("the sum {sum} does not fit into {dtype}")]
+    SumTooLarge {
+        /// The sum, to 53 bits.
+        sum: f64,
+        /// The type of the result.
+        dtype: Dtype,
+    },
+    /// Parts of two different derivations.
+    #[error("results of two different derivations are not merged")]
+    Unlike,
+    /// Of the conversion of elements.
+    #[error(transparent)]
+    Conversion(#[from] ElementConversionError),
+    /// Of moving elements.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
+    /// Of a region.
+    #[error(transparent)]
+    Region(#[from] RegionError),
+    /// Of a stride.
+    #[error(transparent)]
+    Stride(#[from] StrideError),
+    /// Of a shape.
+    #[error(transparent)]
+    Shape(#[from] ShapeTooLarge),
+    /// Of compression.
+    #[error(transparent)]
+    Compression(#[from] CompressionError),
+}

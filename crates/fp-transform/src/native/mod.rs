@@ -1,0 +1,149 @@
+//! Transforms that a program registers: Rust functions by name and by the types that they lead from and to.
+
+mod path;
+mod placement;
+mod transforms;
+
+pub use path::{MAX_PATH, PathError, TransformPath};
+pub use placement::{Decision, Measured, Place, Placement, Reason};
+pub use transforms::{CallError, MAX_OVERRUNS, MAX_TRANSFORMS, RegisterError, TransformOptions, Transforms};
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fp_types::record::RecordSchema;
+use fp_types::{Dtype, Fingerprint};
+
+use crate::block::Array;
+
+/// A type that transforms lead from or to: of a record or of an element.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DataType {
+    name: String,
+    fingerprint: Fingerprint,
+}
+
+impl DataType {
+    /// A type by the fingerprint of its schema; the name is for people.
+    pub fn new(name: impl Into<String>, fingerprint: Fingerprint) -> Self {
+        Self { name: name.into(), fingerprint }
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What tells types apart.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+}
+
+impl From<&RecordSchema> for DataType {
+    fn from(schema: &RecordSchema) -> Self {
+        Self::new(schema.record().name.clone(), schema.fingerprint())
+    }
+}
+
+/// Arrays of numbers: their element type is all that matters.
+impl From<Dtype> for DataType {
+    fn from(dtype: Dtype) -> Self {
+        let mut fingerprint = [0; 16];
+        fingerprint[15] = dtype.as_u8();
+        Self::new(dtype.name(), Fingerprint(fingerprint))
+    }
+}
+
+impl fmt::Display for DataType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
+/// What a native transform fails with: whatever its author finds fit to say.
+pub type NativeError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A native transform: from arrays to arrays. Records are arrays of [`Dtype::Bytes`] with the records' encoding.
+pub type NativeFunction = Arc<dyn Fn(&[Array]) -> Result<Vec<Array>, NativeError> + Send + Sync>;
+
+/// What a transform is expected to cost, until it was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Nanoseconds for each byte that goes in.
+    pub nanos_per_byte: f64,
+    /// Bytes that come out for each that goes in.
+    pub output_ratio: f64,
+}
+
+impl Default for Cost {
+    fn default() -> Self {
+        Self { nanos_per_byte: 1.0, output_ratio: 1.0 }
+    }
+}
+
+/// A native transform with its name and what is declared of it.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Native {
+    /// The name by which it is asked for.
+    pub name: String,
+    /// The types that it leads from and to, if it is to be found by them.
+    pub types: Option<(DataType, DataType)>,
+    /// What it is expected to cost.
+    pub cost: Cost,
+    /// On which side it runs.
+    pub placement: Placement,
+    /// How long one call may take; else as long as [`TransformOptions::limit`].
+    pub limit: Option<Duration>,
+    /// The function.
+    pub function: NativeFunction,
+}
+
+impl Native {
+    /// A function under a name.
+    pub fn new<F>(name: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(&[Array]) -> Result<Vec<Array>, NativeError> + Send + Sync + 'static,
+    {
+        Self {
+            name: name.into(),
+            types: None,
+            cost: Cost::default(),
+            placement: Placement::default(),
+            limit: None,
+            function: Arc::new(function),
+        }
+    }
+
+    /// To be found by the types that it leads from and to.
+    pub fn with_types(mut self, from: impl Into<DataType>, to: impl Into<DataType>) -> Self {
+        self.types = Some((from.into(), to.into()));
+        self
+    }
+
+    /// With what it is expected to cost.
+    pub fn with_cost(mut self, nanos_per_byte: f64, output_ratio: f64) -> Self {
+        self.cost = Cost { nanos_per_byte, output_ratio };
+        self
+    }
+
+    /// With the side on which it runs.
+    pub fn with_placement(mut self, placement: Placement) -> Self {
+        self.placement = placement;
+        self
+    }
+
+    /// With a limit of its own for the time of one call.
+    pub fn with_limit(mut self, limit: Duration) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+}
+
+impl fmt::Debug for Native {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Native({:?}, {:?}, {:?})", self.name, self.types, self.placement)
+    }
+}

@@ -1,0 +1,286 @@
+//! The operations of which derivations are made.
+//!
+//! Those that leave each element where it is, or drop some, work block by block. Those that bring elements together give
+//! what is whole, and of the rest a [`Partial`](crate::Partial) that is merged over all ranks before it is finished.
+
+mod average;
+mod elementwise;
+mod histogram;
+mod local;
+mod points;
+mod reduction;
+
+pub(crate) use average::{Cells, averages, finish_averages};
+#[cfg(feature = "wasm")]
+pub(crate) use elementwise::aligned;
+pub(crate) use elementwise::elementwise;
+pub(crate) use histogram::Counts;
+pub(crate) use local::{cast, strided};
+pub(crate) use points::{Found, find};
+pub(crate) use reduction::{Statistic, reduce};
+
+use std::fmt;
+
+use fp_types::{Dims, Dtype, MemoryOrder, Shape};
+
+use crate::block::ArrayType;
+use crate::error::DeriveError;
+use crate::expression::Expression;
+use crate::numbers::{Kind, computed, is_real, kind};
+
+/// The most bins of a histogram.
+pub const MAX_BINS: u32 = 1 << 20;
+
+/// One operation of a derivation.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Operation {
+    /// To another element type: real numbers are rounded to the nearest, or to the end of an integer's range.
+    Cast(Dtype),
+    /// `element * factor + offset`: from one unit to another.
+    Scale {
+        /// What elements are multiplied by.
+        factor: f64,
+        /// What is added then.
+        offset: f64,
+    },
+    /// The same elements with the other dimension running fastest.
+    Reorder(MemoryOrder),
+    /// The elements whose global index is a multiple of the stride, in each dimension.
+    Stride(Dims),
+    /// The mean of each region of that extent, from the global index 0 on; the last ones may be smaller.
+    Average(Dims),
+    /// The length of the vectors of which the inputs are components; of one complex input the absolute value.
+    Magnitude,
+    /// An expression over the inputs.
+    Compute(Expression),
+    /// One number (or, of a histogram, one array) of all elements.
+    Reduce(Reduction),
+    /// Global index and value of the elements that compare so with a number.
+    Points {
+        /// How they compare.
+        comparison: Comparison,
+        /// With what.
+        threshold: f64,
+    },
+}
+
+/// What all elements are brought together to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Reduction {
+    /// The least element, of the elements' type; NaN if any is, and -0 before 0.
+    Minimum,
+    /// The greatest element.
+    Maximum,
+    /// The sum: `f64`, rounded once; of integers `i64` or `u64`.
+    Sum,
+    /// The mean: the exact sum, rounded and divided.
+    Mean,
+    /// The variance of all elements (not of a sample), from exact sums.
+    Variance,
+    /// How many elements lie in each of `bins` intervals of equal width, `u64`; after them how many lie below, how many
+    /// above, and how many are NaN. An interval has its lower end, the last one both.
+    Histogram {
+        /// The lower end of the first.
+        low: f64,
+        /// The upper end of the last.
+        high: f64,
+        /// How many, at most [`MAX_BINS`].
+        bins: u32,
+    },
+}
+
+/// How an element compares with a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+}
+
+impl Comparison {
+    /// All four.
+    pub const ALL: [Self; 4] = [Self::Above, Self::AtLeast, Self::Below, Self::AtMost];
+
+    /// How it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Above => ">",
+            Self::AtLeast => ">=",
+            Self::Below => "<",
+            Self::AtMost => "<=",
+        }
+    }
+
+    /// Whether a number compares so with the threshold; NaN never does.
+    pub fn holds(self, number: f64, threshold: f64) -> bool {
+        match self {
+            Self::Above => number > threshold,
+            Self::AtLeast => number >= threshold,
+            Self::Below => number < threshold,
+            Self::AtMost => number <= threshold,
+        }
+    }
+}
+
+/// One array that a derivation gives, as far as it is known before any element is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputType {
+    /// What it is called beside the others of the derivation: empty, `index` or `value`.
+    pub suffix: &'static str,
+    /// The element type.
+    pub dtype: Dtype,
+    /// The shape.
+    pub shape: Shape,
+    /// Whether the array may turn out shorter, as only the elements decide.
+    pub at_most: bool,
+}
+
+impl Operation {
+    /// Whether it brings together elements of all ranks, so that its results are whole only after all were merged.
+    pub fn gathers(&self) -> bool {
+        matches!(self, Self::Average(_) | Self::Reduce(_) | Self::Points { .. })
+    }
+
+    /// Whether its numbers make sense.
+    pub(crate) fn check(&self) -> Result<(), DeriveError> {
+        let fail = |what| Err(DeriveError::Setting { operation: self.to_string(), what });
+        match self {
+            Self::Scale { factor, offset } if !factor.is_finite() || !offset.is_finite() => {
+                fail("factor and offset must be finite")
+            }
+            Self::Stride(steps) | Self::Average(steps) if steps.contains(&0) => fail("no extent may be 0"),
+            Self::Points { threshold, .. } if threshold.is_nan() => fail("nothing compares with NaN"),
+            Self::Reduce(Reduction::Histogram { low, high, bins }) => match (low, high, bins) {
+                (low, high, _) if !(high - low).is_finite() || low >= high => {
+                    fail("a finite interval is wanted, of which the lower end comes first")
+                }
+                (_, _, 0) => fail("no bins"),
+                (_, _, bins) if *bins > MAX_BINS => fail("too many bins"),
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// What the operation gives for arrays of those types: a pure function, for planning.
+    ///
+    /// # Errors
+    /// A wrong number of arrays, or arrays of shapes or elements that the operation does not take.
+    pub fn outputs(&self, inputs: &[ArrayType]) -> Result<Vec<OutputType>, DeriveError> {
+        let (first, wanted) = match (self, inputs) {
+            (Self::Magnitude | Self::Compute(_), [first, ..]) => (first, "one or more"),
+            (_, [first]) => (first, "one"),
+            _ => return Err(self.arity(inputs.len())),
+        };
+        debug_assert!(!wanted.is_empty());
+        if let Some(other) = inputs.iter().find(|other| other.shape != first.shape) {
+            return Err(DeriveError::Shapes { first: first.shape, other: other.shape });
+        }
+        self.check_elements(inputs)?;
+        let one = |dtype, shape| Ok(vec![OutputType { suffix: "", dtype, shape, at_most: false }]);
+        match self {
+            Self::Cast(dtype) => one(*dtype, first.shape),
+            Self::Reorder(_) => one(first.dtype, first.shape),
+            Self::Scale { .. } | Self::Magnitude | Self::Compute(_) => one(widest(inputs), first.shape),
+            Self::Stride(steps) => one(first.dtype, self.thinned(steps, &first.shape)?),
+            Self::Average(steps) => one(computed(first.dtype), self.thinned(steps, &first.shape)?),
+            Self::Reduce(reduction) => one(reduction.dtype(first.dtype), reduction.shape()?),
+            Self::Points { .. } => {
+                let shape = Shape::new([first.shape.element_count()])?;
+                let output = |suffix, dtype| OutputType { suffix, dtype, shape, at_most: true };
+                Ok(vec![output("index", Dtype::U64), output("value", first.dtype)])
+            }
+        }
+    }
+
+    fn arity(&self, count: usize) -> DeriveError {
+        let several = matches!(self, Self::Magnitude | Self::Compute(_));
+        let wanted = if several { "one or more" } else { "one" };
+        DeriveError::Arity { operation: self.to_string(), wanted, count }
+    }
+
+    fn check_elements(&self, inputs: &[ArrayType]) -> Result<(), DeriveError> {
+        let is_complex = |dtype| matches!(dtype, Dtype::C32 | Dtype::C64);
+        let takes = |dtype| match self {
+            Self::Reorder(_) | Self::Stride(_) => dtype != Dtype::String && dtype != Dtype::Bytes,
+            Self::Magnitude if inputs.len() == 1 => is_real(dtype) || is_complex(dtype),
+            Self::Cast(to) => local::can_cast(dtype, *to),
+            _ => is_real(dtype),
+        };
+        match inputs.iter().find(|input| !takes(input.dtype)) {
+            Some(input) => Err(DeriveError::Elements { operation: self.to_string(), dtype: input.dtype }),
+            None => Ok(()),
+        }
+    }
+
+    /// The shape of what is left of every so many.
+    fn thinned(&self, steps: &Dims, shape: &Shape) -> Result<Shape, DeriveError> {
+        if steps.ndims() != shape.ndims() {
+            let (given, ndims) = (steps.ndims(), shape.ndims());
+            return Err(DeriveError::DimensionCount { operation: self.to_string(), given, ndims });
+        }
+        let mut dims = *shape.dims();
+        dims.iter_mut().zip(steps.iter()).for_each(|(extent, step)| *extent = extent.div_ceil(*step));
+        Ok(Shape::new(dims)?)
+    }
+}
+
+impl Reduction {
+    /// The element type of the result.
+    fn dtype(self, of: Dtype) -> Dtype {
+        match (self, kind(of)) {
+            (Self::Minimum | Self::Maximum, _) => of,
+            (Self::Sum, Kind::Signed) => Dtype::I64,
+            (Self::Sum, Kind::Unsigned) | (Self::Histogram { .. }, _) => Dtype::U64,
+            _ => Dtype::F64,
+        }
+    }
+
+    /// The shape of the result.
+    fn shape(self) -> Result<Shape, DeriveError> {
+        match self {
+            Self::Histogram { bins, .. } => Ok(Shape::new([u64::from(bins) + 3])?),
+            _ => Ok(Shape::scalar()),
+        }
+    }
+}
+
+/// 32 bits if no input has more, else 64.
+fn widest(inputs: &[ArrayType]) -> Dtype {
+    let short = inputs.iter().all(|input| computed(input.dtype) == Dtype::F32);
+    if short { Dtype::F32 } else { Dtype::F64 }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = |dims: &Dims| dims.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        match self {
+            Self::Cast(dtype) => write!(f, "cast({dtype})"),
+            Self::Scale { factor, offset } => write!(f, "scale({factor:?}, {offset:?})"),
+            Self::Reorder(MemoryOrder::RowMajor) => f.write_str("order(row)"),
+            Self::Reorder(MemoryOrder::ColumnMajor) => f.write_str("order(column)"),
+            Self::Stride(dims) => write!(f, "stride({})", steps(dims)),
+            Self::Average(dims) => write!(f, "average({})", steps(dims)),
+            Self::Magnitude => f.write_str("magnitude"),
+            Self::Compute(expression) => write!(f, "compute({expression})"),
+            Self::Reduce(Reduction::Minimum) => f.write_str("min"),
+            Self::Reduce(Reduction::Maximum) => f.write_str("max"),
+            Self::Reduce(Reduction::Sum) => f.write_str("sum"),
+            Self::Reduce(Reduction::Mean) => f.write_str("mean"),
+            Self::Reduce(Reduction::Variance) => f.write_str("variance"),
+            Self::Reduce(Reduction::Histogram { low, high, bins }) => {
+                write!(f, "histogram({low:?}, {high:?}, {bins})")
+            }
+            Self::Points { comparison, threshold } => {
+                write!(f, "points({} {threshold:?})", comparison.sign())
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Least, greatest, sum, mean, variance: of parts of an array, merged without rounding.
+
+use fp_types::Dtype;
+
+use super::{Counts, Reduction};
+use crate::block::Array;
+use crate::error::DeriveError;
+use crate::exact::{ExactSquares, ExactSum, variance};
+use crate::memory::Memory;
+use crate::numbers::{Kind, Scalar, Strip, for_each_strip, kind};
+
+/// What is known of the elements seen so far.
+#[derive(Clone, Debug)]
+pub(crate) enum Statistic {
+    Extreme { greatest: bool, found: Option<Scalar> },
+    Sum { count: u64, sum: ExactSum },
+    Squares { count: u64, sum: ExactSum, squares: Box<ExactSquares> },
+    Histogram(Counts),
+}
+
+impl Statistic {
+    /// Of nothing.
+    pub(crate) fn new(reduction: Reduction) -> Self {
+        match reduction {
+            Reduction::Minimum => Self::Extreme { greatest: false, found: None },
+            Reduction::Maximum => Self::Extreme { greatest: true, found: None },
+            Reduction::Sum | Reduction::Mean => Self::Sum { count: 0, sum: ExactSum::ZERO },
+            Reduction::Variance => {
+                Self::Squares { count: 0, sum: ExactSum::ZERO, squares: Box::new(ExactSquares::ZERO) }
+            }
+            Reduction::Histogram { low, high, bins } => Self::Histogram(Counts::new(low, high, bins)),
+        }
+    }
+
+    fn add(&mut self, strip: &Strip<'_>) {
+        match self {
+            Self::Extreme { greatest, found } => *found = extreme(*found, strip, *greatest),
+            Self::Sum { count, sum } => *count += add_sum(sum, strip),
+            Self::Squares { count, sum, squares } => {
+                *count += add_sum(sum, strip);
+                match strip {
+                    Strip::Signed(all) => {
+                        all.iter().for_each(|x| squares.add_integer_square(x.unsigned_abs()))
+                    }
+                    Strip::Unsigned(all) => all.iter().for_each(|&x| squares.add_integer_square(x)),
+                    Strip::Real(all) => all.iter().for_each(|&x| squares.add_square(x)),
+                }
+            }
+            Self::Histogram(counts) => counts.add(strip),
+        }
+    }
+
+    /// Adds what another rank found; says whether the two are of a kind.
+    pub(crate) fn merge(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Extreme { greatest, found }, Self::Extreme { greatest: theirs, found: other }) => {
+                *found = match (*found, *other) {
+                    (Some(found), Some(other)) => Some(better(found, other, *greatest)),
+                    (found, other) => found.or(other),
+                };
+                greatest == theirs
+            }
+            (Self::Sum { count, sum }, Self::Sum { count: others, sum: other }) => {
+                *count = count.saturating_add(*others);
+                sum.merge(other);
+                true
+            }
+            (
+                Self::Squares { count, sum, squares },
+                Self::Squares { count: others, sum: other, squares: theirs },
+            ) => {
+                *count = count.saturating_add(*others);
+                sum.merge(other);
+                squares.merge(theirs);
+                true
+            }
+            (Self::Histogram(counts), Self::Histogram(other)) => {
+                let alike = counts.is_like(other);
+                counts.merge(other);
+                alike
+            }
+            _ => false,
+        }
+    }
+
+    /// The bytes of the result, for elements of type `of`.
+    pub(crate) fn finish(&self, reduction: Reduction, of: Dtype) -> Result<Vec<u8>, DeriveError> {
+        let empty = || DeriveError::Empty { operation: super::Operation::Reduce(reduction).to_string() };
+        match self {
+            Self::Extreme { found, .. } => found.map(|scalar| scalar.to_bytes(of)).ok_or_else(empty),
+            Self::Sum { sum, .. } if reduction == Reduction::Sum => finish_sum(sum, reduction.dtype(of)),
+            Self::Sum { count: 0, .. } | Self::Squares { count: 0, .. } => Err(empty()),
+            Self::Sum { count, sum } => Ok(sum.round().divided(*count).to_ne_bytes().to_vec()),
+            Self::Squares { count, sum, squares } => {
+                Ok(variance(*count, sum, squares).to_ne_bytes().to_vec())
+            }
+            Self::Histogram(counts) => {
+                Ok(counts.counts().iter().flat_map(|count| count.to_ne_bytes()).collect())
+            }
+        }
+    }
+}
+
+/// What the blocks of an array give.
+pub(crate) fn reduce(reduction: Reduction, input: &Array, memory: &Memory) -> Result<Statistic, DeriveError> {
+    let mut statistic = Statistic::new(reduction);
+    for block in input.blocks() {
+        let block = block.native(memory)?;
+        for_each_strip(block.dtype(), block.bytes(), |strip| statistic.add(&strip));
+    }
+    Ok(statistic)
+}
+
+fn finish_sum(sum: &ExactSum, dtype: Dtype) -> Result<Vec<u8>, DeriveError> {
+    let too_large = || DeriveError::SumTooLarge { sum: sum.round().value(), dtype };
+    match dtype {
+        Dtype::I64 => {
+            let sum = sum.to_integer().and_then(|sum| i64::try_from(sum).ok()).ok_or_else(too_large)?;
+            Ok(sum.to_ne_bytes().to_vec())
+        }
+        Dtype::U64 => {
+            let sum = sum.to_integer().and_then(|sum| u64::try_from(sum).ok()).ok_or_else(too_large)?;
+            Ok(sum.to_ne_bytes().to_vec())
+        }
+        _ => Ok(sum.round().value().to_ne_bytes().to_vec()),
+    }
+}
+
+/// Adds numbers to a sum; says how many.
+fn add_sum(sum: &mut ExactSum, strip: &Strip<'_>) -> u64 {
+    match strip {
+        Strip::Signed(all) => {
+            all.iter().for_each(|x| sum.add_integer(x.unsigned_abs(), *x < 0));
+            all.len() as u64
+        }
+        Strip::Unsigned(all) => {
+            all.iter().for_each(|&x| sum.add_integer(x, false));
+            all.len() as u64
+        }
+        Strip::Real(all) => {
+            all.iter().for_each(|&x| sum.add(x));
+            all.len() as u64
+        }
+    }
+}
+
+/// The extreme of what was found and of a strip.
+fn extreme(found: Option<Scalar>, strip: &Strip<'_>, greatest: bool) -> Option<Scalar> {
+    let of_strip = match strip {
+        Strip::Signed(all) => pick(all, i64::cmp, greatest).map(Scalar::Signed),
+        Strip::Unsigned(all) => pick(all, u64::cmp, greatest).map(Scalar::Unsigned),
+        Strip::Real(all) if all.iter().any(|x| x.is_nan()) => Some(Scalar::Real(f64::NAN)),
+        Strip::Real(all) => pick(all, f64::total_cmp, greatest).map(Scalar::Real),
+    };
+    match (found, of_strip) {
+        (Some(found), Some(other)) => Some(better(found, other, greatest)),
+        (found, other) => found.or(other),
+    }
+}
+
+fn pick<T: Copy>(all: &[T], compare: fn(&T, &T) -> std::cmp::Ordering, greatest: bool) -> Option<T> {
+    if greatest { all.iter().copied().max_by(compare) } else { all.iter().copied().min_by(compare) }
+}
+
+fn better(found: Scalar, other: Scalar, greatest: bool) -> Scalar {
+    let other_is_greater = match (found, other) {
+        (Scalar::Signed(a), Scalar::Signed(b)) => b > a,
+        (Scalar::Unsigned(a), Scalar::Unsigned(b)) => b > a,
+        (Scalar::Real(a), Scalar::Real(b)) if a.is_nan() || b.is_nan() => return Scalar::Real(f64::NAN),
+        (Scalar::Real(a), Scalar::Real(b)) => b.total_cmp(&a).is_gt(),
+        _ => false,
+    };
+    if other_is_greater == greatest { other } else { found }
+}
+
+impl Statistic {
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Self::Extreme { found, .. } => match found {
+                None => bytes.push(0),
+                Some(Scalar::Signed(number)) => write_scalar(bytes, number.to_le_bytes()),
+                Some(Scalar::Unsigned(number)) => write_scalar(bytes, number.to_le_bytes()),
+                Some(Scalar::Real(number)) => write_scalar(bytes, number.to_le_bytes()),
+            },
+            Self::Sum { count, sum } => {
+                bytes.extend(count.to_le_bytes());
+                sum.write(bytes);
+            }
+            Self::Squares { count, sum, squares } => {
+                bytes.extend(count.to_le_bytes());
+                sum.write(bytes);
+                squares.write(bytes);
+            }
+            Self::Histogram(counts) => counts.write(bytes),
+        }
+    }
+
+    /// Reads what [`write`](Self::write) wrote, of elements of type `of`.
+    pub(crate) fn read(reduction: Reduction, of: Dtype, bytes: &[u8]) -> Option<Self> {
+        let count = |bytes: &[u8]| bytes.first_chunk::<8>().map(|count| u64::from_le_bytes(*count));
+        match (Self::new(reduction), bytes) {
+            (Self::Extreme { greatest, .. }, [0]) => Some(Self::Extreme { greatest, found: None }),
+            (Self::Extreme { greatest, .. }, [1, number @ ..]) => {
+                let number: [u8; 8] = number.try_into().ok()?;
+                let found = match kind(of) {
+                    Kind::Signed => Scalar::Signed(i64::from_le_bytes(number)),
+                    Kind::Unsigned => Scalar::Unsigned(u64::from_le_bytes(number)),
+                    Kind::Real => Scalar::Real(f64::from_le_bytes(number)),
+                };
+                Some(Self::Extreme { greatest, found: Some(found) })
+            }
+            (Self::Sum { .. }, bytes) => {
+                let (sum, rest) = ExactSum::read(bytes.get(8..)?)?;
+                rest.is_empty().then_some(Self::Sum { count: count(bytes)?, sum })
+            }
+            (Self::Squares { .. }, bytes) => {
+                let (sum, rest) = ExactSum::read(bytes.get(8..)?)?;
+                let (squares, rest) = ExactSquares::read(rest)?;
+                let squares = Box::new(squares);
+                rest.is_empty().then_some(Self::Squares { count: count(bytes)?, sum, squares })
+            }
+            (Self::Histogram(counts), bytes) => counts.read(bytes).map(Self::Histogram),
+            _ => None,
+        }
+    }
+}
+
+fn write_scalar(bytes: &mut Vec<u8>, number: [u8; 8]) {
+    bytes.push(1);
+    bytes.extend(number);
+}

@@ -1,0 +1,129 @@
+//! Whose code a publisher runs: nobody's, unless its owner says otherwise.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// The uid that the system shows where it cannot show the real one: it is nobody's in particular.
+const OVERFLOW_UID: u32 = 65534;
+
+/// The hash of a module's bytes (BLAKE3, 256 bits). Printed, and parsed, as 64 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleHash(pub [u8; 32]);
+
+impl ModuleHash {
+    /// Of a module.
+    pub fn of(module: &[u8]) -> Self {
+        Self(*blake3::hash(module).as_bytes())
+    }
+}
+
+impl fmt::Display for ModuleHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ModuleHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ModuleHash({self})")
+    }
+}
+
+/// A text that is no hash.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no hash of a module: 64 hex digits are")]
+pub struct ParseModuleHashError {
+    /// What was given, or its beginning.
+    pub text: String,
+}
+
+impl FromStr for ModuleHash {
+    type Err = ParseModuleHashError;
+
+    fn from_str(text: &str) -> Result<Self, ParseModuleHashError> {
+        let fail = || ParseModuleHashError { text: text.chars().take(80).collect() };
+        let digits = text.chars().map(|c| c.to_digit(16)).collect::<Option<Vec<u32>>>().ok_or_else(fail)?;
+        let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect();
+        let whole = digits.len() == 64;
+        bytes.try_into().ok().filter(|_| whole).map(Self).ok_or_else(fail)
+    }
+}
+
+/// Whose deployed code is run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DeployPolicy {
+    /// Nobody's.
+    #[default]
+    Nobody,
+    /// That of processes of the same user, where the system tells who they are.
+    SameUid,
+    /// Modules with these hashes, whoever sends them.
+    Listed(BTreeSet<ModuleHash>),
+}
+
+/// Why a module is not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyRefusal {
+    /// Nobody's is.
+    #[error("this publisher runs no code that others hand over")]
+    Nobody,
+    /// Of a peer whose user is unknown: over tcp nobody tells.
+    #[error("only code of the user {own_uid} is run, and who sent this is not known")]
+    UnknownUid {
+        /// The publisher's user.
+        own_uid: u32,
+    },
+    /// Of another user.
+    #[error("only code of the user {own_uid} is run, not of {uid}")]
+    OtherUid {
+        /// The publisher's user.
+        own_uid: u32,
+        /// The sender's.
+        uid: u32,
+    },
+    /// Not on the list.
+    #[error("the module {hash} is not on the list of those that are run")]
+    NotListed {
+        /// The module.
+        hash: ModuleHash,
+    },
+}
+
+impl DeployPolicy {
+    /// Whether a module may run that a process of that user sent.
+    ///
+    /// # Errors
+    /// It may not, and why.
+    pub fn admit(&self, hash: ModuleHash, uid: Option<u32>, own_uid: u32) -> Result<(), PolicyRefusal> {
+        match (self, uid) {
+            (Self::Nobody, _) => Err(PolicyRefusal::Nobody),
+            (Self::SameUid, None | Some(OVERFLOW_UID)) => Err(PolicyRefusal::UnknownUid { own_uid }),
+            (Self::SameUid, Some(uid)) if uid != own_uid => Err(PolicyRefusal::OtherUid { own_uid, uid }),
+            (Self::SameUid, Some(_)) => Ok(()),
+            (Self::Listed(hashes), _) if hashes.contains(&hash) => Ok(()),
+            (Self::Listed(_), _) => Err(PolicyRefusal::NotListed { hash }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_the_default_and_lists_are_exact() {
+        let (ours, theirs) = (ModuleHash::of(b"ours"), ModuleHash::of(b"theirs"));
+        assert_eq!(DeployPolicy::default().admit(ours, Some(1), 1), Err(PolicyRefusal::Nobody));
+        let same = DeployPolicy::SameUid;
+        assert_eq!(same.admit(ours, Some(1), 1), Ok(()));
+        assert_eq!(same.admit(ours, Some(2), 1), Err(PolicyRefusal::OtherUid { own_uid: 1, uid: 2 }));
+        assert_eq!(same.admit(ours, None, 1), Err(PolicyRefusal::UnknownUid { own_uid: 1 }));
+        let nobody = same.admit(ours, Some(OVERFLOW_UID), OVERFLOW_UID);
+        assert_eq!(nobody, Err(PolicyRefusal::UnknownUid { own_uid: OVERFLOW_UID }));
+        let listed = DeployPolicy::Listed([ours.to_string().parse().unwrap()].into());
+        assert_eq!(listed.admit(ours, None, 1), Ok(()));
+        assert_eq!(listed.admit(theirs, Some(1), 1), Err(PolicyRefusal::NotListed { hash: theirs }));
+        assert!("ab".parse::<ModuleHash>().is_err() && "ä".repeat(64).parse::<ModuleHash>().is_err());
+    }
+}
