@@ -13,6 +13,12 @@ pub const LIMIT_ITEMS: usize = 4096;
 pub const FRAGMENT_BYTES: usize = 1 << 20;
 /// Bytes of a message that travels in fragments: the longest table, and the contacts that go with it.
 pub const LIMIT_LONG_BYTES: usize = crate::table::MAX_ENCODED_BYTES + crate::codec::LIMIT_MESSAGE_BYTES;
+/// Derivations of a subscription.
+pub const LIMIT_DERIVATIONS: usize = 64;
+/// Bytes of all derivations of a subscription: as many as the longest ever takes, and a kilobyte for each of the others.
+pub const LIMIT_DERIVATIONS_BYTES: usize = LIMIT_DERIVATION_BYTES + (LIMIT_DERIVATIONS - 1) * 1024;
+/// Bytes of the longest derivation.
+pub const LIMIT_DERIVATION_BYTES: usize = 96 << 10;
 /// Bytes of all scalar values of a step.
 pub const LIMIT_VALUES_BYTES: usize = 4096;
 
@@ -30,6 +36,9 @@ fn spec(spec: &SubscriptionSpec) -> Check {
     if let Some(share) = &spec.share {
         at_most(share.set.len(), LIMIT_NAME_BYTES, "share.set")?;
     }
+    at_most(spec.derivations.len(), LIMIT_DERIVATIONS, "spec.derivations")?;
+    let derivations: usize = spec.derivations.iter().map(Vec::len).sum();
+    at_most(derivations, LIMIT_DERIVATIONS_BYTES, "spec.derivations")?;
     let VariableSet::Named(names) = &spec.variables else { return Ok(()) };
     at_most(names.len(), LIMIT_ITEMS, "spec.variables")?;
     names.iter().try_for_each(|name| at_most(name.len(), LIMIT_NAME_BYTES, "spec.variables"))
