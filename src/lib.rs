@@ -26,6 +26,9 @@
 //!
 //! `#[derive(flexpath::Record)]` makes a Rust struct a record: see docs/types.md. Structs that are put and viewed as they
 //! lie in memory are `Pod` as well, which the derives of [`bytemuck`] make them.
+//! # Derived variables
+//!
+//! [`SubscriberOptions::with_derivation`] has a variable computed where the data is: see docs/derived.md.
 #![forbid(unsafe_code)]
 pub use bytemuck;
 pub use fp_core::*;
@@ -35,3 +38,8 @@ pub use fp_derive::Record;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/types.md")]
 struct Guide;
+
+/// The programs of docs/derived.md, which the tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/derived.md")]
+struct DerivedGuide;

@@ -7,6 +7,8 @@
 mod audit;
 #[path = "processes/cast.rs"]
 mod cast;
+#[path = "processes/derived.rs"]
+mod derived;
 #[path = "processes/grid.rs"]
 mod grid;
 #[path = "processes/kill.rs"]
@@ -26,6 +28,8 @@ fn child_entry() {
         "grid-publisher" => matrix::publish(),
         "grid-subscriber" => matrix::subscribe(),
         "awaited-publisher" => tasks::publish(),
+        "derived-publisher" => derived::publish(),
+        "derived-subscriber" => derived::subscribe(),
         "record-publisher" => records::publish(),
         "record-subscriber" => records::subscribe(),
         "killed-publisher" => kill::publish(),

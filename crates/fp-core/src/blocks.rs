@@ -17,7 +17,13 @@ impl StepReader {
     /// # Errors
     /// Unknown variable, or one that was not subscribed to; a lost publisher; time.
     pub fn blocks(&self, variable: &str) -> Result<Vec<(BlockId, Region)>, ReadError> {
-        self.admit(variable)?;
+        let variable = match self.shared().derived.find(variable) {
+            Some((asked, _)) => &asked.variable,
+            None => {
+                self.admit(variable)?;
+                variable
+            }
+        };
         let deadline = Instant::now() + self.shared().options.fetch_timeout;
         let query = ResolveQuery { variable: variable.to_owned(), selection: Selection::All };
         let table =

@@ -344,6 +344,20 @@ pub enum ReadError {
         /// Why.
         source: Box<RecordProblem>,
     },
+    /// A derived variable could not be derived in this step; the next may have it.
+    #[error("stream {stream:?}, step {step}, variable {variable:?} ({derivation}): {what}")]
+    NotDerived {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The derived variable.
+        variable: String,
+        /// What it is derived by.
+        derivation: String,
+        /// Why not, where each rank that failed has its own reason.
+        what: String,
+    },
     /// The stream ended without a step that could say what types it has.
     #[error("stream {stream:?}: it ended before a step came that says what types it has")]
     NoStep {
@@ -368,6 +382,18 @@ pub enum ReadError {
         /// What happened.
         what: String,
     },
+}
+
+impl ReadError {
+    /// The same of a variable that its user knows by another name.
+    pub(crate) fn renamed(mut self, name: &str) -> Self {
+        match &mut self {
+            Self::Misuse { source, .. } => source.rename(name),
+            Self::Plan { variable, .. } => name.clone_into(variable),
+            _ => {}
+        }
+        self
+    }
 }
 
 /// Why closing was not clean.

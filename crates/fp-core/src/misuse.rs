@@ -199,3 +199,16 @@ pub enum Misuse {
         variable: String,
     },
 }
+
+impl Misuse {
+    /// The variable at fault is known to its user by that name.
+    pub(crate) fn rename(&mut self, name: &str) {
+        if let Self::WrongDtype { variable, .. }
+        | Self::WrongLen { variable, .. }
+        | Self::Selection { variable, .. }
+        | Self::SelectionText { variable, .. } = self
+        {
+            name.clone_into(variable);
+        }
+    }
+}

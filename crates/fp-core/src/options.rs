@@ -2,9 +2,11 @@
 
 use crate::cohort::Cohort;
 use crate::collectives::{Collectives, SharedCollectives};
+use crate::derived::DerivationError;
 use crate::gathering;
 use crate::rendezvous::Rendezvous;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, VariableSet};
+use fp_transform::Derivation;
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use fp_types::Selection;
 use std::net::{IpAddr, SocketAddr};
@@ -203,6 +205,8 @@ pub struct PublisherOptions {
     pub skew_timeout: Duration,
     /// Bytes of a pool segment. Default 4 MiB.
     pub segment_len_bytes: usize,
+    /// The longest that one derivation may take on this rank in one step. Default 10 s.
+    pub derive_timeout: Duration,
 }
 
 impl Default for PublisherOptions {
@@ -216,6 +220,7 @@ impl Default for PublisherOptions {
             precious_first: false,
             skew_timeout: Duration::from_secs(60),
             segment_len_bytes: 4 << 20,
+            derive_timeout: Duration::from_secs(10),
         }
     }
 }
@@ -258,6 +263,14 @@ impl PublisherOptions {
         self
     }
 
+    /// Sets the longest that one derivation may take on this rank in one step: what takes longer fails for those who
+    /// asked for it, and after the second time it is not done any more.
+    #[must_use]
+    pub fn with_derive_timeout(mut self, timeout: Duration) -> Self {
+        self.derive_timeout = timeout;
+        self
+    }
+
     /// Sets the longest wait for a slow rank of the own cohort.
     #[must_use]
     pub fn with_skew_timeout(mut self, timeout: Duration) -> Self {
@@ -277,8 +290,10 @@ pub struct SubscriberOptions {
     pub name: Option<String>,
     /// The publisher's lead, where no rendezvous directory is shared.
     pub publisher_contact: Option<Contact>,
-    /// The variables. Default: all.
+    /// The variables. Default: all; where something is derived, none.
     pub variables: VariableSet,
+    /// Derived variables: their names, and what they are derived by.
+    pub derivations: Vec<(String, Derivation)>,
     /// Standing selections: pushed without being asked where blocks cannot be shared.
     pub selections: Vec<(String, Selection)>,
     /// What happens at the bound. Default: every step, the publisher waits up to 60 s.
@@ -304,6 +319,7 @@ impl Default for SubscriberOptions {
             name: None,
             publisher_contact: None,
             variables: VariableSet::All,
+            derivations: Vec::new(),
             selections: Vec::new(),
             policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
             limit_steps: 4,
@@ -338,6 +354,40 @@ impl SubscriberOptions {
     pub fn with_variables(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.variables = VariableSet::named(names);
         self
+    }
+
+    /// Has a variable derived where the data is: only the result is kept and sent. It is read by its name as any
+    /// variable of the stream, which it hides if that has one of that name. A derivation that gives indices and values has
+    /// them as `name.index` and `name.value`. Published variables are kept besides only if
+    /// [`SubscriberOptions::with_variables`] names them.
+    ///
+    /// docs/transforms.md says what can be derived. What does not fit the variables as they are published is told when
+    /// the variable is read.
+    ///
+    /// # Errors
+    /// A text that cannot be read, with the position; a name that cannot be, or is there already; too many.
+    pub fn with_derivation<D>(
+        mut self,
+        name: impl Into<String>,
+        derivation: D,
+    ) -> Result<Self, DerivationError>
+    where
+        D: TryInto<Derivation>,
+        DerivationError: From<D::Error>,
+    {
+        let (name, derivation) = (name.into(), derivation.try_into()?);
+        DerivationError::check(&self.derivations, &name, &derivation)?;
+        self.derivations.push((name, derivation));
+        Ok(self)
+    }
+
+    /// The published variables that are kept for it.
+    pub(crate) fn kept_variables(&self) -> VariableSet {
+        match self.derivations.is_empty() {
+            true => self.variables.clone(),
+            false if self.variables == VariableSet::All => VariableSet::Named(Vec::new()),
+            false => self.variables.clone(),
+        }
     }
 
     /// Adds a standing selection: what of a variable will be read in every step.

@@ -1,6 +1,8 @@
 //! What a selection of a variable means under one table: kept, as a table stays the same for many steps.
 
-use fp_types::{Epoch, GapPolicy, MemoryOrder, Piece, Plan, Region, Selection, TableId, VariableDef};
+use crate::derived::is_internal;
+use fp_transform::Block;
+use fp_types::{Epoch, GapPolicy, Layout, MemoryOrder, Piece, Plan, Region, Selection, TableId, VariableDef};
 use fp_types::{Part, SelectedPoint, StepTable, plan};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +21,8 @@ pub(crate) struct Planned {
     pub(crate) element_size: usize,
     /// How the elements lie in the subscriber's array.
     pub(crate) destination_order: MemoryOrder,
+    /// The blocks, where they need not be fetched: those of the plan have rank 0 and are counted from 0.
+    pub(crate) here: Option<Arc<[Block]>>,
     /// The pieces as their owners are asked for them: counted from the corner of the block.
     pub(crate) wanted: Vec<fp_proto::data::Piece>,
 }
@@ -48,12 +52,15 @@ impl Planned {
         let Some(entry) = table.entry(&key.variable) else {
             return Err(NoPlan::UnknownVariable(names(table)));
         };
+        Self::of_layout(entry.def.clone(), &entry.layout, key)
+    }
+
+    pub(crate) fn of_layout(def: Arc<VariableDef>, layout: &Layout, key: &PlanKey) -> Result<Self, NoPlan> {
         let policy = if key.fill { GapPolicy::Fill } else { GapPolicy::Error };
-        let plan = plan(&entry.layout, &key.selection, policy).map_err(NoPlan::Plan)?;
+        let plan = plan(layout, &key.selection, policy).map_err(NoPlan::Plan)?;
         let wanted = plan.pieces.iter().map(|piece| wanted(&key.variable, piece)).collect();
-        let element_size = entry.def.element_bytes().unwrap_or(1);
-        let (def, destination_order) = (entry.def.clone(), key.order);
-        Ok(Self { def, plan, element_size, destination_order, wanted })
+        let element_size = def.element_bytes().unwrap_or(1);
+        Ok(Self { def, plan, element_size, destination_order: key.order, here: None, wanted })
     }
 
     /// Bytes of the subscriber's array.
@@ -84,9 +91,14 @@ impl Planned {
     }
 }
 
+/// Whether users know the variable by its name.
+pub(crate) fn is_known(def: &VariableDef) -> bool {
+    !def.is_parts() && !is_internal(&def.name)
+}
+
 /// The variables that users know.
 pub(crate) fn names(table: &StepTable) -> Vec<String> {
-    let known = table.entries().iter().filter(|entry| !entry.def.is_parts());
+    let known = table.entries().iter().filter(|entry| is_known(&entry.def));
     known.map(|entry| entry.def.name.clone()).collect()
 }
 

@@ -21,12 +21,27 @@ impl StepReader {
         deadline: Instant,
     ) -> Result<Arc<Planned>, ReadError> {
         let select = selection.into();
+        if let Some(asked) = self.shared().derived.find(variable) {
+            return self.planned_derived(asked, &select, fill, dtype, deadline);
+        }
         self.admit(variable)?;
+        self.planned_as_put(variable, &select, fill, dtype, deadline)
+    }
+
+    /// The plan for a variable of the step.
+    pub(crate) fn planned_as_put(
+        &self,
+        variable: &str,
+        select: &Select,
+        fill: bool,
+        dtype: Option<Dtype>,
+        deadline: Instant,
+    ) -> Result<Arc<Planned>, ReadError> {
         let shape = match select.needs_shape() {
             true => self.shape(variable, deadline)?,
             false => None,
         };
-        let key = self.key(variable, &select, shape.as_ref(), fill)?;
+        let key = self.key(variable, select, shape.as_ref(), fill)?;
         let planned = match self.shared().plans.find(&key) {
             Some(planned) => planned,
             None => self.plan(key, deadline)?,
@@ -42,7 +57,20 @@ impl StepReader {
         select: &Select,
         dtype: Dtype,
     ) -> Result<Option<Arc<Planned>>, ReadError> {
+        if let Some((asked, _)) = self.shared().derived.find(variable) {
+            return self.known_plan_derived(asked, select, dtype);
+        }
         self.admit(variable)?;
+        self.known_plan_as_put(variable, select, dtype)
+    }
+
+    /// The plan for a variable of the step, if it was made before.
+    pub(crate) fn known_plan_as_put(
+        &self,
+        variable: &str,
+        select: &Select,
+        dtype: Dtype,
+    ) -> Result<Option<Arc<Planned>>, ReadError> {
         let shape = match select.needs_shape() {
             true => {
                 let Some(table) = self.known_table() else { return Ok(None) };
@@ -85,7 +113,7 @@ impl StepReader {
     }
 
     /// What a plan is known by.
-    fn key(
+    pub(crate) fn key(
         &self,
         variable: &str,
         select: &Select,
@@ -105,7 +133,7 @@ impl StepReader {
         }
     }
 
-    fn check_dtype(&self, planned: &Planned, dtype: Option<Dtype>) -> Result<(), ReadError> {
+    pub(crate) fn check_dtype(&self, planned: &Planned, dtype: Option<Dtype>) -> Result<(), ReadError> {
         let (step, expected) = (self.step(), planned.def.dtype);
         match dtype.filter(|&found| !goes_with(expected, found)) {
             None => Ok(()),
@@ -148,24 +176,24 @@ impl StepReader {
     }
 
     fn make_plan(&self, table: &StepTable, key: PlanKey) -> Result<Arc<Planned>, ReadError> {
-        let step = self.step();
-        let planned = Planned::new(table, &key).map_err(|no_plan| {
-            let variable = key.variable.clone();
-            match no_plan {
-                NoPlan::UnknownVariable(known) => {
-                    self.misuse(Misuse::UnknownVariable { step, variable, known })
-                }
-                NoPlan::Plan(fp_types::PlanError::Selection(source)) => {
-                    self.misuse(Misuse::Selection { step, variable, source: Box::new(source) })
-                }
-                NoPlan::Plan(source) => {
-                    let stream = self.shared().stream.clone();
-                    ReadError::Plan { stream, step, variable, source }
-                }
-            }
-        })?;
+        let planned = Planned::new(table, &key).map_err(|no_plan| self.no_plan(key.clone(), no_plan))?;
         let planned = Arc::new(planned);
         self.shared().plans.keep(key, planned.clone());
         Ok(planned)
+    }
+
+    /// Why there is no plan.
+    pub(crate) fn no_plan(&self, key: PlanKey, no_plan: NoPlan) -> ReadError {
+        let (step, variable) = (self.step(), key.variable);
+        match no_plan {
+            NoPlan::UnknownVariable(known) => self.misuse(Misuse::UnknownVariable { step, variable, known }),
+            NoPlan::Plan(fp_types::PlanError::Selection(source)) => {
+                self.misuse(Misuse::Selection { step, variable, source: Box::new(source) })
+            }
+            NoPlan::Plan(source) => {
+                let stream = self.shared().stream.clone();
+                ReadError::Plan { stream, step, variable, source }
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A rank's handle on the sending side.
 
 use crate::beginning::Beginning;
+use crate::derived::Deriver;
 use crate::driver::{Clock, Endpoint, Look, Role, Setup, State};
 use crate::error::{BeginError, CloseError, Misuse, OpenError};
 use crate::gathering::{Gathering, Ready, Side};
@@ -112,6 +113,7 @@ pub(crate) struct PublisherShared {
     pub(crate) endpoint: Arc<Endpoint<PublisherRole>>,
     pub(crate) server: Arc<Server>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) deriver: Deriver,
     pub(crate) options: PublisherOptions,
 }
 
@@ -308,9 +310,9 @@ impl PublisherShared {
         let endpoint = Endpoint::start(clock, setup, machine, role);
         let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
         server.room.wake_by(endpoint.mailbox());
-        let shared =
-            Arc::new(PublisherShared { stream: stream.to_owned(), endpoint, server, counters, options });
-        Ok((shared, directory))
+        let (stream, deriver) = (stream.to_owned(), Deriver::default());
+        let shared = PublisherShared { stream, endpoint, server, counters, deriver, options };
+        Ok((Arc::new(shared), directory))
     }
 
     fn finish_opening(self: Arc<Self>, directory: &str) -> Result<Publisher, OpenError> {

@@ -60,6 +60,16 @@ counters! {
     conversions,
     /// Records that were written, read or converted one by one.
     handled_records,
+    /// Derivations done: one for each step, however many subscriptions asked for it.
+    derivations,
+    /// Subscriptions that shared the result of a derivation with another that asked for the same.
+    shared_derivations,
+    /// Derivations that failed.
+    failed_derivations,
+    /// Bytes that derivations gave.
+    derived_bytes,
+    /// How long the ends of steps waited for derivations, in nanoseconds.
+    derived_ns,
 }
 
 impl Counters {

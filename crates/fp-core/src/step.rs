@@ -3,11 +3,12 @@
 mod filling;
 mod text;
 
+use crate::derived::Merged;
 use crate::element::Element;
 use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
 use crate::patience::{Limit, after};
-use crate::planned::Planned;
+use crate::planned::{Planned, is_known};
 use crate::select::Select;
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
@@ -17,7 +18,8 @@ use fp_proto::message::{Assignment, ScalarValue};
 use fp_transport::Payload;
 use fp_types::{ArrayKind, Dtype, Epoch, MemoryOrder, Shape, StepId, StepTable, VariableDef};
 use ndarray::{ArrayD, IxDyn, ShapeBuilder};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A step that is held: its last handle releases it.
@@ -27,6 +29,27 @@ pub(crate) struct HeldStep {
     epoch: Option<Epoch>,
     /// Whether it was only looked at, and is still to be taken.
     is_ahead: bool,
+    /// Derived variables that were put together, by what they are called in the step.
+    merged: Mutex<BTreeMap<String, Arc<Merged>>>,
+}
+
+impl HeldStep {
+    fn new(
+        shared: Arc<SubscriberShared>,
+        assignment: Assignment,
+        epoch: Option<Epoch>,
+        is_ahead: bool,
+    ) -> Arc<Self> {
+        Arc::new(Self { shared, assignment, epoch, is_ahead, merged: Mutex::default() })
+    }
+
+    pub(crate) fn merged(&self, variable: &str) -> Option<Arc<Merged>> {
+        self.merged.lock().unwrap_or_else(PoisonError::into_inner).get(variable).cloned()
+    }
+
+    pub(crate) fn keep_merged(&self, variable: &str, merged: Arc<Merged>) {
+        self.merged.lock().unwrap_or_else(PoisonError::into_inner).insert(variable.to_owned(), merged);
+    }
 }
 
 impl Drop for HeldStep {
@@ -59,12 +82,12 @@ pub struct VariableInfo {
 
 impl StepReader {
     pub(crate) fn new(shared: Arc<SubscriberShared>, assignment: Assignment, epoch: Option<Epoch>) -> Self {
-        Self { held: Arc::new(HeldStep { shared, assignment, epoch, is_ahead: false }) }
+        Self { held: HeldStep::new(shared, assignment, epoch, false) }
     }
 
     /// A step that is here and was not taken yet: for a look at what is in it.
     pub(crate) fn ahead(shared: Arc<SubscriberShared>, assignment: Assignment, epoch: Option<Epoch>) -> Self {
-        Self { held: Arc::new(HeldStep { shared, assignment, epoch, is_ahead: true }) }
+        Self { held: HeldStep::new(shared, assignment, epoch, true) }
     }
 
     /// Another handle on the step, which holds it as well.
@@ -129,7 +152,17 @@ impl StepReader {
     /// # Errors
     /// The publisher does not answer in time.
     pub fn variables(&self) -> Result<Vec<VariableInfo>, ReadError> {
-        self.table(self.deadline()).map(|table| infos(&table))
+        self.table(self.deadline()).map(|table| self.infos(&table))
+    }
+
+    /// What a table says of the variables, derived ones among them.
+    pub(crate) fn infos(&self, table: &StepTable) -> Vec<VariableInfo> {
+        let mut infos = infos(table);
+        let derived = self.derived_infos(table);
+        infos.retain(|info| derived.iter().all(|hides| hides.def.name != info.def.name));
+        infos.extend(derived);
+        infos.sort_by(|one, other| one.def.name.cmp(&other.def.name));
+        infos
     }
 
     /// The definitions of the step's variables.
@@ -309,7 +342,8 @@ impl StepReader {
         planned: &Arc<Planned>,
         limit: Limit<'_>,
     ) -> Result<Option<Payload>, ReadError> {
-        let Some((_, range)) = planned.contiguous().filter(|_| planned.def.kind != ArrayKind::Scalar) else {
+        let is_elsewhere = planned.here.is_none() && planned.def.kind != ArrayKind::Scalar;
+        let Some((_, range)) = planned.contiguous().filter(|_| is_elsewhere) else {
             return Ok(None);
         };
         let placed = fetch::locate(self.shared(), self.identity(), planned, limit)?;
@@ -341,17 +375,26 @@ impl StepReader {
 
     /// Global scalars came with the announcement; everything else is fetched.
     pub(crate) fn fill_all(&self, mut gets: Vec<Get<'_>>, limit: Limit<'_>) -> Result<(), ReadError> {
-        let mut wrong = Ok(());
+        let (mut wrong, mut copied) = (Ok(()), Ok(()));
         gets.retain_mut(|get| {
+            if let Some(filled) = get.planned.fill_here(get.destination) {
+                copied = std::mem::replace(&mut copied, Ok(())).and(filled);
+                return false;
+            }
             let is_told = self.fill_scalar(get);
             if is_told && wrong.is_ok() {
                 wrong = truth::check(&get.planned.def, get.destination);
             }
             !is_told
         });
+        copied.map_err(|error| self.no_copy(&error))?;
         fetch::fetch(self.shared(), self.identity(), &mut gets, limit)?;
         let fetched = gets.iter().try_for_each(|get| truth::check(&get.planned.def, get.destination));
         wrong.and(fetched).map_err(|misuse| self.misuse(misuse))
+    }
+
+    fn no_copy(&self, error: &fp_types::CopyError) -> ReadError {
+        ReadError::Driver { stream: self.stream().to_owned(), what: error.to_string() }
     }
 
     fn fill_scalar(&self, get: &mut Get<'_>) -> bool {
@@ -380,12 +423,12 @@ impl StepReader {
 }
 
 /// What a table says of its variables.
-pub(crate) fn infos(table: &StepTable) -> Vec<VariableInfo> {
+fn infos(table: &StepTable) -> Vec<VariableInfo> {
     let info = |entry: &fp_types::TableEntry| VariableInfo {
         def: (*entry.def).clone(),
         shape: entry.layout.shape().copied(),
     };
-    table.entries().iter().filter(|entry| !entry.def.is_parts()).map(info).collect()
+    table.entries().iter().filter(|entry| is_known(&entry.def)).map(info).collect()
 }
 
 pub(crate) fn element_count(planned: &Planned) -> usize {

@@ -1,5 +1,6 @@
 //! A rank's handle on the receiving side.
 
+use crate::derived::{Derived, canonical};
 use crate::driver::{Clock, DataServer, Endpoint, Look, Role, Setup, State};
 use crate::error::{CloseError, Misuse, OpenError, ReadError};
 use crate::gathering::{Gathering, Ready, Side};
@@ -131,6 +132,7 @@ pub(crate) struct SubscriberShared {
     pub(crate) options: SubscriberOptions,
     pub(crate) selected: Arc<Selected>,
     pub(crate) types: Types,
+    pub(crate) derived: Derived,
     tables: Mutex<Tables>,
 }
 
@@ -255,11 +257,12 @@ fn config(
 
 fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
     SubscriptionSpec {
-        variables: options.variables.clone(),
+        variables: options.kept_variables(),
         policy: options.policy,
         limit_steps: options.limit_steps,
         start_at: options.start_at,
         share: options.share.clone(),
+        derivations: canonical(&options.derivations),
     }
 }
 
@@ -319,7 +322,7 @@ impl SubscriberShared {
         let mut config = config(&options, stream, name, setup.contact.to_string(), epoch);
         config.cohort.placement = placement;
         let owners = Arc::new(Owners::default());
-        let selected = Arc::new(Selected::new(options.variables.clone()));
+        let selected = Arc::new(Selected::new(options.kept_variables()));
         let role = SubscriberRole::new(owners.clone(), selected.clone());
         let directory = setup.rendezvous.directory().display().to_string();
         let clock = Clock::start();
@@ -331,6 +334,7 @@ impl SubscriberShared {
             endpoint,
             owners,
             plans: Plans::default(),
+            derived: Derived::new(&options.derivations),
             counters: Arc::new(Counters::default()),
             options,
             selected,
@@ -383,7 +387,10 @@ impl SubscriberShared {
 
     /// The standing selection of a variable, if the options name one.
     pub(crate) fn standing(&self, variable: &str) -> Option<Selection> {
-        let of_it = self.options.selections.iter().find(|(name, _)| name == variable);
+        let is_it = |name: &str| {
+            name == variable || self.derived.find(name).is_some_and(|(asked, _)| asked.variable == variable)
+        };
+        let of_it = self.options.selections.iter().find(|(name, _)| is_it(name));
         of_it.map(|(_, selection)| selection.clone())
     }
 

@@ -1,5 +1,6 @@
 //! A step being written: put what this rank has of it, then end it.
 
+mod deriving;
 mod records;
 mod text;
 
@@ -10,6 +11,7 @@ use crate::server::StoredBlock;
 use crate::statistics::Counters;
 use crate::truth::{self, goes_with};
 use crate::variable::Variable;
+use deriving::Deriving;
 use fp_proto::commands::{BegunStep, CommandError};
 use fp_proto::message::ScalarValue;
 use fp_transport::{Arena, Payload};
@@ -42,6 +44,7 @@ pub struct StepWriter {
     /// Variables that are read over shared memory.
     shared_variables: BTreeSet<String>,
     arena: Arena,
+    deriving: Deriving,
     puts: BTreeMap<String, Put>,
     values: Vec<ScalarValue>,
     promised: Vec<String>,
@@ -92,6 +95,7 @@ impl StepWriter {
         let arena =
             if kept { shared.server.begin(begun.step, begun.kept) } else { shared.server.pool.arena() };
         Self {
+            deriving: Deriving::new(&shared, begun.derivations),
             step: begun.step,
             limit_bytes: shared.server.room.step_limit_bytes(),
             kept,
@@ -109,11 +113,6 @@ impl StepWriter {
     /// The step's number.
     pub fn step(&self) -> StepId {
         self.step
-    }
-
-    /// Whether somebody subscribed to this variable in this step: otherwise there is no need to compute it.
-    pub fn wanted(&self, variable: &str) -> bool {
-        self.kept && self.shared.endpoint.inspect(|state| state.machine.keeps(self.step, variable))
     }
 
     /// Promises that these variables will be put: [`StepWriter::end`] fails without them.
@@ -288,6 +287,7 @@ impl StepWriter {
             let (step, rank, variable) = (self.step, self.rank(), missing.clone());
             return Err(self.misuse(Misuse::PromiseBroken { step, rank, variable }));
         }
+        self.derive();
         let contribution = self.contribution();
         let values = std::mem::take(&mut self.values);
         if self.kept {
@@ -351,7 +351,7 @@ impl StepWriter {
 
     fn lend(&self, variable: &Variable, len_bytes: usize) -> Result<fp_transport::Loan, PutError> {
         self.check_bound(len_bytes as u64)?;
-        let lent = self.arena.loan(len_bytes, 64);
+        let lent = self.arena_of(variable.name()).loan(len_bytes, 64);
         lent.map_err(|source| PutError::Memory {
             stream: self.shared.stream.clone(),
             step: self.step,
@@ -448,7 +448,8 @@ impl StepWriter {
     ) -> Result<(), PutError> {
         let put = payload.as_ref().map(Payload::as_slice).unwrap_or_default();
         truth::check(&variable.def, put).map_err(|misuse| self.misuse(misuse))?;
-        let bytes = put.len() as u64;
+        let payload = payload.and_then(|payload| self.remember(variable, region, payload));
+        let bytes = payload.as_ref().map_or(0, Payload::len) as u64;
         self.check_bound(bytes)?;
         self.len_bytes += bytes;
         let put = self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put {

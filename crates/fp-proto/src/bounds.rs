@@ -15,6 +15,12 @@ pub const FRAGMENT_BYTES: usize = 1 << 20;
 pub const LIMIT_LONG_BYTES: usize = crate::table::MAX_ENCODED_BYTES + crate::codec::LIMIT_MESSAGE_BYTES;
 /// Ranks and blocks that a `Ready` tells of, over all variables: no more than it has bytes, though a scalar takes none.
 pub const LIMIT_CHANGED_ITEMS: u64 = LIMIT_LONG_BYTES as u64;
+/// Derivations of a subscription.
+pub const LIMIT_DERIVATIONS: usize = 64;
+/// Bytes of all derivations of a subscription: as many as the longest ever takes, and a kilobyte for each of the others.
+pub const LIMIT_DERIVATIONS_BYTES: usize = LIMIT_DERIVATION_BYTES + (LIMIT_DERIVATIONS - 1) * 1024;
+/// Bytes of the longest derivation.
+pub const LIMIT_DERIVATION_BYTES: usize = 96 << 10;
 /// Bytes of all scalar values of a step.
 pub const LIMIT_VALUES_BYTES: usize = 4096;
 
@@ -32,6 +38,9 @@ fn spec(spec: &SubscriptionSpec) -> Check {
     if let Some(share) = &spec.share {
         at_most(share.set.len(), LIMIT_NAME_BYTES, "share.set")?;
     }
+    at_most(spec.derivations.len(), LIMIT_DERIVATIONS, "spec.derivations")?;
+    let derivations: usize = spec.derivations.iter().map(Vec::len).sum();
+    at_most(derivations, LIMIT_DERIVATIONS_BYTES, "spec.derivations")?;
     let VariableSet::Named(names) = &spec.variables else { return Ok(()) };
     at_most(names.len(), LIMIT_ITEMS, "spec.variables")?;
     names.iter().try_for_each(|name| at_most(name.len(), LIMIT_NAME_BYTES, "spec.variables"))

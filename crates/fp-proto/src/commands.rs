@@ -26,6 +26,8 @@ pub struct BegunStep {
     pub step: StepId,
     /// The subscriptions that it is kept for, standing ones included; sorted. Empty: nothing need be stored.
     pub kept: Vec<SubscriptionId>,
+    /// What is derived of it for those, each once and with how many of them asked for it; sorted.
+    pub derivations: Vec<(Vec<u8>, u32)>,
 }
 
 /// What a publisher waits for before its next step.

@@ -224,6 +224,9 @@ pub struct SubscriptionSpec {
     pub start_at: StartAt,
     /// The work-sharing set, if it is a member of one.
     pub share: Option<Share>,
+    /// What is to be derived for it in every step, each as its canonical bytes: not looked into here. Sorted and
+    /// without repetition; the same for the whole of the subscription.
+    pub derivations: Vec<Vec<u8>>,
 }
 
 impl Default for SubscriptionSpec {
@@ -234,6 +237,7 @@ impl Default for SubscriptionSpec {
             limit_steps: 4,
             start_at: StartAt::Next,
             share: None,
+            derivations: Vec::new(),
         }
     }
 }

@@ -149,6 +149,8 @@ pub enum SpecPart {
     Credit,
     /// A label or set name is too long.
     Name,
+    /// Derivations must be sorted and without repetition.
+    Derivations,
 }
 
 impl fmt::Display for RefusalReason {

@@ -85,6 +85,16 @@ impl Block {
         &self.payload
     }
 
+    /// The same elements in this machine's byte order with their dimensions packed in that order; the block itself if
+    /// they are.
+    ///
+    /// # Errors
+    /// Elements without a size, if they have to be moved.
+    pub fn in_order(&self, order: MemoryOrder) -> Result<Block, DeriveError> {
+        let memory = Memory::default();
+        self.native(&memory)?.reordered(order, &memory)
+    }
+
     /// The size of an element in bytes.
     pub(crate) fn element_bytes(&self) -> Result<usize, DeriveError> {
         self.dtype().size_bytes().ok_or(DeriveError::NotNumbers { dtype: self.dtype() })

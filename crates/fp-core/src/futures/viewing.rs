@@ -7,7 +7,7 @@ use crate::fetch;
 use crate::patience::{Limit, after};
 use crate::select::Select;
 use crate::statistics::Counters;
-use crate::step::{StepReader, VariableInfo, infos};
+use crate::step::{StepReader, VariableInfo};
 use crate::view::View;
 use fp_types::ArrayKind;
 use std::future::Future;
@@ -29,10 +29,10 @@ impl StepReader {
         async move {
             let deadline = after(Instant::now(), reader.shared().options.fetch_timeout);
             match reader.known_table() {
-                Some(table) => Ok(infos(&table)),
+                Some(table) => Ok(reader.infos(&table)),
                 None => {
                     let call = |reader: &StepReader, limit: Limit<'_>| {
-                        reader.table(limit.deadline).map(|table| infos(&table))
+                        reader.table(limit.deadline).map(|table| reader.infos(&table))
                     };
                     on_a_thread(reader.clone_handle(), Call(reader, call), deadline).await
                 }

@@ -4,6 +4,7 @@
 use crate::ahead::look_ahead;
 use crate::error::{Misuse, ReadError};
 use crate::patience::Limit;
+use crate::planned::is_known;
 use crate::step::StepReader;
 use crate::subscriber::Subscriber;
 use fp_types::record::{Conversion, Difference, Incompatible, Loss, Record, RecordSchema, differences};
@@ -89,7 +90,7 @@ impl StepReader {
     fn provided(&self, wanted: &RecordSchema, limit: Limit<'_>) -> Result<Vec<Provided>, ReadError> {
         self.shared().types.learn_anyway(wanted);
         let (mut provided, mut refused) = (Vec::new(), Vec::new());
-        for entry in self.table(limit.deadline)?.entries().iter().filter(|entry| !entry.def.is_parts()) {
+        for entry in self.table(limit.deadline)?.entries().iter().filter(|entry| is_known(&entry.def)) {
             let (def, variable) = (&entry.def, entry.def.name.clone());
             if !self.shared().selected.contains(self.step(), &variable) {
                 continue;

@@ -114,7 +114,7 @@ impl StepWriter {
         self.misuse(Misuse::NoRecords { variable: variable.name().to_owned(), source: Box::new(source) })
     }
 
-    fn note_payload(
+    pub(super) fn note_payload(
         &mut self,
         variable: &Variable,
         region: &Region,

@@ -171,6 +171,15 @@ impl Ledger {
         self.steps.get(&step).is_some_and(|local| local.kept.iter().any(wanted))
     }
 
+    /// What these subscriptions have derived of a step, each once and with how many of them asked for it.
+    pub(crate) fn derivations(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<(Vec<u8>, u32)> {
+        let mut asked: BTreeMap<&[u8], u32> = BTreeMap::new();
+        for known in kept.iter().filter_map(|id| self.subscriptions.get(id)) {
+            known.spec.derivations.iter().for_each(|bytes| *asked.entry(bytes).or_default() += 1);
+        }
+        asked.into_iter().map(|(bytes, count)| (bytes.to_vec(), count)).collect()
+    }
+
     /// Begins the next step for these subscriptions.
     pub(crate) fn begin(
         &mut self,

@@ -102,8 +102,9 @@ impl PublisherMachine {
         let unwanted = kept.is_empty();
         self.wire.mark(if unwanted { Transition::StepBegunUnwanted } else { Transition::StepBegunKept });
         let list = kept.iter().copied().collect();
+        let derivations = self.ledger.derivations(&kept);
         let step = self.ledger.begin(kept, not_kept, self.changes.pending());
-        BegunStep { step, kept: list }
+        BegunStep { step, kept: list, derivations }
     }
 
     fn wait_for(&mut self, id: SubscriptionId, until: Moment, expires: bool) -> Begin {

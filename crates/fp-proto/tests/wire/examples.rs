@@ -48,6 +48,7 @@ fn spec(policy: QueuePolicy) -> SubscriptionSpec {
         limit_steps: 9,
         start_at: StartAt::OldestReserved,
         share: Some(Share { set: "workers".to_owned(), mode: ShareMode::OnDemand, redeliver: true }),
+        derivations: vec![vec![1, 2, 3], vec![4]],
     }
 }
 

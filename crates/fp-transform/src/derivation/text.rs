@@ -48,6 +48,22 @@ pub enum ParseFault {
     Refused(#[from] DeriveError),
 }
 
+impl TryFrom<&str> for Derivation {
+    type Error = ParseDerivationError;
+
+    fn try_from(text: &str) -> Result<Self, ParseDerivationError> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for Derivation {
+    type Error = ParseDerivationError;
+
+    fn try_from(text: String) -> Result<Self, ParseDerivationError> {
+        text.parse()
+    }
+}
+
 impl FromStr for Derivation {
     type Err = ParseDerivationError;
 

@@ -273,11 +273,13 @@ fn check_spec(spec: &SubscriptionSpec, credit: u64) -> Result<(), RefusalReason>
         QueuePolicy::EveryKth { every, .. } => every,
         _ => 1,
     };
+    let distinct = spec.derivations.windows(2).all(|pair| pair[0] < pair[1]);
     let part = match () {
         () if spec.limit_steps == 0 => SpecPart::LimitSteps,
         () if every == 0 => SpecPart::EveryKth,
         () if credit == 0 => SpecPart::Credit,
         () if !sorted => SpecPart::Variables,
+        () if !distinct => SpecPart::Derivations,
         () => return Ok(()),
     };
     Err(RefusalReason::InvalidSpec { part })

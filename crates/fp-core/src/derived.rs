@@ -1,0 +1,43 @@
+//! Variables that a subscriber asks to be derived: only the result crosses the wire.
+//!
+//! A subscription carries each derivation as its canonical bytes. A publisher rank derives from the blocks that were put
+//! in a step, before it reports the step, and puts the result beside them under a name made of the derivation's id: so
+//! two subscriptions that ask for the same share one result, and layouts, wants and transports know nothing of it. A
+//! result of which each rank has its blocks is a global array. What needs all ranks to be whole, or is compressed on its
+//! way, is a local array of bytes: a part of each rank, put together by the subscriber when it is first read in a step.
+//! What could not be derived is told in another local array, as text.
+
+mod asked;
+mod computing;
+mod packed;
+mod reading;
+
+pub use asked::DerivationError;
+pub(crate) use asked::{Asked, Derived, canonical};
+pub(crate) use computing::{Deriver, Failure, Known, Outcome};
+pub(crate) use reading::Merged;
+
+use fp_transform::{Derivation, DerivationId, Operation};
+
+/// What follows the id in the name of the array that a derivation gives.
+const DERIVED: &str = "#derived";
+/// What follows the id in the name of the texts that say why there is none.
+const FAILED: &str = "#failed";
+
+fn derived_name(id: DerivationId) -> String {
+    format!("{id}{DERIVED}")
+}
+
+fn failed_name(id: DerivationId) -> String {
+    format!("{id}{FAILED}")
+}
+
+/// Whether a variable of a step is one that users do not know.
+pub(crate) fn is_internal(name: &str) -> bool {
+    name.ends_with(DERIVED) || name.ends_with(FAILED)
+}
+
+/// Whether results travel as a part of each rank, to be put together where they are read.
+fn is_packed(derivation: &Derivation) -> bool {
+    derivation.compression().is_some() || derivation.operations().last().is_some_and(Operation::gathers)
+}

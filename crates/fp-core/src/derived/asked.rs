@@ -1,0 +1,187 @@
+//! What a subscriber asks to be derived, and under which names it reads it.
+
+use super::{derived_name, failed_name, is_packed};
+use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES};
+use fp_transform::{Derivation, ParseDerivationError};
+use fp_types::{BlockId, Epoch, NameError, TableId, validate_name};
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Mutex, PoisonError};
+
+/// Lists of parts that are remembered.
+const LIMIT_LISTS: usize = 64;
+
+/// Why a derivation cannot be subscribed to.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DerivationError {
+    /// The text cannot be read; it says where.
+    #[error(transparent)]
+    Text(#[from] ParseDerivationError),
+    /// No variable can have that name.
+    #[error("the name of a derived variable: {0}")]
+    Name(#[from] NameError),
+    /// Something else is called so already.
+    #[error("two derived variables are called {name:?}")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// Several arrays with nothing that makes one of them.
+    #[error("{derivation:?} gives {count} arrays, which are variables already")]
+    Several {
+        /// The derivation.
+        derivation: String,
+        /// How many.
+        count: usize,
+    },
+    /// More than a subscription may ask for.
+    #[error("a subscription asks for {LIMIT_DERIVATIONS} derivations at most")]
+    TooMany,
+    /// Longer than what a subscription may ask for.
+    #[error(
+        "the derivations of a subscription take {len_bytes} bytes, and {LIMIT_DERIVATIONS_BYTES} at most are sent"
+    )]
+    TooLong {
+        /// What they take.
+        len_bytes: usize,
+    },
+}
+
+impl From<Infallible> for DerivationError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// The encodings that travel: sorted, each once.
+pub(crate) fn canonical(derivations: &[(String, Derivation)]) -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = derivations.iter().map(|(_, derivation)| derivation.to_bytes()).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+impl DerivationError {
+    /// Whether one more goes with those that are asked for.
+    pub(crate) fn check(
+        known: &[(String, Derivation)],
+        name: &str,
+        derivation: &Derivation,
+    ) -> Result<(), Self> {
+        validate_name(name)?;
+        let count = derivation.inputs().len();
+        if known.iter().any(|(other, _)| other == name) {
+            return Err(Self::Twice { name: name.to_owned() });
+        }
+        if derivation.operations().is_empty() && count > 1 {
+            return Err(Self::Several { derivation: derivation.to_string(), count });
+        }
+        if known.len() >= LIMIT_DERIVATIONS {
+            return Err(Self::TooMany);
+        }
+        let len = |derivation: &Derivation| derivation.to_bytes().len();
+        let len_bytes = len(derivation) + known.iter().map(|(_, derivation)| len(derivation)).sum::<usize>();
+        if len_bytes > LIMIT_DERIVATIONS_BYTES {
+            return Err(Self::TooLong { len_bytes });
+        }
+        Ok(())
+    }
+}
+
+/// A derived variable as its subscriber knows it.
+pub(crate) struct Asked {
+    pub(crate) name: String,
+    pub(crate) derivation: Derivation,
+    /// What the result is called in steps.
+    pub(crate) variable: String,
+    /// What the texts are called that say why there is none.
+    pub(crate) failed: String,
+    pub(crate) is_packed: bool,
+}
+
+/// Where the parts of one variable are: in one table of one epoch they are always the same.
+type PartsKey = (Option<Epoch>, TableId, String);
+
+/// All that a subscriber has derived for it.
+pub(crate) struct Derived {
+    asked: Vec<Asked>,
+    parts: Mutex<HashMap<PartsKey, Vec<BlockId>>>,
+}
+
+impl Derived {
+    pub(crate) fn new(derivations: &[(String, Derivation)]) -> Self {
+        let asked = |(name, derivation): &(String, Derivation)| Asked {
+            name: name.clone(),
+            variable: derived_name(derivation.id()),
+            failed: failed_name(derivation.id()),
+            is_packed: is_packed(derivation),
+            derivation: derivation.clone(),
+        };
+        Self { asked: derivations.iter().map(asked).collect(), parts: Mutex::new(HashMap::new()) }
+    }
+
+    /// All of them.
+    pub(crate) fn asked(&self) -> &[Asked] {
+        &self.asked
+    }
+
+    /// The derived variable of that name, and which of its arrays: behind a dot, where it gives several.
+    pub(crate) fn find<'n>(&self, variable: &'n str) -> Option<(&Asked, &'n str)> {
+        self.asked.iter().find_map(|asked| match variable.strip_prefix(asked.name.as_str())? {
+            "" => Some((asked, "")),
+            rest => rest
+                .strip_prefix('.')
+                .filter(|part| matches!(*part, "index" | "value"))
+                .map(|part| (asked, part)),
+        })
+    }
+
+    pub(super) fn known_parts(&self, key: &PartsKey) -> Option<Vec<BlockId>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    pub(super) fn keep_parts(&self, key: PartsKey, blocks: Vec<BlockId>) {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if parts.len() >= LIMIT_LISTS {
+            parts.clear();
+        }
+        parts.insert(key, blocks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn derivation(text: &str) -> Derivation {
+        text.parse().expect("a derivation")
+    }
+
+    #[test]
+    fn what_cannot_be_asked_for_is_refused_at_once() {
+        let known = [("speed".to_owned(), derivation("a, b | magnitude"))];
+        let check = |name: &str, text: &str| DerivationError::check(&known, name, &derivation(text));
+        assert_eq!(check("max", "a | max"), Ok(()));
+        assert_eq!(check("speed", "a | max"), Err(DerivationError::Twice { name: "speed".to_owned() }));
+        assert!(matches!(check("a/b", "a | max"), Err(DerivationError::Name(_))));
+        assert!(matches!(check("both", "a, b"), Err(DerivationError::Several { count: 2, .. })));
+        let many: Vec<_> = (0..LIMIT_DERIVATIONS).map(|at| (at.to_string(), known[0].1.clone())).collect();
+        let more = DerivationError::check(&many, "more", &derivation("a | max"));
+        assert_eq!(more, Err(DerivationError::TooMany));
+    }
+
+    #[test]
+    fn equal_ones_travel_once() {
+        let twice = [("a".to_owned(), derivation("T | max")), ("b".to_owned(), derivation(" T|max "))];
+        assert_eq!(canonical(&twice).len(), 1);
+    }
+
+    #[test]
+    fn names_of_several_arrays_have_a_dot() {
+        let derived = Derived::new(&[("hot".to_owned(), derivation("T | points(> 5)"))]);
+        let part = |name: &str| derived.find(name).map(|(_, part)| part.to_owned());
+        assert_eq!(part("hot.index").as_deref(), Some("index"));
+        assert_eq!((part("hot").as_deref(), part("hot.other"), part("hotter")), (Some(""), None, None));
+    }
+}

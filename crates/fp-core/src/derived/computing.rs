@@ -1,0 +1,150 @@
+//! Deriving on a publisher rank: on the threads of a small pool, which contain what goes wrong.
+
+use super::packed::pack;
+use super::{derived_name, failed_name, is_packed};
+use crate::error::PutError;
+use fp_transform::{
+    Array, ArrayType, Block, Derivation, DeriveError, MAX_OVERRUNS, Operation, Plan, Pool, PoolError,
+};
+use fp_types::MemoryOrder;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// Threads that derive in this process, and calls that may wait for one.
+const THREADS: usize = 2;
+const LIMIT_QUEUED: usize = 64;
+/// Derivations that are remembered between steps.
+const LIMIT_KNOWN: usize = 4096;
+
+fn pool() -> &'static Pool {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    POOL.get_or_init(|| Pool::new(THREADS, LIMIT_QUEUED))
+}
+
+/// Why a rank could not derive.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("{variable:?} is no global array ({kind}), and others are not derived from")]
+    Kind { variable: String, kind: String },
+    #[error("it put {present:?} but no block of {missing:?}")]
+    Missing { present: String, missing: String },
+    #[error("it ran for too long {MAX_OVERRUNS} times, and is not done any more")]
+    Refused,
+    #[error(transparent)]
+    Derive(#[from] DeriveError),
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    #[error(transparent)]
+    Put(#[from] Box<PutError>),
+}
+
+/// What a rank derived.
+pub(crate) enum Outcome {
+    /// Blocks of one array.
+    Blocks { of: ArrayType, order: MemoryOrder, blocks: Vec<Block> },
+    /// The rank's part, to be put together with those of others.
+    Packed(Vec<u8>),
+}
+
+/// A derivation that some subscription asks for.
+pub(crate) struct Known {
+    pub(crate) derivation: Derivation,
+    /// What the result is called in steps.
+    pub(crate) variable: String,
+    /// What the text is called that says why there is none.
+    pub(crate) failed: String,
+    plan: Mutex<Option<(Vec<ArrayType>, Plan)>>,
+    overruns: AtomicU32,
+}
+
+impl Known {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let derivation = match Derivation::from_bytes(bytes) {
+            Ok(derivation) => derivation,
+            Err(error) => {
+                // Its subscriber finds nothing in the step, and says so.
+                tracing::warn!(%error, "a subscription asks for a derivation that cannot be read");
+                return None;
+            }
+        };
+        let id = derivation.id();
+        let (variable, failed) = (derived_name(id), failed_name(id));
+        let (plan, overruns) = (Mutex::new(None), AtomicU32::new(0));
+        Some(Self { derivation, variable, failed, plan, overruns })
+    }
+
+    /// The plan for these types, which seldom change.
+    fn plan(&self, types: &[ArrayType]) -> Result<Plan, DeriveError> {
+        let mut known = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, plan)) = known.as_ref().filter(|(of, _)| of == types) {
+            return Ok(plan.clone());
+        }
+        let plan = self.derivation.plan(types)?;
+        *known = Some((types.to_vec(), plan.clone()));
+        Ok(plan)
+    }
+
+    /// In which order the results of all ranks lie.
+    fn order(&self, of_input: MemoryOrder) -> MemoryOrder {
+        let reordered = |operation: &Operation| match operation {
+            Operation::Reorder(order) => Some(*order),
+            _ => None,
+        };
+        self.derivation.operations().iter().rev().find_map(reordered).unwrap_or(of_input)
+    }
+
+    fn compute(&self, inputs: &[Array], of_input: MemoryOrder) -> Result<Outcome, DeriveError> {
+        let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
+        let plan = self.plan(&types)?;
+        let derived = plan.apply(inputs)?;
+        if is_packed(&self.derivation) {
+            return pack(&derived, self.derivation.compression()).map(Outcome::Packed);
+        }
+        let [array] = &derived.arrays[..] else {
+            return Err(DeriveError::InputCount { count: derived.arrays.len() });
+        };
+        let (of, order) = (array.array_type(), self.order(of_input));
+        if of.dtype.size_bytes().is_none() {
+            return Err(DeriveError::NotNumbers { dtype: of.dtype });
+        }
+        let blocks = array.blocks().iter().map(|block| block.in_order(order)).collect::<Result<_, _>>()?;
+        Ok(Outcome::Blocks { of, order, blocks })
+    }
+
+    /// Derives from what a rank has, within that time; twice at most it may take longer.
+    pub(crate) fn derive(
+        self: &Arc<Self>,
+        inputs: Vec<Array>,
+        of_input: MemoryOrder,
+        limit: Duration,
+    ) -> Result<Outcome, Failure> {
+        if self.overruns.load(Ordering::Relaxed) >= MAX_OVERRUNS {
+            return Err(Failure::Refused);
+        }
+        let known = self.clone();
+        let done = pool().run(limit, move || known.compute(&inputs, of_input));
+        if matches!(done, Err(PoolError::Overrun { .. })) {
+            self.overruns.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(done??)
+    }
+}
+
+/// The derivations that were asked for on one rank.
+#[derive(Default)]
+pub(crate) struct Deriver {
+    known: Mutex<HashMap<Vec<u8>, Option<Arc<Known>>>>,
+}
+
+impl Deriver {
+    /// What these bytes ask for, if they can be read.
+    pub(crate) fn known(&self, bytes: Vec<u8>) -> Option<Arc<Known>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= LIMIT_KNOWN {
+            known.clear();
+        }
+        known.entry(bytes).or_insert_with_key(|bytes| Known::read(bytes).map(Arc::new)).clone()
+    }
+}

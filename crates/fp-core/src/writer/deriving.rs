@@ -1,0 +1,180 @@
+//! What of a step is derived for subscriptions: from blocks that are remembered as they are put, at the step's end.
+//!
+//! The end of the step waits for the pool. It could be reported later instead, from a thread of the pool; but then
+//! whether a step ended well would be told by the next call, and blocks of two steps would be live on the way there. What
+//! the application gains from waiting is that errors stay where they are made; what it pays is the time of computing,
+//! `Statistics::derived_ns`.
+
+use super::StepWriter;
+use crate::derived::{Failure, Known, Outcome};
+use crate::error::PutError;
+use crate::publisher::PublisherShared;
+use crate::statistics::Counters;
+use crate::variable::Variable;
+use fp_transform::{Array, Block};
+use fp_transport::{Arena, Payload};
+use fp_types::record::ElementForm;
+use fp_types::{ArrayKind, Dtype, MemoryOrder, Region, VariableDef};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The longest text about a failure.
+const LIMIT_TEXT_BYTES: usize = 1024;
+
+/// What is derived of one step, and from what.
+pub(super) struct Deriving {
+    /// Each with how many subscriptions asked for it.
+    asked: Vec<(Arc<Known>, u32)>,
+    inputs: BTreeMap<String, Vec<(Region, Payload)>>,
+    /// Memory for blocks that nobody reads themselves: let go of when all is derived.
+    scratch: Arena,
+}
+
+impl Deriving {
+    pub(super) fn new(shared: &PublisherShared, derivations: Vec<(Vec<u8>, u32)>) -> Self {
+        let known = |(bytes, count)| Some((shared.deriver.known(bytes)?, count));
+        let asked: Vec<(Arc<Known>, u32)> = derivations.into_iter().filter_map(known).collect();
+        let names = asked.iter().flat_map(|(known, _)| known.derivation.inputs().iter().cloned());
+        let inputs = names.map(|name| (name, Vec::new())).collect();
+        Self { asked, inputs, scratch: shared.server.pool.arena() }
+    }
+
+    fn takes(&self, variable: &str) -> bool {
+        self.inputs.contains_key(variable)
+    }
+}
+
+impl StepWriter {
+    /// Whether somebody wants this variable in this step, or something that is derived from it: otherwise there is no
+    /// need to compute it.
+    pub fn wanted(&self, variable: &str) -> bool {
+        self.kept && (self.deriving.takes(variable) || self.serves(variable))
+    }
+
+    /// Whether somebody reads the variable itself.
+    fn serves(&self, variable: &str) -> bool {
+        self.shared.endpoint.inspect(|state| state.machine.keeps(self.step, variable))
+    }
+
+    /// Where the blocks of a variable are lent from.
+    pub(super) fn arena_of(&self, variable: &str) -> &Arena {
+        match self.deriving.takes(variable) && !self.serves(variable) {
+            true => &self.deriving.scratch,
+            false => &self.arena,
+        }
+    }
+
+    /// Remembers a block from which something is derived; gives it back if somebody reads it as well.
+    pub(super) fn remember(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        payload: Payload,
+    ) -> Option<Payload> {
+        let serves = !self.deriving.takes(variable.name()) || self.serves(variable.name());
+        if let Some(blocks) = self.deriving.inputs.get_mut(variable.name()) {
+            blocks.push((*region, payload.clone()));
+        }
+        serves.then_some(payload)
+    }
+
+    /// Derives all that was asked for. What fails is told in the step, to those who asked for it.
+    pub(super) fn derive(&mut self) {
+        let asked = std::mem::take(&mut self.deriving.asked);
+        for (known, count) in &asked {
+            let started = Instant::now();
+            let done = self.derive_one(known);
+            let counters = &self.shared.counters;
+            Counters::add(&counters.derived_ns, started.elapsed().as_nanos() as usize);
+            match done {
+                Ok(false) => {}
+                Ok(true) => {
+                    Counters::add(&counters.derivations, 1);
+                    Counters::add(&counters.shared_derivations, count.saturating_sub(1) as usize);
+                }
+                Err(failure) => self.tell_failure(known, &failure),
+            }
+        }
+        self.deriving.inputs.clear();
+    }
+
+    /// Whether this rank had anything to derive it from.
+    fn derive_one(&mut self, known: &Arc<Known>) -> Result<bool, Failure> {
+        let Some((inputs, order)) = self.inputs_of(known)? else { return Ok(false) };
+        let limit = self.shared.options.derive_timeout;
+        match known.derive(inputs, order, limit)? {
+            Outcome::Packed(bytes) => self.put_bytes(&known.variable, bytes)?,
+            Outcome::Blocks { of, order, blocks } => {
+                let def = VariableDef::global_array(known.variable.clone(), of.dtype, of.shape.ndims());
+                let variable = Variable { shape: of.shape, ..Variable::shapeless(def.with_order(order)) };
+                for block in blocks {
+                    let payload = Payload::from_owner(Held(block.payload().clone()));
+                    self.put_derived(&variable, block.region(), payload)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// What this rank has of the variables, and the memory order of the first; nothing if it has none of any.
+    fn inputs_of(&self, known: &Known) -> Result<Option<(Vec<Array>, MemoryOrder)>, Failure> {
+        let names = known.derivation.inputs();
+        let Some(present) = names.iter().find(|name| self.puts.contains_key(*name)) else { return Ok(None) };
+        let mut arrays = Vec::with_capacity(names.len());
+        for name in names {
+            let missing = || Failure::Missing { present: present.clone(), missing: name.clone() };
+            arrays.push(self.input(name)?.ok_or_else(missing)?);
+        }
+        let order = names.first().and_then(|name| self.puts.get(name)).map(|put| put.def.order);
+        Ok(Some((arrays, order.unwrap_or_default())))
+    }
+
+    fn input(&self, name: &str) -> Result<Option<Array>, Failure> {
+        let (Some(put), Some(blocks)) = (self.puts.get(name), self.deriving.inputs.get(name)) else {
+            return Ok(None);
+        };
+        let (ArrayKind::GlobalArray, Some(shape)) = (put.def.kind, put.shape) else {
+            return Err(Failure::Kind { variable: name.to_owned(), kind: put.def.kind.to_string() });
+        };
+        let form = ElementForm::native(put.def.dtype);
+        let block = |(region, payload): &(Region, Payload)| {
+            Block::shared(*region, form, put.def.order, Arc::new(payload.clone()))
+        };
+        let blocks = blocks.iter().map(block).collect::<Result<_, _>>()?;
+        Ok(Some(Array::new(put.def.dtype, shape, blocks)?))
+    }
+
+    fn put_bytes(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), Failure> {
+        let region = Region::new([0], [bytes.len() as u64]).map_err(fp_transform::DeriveError::from)?;
+        let variable = Variable::shapeless(VariableDef::local_array(name, Dtype::U8, 1));
+        self.put_derived(&variable, &region, Payload::from_owner(bytes))
+    }
+
+    fn put_derived(&mut self, variable: &Variable, region: &Region, payload: Payload) -> Result<(), Failure> {
+        Counters::add(&self.shared.counters.derived_bytes, payload.len());
+        let put = self.note_payload(variable, region, payload, true);
+        put.map_err(|error: PutError| Failure::Put(Box::new(error)))
+    }
+
+    fn tell_failure(&mut self, known: &Known, failure: &Failure) {
+        let text: String = failure.to_string();
+        tracing::warn!(derivation = %known.derivation, step = %self.step, text, "not derived");
+        Counters::add(&self.shared.counters.failed_derivations, 1);
+        let len = text.floor_char_boundary(LIMIT_TEXT_BYTES);
+        let told = self.put_bytes(&known.failed, text.as_bytes()[..len].to_vec());
+        if let Err(error) = told {
+            // Without room for a text its reader finds nothing, or less than all ranks have.
+            tracing::warn!(%error, "nor is there room to say so");
+        }
+    }
+}
+
+/// Memory of a result as an owner of bytes.
+struct Held(fp_transform::Payload);
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
