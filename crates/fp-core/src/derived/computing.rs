@@ -161,3 +161,22 @@ impl Deriver {
             .map(|known| (known, mark == FEWER_BYTES))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_ask_for_nothing_are_passed_over_and_equal_ones_are_one() {
+        let deriver = Deriver::default();
+        let encoded = "vx, vy | magnitude".parse::<Derivation>().expect("a derivation").to_bytes();
+        let marked = |mark: u8| [&[mark], &encoded[..]].concat();
+        let (always, may_be_left) = deriver.known(&marked(0)).expect("known");
+        let (same, may) = deriver.known(&marked(FEWER_BYTES)).expect("known");
+        assert!(Arc::ptr_eq(&always, &same) && !may_be_left && may);
+        for len in 0..encoded.len() + 1 {
+            assert!(deriver.known(&marked(0)[..len]).is_none(), "cut to {len}");
+        }
+        assert!(deriver.known(&[0, 255, 255, 255]).is_none());
+    }
+}
