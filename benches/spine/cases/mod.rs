@@ -3,6 +3,7 @@
 mod attach;
 mod copies;
 mod floors;
+mod derived;
 mod grid;
 mod latency;
 mod memory;
@@ -31,6 +32,7 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("view", waiting::view),
     ("grid", grid::measure),
     ("tcp", copies::tcp),
+    ("derived", derived::measure),
     ("latency", latency::measure),
     ("attach", attach::measure),
     ("memory", memory::measure),
@@ -51,6 +53,8 @@ const ROLES: &[(&str, Play)] = &[
     ("waiting-copier", waiting::copier),
     ("grid-publisher", grid::publisher),
     ("grid-subscriber", grid::subscriber),
+    ("derived-publisher", derived::publisher),
+    ("derived-subscriber", derived::subscriber),
     ("futex-ping", latency::futex_ping),
     ("futex-pong", latency::futex_pong),
     ("socket-ping", socket::ping),

@@ -5,19 +5,19 @@
 //! two subscriptions that ask for the same share one result, and layouts, wants and transports know nothing of it. A
 //! result of which each rank has its blocks is a global array. What needs all ranks to be whole, or is compressed on its
 //! way, is a local array of bytes: a part of each rank, put together by the subscriber when it is first read in a step.
-//! What could not be derived is told in another local array, as text.
+//! A subscriber may derive by itself instead, or leave it to the bytes on which side. What could not be derived is told in another local array, as text.
 
 mod asked;
 mod computing;
 mod packed;
 mod reading;
 
-pub use asked::DerivationError;
 pub(crate) use asked::{Asked, Derived, canonical};
+pub use asked::{DerivationError, DerivedVariable};
 pub(crate) use computing::{Deriver, Failure, Known, Outcome};
 pub(crate) use reading::Merged;
 
-use fp_transform::{Derivation, DerivationId, Operation};
+use fp_transform::{Derivation, DerivationId, Operation, Plan};
 
 /// What follows the id in the name of the array that a derivation gives.
 const DERIVED: &str = "#derived";
@@ -40,4 +40,11 @@ pub(crate) fn is_internal(name: &str) -> bool {
 /// Whether results travel as a part of each rank, to be put together where they are read.
 fn is_packed(derivation: &Derivation) -> bool {
     derivation.compression().is_some() || derivation.operations().last().is_some_and(Operation::gathers)
+}
+
+/// Whether less travels if the inputs do. All ranks of both sides decide by this, and by the same shapes: what only the
+/// elements decide (how many points there are, how well they compress) is taken to be little.
+fn is_better_left(plan: &Plan) -> bool {
+    let (input_bytes, output_bytes) = plan.len_bytes();
+    input_bytes < output_bytes && plan.outputs().iter().all(|of| !of.at_most)
 }

@@ -2,11 +2,11 @@
 
 use crate::cohort::Cohort;
 use crate::collectives::{Collectives, SharedCollectives};
-use crate::derived::DerivationError;
+use crate::derived::{DerivationError, DerivedVariable};
 use crate::gathering;
 use crate::rendezvous::Rendezvous;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, VariableSet};
-use fp_transform::Derivation;
+use fp_transform::{Derivation, Placement};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use fp_types::Selection;
 use std::net::{IpAddr, SocketAddr};
@@ -292,8 +292,8 @@ pub struct SubscriberOptions {
     pub publisher_contact: Option<Contact>,
     /// The variables. Default: all; where something is derived, none.
     pub variables: VariableSet,
-    /// Derived variables: their names, and what they are derived by.
-    pub derivations: Vec<(String, Derivation)>,
+    /// Derived variables.
+    pub derivations: Vec<DerivedVariable>,
     /// Standing selections: pushed without being asked where blocks cannot be shared.
     pub selections: Vec<(String, Selection)>,
     /// What happens at the bound. Default: every step, the publisher waits up to 60 s.
@@ -366,10 +366,26 @@ impl SubscriberOptions {
     ///
     /// # Errors
     /// A text that cannot be read, with the position; a name that cannot be, or is there already; too many.
-    pub fn with_derivation<D>(
+    pub fn with_derivation<D>(self, name: impl Into<String>, derivation: D) -> Result<Self, DerivationError>
+    where
+        D: TryInto<Derivation>,
+        DerivationError: From<D::Error>,
+    {
+        self.with_derivation_at(name, derivation, Placement::Publisher)
+    }
+
+    /// The same on a side of one's choice: by the subscriber, of the published variables, which it fetches whole; or,
+    /// by [`Placement::FewerBytes`], there if in that step the variables have fewer bytes than what is derived of them,
+    /// else by the publisher. `Statistics` of either side says how often it derived, the publisher's also how often it
+    /// left that to subscribers.
+    ///
+    /// # Errors
+    /// As [`SubscriberOptions::with_derivation`].
+    pub fn with_derivation_at<D>(
         mut self,
         name: impl Into<String>,
         derivation: D,
+        placement: Placement,
     ) -> Result<Self, DerivationError>
     where
         D: TryInto<Derivation>,
@@ -377,17 +393,19 @@ impl SubscriberOptions {
     {
         let (name, derivation) = (name.into(), derivation.try_into()?);
         DerivationError::check(&self.derivations, &name, &derivation)?;
-        self.derivations.push((name, derivation));
+        self.derivations.push(DerivedVariable { name, derivation, placement });
         Ok(self)
     }
 
     /// The published variables that are kept for it.
     pub(crate) fn kept_variables(&self) -> VariableSet {
-        match self.derivations.is_empty() {
-            true => self.variables.clone(),
-            false if self.variables == VariableSet::All => VariableSet::Named(Vec::new()),
-            false => self.variables.clone(),
-        }
+        let named = match &self.variables {
+            VariableSet::All if self.derivations.is_empty() => return VariableSet::All,
+            VariableSet::All => [].iter(),
+            VariableSet::Named(names) => names.iter(),
+        };
+        let here = self.derivations.iter().filter(|of| of.placement == Placement::Subscriber);
+        VariableSet::named(named.chain(here.flat_map(|of| of.derivation.inputs())))
     }
 
     /// Adds a standing selection: what of a variable will be read in every step.

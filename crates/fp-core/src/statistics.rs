@@ -60,10 +60,12 @@ counters! {
     conversions,
     /// Records that were written, read or converted one by one.
     handled_records,
-    /// Derivations done: one for each step, however many subscriptions asked for it.
+    /// Derivations done on this side: one for each step, however many subscriptions asked for it.
     derivations,
     /// Subscriptions that shared the result of a derivation with another that asked for the same.
     shared_derivations,
+    /// Derivations that a publisher left to its subscribers, as so fewer bytes travel.
+    left_derivations,
     /// Derivations that failed.
     failed_derivations,
     /// Bytes that derivations gave.

@@ -4,8 +4,8 @@
 mod support;
 
 use fp_core::{
-    Cohort, Derivation, DerivationError, Publisher, ReadError, Region, Select, Selection, StepReader,
-    Subscriber, SubscriberOptions, TransportKind, TransportPolicy, Variable,
+    Cohort, Derivation, DerivationError, Placement, Publisher, ReadError, Region, Select, Selection,
+    StepReader, StepWriter, Subscriber, SubscriberOptions, TransportKind, TransportPolicy, Variable,
 };
 use std::time::Duration;
 use support::{PATIENCE, Place, STREAM, executor::block_on, take};
@@ -36,6 +36,11 @@ fn velocity(dim: usize) -> Variable {
 
 /// Publishes the three components of the next step, each by another way to put.
 fn publish(publisher: &mut Publisher) -> u64 {
+    publish_with(publisher, |_| {})
+}
+
+/// The same and more.
+fn publish_with(publisher: &mut Publisher, more: impl Fn(&mut StepWriter)) -> u64 {
     let mut writer = publisher.begin_step().expect("a step");
     let step = writer.step().0;
     let half = LEN / 2;
@@ -47,6 +52,7 @@ fn publish(publisher: &mut Publisher) -> u64 {
         loan.copy_from_slice(&components(step, 2, from, to));
         writer.put_loan(loan).expect("put");
     }
+    more(&mut writer);
     writer.end().expect("ended");
     step
 }
@@ -127,6 +133,49 @@ fn equal_derivations_are_computed_once() {
 }
 
 #[test]
+fn it_is_derived_on_the_side_that_is_told_or_where_fewer_bytes_travel() {
+    let wide = "small | cast(f64)";
+    let small = |index: u64| (index % 251) as u8;
+    let cases = [
+        (SPEED, Placement::Publisher, (3, 0, 0), 8),
+        (SPEED, Placement::Subscriber, (0, 0, 3), 24),
+        (SPEED, Placement::FewerBytes, (3, 0, 0), 8),
+        (wide, Placement::Publisher, (3, 0, 0), 16),
+        (wide, Placement::FewerBytes, (0, 3, 3), 2),
+        ("vx | max", Placement::FewerBytes, (3, 0, 0), 0),
+    ];
+    for (text, placement, counts, element_bytes) in cases {
+        let place = Place::new();
+        let mut publisher = place.publisher();
+        let options = place.over(TransportKind::Tcp).with_derivation_at("it", text, placement);
+        let mut subscriber = attach(options.expect("a derivation"));
+        for _ in 0..3 {
+            let number = publish_with(&mut publisher, |writer| {
+                let variable = Variable::global::<u8>("small", &[2 * LEN]).expect("a shape");
+                let region = Region::new([0], [2 * LEN]).expect("inside");
+                writer.put(&variable, &region, (0..2 * LEN).map(small).collect()).expect("put");
+            });
+            let step = take(&mut subscriber);
+            let (_, _, bytes) = step.get_bytes("it", Selection::All).expect("all");
+            let plain = |values: Vec<f64>| values.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<u8>>();
+            let expected = match text {
+                SPEED => plain(speeds(number)),
+                "vx | max" => plain(vec![components(number, 0, 0, LEN).into_iter().fold(-99.0, f64::max)]),
+                _ => plain((0..2 * LEN).map(|index| f64::from(small(index))).collect()),
+            };
+            assert_eq!(bytes, expected, "{text}, {placement:?}");
+        }
+        let (there, here) = (publisher.statistics(), subscriber.statistics());
+        assert_eq!(
+            (there.derivations, there.left_derivations, here.derivations),
+            counts,
+            "{text}, {placement:?}"
+        );
+        assert_eq!(here.received_bytes / (3 * LEN), element_bytes, "{text}, {placement:?}");
+    }
+}
+
+#[test]
 fn a_newcomer_has_it_from_its_first_step_on() {
     let place = Place::new();
     let mut publisher = place.publisher();
@@ -160,7 +209,7 @@ fn only_what_is_needed_is_wanted() {
 }
 
 /// A failure told to who asked, while another subscription goes on; the error's text.
-fn failure(text: &str, put: impl Fn(&mut fp_core::StepWriter)) -> String {
+fn failure(text: &str, put: impl Fn(&mut StepWriter)) -> String {
     let place = Place::new();
     let options = place.publisher_options().with_derive_timeout(PATIENCE);
     let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
@@ -188,7 +237,7 @@ fn failure(text: &str, put: impl Fn(&mut fp_core::StepWriter)) -> String {
 
 #[test]
 fn what_cannot_be_derived_says_why_and_harms_nobody() {
-    let nothing = |_: &mut fp_core::StepWriter| {};
+    let nothing = |_: &mut StepWriter| {};
     let missing = failure("vx, speed | magnitude", nothing);
     assert_eq!(missing, "publisher rank 0: it put \"vx\" but no block of \"speed\"");
     let unknown = failure("heat | max", nothing);

@@ -2,7 +2,7 @@
 
 use super::{derived_name, failed_name, is_packed};
 use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES};
-use fp_transform::{Derivation, ParseDerivationError};
+use fp_transform::{Derivation, ParseDerivationError, Placement};
 use fp_types::{BlockId, Epoch, NameError, TableId, validate_name};
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -54,9 +54,34 @@ impl From<Infallible> for DerivationError {
     }
 }
 
-/// The encodings that travel: sorted, each once.
-pub(crate) fn canonical(derivations: &[(String, Derivation)]) -> Vec<Vec<u8>> {
-    let mut all: Vec<Vec<u8>> = derivations.iter().map(|(_, derivation)| derivation.to_bytes()).collect();
+/// A variable that a subscriber has derived.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DerivedVariable {
+    /// What it is read by.
+    pub name: String,
+    /// What it is derived by.
+    pub derivation: Derivation,
+    /// On which side.
+    pub placement: Placement,
+}
+
+/// Marks a derivation that is done by the publisher.
+pub(super) const ALWAYS: u8 = 0;
+/// Marks one that is done by the publisher unless its inputs have fewer bytes.
+pub(super) const FEWER_BYTES: u8 = 1;
+
+/// What travels, each with a mark before its encoding: sorted, each once.
+pub(crate) fn canonical(derivations: &[DerivedVariable]) -> Vec<Vec<u8>> {
+    let marked = |of: &DerivedVariable| {
+        let mark = match of.placement {
+            Placement::Publisher => ALWAYS,
+            Placement::FewerBytes => FEWER_BYTES,
+            Placement::Subscriber => return None,
+        };
+        Some([&[mark], &of.derivation.to_bytes()[..]].concat())
+    };
+    let mut all: Vec<Vec<u8>> = derivations.iter().filter_map(marked).collect();
     all.sort();
     all.dedup();
     all
@@ -64,14 +89,10 @@ pub(crate) fn canonical(derivations: &[(String, Derivation)]) -> Vec<Vec<u8>> {
 
 impl DerivationError {
     /// Whether one more goes with those that are asked for.
-    pub(crate) fn check(
-        known: &[(String, Derivation)],
-        name: &str,
-        derivation: &Derivation,
-    ) -> Result<(), Self> {
+    pub(crate) fn check(known: &[DerivedVariable], name: &str, derivation: &Derivation) -> Result<(), Self> {
         validate_name(name)?;
         let count = derivation.inputs().len();
-        if known.iter().any(|(other, _)| other == name) {
+        if known.iter().any(|other| other.name == name) {
             return Err(Self::Twice { name: name.to_owned() });
         }
         if derivation.operations().is_empty() && count > 1 {
@@ -80,8 +101,8 @@ impl DerivationError {
         if known.len() >= LIMIT_DERIVATIONS {
             return Err(Self::TooMany);
         }
-        let len = |derivation: &Derivation| derivation.to_bytes().len();
-        let len_bytes = len(derivation) + known.iter().map(|(_, derivation)| len(derivation)).sum::<usize>();
+        let len = |derivation: &Derivation| 1 + derivation.to_bytes().len();
+        let len_bytes = len(derivation) + known.iter().map(|of| len(&of.derivation)).sum::<usize>();
         if len_bytes > LIMIT_DERIVATIONS_BYTES {
             return Err(Self::TooLong { len_bytes });
         }
@@ -98,6 +119,7 @@ pub(crate) struct Asked {
     /// What the texts are called that say why there is none.
     pub(crate) failed: String,
     pub(crate) is_packed: bool,
+    pub(crate) placement: Placement,
 }
 
 /// Where the parts of one variable are: in one table of one epoch they are always the same.
@@ -110,13 +132,14 @@ pub(crate) struct Derived {
 }
 
 impl Derived {
-    pub(crate) fn new(derivations: &[(String, Derivation)]) -> Self {
-        let asked = |(name, derivation): &(String, Derivation)| Asked {
-            name: name.clone(),
-            variable: derived_name(derivation.id()),
-            failed: failed_name(derivation.id()),
-            is_packed: is_packed(derivation),
-            derivation: derivation.clone(),
+    pub(crate) fn new(derivations: &[DerivedVariable]) -> Self {
+        let asked = |of: &DerivedVariable| Asked {
+            name: of.name.clone(),
+            variable: derived_name(of.derivation.id()),
+            failed: failed_name(of.derivation.id()),
+            is_packed: is_packed(&of.derivation),
+            derivation: of.derivation.clone(),
+            placement: of.placement,
         };
         Self { asked: derivations.iter().map(asked).collect(), parts: Mutex::new(HashMap::new()) }
     }
@@ -158,28 +181,36 @@ mod tests {
         text.parse().expect("a derivation")
     }
 
+    fn variable(name: &str, text: &str) -> DerivedVariable {
+        DerivedVariable {
+            name: name.to_owned(),
+            derivation: derivation(text),
+            placement: Placement::Publisher,
+        }
+    }
+
     #[test]
     fn what_cannot_be_asked_for_is_refused_at_once() {
-        let known = [("speed".to_owned(), derivation("a, b | magnitude"))];
+        let known = [variable("speed", "a, b | magnitude")];
         let check = |name: &str, text: &str| DerivationError::check(&known, name, &derivation(text));
         assert_eq!(check("max", "a | max"), Ok(()));
         assert_eq!(check("speed", "a | max"), Err(DerivationError::Twice { name: "speed".to_owned() }));
         assert!(matches!(check("a/b", "a | max"), Err(DerivationError::Name(_))));
         assert!(matches!(check("both", "a, b"), Err(DerivationError::Several { count: 2, .. })));
-        let many: Vec<_> = (0..LIMIT_DERIVATIONS).map(|at| (at.to_string(), known[0].1.clone())).collect();
+        let many: Vec<_> = (0..LIMIT_DERIVATIONS).map(|at| variable(&at.to_string(), "a | max")).collect();
         let more = DerivationError::check(&many, "more", &derivation("a | max"));
         assert_eq!(more, Err(DerivationError::TooMany));
     }
 
     #[test]
     fn equal_ones_travel_once() {
-        let twice = [("a".to_owned(), derivation("T | max")), ("b".to_owned(), derivation(" T|max "))];
+        let twice = [variable("a", "T | max"), variable("b", " T|max ")];
         assert_eq!(canonical(&twice).len(), 1);
     }
 
     #[test]
     fn names_of_several_arrays_have_a_dot() {
-        let derived = Derived::new(&[("hot".to_owned(), derivation("T | points(> 5)"))]);
+        let derived = Derived::new(&[variable("hot", "T | points(> 5)")]);
         let part = |name: &str| derived.find(name).map(|(_, part)| part.to_owned());
         assert_eq!(part("hot.index").as_deref(), Some("index"));
         assert_eq!((part("hot").as_deref(), part("hot.other"), part("hotter")), (Some(""), None, None));

@@ -1,7 +1,8 @@
 //! Deriving on a publisher rank: on the threads of a small pool, which contain what goes wrong.
 
+use super::asked::FEWER_BYTES;
 use super::packed::pack;
-use super::{derived_name, failed_name, is_packed};
+use super::{derived_name, failed_name, is_better_left, is_packed};
 use crate::error::PutError;
 use fp_transform::{
     Array, ArrayType, Block, Derivation, DeriveError, MAX_OVERRUNS, Operation, Plan, Pool, PoolError,
@@ -18,7 +19,7 @@ const LIMIT_QUEUED: usize = 64;
 /// Derivations that are remembered between steps.
 const LIMIT_KNOWN: usize = 4096;
 
-fn pool() -> &'static Pool {
+pub(super) fn pool() -> &'static Pool {
     static POOL: OnceLock<Pool> = OnceLock::new();
     POOL.get_or_init(|| Pool::new(THREADS, LIMIT_QUEUED))
 }
@@ -86,6 +87,12 @@ impl Known {
         Ok(plan)
     }
 
+    /// Whether less travels if the inputs do.
+    pub(crate) fn is_better_left(&self, inputs: &[Array]) -> Result<bool, DeriveError> {
+        let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
+        Ok(is_better_left(&self.plan(&types)?))
+    }
+
     /// In which order the results of all ranks lie.
     fn order(&self, of_input: MemoryOrder) -> MemoryOrder {
         let reordered = |operation: &Operation| match operation {
@@ -139,12 +146,37 @@ pub(crate) struct Deriver {
 }
 
 impl Deriver {
-    /// What these bytes ask for, if they can be read.
-    pub(crate) fn known(&self, bytes: Vec<u8>) -> Option<Arc<Known>> {
+    /// What these bytes ask for, if they can be read, and whether it may be left to the subscriber.
+    pub(crate) fn known(&self, marked: &[u8]) -> Option<(Arc<Known>, bool)> {
+        let (&mark, bytes) = marked.split_first()?;
+        let bytes = bytes.to_vec();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= LIMIT_KNOWN {
             known.clear();
         }
-        known.entry(bytes).or_insert_with_key(|bytes| Known::read(bytes).map(Arc::new)).clone()
+        known
+            .entry(bytes)
+            .or_insert_with_key(|bytes| Known::read(bytes).map(Arc::new))
+            .clone()
+            .map(|known| (known, mark == FEWER_BYTES))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_ask_for_nothing_are_passed_over_and_equal_ones_are_one() {
+        let deriver = Deriver::default();
+        let encoded = "vx, vy | magnitude".parse::<Derivation>().expect("a derivation").to_bytes();
+        let marked = |mark: u8| [&[mark], &encoded[..]].concat();
+        let (always, may_be_left) = deriver.known(&marked(0)).expect("known");
+        let (same, may) = deriver.known(&marked(FEWER_BYTES)).expect("known");
+        assert!(Arc::ptr_eq(&always, &same) && !may_be_left && may);
+        for len in 0..encoded.len() + 1 {
+            assert!(deriver.known(&marked(0)[..len]).is_none(), "cut to {len}");
+        }
+        assert!(deriver.known(&[0, 255, 255, 255]).is_none());
     }
 }

@@ -1,15 +1,19 @@
 //! Reading a derived variable: as any array where its blocks were put, else by putting together what each rank has.
 
-use super::Asked;
+use super::computing::pool;
 use super::packed::unpack;
+use super::{Asked, is_better_left};
 use crate::error::ReadError;
 use crate::fetch::Get;
 use crate::planned::{NoPlan, PlanKey, Planned, names};
 use crate::select::Select;
+use crate::statistics::Counters;
 use crate::step::{StepReader, VariableInfo};
 use fp_proto::message::ResolveQuery;
-use fp_transform::{Array, ArrayType, Block, Derived, OutputType, Plan};
-use fp_types::{ArrayKind, BlockId, Dtype, Layout, Rank, Selection, Shape, StepTable, VariableDef};
+use fp_transform::{Array, ArrayType, Block, Derived, OutputType, Placement, Plan};
+use fp_types::{
+    ArrayKind, BlockId, Dtype, Layout, MemoryOrder, Rank, Selection, Shape, StepTable, VariableDef,
+};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -43,8 +47,11 @@ impl StepReader {
         deadline: Instant,
     ) -> Result<Arc<Planned>, ReadError> {
         let table = self.table(deadline)?;
-        self.check_derived(asked, &table, deadline)?;
-        if !asked.is_packed {
+        let is_left = is_left(asked, &table);
+        if !is_left {
+            self.check_derived(asked, &table, deadline)?;
+        }
+        if !asked.is_packed && !is_left {
             let planned = self.planned_as_put(&asked.variable, select, fill, dtype, deadline);
             return planned.map_err(|error| error.renamed(&asked.name));
         }
@@ -63,7 +70,8 @@ impl StepReader {
         let is_there = |table: Arc<StepTable>| {
             table.entry(&asked.failed).is_none() && table.entry(&asked.variable).is_some()
         };
-        match !asked.is_packed && self.known_table().is_some_and(is_there) {
+        let is_here = asked.is_packed || asked.placement == Placement::Subscriber;
+        match !is_here && self.known_table().is_some_and(is_there) {
             true => {
                 self.known_plan_as_put(&asked.variable, select, dtype).map_err(|e| e.renamed(&asked.name))
             }
@@ -125,10 +133,47 @@ impl StepReader {
             return Ok(merged);
         }
         let plan = plan_in(asked, table).map_err(|what| self.not_derived(asked, what))?;
+        let arrays = match is_left(asked, table) {
+            true => self.derive_here(asked, &plan, deadline)?,
+            false => self.put_together(asked, &plan, deadline)?,
+        };
+        let merged = Arc::new(Merged::new(plan.outputs(), arrays));
+        self.held.keep_merged(&asked.variable, merged.clone());
+        Ok(merged)
+    }
+
+    /// Derives from the inputs, whole.
+    fn derive_here(&self, asked: &Asked, plan: &Plan, deadline: Instant) -> Result<Vec<Array>, ReadError> {
+        let planned =
+            |name: &String| self.planned_as_put(name, &Selection::All.into(), false, None, deadline);
+        let inputs: Vec<Arc<Planned>> =
+            asked.derivation.inputs().iter().map(planned).collect::<Result<_, _>>()?;
+        let len = |planned: &Arc<Planned>| planned.len_bytes().unwrap_or(usize::MAX);
+        let mut elements: Vec<Vec<u8>> = inputs.iter().map(|planned| vec![0; len(planned)]).collect();
+        let gets = inputs.iter().cloned().zip(&mut elements);
+        let gets = gets.map(|(planned, elements)| Get { planned, destination: &mut elements[..] }).collect();
+        self.fill_all(gets, deadline.into())?;
+        let array = |(planned, elements): (&Arc<Planned>, Vec<u8>)| {
+            Array::whole(planned.def.dtype, planned.plan.result_shape(), MemoryOrder::RowMajor, elements)
+        };
+        let arrays = inputs.iter().zip(elements).map(array).collect::<Result<Vec<_>, _>>();
+        let (left, plan) = (deadline.saturating_duration_since(Instant::now()), plan.clone());
+        let done = arrays.map_err(|error| error.to_string()).and_then(|arrays| {
+            let done = pool().run(left, move || plan.run(&arrays)).map_err(|error| error.to_string())?;
+            done.map_err(|error| error.to_string())
+        });
+        let counters = &self.shared().counters;
+        let counter = if done.is_ok() { &counters.derivations } else { &counters.failed_derivations };
+        Counters::add(counter, 1);
+        done.map_err(|what| self.not_derived(asked, what))
+    }
+
+    /// What each rank derived, as one.
+    fn put_together(&self, asked: &Asked, plan: &Plan, deadline: Instant) -> Result<Vec<Array>, ReadError> {
         let parts = self.parts(&asked.variable, deadline)?;
         let mut all: Option<Derived> = None;
         for (rank, bytes) in parts {
-            let derived = unpack(&plan, &bytes).ok_or_else(|| self.misbehaved(rank, asked))?;
+            let derived = unpack(plan, &bytes).ok_or_else(|| self.misbehaved(rank, asked))?;
             match &mut all {
                 None => all = Some(derived),
                 Some(all) => {
@@ -137,10 +182,7 @@ impl StepReader {
             }
         }
         let all = all.ok_or_else(|| self.not_derived(asked, "no rank has a part of it".to_owned()))?;
-        let arrays = plan.finish(all).map_err(|error| self.not_derived(asked, error.to_string()))?;
-        let merged = Arc::new(Merged::new(plan.outputs(), arrays));
-        self.held.keep_merged(&asked.variable, merged.clone());
-        Ok(merged)
+        plan.finish(all).map_err(|error| self.not_derived(asked, error.to_string()))
     }
 
     fn misbehaved(&self, rank: Rank, asked: &Asked) -> ReadError {
@@ -178,9 +220,8 @@ impl StepReader {
     /// What the step has of the variables that this subscription has derived.
     pub(crate) fn derived_infos(&self, table: &StepTable) -> Vec<VariableInfo> {
         let infos = |asked: &Asked| -> Vec<VariableInfo> {
-            let (true, Ok(plan)) = (table.entry(&asked.variable).is_some(), plan_in(asked, table)) else {
-                return Vec::new();
-            };
+            let is_there = table.entry(&asked.variable).is_some() || is_left(asked, table);
+            let (true, Ok(plan)) = (is_there, plan_in(asked, table)) else { return Vec::new() };
             plan.outputs().iter().map(|of| info(asked, of)).collect()
         };
         self.shared().derived.asked().iter().flat_map(infos).collect()
@@ -210,6 +251,18 @@ fn plan_in(asked: &Asked, table: &StepTable) -> Result<Plan, String> {
     };
     let types: Vec<ArrayType> = asked.derivation.inputs().iter().map(of_input).collect::<Result<_, _>>()?;
     asked.derivation.plan(&types).map_err(|error| error.to_string())
+}
+
+/// Whether it is to be derived here in this step.
+fn is_left(asked: &Asked, table: &StepTable) -> bool {
+    match asked.placement {
+        Placement::Publisher => false,
+        Placement::Subscriber => true,
+        Placement::FewerBytes => {
+            let is_told = [&asked.variable, &asked.failed].iter().any(|name| table.entry(name).is_some());
+            !is_told && plan_in(asked, table).is_ok_and(|plan| is_better_left(&plan))
+        }
+    }
 }
 
 fn why_missing(asked: &Asked, table: &StepTable) -> String {

@@ -9,35 +9,60 @@ use super::StepWriter;
 use crate::derived::{Failure, Known, Outcome};
 use crate::error::PutError;
 use crate::publisher::PublisherShared;
+use crate::server::StoredBlock;
 use crate::statistics::Counters;
 use crate::variable::Variable;
 use fp_transform::{Array, Block};
 use fp_transport::{Arena, Payload};
 use fp_types::record::ElementForm;
 use fp_types::{ArrayKind, Dtype, MemoryOrder, Region, VariableDef};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The longest text about a failure.
 const LIMIT_TEXT_BYTES: usize = 1024;
 
+/// A derivation, and who asks for it.
+struct Wanted {
+    known: Arc<Known>,
+    /// How many subscriptions.
+    count: u32,
+    /// Whether all of them would take its inputs instead, where these have fewer bytes.
+    may_be_left: bool,
+}
+
+/// A block from which something is derived.
+struct Input {
+    /// Which of the variable's blocks.
+    index: u32,
+    region: Region,
+    payload: Payload,
+}
+
 /// What is derived of one step, and from what.
 pub(super) struct Deriving {
-    /// Each with how many subscriptions asked for it.
-    asked: Vec<(Arc<Known>, u32)>,
-    inputs: BTreeMap<String, Vec<(Region, Payload)>>,
+    asked: BTreeMap<String, Wanted>,
+    inputs: BTreeMap<String, Vec<Input>>,
+    /// Inputs that go to subscribers after all.
+    left: BTreeSet<String>,
     /// Memory for blocks that nobody reads themselves: let go of when all is derived.
     scratch: Arena,
 }
 
 impl Deriving {
     pub(super) fn new(shared: &PublisherShared, derivations: Vec<(Vec<u8>, u32)>) -> Self {
-        let known = |(bytes, count)| Some((shared.deriver.known(bytes)?, count));
-        let asked: Vec<(Arc<Known>, u32)> = derivations.into_iter().filter_map(known).collect();
-        let names = asked.iter().flat_map(|(known, _)| known.derivation.inputs().iter().cloned());
+        let mut asked: BTreeMap<String, Wanted> = BTreeMap::new();
+        for (bytes, more) in derivations {
+            let Some((known, leave)) = shared.deriver.known(&bytes) else { continue };
+            let new = || Wanted { known: known.clone(), count: 0, may_be_left: true };
+            let wanted = asked.entry(known.variable.clone()).or_insert_with(new);
+            wanted.count += more;
+            wanted.may_be_left &= leave;
+        }
+        let names = asked.values().flat_map(|wanted| wanted.known.derivation.inputs().iter().cloned());
         let inputs = names.map(|name| (name, Vec::new())).collect();
-        Self { asked, inputs, scratch: shared.server.pool.arena() }
+        Self { asked, inputs, left: BTreeSet::new(), scratch: shared.server.pool.arena() }
     }
 
     fn takes(&self, variable: &str) -> bool {
@@ -74,7 +99,9 @@ impl StepWriter {
     ) -> Option<Payload> {
         let serves = !self.deriving.takes(variable.name()) || self.serves(variable.name());
         if let Some(blocks) = self.deriving.inputs.get_mut(variable.name()) {
-            blocks.push((*region, payload.clone()));
+            let index = self.puts.get(variable.name()).map_or(0, |put| put.blocks.len());
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            blocks.push(Input { index, region: *region, payload: payload.clone() });
         }
         serves.then_some(payload)
     }
@@ -82,9 +109,9 @@ impl StepWriter {
     /// Derives all that was asked for. What fails is told in the step, to those who asked for it.
     pub(super) fn derive(&mut self) {
         let asked = std::mem::take(&mut self.deriving.asked);
-        for (known, count) in &asked {
+        for Wanted { known, count, may_be_left } in asked.values() {
             let started = Instant::now();
-            let done = self.derive_one(known);
+            let done = self.derive_one(known, *may_be_left);
             let counters = &self.shared.counters;
             Counters::add(&counters.derived_ns, started.elapsed().as_nanos() as usize);
             match done {
@@ -100,8 +127,13 @@ impl StepWriter {
     }
 
     /// Whether this rank had anything to derive it from.
-    fn derive_one(&mut self, known: &Arc<Known>) -> Result<bool, Failure> {
+    fn derive_one(&mut self, known: &Arc<Known>, may_be_left: bool) -> Result<bool, Failure> {
         let Some((inputs, order)) = self.inputs_of(known)? else { return Ok(false) };
+        if may_be_left && known.is_better_left(&inputs)? {
+            known.derivation.inputs().iter().try_for_each(|name| self.leave(name))?;
+            Counters::add(&self.shared.counters.left_derivations, 1);
+            return Ok(false);
+        }
         let limit = self.shared.options.derive_timeout;
         match known.derive(inputs, order, limit)? {
             Outcome::Packed(bytes) => self.put_bytes(&known.variable, bytes)?,
@@ -115,6 +147,26 @@ impl StepWriter {
             }
         }
         Ok(true)
+    }
+
+    /// Stores an input for those who derive from it themselves.
+    fn leave(&mut self, name: &str) -> Result<(), Failure> {
+        if self.serves(name) || !self.deriving.left.insert(name.to_owned()) {
+            return Ok(());
+        }
+        let (Some(put), Some(blocks)) = (self.puts.get(name), self.deriving.inputs.get(name)) else {
+            return Ok(());
+        };
+        let len_bytes = blocks.iter().map(|input| input.payload.len()).sum::<usize>();
+        self.check_bound(len_bytes as u64).map_err(Box::new)?;
+        for Input { index, region, payload } in blocks {
+            let (def, payload) = (put.def.clone(), payload.clone());
+            let block = StoredBlock { def, index: *index, region: *region, payload };
+            self.shared.server.store(self.step, block);
+        }
+        self.len_bytes += len_bytes as u64;
+        Counters::add(&self.shared.counters.payload_bytes, len_bytes);
+        Ok(())
     }
 
     /// What this rank has of the variables, and the memory order of the first; nothing if it has none of any.
@@ -138,7 +190,7 @@ impl StepWriter {
             return Err(Failure::Kind { variable: name.to_owned(), kind: put.def.kind.to_string() });
         };
         let form = ElementForm::native(put.def.dtype);
-        let block = |(region, payload): &(Region, Payload)| {
+        let block = |Input { region, payload, .. }: &Input| {
             Block::shared(*region, form, put.def.order, Arc::new(payload.clone()))
         };
         let blocks = blocks.iter().map(block).collect::<Result<_, _>>()?;
