@@ -17,8 +17,11 @@
 pub mod bonds;
 pub mod check;
 pub mod cna;
+pub mod coupling;
 pub mod csym;
 pub mod error;
+#[cfg(feature = "files")]
+pub mod files;
 pub mod guest;
 pub mod helper;
 pub mod inlet;
@@ -29,6 +32,7 @@ pub mod settings;
 pub mod simulation;
 pub mod streams;
 pub mod supervisor;
+pub mod tally;
 
 pub use part::Part;
 pub use settings::Settings;
