@@ -91,9 +91,11 @@ fn end_file(folder: &Path, rank: u32, ranks: u32) -> PathBuf {
     folder.join(format!("end.{rank}-of-{ranks}"))
 }
 
-/// The name of a file that is not complete.
+/// The name of a file that is not complete. No two ranks have the same.
 fn unfinished(path: &Path) -> PathBuf {
-    path.with_extension("unfinished")
+    let mut name = path.as_os_str().to_owned();
+    name.push(".unfinished");
+    PathBuf::from(name)
 }
 
 #[cfg(test)]
