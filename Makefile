@@ -69,6 +69,7 @@ test-all: tools
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
 	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
 	$(call step,lints with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --all-targets -- -D warnings)
+	$(call step,the pipeline through files,if scripts/install-hdf5.sh; then cargo clippy --profile $(CARGO_PROFILE) -p flexpath-demo --features files --all-targets -- -D warnings && cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --features files --lib --test coupling; else echo 'skipped: no libhdf5 here'; fi)
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
 	$(call step,RDMA in a virtual machine,tests/rdma-vm/test.sh || [ $$? -eq 77 ])

@@ -8,6 +8,9 @@
 //!                                <--structure-- cna
 //! ```
 //!
+//! A run can be measured instead, through streams or through files ([`coupling`]): then [`tally`] takes the place of Check,
+//! and CNA is there from the start.
+//!
 //! Besides there is a careless [`guest`], who takes atoms, releases none, and is soon detached.
 //!
 //! Every part is a short program over [`inlet::Inlet`] and [`outlet::Outlet`], which are the library's subscriber and
