@@ -31,9 +31,15 @@ def measure(options, coupling, ranks, scratch):
 
 
 def measure_all(options, scratch):
-    """All runs, by (ranks, coupling): couplings take turns, and who comes first changes from round to round."""
+    """All runs, by (ranks, coupling): couplings take turns, and who comes first changes from round to round. A round for
+    which the time is too short is not begun."""
     found = {(ranks, coupling): [] for ranks in options.ranks for coupling in COUPLINGS}
+    began = time.monotonic()
     for number in range(options.rounds):
+        spent = time.monotonic() - began
+        if number and spent + spent / number > options.budget_s:
+            print(f"{number} rounds took {spent:.0f} s: no time for another within {options.budget_s} s", flush=True)
+            break
         for ranks in options.ranks:
             for coupling in COUPLINGS if number % 2 == 0 else reversed(COUPLINGS):
                 report = measure(options, coupling, ranks, scratch)
@@ -141,15 +147,15 @@ def not_moved(report):
 def write(options, found, began):
     folder = pathlib.Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    sizes, of_machine = options.ranks, machine()
+    sizes, of_machine, rounds = options.ranks, machine(), len(next(iter(found.values())))
     of_machine["load"], of_machine["date"] = began["load"], began["date"]
     rows = [{"ranks": ranks, "coupling": coupling, "runs": reports} for (ranks, coupling), reports in found.items()]
-    whole = {"machine": of_machine, "problem": options.problem, "size": options.size, "rounds": options.rounds, "rows": rows}
+    whole = {"machine": of_machine, "problem": options.problem, "size": options.size, "rounds": rounds, "rows": rows}
     (folder / "pipeline.json").write_text(json.dumps(whole, indent=1) + "\n")
     source = found[sizes[0], "streams"][0]["source"]
     rest, each = not_moved(found[sizes[-1], "streams"][0])
     text = [f"# The pipeline through streams and through files\n\n{machine_line(of_machine)}\n\n"
-            f"{source}, `{options.problem}`, {options.rounds} runs each in turns: the median, with the lowest and the highest. "
+            f"{source}, `{options.problem}`, runs of each in turns: {rounds}. What stands here is the median, with the lowest and the highest. "
             "[performance.md](../performance.md) says what is compared.\n",
             "All runs of one size found the same to the last bit: verdict, counts, central symmetry and class of every atom.\n",
             "## I/O of each part\n\nThe slowest rank's seconds over the whole run, waits left out; waits beside.\n", io_table(found, sizes),
@@ -178,6 +184,7 @@ def main():
     words.add_argument("--quick", action="store_true", help="one round of 1 and 2 ranks, to see that it works")
     words.add_argument("--rounds", type=int, default=3)
     words.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4, 8])
+    words.add_argument("--budget-s", type=int, default=400, help="no round is begun that would probably end later")
     words.add_argument("--problem", choices=["notch", "crack"], default="notch")
     words.add_argument("--source", choices=["lammps", "built-in"], default="lammps")
     words.add_argument("--size", choices=["scaled", "tiny"], default="scaled")

@@ -97,7 +97,7 @@ impl Settings {
     pub fn run_config(&self) -> RunConfig {
         let mut config = RunConfig::new(self.problem);
         let (columns, rows, speed, pace) = match (self.size, self.problem) {
-            (Size::Scaled, Problem::Crack) => (50 * self.ranks, 30, 0.3, [3_000, 50, 50]),
+            (Size::Scaled, Problem::Crack) => (50 * self.ranks, 30, 0.5, [3_000, 50, 50]),
             (Size::Scaled, Problem::Notch) => (16, 16, 0.45, [1_200, 25, 25]),
             (Size::Full, _) => return config,
             (Size::Short, Problem::Crack) => (60, 24, 0.23, [6_000, 100, 500]),
