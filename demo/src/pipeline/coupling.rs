@@ -106,12 +106,12 @@ impl InStep {
         Ok(all)
     }
 
-    /// Bytes that were read of files.
-    pub(super) fn file_bytes(&self) -> u64 {
+    /// Bytes that were read of files; none of a stream's step, which the library counts.
+    pub(super) fn file_bytes(&self) -> Option<u64> {
         match &self.content {
-            Content::Stream(_) => 0,
+            Content::Stream(_) => None,
             #[cfg(feature = "files")]
-            Content::Files(step) => step.bytes(),
+            Content::Files(step) => Some(step.bytes()),
         }
     }
 }

@@ -151,7 +151,11 @@ impl Inlet {
         let (began, taking, file_bytes) = (Instant::now(), step.spent(), step.file_bytes());
         drop(step);
         self.spent += taking + began.elapsed();
-        self.count(file_bytes);
+        if let Some(bytes) = file_bytes {
+            self.left.steps += 1;
+            self.left.bytes += bytes;
+        }
+        self.count();
         let (stream, bytes) = (self.stream.to_owned(), self.left.bytes);
         say(self.part, self.rank, Report::Taken(Taken { stream, time_step, bytes }));
         self.tell_links();
@@ -172,8 +176,8 @@ impl Inlet {
         }
     }
 
-    /// Of a stream the library counts; of files, who takes a step.
-    fn count(&mut self, file_bytes: u64) {
+    /// Of a stream the library counts; files are counted as they are released.
+    fn count(&mut self) {
         match &self.way {
             Way::Stream(subscriber) => {
                 let counted = subscriber.statistics();
@@ -181,13 +185,8 @@ impl Inlet {
                 self.left.bytes = counted.payload_bytes;
             }
             #[cfg(feature = "files")]
-            Way::Files(_) => {
-                self.left.steps += 1;
-                self.left.bytes += file_bytes;
-            }
+            Way::Files(_) => {}
         }
-        #[cfg(not(feature = "files"))]
-        let _ = file_bytes;
     }
 
     /// Leave the stream.
@@ -195,9 +194,7 @@ impl Inlet {
     /// # Errors
     /// As [`Subscriber::close`].
     pub fn close(mut self) -> Result<(), PartError> {
-        if let Way::Stream(_) = self.way {
-            self.count(0);
-        }
+        self.count();
         self.left.io_ms = self.spent.as_secs_f64() * 1e3;
         self.left.waited_ms = self.waited.as_secs_f64() * 1e3;
         match self.way {

@@ -1,3 +1,5 @@
+//! Files as streams: joined in order, complete or not there, and given up at a deadline.
+
 use std::fs;
 use std::thread;
 use std::time::Duration;
