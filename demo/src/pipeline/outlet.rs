@@ -110,16 +110,15 @@ impl Outlet {
         put: impl FnOnce(&mut OutStep<'_>) -> Result<(), PartError>,
     ) -> Result<(), PartError> {
         let asked = Instant::now();
-        let mut waited = Duration::ZERO;
-        self.put_bytes += match &mut self.way {
+        let (bytes, waited) = match &mut self.way {
             Way::Stream(publisher) => {
                 let mut step = publisher.begin_step()?;
-                waited = asked.elapsed();
+                let waited = asked.elapsed();
                 let mut target = OutStep::new(Target::Stream(&mut step));
                 put(&mut target)?;
                 let bytes = target.put_bytes();
                 step.end()?;
-                bytes
+                (bytes, waited)
             }
             #[cfg(feature = "files")]
             Way::Files(files) => {
@@ -128,9 +127,10 @@ impl Outlet {
                 put(&mut target)?;
                 let bytes = target.put_bytes();
                 files.end(step)?;
-                bytes
+                (bytes, Duration::ZERO)
             }
         };
+        self.put_bytes += bytes;
         self.longest_wait = self.longest_wait.max(waited);
         self.waited += waited;
         self.spent += asked.elapsed() - waited;
