@@ -8,6 +8,8 @@ DEMO ?=
 # An ADIOS2 built with MPI, for rows of SST with several ranks; words for the peers' bench, as in PEERS=--quick.
 ADIOS2_DIR ?=
 PEERS ?=
+# Words for the pipeline's bench, as in PIPELINE=--quick.
+PIPELINE ?=
 # How many seeds the long simulation draws, and how many cases the long property tests.
 SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 512
@@ -16,7 +18,7 @@ PROPERTY_CASES ?= 512
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools test test-all test-rdma demo bench bench-peers install lint doc
+.PHONY: help tools test test-all test-rdma demo bench bench-peers bench-pipeline install lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -33,6 +35,7 @@ help: ## this list
 	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: the machine itself, and flexpath doctor (installs qemu; part of test-all)\n'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
 	@printf 'make bench-peers  the same beside SST, MPI, UCX, iceoryx2, Zenoh and HDF5, which it installs (ADIOS2_DIR=... for SST with MPI)\n'
+	@printf 'make bench-pipeline  the demo through streams beside the same through HDF5 files, by ranks of LAMMPS (installs LAMMPS, Open MPI, libhdf5-dev)\n'
 	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s)\n' '$(PREFIX)'
 	@printf 'make lint      format and lints alone\n'
 	@printf 'make doc       the documentation of all crates, in target/doc\n'
@@ -66,6 +69,7 @@ test-all: tools
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
 	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
 	$(call step,lints with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --all-targets -- -D warnings)
+	$(call step,the pipeline through files,if scripts/install-hdf5.sh; then cargo clippy --profile $(CARGO_PROFILE) -p flexpath-demo --features files --all-targets -- -D warnings && cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --features files --lib --test coupling; else echo 'skipped: no libhdf5 here'; fi)
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
 	$(call step,RDMA in a virtual machine,tests/rdma-vm/test.sh || [ $$? -eq 77 ])
@@ -74,6 +78,9 @@ test-all: tools
 # Fails where it is skipped (status 77): what was not tested has not passed.
 test-rdma: tools
 	$(call step,RDMA in a virtual machine,tests/rdma-vm/test.sh)
+
+bench-pipeline: tools
+	$(call step,the pipeline through streams and through files,scripts/bench/pipeline.sh $(PIPELINE))
 
 demo: tools
 	@scripts/demo.sh $(DEMO)

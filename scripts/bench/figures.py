@@ -115,8 +115,10 @@ def ticks(low, high):
     return [10.0 ** power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
 
 
-def plot(path, title, x_label, y_label, series, x_name=size_name):
-    """Lines over two logarithmic axes; `series` has a list of (x, y) for each name, the unmeasured left out."""
+def plot(path, title, x_label, y_label, series, x_name=size_name, look=None):
+    """Lines over two logarithmic axes; `series` has a list of (x, y) for each name, the unmeasured left out. `look` gives
+    the number of a series's colour and whether it is dashed, by number and name."""
+    look = look or (lambda number, name: (number, name.startswith("floor")))
     width, height, left, right, top, bottom = 860, 480, 70, 250, 44, 56
     series = {name: [(x, y) for x, y in points if isinstance(y, (int, float)) and y > 0] for name, points in series.items()}
     series = {name: points for name, points in series.items() if points}
@@ -141,7 +143,8 @@ def plot(path, title, x_label, y_label, series, x_name=size_name):
     out.append(f'<text x="{(left + width - right) / 2}" y="{height - 12}" text-anchor="middle">{escape(x_label)}</text>')
     out.append(f'<text transform="translate(18 {(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>')
     for number, (name, points) in enumerate(series.items()):
-        colour, dash = COLOURS[number % len(COLOURS)], ' stroke-dasharray="6 3"' if name.startswith("floor") else ""
+        chosen, dashed = look(number, name)
+        colour, dash = COLOURS[chosen % len(COLOURS)], ' stroke-dasharray="6 3"' if dashed else ""
         line = " ".join(f"{at_x(x):.1f},{at_y(y):.1f}" for x, y in sorted(points))
         out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
         out += [f'<circle cx="{at_x(x):.1f}" cy="{at_y(y):.1f}" r="3" fill="{colour}"/>' for x, y in points]

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use flexpath_demo::pipeline::supervisor::{Interrupt, Options, Screen, demonstrate};
+use flexpath_demo::pipeline::supervisor::{Interrupt, MeasureOptions, Options, Screen, demonstrate, measure};
 use flexpath_demo::pipeline::{Part, Settings};
 use tracing_subscriber::EnvFilter;
 
@@ -33,12 +33,15 @@ enum PartCommand {
         #[command(flatten)]
         settings: Settings,
     },
+    /// Run the pipeline once, coupled through streams or through files, and print what that cost as JSON
+    Measure(MeasureOptions),
 }
 
 fn main() -> ExitCode {
     let command = Command::parse();
     match command.part {
         Some(PartCommand::Part { part, settings }) => be(part, &settings),
+        Some(PartCommand::Measure(options)) => measure_once(&options),
         None => supervise(&command.options),
     }
 }
@@ -58,6 +61,21 @@ fn be(part: Part, settings: &Settings) -> ExitCode {
 fn log() {
     let wanted = EnvFilter::from_default_env();
     tracing_subscriber::fmt().with_env_filter(wanted).with_writer(std::io::stderr).with_ansi(false).init();
+}
+
+fn measure_once(options: &MeasureOptions) -> ExitCode {
+    let interrupt = Interrupt::watch().map_err(|error| format!("cannot watch for interrupts: {error}"));
+    let measured = interrupt.and_then(|interrupt| measure(options, &interrupt));
+    match measured.and_then(|measured| serde_json::to_string(&measured).map_err(|error| error.to_string())) {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("demo: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn supervise(options: &Options) -> ExitCode {

@@ -1,21 +1,24 @@
 //! Bonds' part: each rank finds the near pairs of its share. The stream's pairs are one array over both ranks, whose
 //! size changes every step.
 
-use flexpath::{Cohort, StepReader, StepWriter, Variable, VariableError};
+use flexpath::{Cohort, Variable, VariableError};
 
+use super::coupling::{InStep, OutStep};
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
 use super::settings::Settings;
-use super::streams::{BONDS, DOMAIN, SHARES, TIME_STEP, domain_of, list, rows, time_step};
+use super::streams::{BONDS, DOMAIN, SHARES, TIME_STEP, domain_of, rows, time_step};
 use crate::bonds::{closer_than, pairs_within};
 use crate::geometry::Domain;
 use crate::problem::Analysis;
 use crate::share::Share;
 
-/// The one that must not miss the first step: CSym. CNA comes when it is called.
-const FIRST_SUBSCRIBERS: u32 = 1;
+/// Those that must not miss the first step: CSym, and CNA unless it comes when it is called.
+fn first_subscribers(settings: &Settings) -> u32 {
+    1 + u32::from(settings.measured)
+}
 
 /// What the stream carries.
 struct Variables {
@@ -43,7 +46,7 @@ impl Variables {
         })
     }
 
-    fn put(&self, step: &mut StepWriter, time_step: i64, found: Found) -> Result<(), flexpath::PutError> {
+    fn put(&self, step: &mut OutStep<'_>, time_step: i64, found: Found) -> Result<(), PartError> {
         step.put_scalar(&self.time_step, time_step)?;
         step.put_joined(&self.id, found.ids)?;
         step.put_joined(&self.bond, found.bonds.into_flattened())?;
@@ -63,7 +66,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let mut wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
     wanted.extend([TIME_STEP, DOMAIN]);
     let mut shares = Inlet::open(Part::Bonds, settings, SHARES, Every::Step, &wanted)?;
-    let mut outlet = Outlet::open(Part::Bonds, BONDS, FIRST_SUBSCRIBERS)?;
+    let mut outlet = Outlet::open(Part::Bonds, settings, BONDS, first_subscribers(settings))?;
     let variables = Variables::new()?;
     let analysis = settings.problem.analysis();
     while let Some((time_step, step)) = shares.step()? {
@@ -107,12 +110,12 @@ impl Names {
         [self.own_id, self.own_position, self.ghost_id, self.ghost_position]
     }
 
-    fn take(&self, step: &StepReader) -> Result<Share, PartError> {
+    fn take(&self, step: &InStep) -> Result<Share, PartError> {
         Ok(Share {
-            own_ids: list(step, &self.own_id)?,
-            own_positions: rows(&self.own_position, &list(step, &self.own_position)?)?,
-            ghost_ids: list(step, &self.ghost_id)?,
-            ghost_positions: rows(&self.ghost_position, &list(step, &self.ghost_position)?)?,
+            own_ids: step.list(&self.own_id)?,
+            own_positions: rows(&self.own_position, &step.list(&self.own_position)?)?,
+            ghost_ids: step.list(&self.ghost_id)?,
+            ghost_positions: rows(&self.ghost_position, &step.list(&self.ghost_position)?)?,
         })
     }
 }

@@ -1,18 +1,20 @@
-//! CNA's part: it attaches to the live stream of bonds, works a number of steps, and detaches. Nobody started it before
-//! the verdict.
+//! CNA's part: it attaches to the live stream of bonds, works a number of steps, and detaches. In the demonstration nobody
+//! started it before the verdict; in a measured run it is there from the start, follows the verdict, and takes nothing
+//! of a step of bonds before it: so it works the same steps in every run.
 
-use flexpath::{StepWriter, Variable, VariableError};
+use flexpath::{Variable, VariableError};
 
+use super::coupling::{InStep, OutStep};
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
 use super::settings::Settings;
-use super::streams::{BONDS, STRUCTURE, TIME_STEP, list, put_whole, rows, time_step};
+use super::streams::{BONDS, STRUCTURE, SYMMETRY, TIME_STEP, rows, time_step};
 use crate::adjacency::Adjacency;
 use crate::cna::classify;
 
-/// The one that must not miss the first step: Check.
+/// The one that must not miss the first step: Check, or Tally.
 const FIRST_SUBSCRIBERS: u32 = 1;
 
 /// Attach, work, detach.
@@ -20,21 +22,72 @@ const FIRST_SUBSCRIBERS: u32 = 1;
 /// # Errors
 /// A stream that fails or ends early; pairs that make no graph.
 pub fn run(settings: &Settings) -> Result<(), PartError> {
-    let mut outlet = Outlet::open(Part::Cna, STRUCTURE, FIRST_SUBSCRIBERS)?;
-    let mut bonds = Inlet::open(Part::Cna, settings, BONDS, Every::Step, &[TIME_STEP, "id", "bond"])?;
+    if settings.measured { follow(settings) } else { work(settings) }
+}
+
+fn open_bonds(settings: &Settings) -> Result<Inlet, PartError> {
+    Inlet::open(Part::Cna, settings, BONDS, Every::Step, &[TIME_STEP, "id", "bond"])
+}
+
+fn open_structure(settings: &Settings) -> Result<Outlet, PartError> {
+    Outlet::open(Part::Cna, settings, STRUCTURE, FIRST_SUBSCRIBERS)
+}
+
+/// Called by the verdict: every step counts.
+fn work(settings: &Settings) -> Result<(), PartError> {
+    let mut outlet = open_structure(settings)?;
+    let mut bonds = open_bonds(settings)?;
     for _ in 0..settings.cna_steps() {
         let Some((time_step, step)) = bonds.step()? else {
             return Err(PartError::Ended { stream: BONDS, reason: flexpath::EndReason::Closed });
         };
-        let ids = list::<i64>(&step, "id")?;
-        let pairs = rows::<i64, 2>("bond", &list(&step, "bond")?)?;
+        let taken = Taken::of(&step)?;
         bonds.release(time_step, step);
-        let graph = Adjacency::from_pairs(&ids, &pairs)?;
-        let found = Found::new(&graph)?;
-        outlet.publish(time_step, |step| found.put(step, time_step))?;
+        classify_and_publish(&taken, time_step, &mut outlet)?;
     }
     bonds.close()?;
     outlet.close()
+}
+
+/// There before the verdict: steps count from then on.
+fn follow(settings: &Settings) -> Result<(), PartError> {
+    let mut bonds = open_bonds(settings)?;
+    let mut verdicts = Inlet::open(Part::Cna, settings, SYMMETRY, Every::Step, &[TIME_STEP, "torn"])?;
+    let mut outlet = open_structure(settings)?;
+    let mut worked = 0;
+    while let Some((time_step, step)) = bonds.step()?
+        && worked < settings.cna_steps()
+    {
+        let verdict = verdicts.step_of(time_step)?;
+        let torn = verdict.scalar::<u8>("torn")? != 0;
+        verdicts.release(time_step, verdict);
+        let taken = if torn { Some(Taken::of(&step)?) } else { None };
+        bonds.release(time_step, step);
+        if let Some(taken) = taken {
+            classify_and_publish(&taken, time_step, &mut outlet)?;
+            worked += 1;
+        }
+    }
+    bonds.close()?;
+    verdicts.close()?;
+    outlet.close()
+}
+
+/// What CNA takes of a step: the bonds, and the atoms, of which some may have none.
+struct Taken {
+    ids: Vec<i64>,
+    pairs: Vec<[i64; 2]>,
+}
+
+impl Taken {
+    fn of(step: &InStep) -> Result<Self, PartError> {
+        Ok(Taken { ids: step.list("id")?, pairs: rows("bond", &step.list("bond")?)? })
+    }
+}
+
+fn classify_and_publish(taken: &Taken, time_step: i64, outlet: &mut Outlet) -> Result<(), PartError> {
+    let found = Found::new(&Adjacency::from_pairs(&taken.ids, &taken.pairs)?)?;
+    outlet.publish(time_step, |step| found.put(step, time_step))
 }
 
 /// The class of every atom, by rising id.
@@ -55,9 +108,9 @@ impl Found {
         })
     }
 
-    fn put(self, step: &mut StepWriter, at: i64) -> Result<(), flexpath::PutError> {
+    fn put(self, step: &mut OutStep<'_>, at: i64) -> Result<(), PartError> {
         step.put_scalar(&time_step(), at)?;
-        put_whole(step, &self.id.0, self.id.1)?;
-        put_whole(step, &self.class.0, self.class.1)
+        step.put_whole(&self.id.0, self.id.1)?;
+        step.put_whole(&self.class.0, self.class.1)
     }
 }

@@ -1,16 +1,15 @@
 //! CSym's part: central symmetry from atoms and pairs, and the verdict. The bonds of the first step are kept for the whole
 //! run.
 
-use flexpath::{StepWriter, Variable, VariableError};
+use flexpath::{Variable, VariableError};
 
+use super::coupling::OutStep;
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
 use super::settings::Settings;
-use super::streams::{
-    BONDS, DOMAIN, SHARES, SYMMETRY, TIME_STEP, domain_of, list, put_whole, rows, time_step,
-};
+use super::streams::{BONDS, DOMAIN, SHARES, SYMMETRY, TIME_STEP, domain_of, rows, time_step};
 use crate::adjacency::Adjacency;
 use crate::atoms::AtomTable;
 use crate::csym::centro_symmetry;
@@ -18,7 +17,8 @@ use crate::geometry::Domain;
 use crate::problem::Analysis;
 use crate::tear::{TearWatch, Verdict};
 
-/// Those that must not miss the first step: Check, and the supervisor, who waits for the verdict.
+/// Those that must not miss the first step: Check, and the supervisor, who waits for the verdict. Where the run is
+/// measured they are Tally and CNA.
 const FIRST_SUBSCRIBERS: u32 = 2;
 
 /// Judge every step until Helper and Bonds end.
@@ -31,17 +31,17 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let mut shares = Inlet::open(part, settings, SHARES, Every::Step, &wanted)?;
     let wanted = [TIME_STEP, "id", "bond", "reach"];
     let mut bonds = Inlet::open(part, settings, BONDS, Every::Step, &wanted)?;
-    let mut outlet = Outlet::open(part, SYMMETRY, FIRST_SUBSCRIBERS)?;
+    let mut outlet = Outlet::open(part, settings, SYMMETRY, FIRST_SUBSCRIBERS)?;
     let analysis = settings.problem.analysis();
     let mut watch = None;
     while let Some((time_step, step)) = shares.step()? {
-        let positions = rows::<f64, 3>("position", &list(&step, "position")?)?;
-        let (table, domain) = (AtomTable::new(&list(&step, "id")?, &positions)?, domain_of(&step)?);
+        let positions = rows::<f64, 3>("position", &step.list("position")?)?;
+        let (table, domain) = (AtomTable::new(&step.list("id")?, &positions)?, domain_of(&step)?);
         shares.release(time_step, step);
         let step = bonds.step_of(time_step)?;
-        let ids = list::<i64>(&step, "id")?;
-        let pairs = rows::<i64, 2>("bond", &list(&step, "bond")?)?;
-        let reach = rows::<i64, 2>("reach", &list(&step, "reach")?)?;
+        let ids = step.list::<i64>("id")?;
+        let pairs = rows::<i64, 2>("bond", &step.list("bond")?)?;
+        let reach = rows::<i64, 2>("reach", &step.list("reach")?)?;
         bonds.release(time_step, step);
         let taken = Taken { time_step, table, domain, ids, pairs, reach };
         let found = taken.judge(&analysis, &mut watch)?;
@@ -104,7 +104,7 @@ impl Found {
         Ok(Found { time_step, bonds, verdict, id, symmetry })
     }
 
-    fn put(self, step: &mut StepWriter) -> Result<(), flexpath::PutError> {
+    fn put(self, step: &mut OutStep<'_>) -> Result<(), PartError> {
         step.put_scalar(&time_step(), self.time_step)?;
         step.put_scalar(&Variable::scalar::<u8>("torn"), u8::from(self.verdict.torn))?;
         let counts =
@@ -112,7 +112,7 @@ impl Found {
         for (name, count) in counts {
             step.put_scalar(&Variable::scalar::<i64>(name), count as i64)?;
         }
-        put_whole(step, &self.id.0, self.id.1)?;
-        put_whole(step, &self.symmetry.0, self.symmetry.1)
+        step.put_whole(&self.id.0, self.id.1)?;
+        step.put_whole(&self.symmetry.0, self.symmetry.1)
     }
 }

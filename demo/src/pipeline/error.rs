@@ -103,6 +103,13 @@ pub enum PartError {
     /// No picture.
     #[error(transparent)]
     Picture(#[from] picture::PictureError),
+    /// Files.
+    #[cfg(feature = "files")]
+    #[error(transparent)]
+    Files(#[from] super::files::FilesError),
+    /// Files are asked for, but this program was built without them.
+    #[error("this program was built without the feature `files`")]
+    WithoutFiles,
     /// Another thread of the part panicked.
     #[error("the thread that takes {stream} panicked")]
     Panicked {

@@ -1,16 +1,15 @@
 //! Helper's part: each rank takes the atoms of its share of the simulation's ranks, straight from them, keeps the kinds
 //! wanted, and shares them out by place with the ghosts around each share.
 
-use flexpath::{Cohort, StepReader, StepWriter, Variable, VariableError};
+use flexpath::{Cohort, Variable, VariableError};
 
+use super::coupling::{InStep, OutStep};
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
 use super::settings::Settings;
-use super::streams::{
-    ATOMS, DOMAIN, SHARES, TIME_STEP, domain, domain_of, list_of, put_whole, rows, time_step,
-};
+use super::streams::{ATOMS, DOMAIN, SHARES, TIME_STEP, domain, domain_of, rows, time_step};
 use crate::geometry::Domain;
 use crate::share::{Share, SharePlan, divide, keep_kinds};
 
@@ -57,10 +56,10 @@ impl Variables {
         })
     }
 
-    fn put(&self, step: &mut StepWriter, taken: Taken, shares: Vec<Share>) -> Result<(), flexpath::PutError> {
+    fn put(&self, step: &mut OutStep<'_>, taken: Taken, shares: Vec<Share>) -> Result<(), PartError> {
         if taken.is_lead {
             step.put_scalar(&self.time_step, taken.time_step)?;
-            put_whole(step, &self.domain, taken.domain.to_numbers().to_vec())?;
+            step.put_whole(&self.domain, taken.domain.to_numbers().to_vec())?;
         }
         step.put_joined(&self.id, taken.ids)?;
         step.put_joined(&self.position, taken.positions.into_flattened())?;
@@ -91,7 +90,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let cohort = Cohort::from_environment()?;
     let wanted = [TIME_STEP, DOMAIN, "id", "type", "position"];
     let mut atoms = Inlet::open(Part::Helper, settings, ATOMS, Every::Step, &wanted)?;
-    let mut outlet = Outlet::open(Part::Helper, SHARES, FIRST_SUBSCRIBERS)?;
+    let mut outlet = Outlet::open(Part::Helper, settings, SHARES, FIRST_SUBSCRIBERS)?;
     let shares = Part::Bonds.ranks(settings);
     let variables = Variables::new(shares)?;
     let reach = settings.problem.analysis().reach;
@@ -106,12 +105,12 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     outlet.close()
 }
 
-fn take(step: &StepReader, time_step: i64, cohort: Cohort, owners: u32) -> Result<Taken, PartError> {
+fn take(step: &InStep, time_step: i64, cohort: Cohort, owners: u32) -> Result<Taken, PartError> {
     let (rank, size) = (cohort.rank().0, cohort.size());
     let mine = owners * rank / size..owners * (rank + 1) / size;
-    let kinds = list_of::<i32>(step, "type", mine.clone())?;
-    let ids = list_of::<i64>(step, "id", mine.clone())?;
-    let positions = rows::<f64, 3>("position", &list_of(step, "position", mine)?)?;
+    let kinds = step.list_of::<i32>("type", mine.clone())?;
+    let ids = step.list_of::<i64>("id", mine.clone())?;
+    let positions = rows::<f64, 3>("position", &step.list_of("position", mine)?)?;
     Ok(Taken {
         is_lead: rank == 0,
         time_step,

@@ -1,22 +1,36 @@
-//! A part's subscription: steps come in order, and what was taken is counted and told.
+//! A part's subscription: steps come in order, and what was taken, and the time for it, is counted and told.
 
-use flexpath::{EndReason, NextStep, QueuePolicy, StepReader, Subscriber, SubscriberOptions};
+use std::time::{Duration, Instant};
 
+use flexpath::{Cohort, EndReason, NextStep, QueuePolicy, Subscriber, SubscriberOptions};
+
+use super::coupling::{Content, Coupling, InStep};
 use super::error::PartError;
+#[cfg(feature = "files")]
+use super::files::FilesInlet;
 use super::part::Part;
 use super::report::{Edges, Left, Report, Taken, say};
 use super::settings::Settings;
-use super::streams::time_step_of;
+use super::streams::TIME_STEP;
 
 /// A subscription of one rank of a part.
 pub struct Inlet {
-    subscriber: Subscriber,
+    way: Way,
     part: Part,
     rank: u32,
     stream: &'static str,
-    patience: std::time::Duration,
+    patience: Duration,
     links: Vec<(u32, String)>,
     left: Left,
+    waited: Duration,
+    spent: Duration,
+}
+
+/// How steps come.
+enum Way {
+    Stream(Subscriber),
+    #[cfg(feature = "files")]
+    Files(FilesInlet),
 }
 
 /// Which steps of a stream a part takes. None is ever lost: the publisher waits, as long as its owner allows.
@@ -24,8 +38,20 @@ pub struct Inlet {
 pub enum Every {
     /// All of them.
     Step,
-    /// One in so many, from the first on.
+    /// One in so many, from the first on. (Streams alone: nobody takes files so.)
     Nth(u64),
+}
+
+impl Way {
+    fn open(options: SubscriberOptions, settings: &Settings, stream: &str) -> Result<Self, PartError> {
+        match settings.coupling {
+            Coupling::Streams => Ok(Way::Stream(Subscriber::open(stream, options)?)),
+            #[cfg(feature = "files")]
+            Coupling::Files => Ok(Way::Files(FilesInlet::open(&settings.exchange(stream))?)),
+            #[cfg(not(feature = "files"))]
+            Coupling::Files => Err(PartError::WithoutFiles),
+        }
+    }
 }
 
 impl Inlet {
@@ -33,7 +59,7 @@ impl Inlet {
     /// to appear.
     ///
     /// # Errors
-    /// As [`Subscriber::open`].
+    /// As [`Subscriber::open`]; a folder that cannot be watched.
     pub fn open(
         part: Part,
         settings: &Settings,
@@ -48,7 +74,7 @@ impl Inlet {
     /// As [`Inlet::open`], with other options than the usual ones.
     ///
     /// # Errors
-    /// As [`Subscriber::open`].
+    /// As [`Inlet::open`].
     pub fn open_with(
         options: SubscriberOptions,
         part: Part,
@@ -57,7 +83,7 @@ impl Inlet {
         every: Every,
         variables: &[&str],
     ) -> Result<Self, PartError> {
-        let cohort = flexpath::Cohort::from_environment()?;
+        let cohort = Cohort::from_environment()?;
         let max_wait_ms = settings.max_wait_ms;
         let policy = match every {
             Every::Step => QueuePolicy::EveryStep { max_wait_ms },
@@ -68,28 +94,41 @@ impl Inlet {
             .with_name(format!("{}.{stream}", part.name()))
             .with_variables(variables.iter().copied())
             .with_policy(policy);
-        let subscriber = Subscriber::open(stream, options)?;
-        let left = Left { stream: stream.to_owned(), steps: 0, skipped: 0, bytes: 0, between: None };
+        let way = Way::open(options, settings, stream)?;
+        let left = Left { stream: stream.to_owned(), ..Left::default() };
         let (rank, patience) = (cohort.rank().0, settings.step_patience());
+        let (links, waited, spent) = (Vec::new(), Duration::ZERO, Duration::ZERO);
         say(part, rank, Report::Attached { stream: stream.to_owned() });
-        Ok(Inlet { subscriber, part, rank, stream, patience, links: Vec::new(), left })
+        Ok(Inlet { way, part, rank, stream, patience, links, left, waited, spent })
     }
 
     /// The next step and its time step; `None` when the publisher has closed the stream.
     ///
     /// # Errors
     /// Any other end, no step in time.
-    pub fn step(&mut self) -> Result<Option<(i64, StepReader)>, PartError> {
-        match self.subscriber.next_step(self.patience)? {
-            NextStep::Step(step) => {
-                let time_step = time_step_of(&step)?;
-                let first = self.left.between.map_or(time_step, |(first, _)| first);
-                self.left.between = Some((first, time_step));
-                Ok(Some((time_step, step)))
-            }
-            NextStep::Ended(ending) if ending.reason == EndReason::Closed => Ok(None),
-            NextStep::Ended(ending) => Err(PartError::Ended { stream: self.stream, reason: ending.reason }),
-            NextStep::NotYet => Err(PartError::NoStep { stream: self.stream, waited: self.patience }),
+    pub fn step(&mut self) -> Result<Option<(i64, InStep)>, PartError> {
+        let began = Instant::now();
+        let content = self.content();
+        self.waited += began.elapsed();
+        let Some(content) = content? else { return Ok(None) };
+        let step = InStep::new(content);
+        let time_step = step.scalar(TIME_STEP)?;
+        let first = self.left.between.map_or(time_step, |(first, _)| first);
+        self.left.between = Some((first, time_step));
+        Ok(Some((time_step, step)))
+    }
+
+    fn content(&mut self) -> Result<Option<Content>, PartError> {
+        let (stream, waited) = (self.stream, self.patience);
+        match &mut self.way {
+            Way::Stream(subscriber) => match subscriber.next_step(waited)? {
+                NextStep::Step(step) => Ok(Some(Content::Stream(step))),
+                NextStep::Ended(ending) if ending.reason == EndReason::Closed => Ok(None),
+                NextStep::Ended(ending) => Err(PartError::Ended { stream, reason: ending.reason }),
+                NextStep::NotYet => Err(PartError::NoStep { stream, waited }),
+            },
+            #[cfg(feature = "files")]
+            Way::Files(files) => Ok(files.step(waited)?.map(Content::Files)),
         }
     }
 
@@ -97,7 +136,7 @@ impl Inlet {
     ///
     /// # Errors
     /// As [`Inlet::step`]; another time step, or the end of the stream.
-    pub fn step_of(&mut self, expected: i64) -> Result<StepReader, PartError> {
+    pub fn step_of(&mut self, expected: i64) -> Result<InStep, PartError> {
         match self.step()? {
             Some((time_step, step)) if time_step == expected => Ok(step),
             other => {
@@ -108,13 +147,28 @@ impl Inlet {
     }
 
     /// Done with a step: it is released, and what was taken of it is told.
-    pub fn release(&mut self, time_step: i64, step: StepReader) {
+    pub fn release(&mut self, time_step: i64, step: InStep) {
+        let (began, taking, file_bytes) = (Instant::now(), step.spent(), step.file_bytes());
         drop(step);
+        self.spent += taking + began.elapsed();
+        if let Some(bytes) = file_bytes {
+            self.left.steps += 1;
+            self.left.bytes += bytes;
+        }
         self.count();
         let (stream, bytes) = (self.stream.to_owned(), self.left.bytes);
         say(self.part, self.rank, Report::Taken(Taken { stream, time_step, bytes }));
-        let links: Vec<(u32, String)> =
-            self.subscriber.transports().into_iter().map(|(owner, text)| (owner.0, text)).collect();
+        self.tell_links();
+    }
+
+    fn tell_links(&mut self) {
+        let links: Vec<(u32, String)> = match &self.way {
+            Way::Stream(subscriber) => {
+                subscriber.transports().into_iter().map(|(owner, text)| (owner.0, text)).collect()
+            }
+            #[cfg(feature = "files")]
+            Way::Files(_) => Vec::new(),
+        };
         if links != self.links {
             self.links.clone_from(&links);
             let stream = self.stream.to_owned();
@@ -122,10 +176,17 @@ impl Inlet {
         }
     }
 
+    /// Of a stream the library counts; files are counted as they are released.
     fn count(&mut self) {
-        let counted = self.subscriber.statistics();
-        (self.left.steps, self.left.skipped) = (counted.steps, counted.skipped_steps);
-        self.left.bytes = counted.payload_bytes;
+        match &self.way {
+            Way::Stream(subscriber) => {
+                let counted = subscriber.statistics();
+                (self.left.steps, self.left.skipped) = (counted.steps, counted.skipped_steps);
+                self.left.bytes = counted.payload_bytes;
+            }
+            #[cfg(feature = "files")]
+            Way::Files(_) => {}
+        }
     }
 
     /// Leave the stream.
@@ -134,7 +195,13 @@ impl Inlet {
     /// As [`Subscriber::close`].
     pub fn close(mut self) -> Result<(), PartError> {
         self.count();
-        self.subscriber.close()?;
+        self.left.io_ms = self.spent.as_secs_f64() * 1e3;
+        self.left.waited_ms = self.waited.as_secs_f64() * 1e3;
+        match self.way {
+            Way::Stream(subscriber) => subscriber.close()?,
+            #[cfg(feature = "files")]
+            Way::Files(_) => {}
+        }
         say(self.part, self.rank, Report::Left(self.left));
         Ok(())
     }

@@ -8,6 +8,9 @@
 //!                                <--structure-- cna
 //! ```
 //!
+//! A run can be measured instead, through streams or through files ([`coupling`]): then [`tally`] takes the place of Check,
+//! and CNA is there from the start.
+//!
 //! Besides there is a careless [`guest`], who takes atoms, releases none, and is soon detached.
 //!
 //! Every part is a short program over [`inlet::Inlet`] and [`outlet::Outlet`], which are the library's subscriber and
@@ -17,8 +20,11 @@
 pub mod bonds;
 pub mod check;
 pub mod cna;
+pub mod coupling;
 pub mod csym;
 pub mod error;
+#[cfg(feature = "files")]
+pub mod files;
 pub mod guest;
 pub mod helper;
 pub mod inlet;
@@ -29,6 +35,7 @@ pub mod settings;
 pub mod simulation;
 pub mod streams;
 pub mod supervisor;
+pub mod tally;
 
 pub use part::Part;
 pub use settings::Settings;

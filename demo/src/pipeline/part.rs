@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use super::error::PartError;
 use super::report::{Report, say};
 use super::settings::{Settings, SourceKind};
-use super::{bonds, check, cna, csym, guest, helper, simulation};
+use super::{bonds, check, cna, csym, guest, helper, simulation, tally};
 
 /// A part of the pipeline: one program, of one or several ranks, each a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, ValueEnum)]
@@ -25,6 +25,8 @@ pub enum Part {
     Cna,
     /// Holds the results against LAMMPS's own. No part of the science.
     Check,
+    /// Adds up what a measured run has found, in place of Check.
+    Tally,
     /// Takes atoms and releases none: it is soon detached. No part of the science either.
     Guest,
 }
@@ -36,6 +38,9 @@ impl Part {
     /// Those that are started together; CNA and Guest come later.
     pub const FROM_THE_START: [Part; 5] =
         [Part::Simulation, Part::Helper, Part::Bonds, Part::Csym, Part::Check];
+    /// Those of a measured run: all are started together.
+    pub const MEASURED: [Part; 6] =
+        [Part::Simulation, Part::Helper, Part::Bonds, Part::Csym, Part::Cna, Part::Tally];
 
     /// Its name, also that of its subscriptions.
     pub fn name(self) -> &'static str {
@@ -46,6 +51,7 @@ impl Part {
             Part::Csym => "csym",
             Part::Cna => "cna",
             Part::Check => "check",
+            Part::Tally => "tally",
             Part::Guest => "guest",
         }
     }
@@ -60,7 +66,7 @@ impl Part {
         match self {
             Part::Simulation => settings.ranks,
             Part::Helper | Part::Bonds => 2,
-            Part::Csym | Part::Cna | Part::Check | Part::Guest => 1,
+            Part::Csym | Part::Cna | Part::Check | Part::Tally | Part::Guest => 1,
         }
     }
 
@@ -78,6 +84,7 @@ impl Part {
             Part::Csym => csym::run(settings),
             Part::Cna => cna::run(settings),
             Part::Check => check::run(settings),
+            Part::Tally => tally::run(settings),
             Part::Guest => guest::run(settings),
         };
         if let Err(error) = &done {

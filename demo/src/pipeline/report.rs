@@ -72,6 +72,8 @@ pub enum Report {
         /// In words.
         reason: String,
     },
+    /// What a measured run has found, all steps together.
+    Tallied(Tallied),
     /// The part could not go on.
     Failed {
         /// Why.
@@ -126,7 +128,7 @@ pub struct Owned {
 }
 
 /// The end of a publisher rank.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Closed {
     /// The stream.
     pub stream: String,
@@ -138,10 +140,16 @@ pub struct Closed {
     pub waited_ms: f64,
     /// From opening to closing, in milliseconds.
     pub ran_ms: f64,
+    /// The time of all its puts and ends of steps, the waits left out, in milliseconds.
+    pub io_ms: f64,
+    /// Bytes of all variables that it put.
+    pub put_bytes: u64,
+    /// Bytes of them that were kept for anybody; with files, all.
+    pub kept_bytes: u64,
 }
 
 /// The end of a subscriber rank.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Left {
     /// The stream.
     pub stream: String,
@@ -153,6 +161,33 @@ pub struct Left {
     pub bytes: u64,
     /// The first and the last time step that it took.
     pub between: Option<(i64, i64)>,
+    /// The time in which it took lists out of steps and released them, in milliseconds.
+    pub io_ms: f64,
+    /// The time in which it waited for steps, in milliseconds.
+    pub waited_ms: f64,
+}
+
+/// What a measured run has found. Two runs of the same simulation must agree in every number.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tallied {
+    /// Steps that CSym judged.
+    pub steps: u64,
+    /// Atoms in the last of them.
+    pub atoms: i64,
+    /// Bonds, over all steps.
+    pub bonds: i64,
+    /// Torn atoms, over all steps.
+    pub torn_atoms: i64,
+    /// The first torn time step.
+    pub torn_at: Option<i64>,
+    /// Central symmetry of all atoms, over all steps.
+    pub symmetry_sum: f64,
+    /// Steps that CNA worked.
+    pub classified_steps: u64,
+    /// Atoms in each class, over these steps.
+    pub census: [u64; 5],
+    /// A number that every id, symmetry and class goes into, in order and to the last bit.
+    pub digest: u64,
 }
 
 /// How one step compares with LAMMPS.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::coupling::Coupling;
 use crate::problem::Problem;
 use crate::source::{RunConfig, Scale};
 
@@ -16,6 +17,8 @@ pub enum Size {
     Short,
     /// As small as it can be and still tear: for tests, with the built-in source.
     Tiny,
+    /// So many atoms for each rank of the simulation: the more ranks, the larger the body (weak scaling).
+    Scaled,
 }
 
 /// What simulates.
@@ -48,6 +51,16 @@ pub struct Settings {
     /// Where pictures and logs go.
     #[arg(long)]
     pub output: PathBuf,
+    /// How the parts are coupled.
+    #[arg(long, default_value = "streams")]
+    pub coupling: Coupling,
+    /// Whether the run is measured: nothing is held against LAMMPS, CNA is there from the start and follows the
+    /// verdict, and what was found is added up at the end.
+    #[arg(long)]
+    pub measured: bool,
+    /// The longest that a part waits for the next step of a stream.
+    #[arg(long, default_value_t = 80_000)]
+    pub patience_ms: u64,
 }
 
 fn problem(name: &str) -> Result<Problem, String> {
@@ -70,10 +83,13 @@ impl Settings {
             ("--source", name(&self.source)),
             ("--ranks", self.ranks.to_string()),
             ("--max-wait-ms", self.max_wait_ms.to_string()),
+            ("--coupling", name(&self.coupling)),
+            ("--patience-ms", self.patience_ms.to_string()),
         ];
         let mut arguments: Vec<OsString> =
             texts.into_iter().flat_map(|(name, value)| [name.into(), value.into()]).collect();
         arguments.extend(["--output".into(), self.output.clone().into_os_string()]);
+        arguments.extend(self.measured.then(|| "--measured".into()));
         arguments
     }
 
@@ -81,13 +97,16 @@ impl Settings {
     pub fn run_config(&self) -> RunConfig {
         let mut config = RunConfig::new(self.problem);
         let (columns, rows, speed, pace) = match (self.size, self.problem) {
+            (Size::Scaled, Problem::Crack) => (50 * self.ranks, 30, 0.5, [3_000, 50, 50]),
+            (Size::Scaled, Problem::Notch) => (16, 16, 0.45, [1_200, 25, 25]),
             (Size::Full, _) => return config,
             (Size::Short, Problem::Crack) => (60, 24, 0.23, [6_000, 100, 500]),
             (Size::Short, Problem::Notch) => (16, 16, 0.38, [2_000, 50, 250]),
             (Size::Tiny, Problem::Crack) => (30, 14, 0.4, [3_000, 50, 250]),
             (Size::Tiny, Problem::Notch) => (10, 10, 0.5, [1_500, 50, 250]),
         };
-        config.scale = Scale { columns: Some(columns), rows: Some(rows), layers: None, speed: Some(speed) };
+        let layers = (self.size == Size::Scaled && self.problem == Problem::Notch).then_some(3 * self.ranks);
+        config.scale = Scale { columns: Some(columns), rows: Some(rows), layers, speed: Some(speed) };
         [config.steps, config.publish_every, config.compare_every] = pace;
         config
     }
@@ -109,7 +128,7 @@ impl Settings {
         match (self.size, self.problem) {
             (Size::Full, Problem::Crack) => 15,
             (Size::Full, Problem::Notch) => 25,
-            (Size::Short, _) => 12,
+            (Size::Short | Size::Scaled, _) => 12,
             (Size::Tiny, _) => 6,
         }
     }
@@ -121,7 +140,12 @@ impl Settings {
 
     /// The longest that a part waits for the next step of a stream: a simulation may be slow, but is not given up.
     pub fn step_patience(&self) -> Duration {
-        Duration::from_millis(self.max_wait_ms) + Duration::from_secs(60)
+        Duration::from_millis(self.patience_ms)
+    }
+
+    /// The folder of a stream that is coupled through files.
+    pub fn exchange(&self, stream: &str) -> PathBuf {
+        self.output.join("exchange").join(self.problem.name()).join(stream)
     }
 
     /// Where the picture of this run goes.
@@ -152,7 +176,17 @@ mod tests {
             for problem in Problem::ALL {
                 let source = SourceKind::BuiltIn;
                 let output = PathBuf::from("a folder");
-                let settings = Settings { problem, size, source, ranks: 3, max_wait_ms: 7, output };
+                let settings = Settings {
+                    problem,
+                    size,
+                    source,
+                    ranks: 3,
+                    max_wait_ms: 7,
+                    output,
+                    coupling: Coupling::Files,
+                    measured: size == Size::Scaled,
+                    patience_ms: 5,
+                };
                 let words = std::iter::once("part".into()).chain(settings.to_arguments());
                 assert_eq!(Arguments::parse_from(words).settings, settings);
                 let config = settings.run_config();

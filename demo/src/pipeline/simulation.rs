@@ -1,20 +1,23 @@
 //! The simulation's part: each rank publishes its own atoms of each published step. Nothing is gathered.
 
-use flexpath::{Cohort, StepWriter, Variable, VariableError};
+use flexpath::{Cohort, Variable, VariableError};
 
+use super::coupling::OutStep;
 use super::error::PartError;
 use super::outlet::Outlet;
 use super::part::Part;
 use super::report::{Owned, Report, say};
 use super::settings::{Settings, SourceKind};
-use super::streams::{ATOMS, domain, put_whole, time_step};
+use super::streams::{ATOMS, domain, time_step};
 use crate::lammps::LammpsSource;
 use crate::launch::Place;
 use crate::md::MolecularDynamics;
 use crate::source::{Control, Source, StepView};
 
-/// Those that must not miss the first step: Helper and Check.
-const FIRST_SUBSCRIBERS: u32 = 2;
+/// Those that must not miss the first step: Helper, and Check where it runs.
+fn first_subscribers(settings: &Settings) -> u32 {
+    if settings.measured { 1 } else { 2 }
+}
 
 /// What the stream carries.
 struct Variables {
@@ -41,10 +44,10 @@ impl Variables {
     }
 
     /// Put this rank's part of a step. The lead's word counts for what is the same on all ranks.
-    fn put(&self, step: &mut StepWriter, rank: u32, view: StepView) -> Result<(), flexpath::PutError> {
+    fn put(&self, step: &mut OutStep<'_>, rank: u32, view: StepView) -> Result<(), PartError> {
         if rank == 0 {
             step.put_scalar(&self.time_step, view.step)?;
-            put_whole(step, &self.domain, view.domain.to_numbers().to_vec())?;
+            step.put_whole(&self.domain, view.domain.to_numbers().to_vec())?;
         }
         step.put_joined(&self.id, view.atoms.ids)?;
         step.put_joined(&self.kind, view.atoms.types)?;
@@ -84,7 +87,7 @@ fn simulate(source: &mut dyn Source, settings: &Settings) -> Result<(), PartErro
     if rank == 0 {
         say(Part::Simulation, rank, Report::Source { name: source.name() });
     }
-    let outlet = Outlet::open(Part::Simulation, ATOMS, FIRST_SUBSCRIBERS)?;
+    let outlet = Outlet::open(Part::Simulation, settings, ATOMS, first_subscribers(settings))?;
     let owned = Owned { fewest: usize::MAX, ..Owned::default() };
     let mut rank = RankOfAtoms { variables: Variables::new()?, outlet, rank, owned, failed: None };
     source.run(&config, &mut |view| rank.step(view))?;

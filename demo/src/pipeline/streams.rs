@@ -1,7 +1,8 @@
-//! Names of the streams, and what the parts need to put lists into steps and to take them out.
+//! Names of the streams, and what the parts need to make sense of lists.
 
-use flexpath::{Element, PutError, Rank, Region, Selection, StepReader, StepWriter, Variable, VariableError};
+use flexpath::{Variable, VariableError};
 
+use super::coupling::InStep;
 use super::error::PartError;
 use crate::geometry::{DOMAIN_NUMBERS, Domain};
 
@@ -34,62 +35,18 @@ pub fn domain() -> Result<Variable, VariableError> {
     Ok(Variable::global::<f64>(DOMAIN, &[DOMAIN_NUMBERS as u64])?.with_unit("sigma"))
 }
 
-/// Put the whole of a one-dimensional global array.
-///
-/// # Errors
-/// As [`StepWriter::put`].
-pub fn put_whole<T: Element>(
-    step: &mut StepWriter,
-    variable: &Variable,
-    elements: Vec<T>,
-) -> Result<(), PutError> {
-    step.put(variable, &Region::whole(variable.shape()), elements)
-}
-
-/// The time step of a step.
-///
-/// # Errors
-/// As [`StepReader::scalar`].
-pub fn time_step_of(step: &StepReader) -> Result<i64, PartError> {
-    Ok(step.scalar::<i64>(TIME_STEP)?)
-}
-
 /// The simulated space of a step.
 ///
 /// # Errors
-/// As [`StepReader::get`]; not nine numbers.
-pub fn domain_of(step: &StepReader) -> Result<Domain, PartError> {
-    let numbers = step.get::<f64>(DOMAIN, &Selection::All)?;
+/// As [`InStep::list`]; not nine numbers.
+pub fn domain_of(step: &InStep) -> Result<Domain, PartError> {
+    let numbers = step.list::<f64>(DOMAIN)?;
     let numbers = numbers.as_array::<DOMAIN_NUMBERS>().ok_or_else(|| PartError::NoRows {
         variable: DOMAIN.to_owned(),
         found: numbers.len(),
         width: DOMAIN_NUMBERS,
     })?;
     Ok(Domain::from_numbers(numbers))
-}
-
-/// All of a list, over all ranks of its publisher.
-///
-/// # Errors
-/// As [`StepReader::get`].
-pub fn list<T: Element>(step: &StepReader, variable: &str) -> Result<Vec<T>, PartError> {
-    Ok(step.get(variable, &Selection::All)?)
-}
-
-/// What some ranks of the publisher put of a list, one after another.
-///
-/// # Errors
-/// As [`StepReader::get`].
-pub fn list_of<T: Element>(
-    step: &StepReader,
-    variable: &str,
-    ranks: std::ops::Range<u32>,
-) -> Result<Vec<T>, PartError> {
-    let mut all = Vec::new();
-    for rank in ranks {
-        all.extend(step.get::<T>(variable, &Selection::Rank(Rank(rank)))?);
-    }
-    Ok(all)
 }
 
 /// A list of numbers as rows of `N`.

@@ -16,7 +16,7 @@ use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::part::Part;
 use super::settings::Settings;
-use super::streams::{ATOMS, DOMAIN, STRUCTURE, SYMMETRY, TIME_STEP, domain_of, list, rows};
+use super::streams::{ATOMS, DOMAIN, STRUCTURE, SYMMETRY, TIME_STEP, domain_of, rows};
 
 /// How often it is looked whether CNA publishes.
 const LOOK: Duration = Duration::from_millis(500);
@@ -46,15 +46,15 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let mut desk = Desk::new(settings);
     while let Some((time_step, step)) = atoms.step()? {
         let reference = Reference {
-            ids: list(&step, "id")?,
-            positions: rows("position", &list(&step, "position")?)?,
+            ids: step.list("id")?,
+            positions: rows("position", &step.list("position")?)?,
             domain: domain_of(&step)?,
-            values: list(&step, "reference")?,
+            values: step.list("reference")?,
         };
         atoms.release(time_step, step);
         desk.keep(time_step, reference);
         let step = symmetry.step_of(time_step)?;
-        let found = Symmetry { time_step, ids: list(&step, "id")?, values: list(&step, "symmetry")? };
+        let found = Symmetry { time_step, ids: step.list("id")?, values: step.list("symmetry")? };
         symmetry.release(time_step, step);
         desk.compare_symmetry(found)?;
         desk.compare_all_classes(&cna.found)?;

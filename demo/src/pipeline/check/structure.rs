@@ -10,7 +10,7 @@ use flexpath::{OpenError, OpenFailure};
 use super::super::error::PartError;
 use super::super::inlet::{Every, Inlet};
 use super::super::settings::Settings;
-use super::super::streams::{STRUCTURE, TIME_STEP, list};
+use super::super::streams::{STRUCTURE, TIME_STEP};
 use super::desk::Classes;
 use super::inlet;
 use crate::cna::Structure;
@@ -41,7 +41,7 @@ impl WaitsForCna {
 fn take_classes(settings: &Settings, is_over: &AtomicBool, found: &Sender<Classes>) -> Result<(), PartError> {
     let Some(mut structure) = wait_for_cna(settings, is_over)? else { return Ok(()) };
     while let Some((time_step, step)) = structure.step()? {
-        let (ids, classes) = (list::<i64>(&step, "id")?, list::<u8>(&step, "class")?);
+        let (ids, classes) = (step.list::<i64>("id")?, step.list::<u8>("class")?);
         structure.release(time_step, step);
         if settings.run_config().is_compared(time_step) {
             let classes = classes.into_iter().map(class).collect::<Result<_, _>>()?;

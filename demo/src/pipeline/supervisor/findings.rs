@@ -222,13 +222,24 @@ pub(super) fn summary(runs: &[(Problem, Vec<Finding>)], screen: &mut Screen) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::coupling::Coupling;
     use super::super::super::report::{Closed, Compared, Finding as Kind, Left, Owned};
     use super::super::super::settings::{Size, SourceKind};
     use super::*;
 
     fn settings(problem: Problem) -> Settings {
         let (size, source) = (Size::Short, SourceKind::Lammps);
-        Settings { problem, size, source, ranks: 2, max_wait_ms: 1_000, output: "nowhere".into() }
+        Settings {
+            problem,
+            size,
+            source,
+            ranks: 2,
+            max_wait_ms: 1_000,
+            output: "nowhere".into(),
+            coupling: Coupling::Streams,
+            measured: false,
+            patience_ms: 61_000,
+        }
     }
 
     /// A run in which all went well: torn at the tenth step, CNA there from the twelfth on.
@@ -245,13 +256,20 @@ mod tests {
         for rank in 0..settings.ranks {
             let who = ("simulation".to_owned(), rank);
             let (stream, steps) = ("atoms".to_owned(), steps as u64);
-            let closed = Closed { stream, steps, longest_wait_ms: 260.0, waited_ms: 300.0, ran_ms: 9e3 };
+            let closed = Closed {
+                stream,
+                steps,
+                longest_wait_ms: 260.0,
+                waited_ms: 300.0,
+                ran_ms: 9e3,
+                ..Closed::default()
+            };
             board.closed.push((who, closed));
             let most = 50 + rank as usize;
             let owned = Owned { fewest: 40, most, put_bytes: 900, kept_bytes: 600, velocity_steps: 0 };
             board.owned.insert(rank, owned);
         }
-        let left = Left { stream: "bonds".to_owned(), steps: 9, skipped: 0, bytes: 77, between: None };
+        let left = Left { stream: "bonds".to_owned(), steps: 9, bytes: 77, ..Left::default() };
         board.left.push((("csym".to_owned(), 0), left));
         board.cna_took = (12..12 + settings.cna_steps() as i64).map(|step| every * step).collect();
         board.bonds_to_cna = board.cna_took.clone();

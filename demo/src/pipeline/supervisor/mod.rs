@@ -5,6 +5,7 @@ mod board;
 mod children;
 mod findings;
 mod interrupt;
+mod measure;
 mod options;
 mod run;
 mod science;
@@ -14,6 +15,7 @@ mod watch;
 
 pub use findings::{Finding, Standing};
 pub use interrupt::Interrupt;
+pub use measure::{MeasureOptions, Measured, PartCost, StreamBytes, measure};
 pub use options::{Options, WantedSource};
 pub use screen::Screen;
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::super::coupling::Coupling;
 use super::super::settings::{Settings, Size, SourceKind};
 use crate::problem::Problem;
 
@@ -43,6 +44,8 @@ pub struct Options {
 
 /// Ranks of the simulation.
 const RANKS: u32 = 4;
+/// How much longer a part waits for a step than the simulation waits for a part.
+const PATIENCE_MS: u64 = 60_000;
 
 impl Options {
     /// The problems that are run.
@@ -62,7 +65,17 @@ impl Options {
             _ => Size::Short,
         };
         let (max_wait_ms, output) = (self.max_wait_ms, self.output.clone());
-        Settings { problem, size, source, ranks: RANKS, max_wait_ms, output }
+        Settings {
+            problem,
+            size,
+            source,
+            ranks: RANKS,
+            max_wait_ms,
+            output,
+            coupling: Coupling::Streams,
+            measured: false,
+            patience_ms: max_wait_ms + PATIENCE_MS,
+        }
     }
 
     /// How long one problem may take.
