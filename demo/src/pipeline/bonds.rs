@@ -63,7 +63,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let mut wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
     wanted.extend([TIME_STEP, DOMAIN]);
     let mut shares = Inlet::open(Part::Bonds, settings, SHARES, Every::Step, &wanted)?;
-    let mut outlet = Outlet::open(Part::Bonds, BONDS, FIRST_SUBSCRIBERS)?;
+    let mut outlet = Outlet::open(Part::Bonds, settings, BONDS, FIRST_SUBSCRIBERS)?;
     let variables = Variables::new()?;
     let analysis = settings.problem.analysis();
     while let Some((time_step, step)) = shares.step()? {

@@ -20,7 +20,7 @@ const FIRST_SUBSCRIBERS: u32 = 1;
 /// # Errors
 /// A stream that fails or ends early; pairs that make no graph.
 pub fn run(settings: &Settings) -> Result<(), PartError> {
-    let mut outlet = Outlet::open(Part::Cna, STRUCTURE, FIRST_SUBSCRIBERS)?;
+    let mut outlet = Outlet::open(Part::Cna, settings, STRUCTURE, FIRST_SUBSCRIBERS)?;
     let mut bonds = Inlet::open(Part::Cna, settings, BONDS, Every::Step, &[TIME_STEP, "id", "bond"])?;
     for _ in 0..settings.cna_steps() {
         let Some((time_step, step)) = bonds.step()? else {

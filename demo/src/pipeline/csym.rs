@@ -31,7 +31,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let mut shares = Inlet::open(part, settings, SHARES, Every::Step, &wanted)?;
     let wanted = [TIME_STEP, "id", "bond", "reach"];
     let mut bonds = Inlet::open(part, settings, BONDS, Every::Step, &wanted)?;
-    let mut outlet = Outlet::open(part, SYMMETRY, FIRST_SUBSCRIBERS)?;
+    let mut outlet = Outlet::open(part, settings, SYMMETRY, FIRST_SUBSCRIBERS)?;
     let analysis = settings.problem.analysis();
     let mut watch = None;
     while let Some((time_step, step)) = shares.step()? {

@@ -91,7 +91,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let cohort = Cohort::from_environment()?;
     let wanted = [TIME_STEP, DOMAIN, "id", "type", "position"];
     let mut atoms = Inlet::open(Part::Helper, settings, ATOMS, Every::Step, &wanted)?;
-    let mut outlet = Outlet::open(Part::Helper, SHARES, FIRST_SUBSCRIBERS)?;
+    let mut outlet = Outlet::open(Part::Helper, settings, SHARES, FIRST_SUBSCRIBERS)?;
     let shares = Part::Bonds.ranks(settings);
     let variables = Variables::new(shares)?;
     let reach = settings.problem.analysis().reach;

@@ -4,6 +4,7 @@ use flexpath::{EndReason, NextStep, QueuePolicy, StepReader, Subscriber, Subscri
 
 use super::error::PartError;
 use super::part::Part;
+use super::reach::subscribing;
 use super::report::{Edges, Left, Report, Taken, say};
 use super::settings::Settings;
 use super::streams::time_step_of;
@@ -63,7 +64,7 @@ impl Inlet {
             Every::Step => QueuePolicy::EveryStep { max_wait_ms },
             Every::Nth(every) => QueuePolicy::EveryKth { every, max_wait_ms },
         };
-        let options = options
+        let options = subscribing(settings, None, options)?
             .with_cohort(cohort)
             .with_name(format!("{}.{stream}", part.name()))
             .with_variables(variables.iter().copied())

@@ -7,7 +7,9 @@ use flexpath::{Cohort, Event, Publisher, PublisherOptions, PutError, StepWriter,
 
 use super::error::PartError;
 use super::part::Part;
+use super::reach::publishing;
 use super::report::{Closed, Published, Report, say};
+use super::settings::Settings;
 
 /// A stream that one rank of a part publishes.
 pub struct Outlet {
@@ -26,9 +28,15 @@ impl Outlet {
     ///
     /// # Errors
     /// As [`Publisher::open`].
-    pub fn open(part: Part, stream: &str, first_subscribers: u32) -> Result<Self, PartError> {
+    pub fn open(
+        part: Part,
+        settings: &Settings,
+        stream: &str,
+        first_subscribers: u32,
+    ) -> Result<Self, PartError> {
         let cohort = Cohort::from_environment()?;
-        let options = PublisherOptions::default().with_cohort(cohort).with_min_subscribers(first_subscribers);
+        let options = publishing(settings, PublisherOptions::default())?;
+        let options = options.with_cohort(cohort).with_min_subscribers(first_subscribers);
         let publisher = Publisher::open(stream, options)?;
         let (attached, longest_wait, waited) = (BTreeMap::new(), Duration::ZERO, Duration::ZERO);
         let (rank, opened) = (cohort.rank().0, Instant::now());

@@ -1,6 +1,7 @@
 //! What all parts of one run are told: the problem, its size, the source. The supervisor hands it on as arguments.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,6 +49,9 @@ pub struct Settings {
     /// Where pictures and logs go.
     #[arg(long)]
     pub output: PathBuf,
+    /// The address of this machine by which the ranks reach one another.
+    #[arg(long)]
+    pub address: Option<IpAddr>,
 }
 
 fn problem(name: &str) -> Result<Problem, String> {
@@ -74,6 +78,8 @@ impl Settings {
         let mut arguments: Vec<OsString> =
             texts.into_iter().flat_map(|(name, value)| [name.into(), value.into()]).collect();
         arguments.extend(["--output".into(), self.output.clone().into_os_string()]);
+        let address = self.address.map(|address| ["--address".into(), address.to_string().into()]);
+        arguments.extend(address.into_iter().flatten());
         arguments
     }
 
@@ -152,7 +158,9 @@ mod tests {
             for problem in Problem::ALL {
                 let source = SourceKind::BuiltIn;
                 let output = PathBuf::from("a folder");
-                let settings = Settings { problem, size, source, ranks: 3, max_wait_ms: 7, output };
+                let address = (size == Size::Tiny).then_some(IpAddr::from([10, 77, 0, 1]));
+                let settings =
+                    Settings { problem, size, source, ranks: 3, max_wait_ms: 7, output, address };
                 let words = std::iter::once("part".into()).chain(settings.to_arguments());
                 assert_eq!(Arguments::parse_from(words).settings, settings);
                 let config = settings.run_config();

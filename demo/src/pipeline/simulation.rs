@@ -84,7 +84,7 @@ fn simulate(source: &mut dyn Source, settings: &Settings) -> Result<(), PartErro
     if rank == 0 {
         say(Part::Simulation, rank, Report::Source { name: source.name() });
     }
-    let outlet = Outlet::open(Part::Simulation, ATOMS, FIRST_SUBSCRIBERS)?;
+    let outlet = Outlet::open(Part::Simulation, settings, ATOMS, FIRST_SUBSCRIBERS)?;
     let owned = Owned { fewest: usize::MAX, ..Owned::default() };
     let mut rank = RankOfAtoms { variables: Variables::new()?, outlet, rank, owned, failed: None };
     source.run(&config, &mut |view| rank.step(view))?;

@@ -1,5 +1,6 @@
 //! What the user may ask of the demonstration.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,6 +37,10 @@ pub struct Options {
     /// Milliseconds that the simulation waits for one of its subscribers at most; then that one is detached
     #[arg(long, default_value_t = 20_000)]
     pub max_wait_ms: u64,
+    /// An address of this machine by which the ranks reach one another, instead of staying within it: that of an RDMA
+    /// device has them use it (with FLEXPATH_TRANSPORTS=verbs,tcp, as shared memory is preferred)
+    #[arg(long)]
+    pub address: Option<IpAddr>,
     /// As small as it can be (for tests)
     #[arg(long, hide = true)]
     pub tiny: bool,
@@ -61,8 +66,8 @@ impl Options {
             // Each rank of the built-in source simulates everything: the full bodies would take many minutes.
             _ => Size::Short,
         };
-        let (max_wait_ms, output) = (self.max_wait_ms, self.output.clone());
-        Settings { problem, size, source, ranks: RANKS, max_wait_ms, output }
+        let (max_wait_ms, output, address) = (self.max_wait_ms, self.output.clone(), self.address);
+        Settings { problem, size, source, ranks: RANKS, max_wait_ms, output, address }
     }
 
     /// How long one problem may take.
