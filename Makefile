@@ -13,7 +13,7 @@ PROPERTY_CASES ?= 512
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools test test-all test-rdma demo bench install lint doc
+.PHONY: help tools test test-all test-rdma demo demo-rdma bench install lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -27,7 +27,8 @@ help: ## this list
 	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS and Open MPI if they are missing)\n'
 	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
 	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, sanitizers, MPICH, rsmpi, the LAMMPS plugin\n' '$(SIM_SEEDS)'
-	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: the machine itself, and flexpath doctor (installs qemu; part of test-all)\n'
+	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: links, streams, flexpath doctor (installs qemu; part of test-all)\n'
+	@printf 'make demo-rdma the demo, at its smallest, over RDMA in that machine (part of test-all)\n'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
 	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s)\n' '$(PREFIX)'
 	@printf 'make lint      format and lints alone\n'
@@ -62,11 +63,16 @@ test-all: tools
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
 	$(call step,RDMA in a virtual machine,tests/rdma-vm/test.sh || [ $$? -eq 77 ])
+	$(call step,the demo over RDMA,tests/rdma-vm/demo.sh || [ $$? -eq 77 ])
 	$(call step,licences and sources,scripts/check-licences.sh)
 
 # Fails where it is skipped (status 77): what was not tested has not passed.
 test-rdma: tools
 	$(call step,RDMA in a virtual machine,tests/rdma-vm/test.sh)
+
+# As above.
+demo-rdma: tools
+	$(call step,the demo over RDMA,scripts/install-demo.sh || true; tests/rdma-vm/demo.sh)
 
 demo: tools
 	@scripts/demo.sh $(DEMO)
