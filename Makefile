@@ -13,7 +13,7 @@ PROPERTY_CASES ?= 512
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools test test-all test-rdma demo demo-rdma bench install lint doc
+.PHONY: help tools test test-all test-rdma demo demo-rdma bench bench-rdma install lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -28,6 +28,7 @@ help: ## this list
 	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
 	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, sanitizers, MPICH, rsmpi, the LAMMPS plugin\n' '$(SIM_SEEDS)'
 	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: links, streams, flexpath doctor (installs qemu; part of test-all)\n'
+	@printf 'make bench-rdma links over RDMA next to perftest in that machine, as ratios\n'
 	@printf 'make demo-rdma the demo, at its smallest, over RDMA in that machine (part of test-all)\n'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
 	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s)\n' '$(PREFIX)'
@@ -73,6 +74,9 @@ test-rdma: tools
 # As above.
 demo-rdma: tools
 	$(call step,the demo over RDMA,scripts/install-demo.sh || true; tests/rdma-vm/demo.sh)
+
+bench-rdma: tools
+	$(call step,links over RDMA next to perftest,tests/rdma-vm/bench.sh)
 
 demo: tools
 	@scripts/demo.sh $(DEMO)

@@ -3,10 +3,10 @@
 //! has a main of its own, so that without one it says `skipped` and passes nothing. `FLEXPATH_REQUIRE_VERBS=1` makes that
 //! an error.
 
-#[path = "../../fp-transport/tests/verbs/harness.rs"]
-mod harness;
 #[path = "verbs/far.rs"]
 mod far;
+#[path = "../../fp-transport/tests/verbs/harness.rs"]
+mod harness;
 #[path = "verbs/processes.rs"]
 mod processes;
 mod support;

@@ -30,7 +30,10 @@ fn token(rendezvous: &Rendezvous) -> Result<Token, PartError> {
 }
 
 /// The options of a part that publishes.
-pub(super) fn publishing(settings: &Settings, options: PublisherOptions) -> Result<PublisherOptions, PartError> {
+pub(super) fn publishing(
+    settings: &Settings,
+    options: PublisherOptions,
+) -> Result<PublisherOptions, PartError> {
     let Some(address) = settings.address else { return Ok(options) };
     let token = token(&Rendezvous::from_environment()?)?;
     Ok(options.with_tcp(Some((address, 0).into())).with_token(token))

@@ -159,8 +159,7 @@ mod tests {
                 let source = SourceKind::BuiltIn;
                 let output = PathBuf::from("a folder");
                 let address = (size == Size::Tiny).then_some(IpAddr::from([10, 77, 0, 1]));
-                let settings =
-                    Settings { problem, size, source, ranks: 3, max_wait_ms: 7, output, address };
+                let settings = Settings { problem, size, source, ranks: 3, max_wait_ms: 7, output, address };
                 let words = std::iter::once("part".into()).chain(settings.to_arguments());
                 assert_eq!(Arguments::parse_from(words).settings, settings);
                 let config = settings.run_config();

@@ -10,7 +10,8 @@ use crate::preparing::pinned_device;
 use fp_transport::memory::MapOptions;
 use fp_transport::{
     Contact, DialError, DialOptions, Domain, InFrame, InprocKey, Link, MappedSegment, OutFrame, Payload,
-    Purpose, ReadRun, Refusal, RemoteMemory, TlsIdentity, Token, TransportKind, TransportPolicy, dial, inproc,
+    Purpose, ReadRun, Refusal, RemoteMemory, TlsIdentity, Token, TransportKind, TransportPolicy, dial,
+    inproc,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -213,12 +214,7 @@ impl Asking {
     }
 
     /// Brings the bytes of a round to the array.
-    fn take(
-        &mut self,
-        answer: &InFrame,
-        bytes: &Bytes,
-        array: &mut [u8],
-    ) -> Result<(), ProbeError> {
+    fn take(&mut self, answer: &InFrame, bytes: &Bytes, array: &mut [u8]) -> Result<(), ProbeError> {
         let wrong_len = ProbeError::Answer { what: "bytes of another length" };
         match bytes {
             Bytes::Seen(payload) if payload.len() == array.len() => array.copy_from_slice(payload.as_slice()),

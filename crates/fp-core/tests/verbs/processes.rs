@@ -4,8 +4,8 @@
 use super::support::Place;
 use super::{COLUMNS, PATIENCE, ROWS, check, device_address, next, policy, publish, put, subscribe, token};
 use fp_core::{
-    Cohort, EndReason, Event, MemberEnd, NextStep, Publisher, PublisherOptions, QueuePolicy, ReadError, Region,
-    Rendezvous, Selection, StepReader, Subscriber, SubscriberOptions,
+    Cohort, EndReason, Event, MemberEnd, NextStep, Publisher, PublisherOptions, QueuePolicy, ReadError,
+    Region, Rendezvous, Selection, StepReader, Subscriber, SubscriberOptions,
 };
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::io::{BufRead as _, BufReader};

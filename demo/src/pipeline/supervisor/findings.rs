@@ -228,7 +228,15 @@ mod tests {
 
     fn settings(problem: Problem) -> Settings {
         let (size, source) = (Size::Short, SourceKind::Lammps);
-        Settings { problem, size, source, ranks: 2, max_wait_ms: 1_000, output: "nowhere".into(), address: None }
+        Settings {
+            problem,
+            size,
+            source,
+            ranks: 2,
+            max_wait_ms: 1_000,
+            output: "nowhere".into(),
+            address: None,
+        }
     }
 
     /// A run in which all went well: torn at the tenth step, CNA there from the twelfth on.
