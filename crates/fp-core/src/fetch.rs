@@ -368,7 +368,7 @@ impl Job<'_, '_, '_> {
         let mut left = Vec::new();
         let mut rest = std::mem::take(&mut errand.missing).into_iter();
         let mut outcome = Ok(());
-        while let Some(missing) = rest.next() {
+        for missing in rest.by_ref() {
             match self.take_piece(errand, missing) {
                 Ok(true) => {}
                 Ok(false) => left.push(missing),
