@@ -4,6 +4,7 @@
 #
 # usage: bench.sh
 #
+# FLEXPATH_BENCH_ROUNDS: how many turns. Default: 5.
 # FLEXPATH_LINKS: the test program `verbs` of fp-transport. Default: built first.
 # Exit status: 0 measured, whatever came out; 77 skipped, which is said.
 set -eu
@@ -24,16 +25,19 @@ in-guest)
         shift 3
         "$@" -d rxe0 -x 1 -s "$bytes" >/dev/null 2>&1 &
         answering=$!
-        found= tries=0
+        found='' tries=0
         while [ -z "$found" ] && [ "$tries" -lt 20 ]; do
             found=$("$@" -d rxe0 -x 1 -s "$bytes" "$RDMA_VM_ADDRESS" 2>/dev/null | row "$bytes" "$column") || true
             tries=$((tries + 1))
             [ -n "$found" ] || sleep 0.3
         done
+        # It has ended by itself, or never will.
+        if [ -z "$found" ]; then kill "$answering" 2>/dev/null || true; fi
         wait "$answering" || true
         echo "perftest $name $bytes $found"
     }
-    for _ in 1 2 3 4 5; do
+    # shellcheck disable=SC2034 # counted, not used
+    for round in $(seq "${FLEXPATH_BENCH_ROUNDS:-5}"); do
         for bytes in 65536 1048576; do
             against read 4 "$bytes" ib_read_bw -n 300
             against write 4 "$bytes" ib_write_bw -n 300
@@ -55,7 +59,7 @@ if [ -z "${FLEXPATH_LINKS:-}" ]; then
         --message-format=json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
 fi
 export FLEXPATH_LINKS
-found=$("$here/vm.sh" --timeout 500 -- "$here/bench.sh" in-guest)
+found=$("$here/vm.sh" --timeout 600 -- "$here/bench.sh" in-guest)
 echo "load of this machine: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 # median WHOSE WHAT BYTES
 median() { echo "$found" | awk -v key="$1 $2 $3" '$1 " " $2 " " $3 == key { print $4 }' | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }

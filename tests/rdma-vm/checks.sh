@@ -1,6 +1,6 @@
 # Read by test.sh and guest-checks.sh: a check is a line, `PASS ...`, `FAIL ...` and what was printed, or `skipped: ...`.
 # Wants $folder, for what the last command printed; sets $failed.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034,SC2154
 failed=0
 
 # fail TEXT FILE...: says so, and shows the files.

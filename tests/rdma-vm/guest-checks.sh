@@ -24,6 +24,7 @@ again() {
     done
 }
 # both ONE OTHER: two commands, the second again until the first answers.
+# shellcheck disable=SC2317 # `check` calls it
 both() {
     sh -c "$1" &
     answering=$!
@@ -32,8 +33,10 @@ both() {
     wait "$answering"
 }
 # The same user's limit of locked memory does not hold for root.
+# shellcheck disable=SC2317 # `check` calls it
 limited() {
     (
+        # shellcheck disable=SC3045 # every shell here has it
         ulimit -l 64
         setpriv --reuid 1000 --clear-groups "$@"
     )
@@ -70,7 +73,7 @@ alone() {
 }
 
 # Ports of the first machine.
-doctor=7000 contact=7001 ready=7002 stream=7003
+doctor=7000 contact=7001 stream=7003
 
 case ${1:-} in
 alone) alone ;;
