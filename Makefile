@@ -18,7 +18,7 @@ PROPERTY_CASES ?= 512
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools test test-all test-rdma demo bench bench-peers bench-pipeline install lint doc
+.PHONY: help tools test test-all test-rdma demo demo-rdma bench bench-peers bench-pipeline bench-rdma install lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -32,7 +32,9 @@ help: ## this list
 	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS and Open MPI if they are missing)\n'
 	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
 	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, sanitizers, MPICH, rsmpi, the LAMMPS plugin\n' '$(SIM_SEEDS)'
-	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: the machine itself, and flexpath doctor (installs qemu; part of test-all)\n'
+	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: links, streams, flexpath doctor (installs qemu; part of test-all)\n'
+	@printf 'make bench-rdma links over RDMA next to perftest in that machine, as ratios\n'
+	@printf 'make demo-rdma the demo, at its smallest, over RDMA in that machine (part of test-all)\n'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
 	@printf 'make bench-peers  the same beside SST, MPI, UCX, iceoryx2, Zenoh and HDF5, which it installs (ADIOS2_DIR=... for SST with MPI)\n'
 	@printf 'make bench-pipeline  the demo through streams beside the same through HDF5 files, by ranks of LAMMPS (installs LAMMPS, Open MPI, libhdf5-dev)\n'
@@ -73,6 +75,7 @@ test-all: tools
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
 	$(call step,RDMA in a virtual machine,tests/rdma-vm/test.sh || [ $$? -eq 77 ])
+	$(call step,the demo over RDMA,tests/rdma-vm/demo.sh || [ $$? -eq 77 ])
 	$(call step,licences and sources,scripts/check-licences.sh)
 
 # Fails where it is skipped (status 77): what was not tested has not passed.
@@ -81,6 +84,13 @@ test-rdma: tools
 
 bench-pipeline: tools
 	$(call step,the pipeline through streams and through files,scripts/bench/pipeline.sh $(PIPELINE))
+
+# As above.
+demo-rdma: tools
+	$(call step,the demo over RDMA,scripts/install-demo.sh || true; tests/rdma-vm/demo.sh)
+
+bench-rdma: tools
+	$(call step,links over RDMA next to perftest,tests/rdma-vm/bench.sh)
 
 demo: tools
 	@scripts/demo.sh $(DEMO)

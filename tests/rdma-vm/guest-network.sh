@@ -2,6 +2,8 @@
 # Sets up the link that the device lies on: a dummy one, or the network of the pair.
 # shellcheck shell=sh
 
+# Launchers of MPI want a name.
+echo "rdma-vm-$2" >/proc/sys/kernel/hostname
 if [ "$2" = 0 ]; then
     link=alone RDMA_VM_ADDRESS=10.77.0.1 RDMA_VM_PEER=
     ip link add "$link" type dummy
@@ -11,6 +13,9 @@ else
     # The one link with a device behind it.
     for link in /sys/class/net/*/device; do link=$(basename "$(dirname "$link")"); done
     RDMA_VM_ADDRESS=10.77.0.$2 RDMA_VM_PEER=10.77.0.$((3 - $2))
+    # The wire is a socket of the host, which loses what does not fit its buffer; a lossless fabric it is not. A READ is
+    # answered by all of its packets at once, and what is lost of them is asked for again only after a while.
+    tc qdisc add dev "$link" root tbf rate 64mbit burst 32kb latency 10s
 fi
 export RDMA_VM_ADDRESS RDMA_VM_PEER
 # Addresses of version 6 are used at once, without asking first whether another has them.

@@ -16,7 +16,7 @@ PATH=$PATH:/usr/sbin:/sbin
 
 # Modules that the guest loads, without those that they need themselves.
 modules="virtio_pci virtio_console virtio_net virtio-rng 9pnet_virtio 9p overlay dummy crc32_generic crc32c_generic
-    rdma_rxe rdma_ucm"
+    rdma_rxe rdma_ucm sch_tbf"
 
 say() { printf 'rdma-vm: %s\n' "$*" >&2; }
 skip() {

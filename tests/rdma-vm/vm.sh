@@ -110,7 +110,7 @@ setpriv --pdeathsig TERM timeout --kill-after=10 "$timeout" qemu-system-x86_64 \
     -nodefaults -no-user-config -display none -no-reboot \
     -machine q35 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$memory" \
     -kernel "$cache/kernel" -initrd "$cache/initramfs" \
-    -append "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on" \
+    -append "console=ttyS0 quiet panic=-1 no_timer_check mitigations=off random.trust_cpu=on" \
     -serial "file:$task/console" \
     -device virtio-rng-pci -device virtio-serial-pci \
     -chardev "file,id=out,path=$task/out" -device virtserialport,chardev=out,nr=1,name=out \

@@ -2,8 +2,8 @@
 
 mod attach;
 mod copies;
-mod floors;
 mod derived;
+mod floors;
 mod grid;
 mod latency;
 mod memory;

@@ -3,6 +3,8 @@
 //! Without a device nothing of it runs, and that is said in words: so this binary has a main of its own, in which a test
 //! that did not run is not counted as one that passed. `FLEXPATH_REQUIRE_VERBS=1` makes it an error.
 
+#[path = "verbs/bench.rs"]
+mod bench;
 #[path = "conformance/case.rs"]
 mod case;
 #[path = "verbs/harness.rs"]
@@ -36,8 +38,10 @@ macro_rules! conformance {
 }
 
 fn main() -> ExitCode {
-    if support::role().is_some() {
-        return remote::child();
+    match support::role() {
+        Some((role, _)) if role == "bench" => return bench::run(),
+        Some(_) => return remote::child(),
+        None => {}
     }
     let mut tests = conformance!(
         frames_arrive_in_order,

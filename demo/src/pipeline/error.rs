@@ -1,5 +1,6 @@
 //! Why a part of the pipeline could not go on.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::{adjacency, atoms, bonds, check, csym, lammps, md, picture, share, source};
@@ -10,6 +11,17 @@ pub enum PartError {
     /// The launcher's variables make no sense.
     #[error(transparent)]
     Cohort(#[from] flexpath::CohortError),
+    /// The rendezvous folder.
+    #[error(transparent)]
+    Rendezvous(#[from] flexpath::rendezvous::RendezvousError),
+    /// The run's token is not there, or is none.
+    #[error("the run's token, {}: {source}", path.display())]
+    Token {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A stream could not be opened.
     #[error(transparent)]
     Open(#[from] flexpath::OpenError),

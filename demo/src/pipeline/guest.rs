@@ -5,6 +5,7 @@ use flexpath::{EndReason, NextStep, QueuePolicy, Subscriber, SubscriberOptions};
 
 use super::error::PartError;
 use super::part::Part;
+use super::reach::subscribing;
 use super::report::{Report, say};
 use super::settings::Settings;
 use super::streams::{ATOMS, TIME_STEP};
@@ -17,7 +18,7 @@ pub const ALLOWED_MS: u64 = 250;
 /// # Errors
 /// The stream could not be attached to, or ended otherwise than by detaching this subscriber.
 pub fn run(settings: &Settings) -> Result<(), PartError> {
-    let options = SubscriberOptions::default()
+    let options = subscribing(settings, None, SubscriberOptions::default())?
         .with_name(format!("{}.{ATOMS}", Part::Guest.name()))
         .with_variables([TIME_STEP, "id"])
         .with_policy(QueuePolicy::EveryStep { max_wait_ms: ALLOWED_MS });

@@ -9,6 +9,7 @@ use super::error::PartError;
 #[cfg(feature = "files")]
 use super::files::FilesInlet;
 use super::part::Part;
+use super::reach::subscribing;
 use super::report::{Edges, Left, Report, Taken, say};
 use super::settings::Settings;
 use super::streams::TIME_STEP;
@@ -89,7 +90,7 @@ impl Inlet {
             Every::Step => QueuePolicy::EveryStep { max_wait_ms },
             Every::Nth(every) => QueuePolicy::EveryKth { every, max_wait_ms },
         };
-        let options = options
+        let options = subscribing(settings, None, options)?
             .with_cohort(cohort)
             .with_name(format!("{}.{stream}", part.name()))
             .with_variables(variables.iter().copied())

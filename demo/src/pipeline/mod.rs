@@ -30,6 +30,7 @@ pub mod helper;
 pub mod inlet;
 pub mod outlet;
 pub mod part;
+mod reach;
 pub mod report;
 pub mod settings;
 pub mod simulation;

@@ -10,6 +10,7 @@ use super::error::PartError;
 #[cfg(feature = "files")]
 use super::files::FilesOutlet;
 use super::part::Part;
+use super::reach::publishing;
 use super::report::{Closed, Published, Report, say};
 use super::settings::Settings;
 
@@ -42,7 +43,8 @@ impl Way {
         cohort: Cohort,
         first_subscribers: u32,
     ) -> Result<Self, PartError> {
-        let options = PublisherOptions::default().with_cohort(cohort).with_min_subscribers(first_subscribers);
+        let options = publishing(settings, PublisherOptions::default())?;
+        let options = options.with_cohort(cohort).with_min_subscribers(first_subscribers);
         match settings.coupling {
             Coupling::Streams => Ok(Way::Stream(Publisher::open(stream, options)?)),
             #[cfg(feature = "files")]

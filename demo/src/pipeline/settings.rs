@@ -1,6 +1,7 @@
 //! What all parts of one run are told: the problem, its size, the source. The supervisor hands it on as arguments.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -61,6 +62,9 @@ pub struct Settings {
     /// The longest that a part waits for the next step of a stream.
     #[arg(long, default_value_t = 80_000)]
     pub patience_ms: u64,
+    /// The address of this machine by which the ranks reach one another.
+    #[arg(long)]
+    pub address: Option<IpAddr>,
 }
 
 fn problem(name: &str) -> Result<Problem, String> {
@@ -90,6 +94,8 @@ impl Settings {
             texts.into_iter().flat_map(|(name, value)| [name.into(), value.into()]).collect();
         arguments.extend(["--output".into(), self.output.clone().into_os_string()]);
         arguments.extend(self.measured.then(|| "--measured".into()));
+        let address = self.address.map(|address| ["--address".into(), address.to_string().into()]);
+        arguments.extend(address.into_iter().flatten());
         arguments
     }
 
@@ -186,6 +192,7 @@ mod tests {
                     coupling: Coupling::Files,
                     measured: size == Size::Scaled,
                     patience_ms: 5,
+                    address: (size == Size::Tiny).then_some(IpAddr::from([10, 77, 0, 1])),
                 };
                 let words = std::iter::once("part".into()).chain(settings.to_arguments());
                 assert_eq!(Arguments::parse_from(words).settings, settings);

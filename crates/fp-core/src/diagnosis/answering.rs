@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 /// After that much silence a link is dropped.
 const SILENCE: Duration = Duration::from_secs(30);
+/// The same over verbs, where a peer that READs is silent.
+const SILENCE_READING: Duration = Duration::from_secs(600);
 /// Links that are served at one time; more are turned away.
 const LIMIT_LINKS: usize = 8;
 
@@ -109,7 +111,8 @@ fn serve_link(mut link: Link, stopped: &dyn Fn() -> bool) -> Result<(), ProbeErr
     let pool = Pool::new(PoolOptions::default().with_limit_bytes(2 * BULK_BYTES as u64));
     let mut bulk = None;
     let mut heard = Instant::now();
-    while !stopped() && heard.elapsed() < SILENCE {
+    let silence = if link.reads_remote() { SILENCE_READING } else { SILENCE };
+    while !stopped() && heard.elapsed() < silence {
         match link.recv_deadline(Instant::now() + LOOK) {
             Ok(frame) => {
                 heard = Instant::now();

@@ -27,7 +27,11 @@ fn inlet(
     every: Every,
     wanted: &[&str],
 ) -> Result<Inlet, PartError> {
-    let options = SubscriberOptions::default().with_transports(TransportPolicy::only(TransportKind::Tcp));
+    let options = match settings.address {
+        // As everybody else then.
+        Some(_) => SubscriberOptions::default(),
+        None => SubscriberOptions::default().with_transports(TransportPolicy::only(TransportKind::Tcp)),
+    };
     // Whoever waits for CNA looks again soon; for all others nobody hurries.
     let options = if stream == STRUCTURE { options.with_open_timeout(LOOK) } else { options };
     Inlet::open_with(options, Part::Check, settings, stream, every, wanted)

@@ -239,6 +239,7 @@ mod tests {
             coupling: Coupling::Streams,
             measured: false,
             patience_ms: 61_000,
+            address: None,
         }
     }
 

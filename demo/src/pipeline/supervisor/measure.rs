@@ -62,6 +62,7 @@ impl MeasureOptions {
             coupling: self.coupling,
             measured: true,
             patience_ms: deadline_ms,
+            address: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the user may ask of the demonstration.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,6 +38,10 @@ pub struct Options {
     /// Milliseconds that the simulation waits for one of its subscribers at most; then that one is detached
     #[arg(long, default_value_t = 20_000)]
     pub max_wait_ms: u64,
+    /// An address of this machine by which the ranks reach one another, instead of staying within it: that of an RDMA
+    /// device has them use it (with FLEXPATH_TRANSPORTS=verbs,tcp, as shared memory is preferred)
+    #[arg(long)]
+    pub address: Option<IpAddr>,
     /// As small as it can be (for tests)
     #[arg(long, hide = true)]
     pub tiny: bool,
@@ -75,6 +80,7 @@ impl Options {
             coupling: Coupling::Streams,
             measured: false,
             patience_ms: max_wait_ms + PATIENCE_MS,
+            address: self.address,
         }
     }
 

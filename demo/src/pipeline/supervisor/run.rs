@@ -8,6 +8,7 @@ use flexpath::Rendezvous;
 use tempfile::TempDir;
 
 use super::super::part::Part;
+use super::super::reach::make_token;
 use super::super::report::Line;
 use super::super::settings::{Settings, SourceKind};
 use super::board::Board;
@@ -85,6 +86,9 @@ impl<'a> Run<'a> {
     ) -> Result<Self, RunError> {
         let folder = tempfile::Builder::new().prefix("flexpath-demo-").tempdir()?;
         let rendezvous = Rendezvous::at(folder.path())?;
+        if settings.address.is_some() {
+            make_token(folder.path())?;
+        }
         let (sender, inbox) = channel();
         let children = Children::new(settings, folder.path(), limit, sender.clone());
         watch(rendezvous.clone(), settings, sender);

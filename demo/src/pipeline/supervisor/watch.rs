@@ -8,6 +8,7 @@ use flexpath::{
 };
 
 use super::super::error::PartError;
+use super::super::reach::subscribing;
 use super::super::settings::Settings;
 use super::super::streams::{SYMMETRY, TIME_STEP};
 use super::run::Notice;
@@ -38,7 +39,7 @@ pub(super) fn watch(rendezvous: Rendezvous, settings: &Settings, inbox: Sender<N
 }
 
 fn take_all(rendezvous: Rendezvous, settings: &Settings, inbox: &Sender<Notice>) -> Result<(), PartError> {
-    let options = SubscriberOptions::default()
+    let options = subscribing(settings, Some(&rendezvous), SubscriberOptions::default())?
         .with_rendezvous(rendezvous)
         .with_name("demo")
         .with_variables([TIME_STEP, "torn", "torn_atoms", "atoms", "bonds"])

@@ -1,0 +1,80 @@
+#!/bin/sh
+# Links over verbs next to perftest, in one run of the virtual machine, in turns: medians of five, and their ratios. Every
+# instruction of the guest is translated, so ratios alone say anything, and those little of hardware.
+#
+# usage: bench.sh
+#
+# FLEXPATH_BENCH_ROUNDS: how many turns. Default: 5.
+# FLEXPATH_LINKS: the test program `verbs` of fp-transport. Default: built first.
+# Exit status: 0 measured, whatever came out; 77 skipped, which is said.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+case ${1:-} in
+--help)
+    sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+in-guest)
+    # Gives the word of a row that begins with so many bytes: perftest's tables.
+    row() { awk -v bytes="$1" -v at="$2" '$1 == bytes { print $at }'; }
+    # against NAME COLUMN BYTES COMMAND...: one of perftest's programs with itself.
+    against() {
+        name=$1 column=$2 bytes=$3
+        shift 3
+        "$@" -d rxe0 -x 1 -s "$bytes" >/dev/null 2>&1 &
+        answering=$!
+        found='' tries=0
+        while [ -z "$found" ] && [ "$tries" -lt 20 ]; do
+            found=$("$@" -d rxe0 -x 1 -s "$bytes" "$RDMA_VM_ADDRESS" 2>/dev/null | row "$bytes" "$column") || true
+            tries=$((tries + 1))
+            [ -n "$found" ] || sleep 0.3
+        done
+        # It has ended by itself, or never will.
+        if [ -z "$found" ]; then kill "$answering" 2>/dev/null || true; fi
+        wait "$answering" || true
+        echo "perftest $name $bytes $found"
+    }
+    # shellcheck disable=SC2034 # counted, not used
+    for round in $(seq "${FLEXPATH_BENCH_ROUNDS:-5}"); do
+        for bytes in 65536 1048576; do
+            against read 4 "$bytes" ib_read_bw -n 300
+            against write 4 "$bytes" ib_write_bw -n 300
+        done
+        against wake 5 8 ib_send_lat -e -n 300
+        against poll 5 8 ib_send_lat -n 300
+        FLEXPATH_TEST_ROLE=bench "$FLEXPATH_LINKS" | sed 's/^/ours /'
+    done
+    exit 0
+    ;;
+esac
+cd "$root"
+status=0
+"$here/prepare.sh" >/dev/null || status=$?
+if [ "$status" -eq 77 ]; then echo "skipped: there is no virtual machine, as said above: nothing was measured"; fi
+[ "$status" -eq 0 ] || exit "$status"
+if [ -z "${FLEXPATH_LINKS:-}" ]; then
+    FLEXPATH_LINKS=$(cargo test --quiet --profile ci -p flexpath-transport --test verbs --no-run \
+        --message-format=json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
+fi
+export FLEXPATH_LINKS
+found=$("$here/vm.sh" --timeout 600 -- "$here/bench.sh" in-guest)
+echo "load of this machine: $(cut -d ' ' -f 1-3 /proc/loadavg)"
+# median WHOSE WHAT BYTES
+median() { echo "$found" | awk -v key="$1 $2 $3" '$1 " " $2 " " $3 == key { print $4 }' | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+# ratio NAME UNIT OURS THEIRS TARGET most|least
+ratio() {
+    awk -v name="$1" -v unit="$2" -v ours="$3" -v theirs="$4" -v target="$5" -v kind="$6" 'BEGIN {
+        if (ours == "" || theirs <= 0) { printf "%-34s not measured (%s, %s)\n", name, ours, theirs; exit }
+        ratio = ours / theirs; met = kind == "least" ? ratio >= target : ratio <= target
+        printf "%-34s ours %9.1f %-6s perftest %9.1f %-6s ratio %5.2f, at %s %s: %s\n", name, ours, unit, theirs, unit,
+            ratio, kind, target, met ? "met" : "MISSED" }'
+}
+for bytes in 65536 1048576; do
+    for kind in read write; do
+        ratio "READ of $bytes to ib_${kind}_bw" MiB/s "$(median ours read $bytes)" "$(median perftest $kind $bytes)" 0.8 least
+    done
+done
+ratio "frame of 8 to ib_send_lat -e" us "$(median ours wake 8)" "$(median perftest wake 8)" 3 most
+echo "busy polling against ib_send_lat ($(median perftest poll 8) us): not measured, there is none over verbs"
