@@ -34,7 +34,7 @@ help: ## this list
 	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, sanitizers, MPICH, rsmpi, the LAMMPS plugin\n' '$(SIM_SEEDS)'
 	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: links, streams, flexpath doctor (installs qemu; part of test-all)\n'
 	@printf 'make bench-rdma links over RDMA next to perftest in that machine, as ratios\n'
-	@printf 'make demo-rdma the demo, at its smallest, over RDMA in that machine (part of test-all)\n'
+	@printf 'make demo-rdma the demo, at its smallest, over RDMA in that machine (some ten minutes)\n'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
 	@printf 'make bench-peers  the same beside SST, MPI, UCX, iceoryx2, Zenoh and HDF5, which it installs (ADIOS2_DIR=... for SST with MPI)\n'
 	@printf 'make bench-pipeline  the demo through streams beside the same through HDF5 files, by ranks of LAMMPS (installs LAMMPS, Open MPI, libhdf5-dev)\n'
@@ -75,7 +75,6 @@ test-all: tools
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
 	$(call step,RDMA in a virtual machine,tests/rdma-vm/test.sh || [ $$? -eq 77 ])
-	$(call step,the demo over RDMA,tests/rdma-vm/demo.sh || [ $$? -eq 77 ])
 	$(call step,licences and sources,scripts/check-licences.sh)
 
 # Fails where it is skipped (status 77): what was not tested has not passed.
