@@ -81,12 +81,12 @@ test-all: tools
 test-rdma: tools
 	$(call step,RDMA in a virtual machine,tests/rdma-vm/test.sh)
 
-bench-pipeline: tools
-	$(call step,the pipeline through streams and through files,scripts/bench/pipeline.sh $(PIPELINE))
-
 # As above.
 demo-rdma: tools
 	$(call step,the demo over RDMA,scripts/install-demo.sh || true; tests/rdma-vm/demo.sh)
+
+bench-pipeline: tools
+	$(call step,the pipeline through streams and through files,scripts/bench/pipeline.sh $(PIPELINE))
 
 bench-rdma: tools
 	$(call step,links over RDMA next to perftest,tests/rdma-vm/bench.sh)
