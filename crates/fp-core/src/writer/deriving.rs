@@ -47,7 +47,7 @@ pub(super) struct Deriving {
     /// Inputs that go to subscribers after all.
     left: BTreeSet<String>,
     /// Memory for blocks that nobody reads themselves: let go of when all is derived.
-    scratch: Arena,
+    scratch: Option<Arena>,
 }
 
 impl Deriving {
@@ -62,7 +62,8 @@ impl Deriving {
         }
         let names = asked.values().flat_map(|wanted| wanted.known.derivation.inputs().iter().cloned());
         let inputs = names.map(|name| (name, Vec::new())).collect();
-        Self { asked, inputs, left: BTreeSet::new(), scratch: shared.server.pool.arena() }
+        let scratch = (!asked.is_empty()).then(|| shared.server.pool.arena());
+        Self { asked, inputs, left: BTreeSet::new(), scratch }
     }
 
     fn takes(&self, variable: &str) -> bool {
@@ -84,9 +85,9 @@ impl StepWriter {
 
     /// Where the blocks of a variable are lent from.
     pub(super) fn arena_of(&self, variable: &str) -> &Arena {
-        match self.deriving.takes(variable) && !self.serves(variable) {
-            true => &self.deriving.scratch,
-            false => &self.arena,
+        match &self.deriving.scratch {
+            Some(scratch) if self.deriving.takes(variable) && !self.serves(variable) => scratch,
+            _ => &self.arena,
         }
     }
 
