@@ -1,9 +1,13 @@
 //! The processes of a test: started in a role, spoken to in lines, stopped and killed, and never left behind.
 #![allow(dead_code)] // each role uses its part
 
-use flexpath::{Cohort, PublisherOptions, Rendezvous, SubscriberOptions, TransportPolicy};
+use flexpath::{
+    Cohort, NextStep, PublisherOptions, Rendezvous, StepReader, Subscriber, SubscriberOptions,
+    TransportPolicy,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Write};
+use std::ops::Range;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -202,6 +206,38 @@ pub(crate) fn setting(name: &str) -> Option<String> {
 
 pub(crate) fn number(name: &str) -> u64 {
     setting(name).unwrap_or_else(|| panic!("no setting {name}")).parse().expect("a number")
+}
+
+/// This rank's part of so many elements, cut evenly among its cohort.
+pub(crate) fn even_part(len: u64) -> Range<u64> {
+    let (rank, size) = (number("rank"), number("size"));
+    len * rank / size..len * (rank + 1) / size
+}
+
+/// What a rank puts of so many elements: another part in each step, of which some are empty.
+pub(crate) fn shifting_part(len: u64, step: u64, ranks: u64, rank: u64) -> Range<u64> {
+    let cut = |at: u64| if at == ranks { len } else { (len * at / ranks).saturating_sub(step * 100) };
+    cut(rank)..cut(rank + 1)
+}
+
+/// Takes every step to the end, from the first on and without a gap; how many there were.
+pub(crate) fn take_every_step(
+    subscriber: &mut Subscriber,
+    patience: Duration,
+    mut take: impl FnMut(&StepReader, u64),
+) -> u64 {
+    let mut next = 0;
+    loop {
+        match subscriber.next_step(patience).expect("a step or the end") {
+            NextStep::Step(step) => {
+                assert_eq!((step.step().0, step.skipped()), (next, 0));
+                take(&step, next);
+                next += 1;
+            }
+            NextStep::NotYet => panic!("nothing after step {next}"),
+            NextStep::Ended(_) => return next,
+        }
+    }
 }
 
 pub(crate) fn rendezvous() -> Rendezvous {

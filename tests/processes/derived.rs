@@ -1,8 +1,11 @@
 //! Derived variables of ranks that are processes: three components put by 1, 2 and 4 ranks, one speed taken by 1 to 3,
 //! and a sum that needs all ranks. Over tcp the bytes that arrive are counted: those of one array.
 
-use crate::cast::{Actor, Stage, number, publisher_options, subscriber_options, tell};
-use flexpath::{NextStep, Publisher, Region, Selection, StepReader, Subscriber, TransportKind, Variable};
+use crate::cast::{
+    Actor, PATIENCE, Stage, even_part, number, publisher_options, shifting_part, subscriber_options,
+    take_every_step, tell,
+};
+use flexpath::{Publisher, Region, Selection, StepReader, Subscriber, TransportKind, Variable};
 use std::ops::Range;
 
 /// Elements of each component.
@@ -18,12 +21,6 @@ fn speed(step: u64, index: u64) -> f64 {
     (0..3).map(|dim| component(dim, step, index).powi(2)).sum::<f64>().sqrt()
 }
 
-/// What a rank has: another part in each step.
-fn own(step: u64, ranks: u64, rank: u64) -> Range<u64> {
-    let cut = |at: u64| if at == ranks { LEN } else { (LEN * at / ranks).saturating_sub(step * 100) };
-    cut(rank)..cut(rank + 1)
-}
-
 /// A publisher rank.
 pub(crate) fn publish() {
     let (rank, ranks) = (number("rank"), number("size"));
@@ -32,7 +29,7 @@ pub(crate) fn publish() {
     let variables = NAMES.map(|name| Variable::global::<f64>(name, &[LEN]).expect("a shape"));
     for step in 0..STEPS {
         let mut writer = publisher.begin_step().expect("a step");
-        let range = own(step, ranks, rank);
+        let range = shifting_part(LEN, step, ranks, rank);
         let region = Region::new([range.start], [range.end - range.start]).expect("inside");
         for (dim, variable) in (0..).zip(&variables) {
             let elements = range.clone().map(|index| component(dim, step, index)).collect();
@@ -51,20 +48,9 @@ pub(crate) fn subscribe() {
         .with_derivation("speed", "vx, vy, vz | compute(sqrt(vx*vx + vy*vy + vz*vz))")
         .and_then(|options| options.with_derivation("sum", "vx | sum"));
     let mut subscriber = Subscriber::open("derived", options.expect("derivations")).expect("attached");
-    let (rank, size) = (number("rank"), number("size"));
-    let mine = LEN * rank / size..LEN * (rank + 1) / size;
-    let mut next = 0;
-    loop {
-        match subscriber.next_step(crate::cast::PATIENCE).expect("a step or the end") {
-            NextStep::Step(step) => {
-                check(&step, next, mine.clone());
-                next += 1;
-            }
-            NextStep::NotYet => panic!("nothing after step {next}"),
-            NextStep::Ended(_) => break,
-        }
-    }
-    assert_eq!(next, STEPS);
+    let mine = even_part(LEN);
+    let taken = take_every_step(&mut subscriber, PATIENCE, |step, number| check(step, number, mine.clone()));
+    assert_eq!(taken, STEPS);
     let statistics = subscriber.statistics();
     subscriber.close().expect("closed");
     tell(format!("bytes {}", statistics.received_bytes + statistics.staged_bytes));

@@ -1,11 +1,11 @@
 //! Publisher cohorts of 1, 2 and 4 ranks, subscriber cohorts of 1, 2 and 3, over shared memory, tcp and both: every
 //! element of every kind of array and selection is checked.
 
-use crate::cast::{Stage, number, publisher_options, setting, subscriber_options, tell};
+use crate::cast::{Stage, number, publisher_options, setting, subscriber_options, take_every_step, tell};
 use crate::grid::{self, Dice, FIELD, OVERLAP, STEPS, TABLE};
 use flexpath::{
-    BlockId, Dims, MemoryOrder, NextStep, Publisher, Rank, Region, Selection, StepReader, StepWriter,
-    StridedRegion, Subscriber, TransportKind, Variable,
+    BlockId, Dims, MemoryOrder, Publisher, Rank, Region, Selection, StepReader, StepWriter, StridedRegion,
+    Subscriber, TransportKind, Variable,
 };
 use std::time::Duration;
 
@@ -117,19 +117,10 @@ pub(crate) fn subscribe() {
             .with_selection("table", Selection::All);
     }
     let mut subscriber = Subscriber::open("grid", options).expect("attached");
-    let mut next = 0;
-    loop {
-        match subscriber.next_step(Duration::from_secs(15)).expect("a step or the end") {
-            NextStep::Step(step) => {
-                assert_eq!((step.step().0, step.skipped()), (next, 0));
-                check(&step, next, number("publishers") as u32);
-                next += 1;
-            }
-            NextStep::NotYet => panic!("nothing after step {next}"),
-            NextStep::Ended(_) => break,
-        }
-    }
-    assert_eq!(next, STEPS);
+    let publishers = number("publishers") as u32;
+    let taken =
+        take_every_step(&mut subscriber, Duration::from_secs(15), |step, next| check(step, next, publishers));
+    assert_eq!(taken, STEPS);
     let transports: Vec<String> = subscriber.transports().into_iter().map(|(_, text)| text).collect();
     subscriber.close().expect("closed");
     tell(format!("transports {}", transports.join(" | ")));

@@ -1,11 +1,13 @@
 //! Records of ranks that are processes: plain ones and such with lists and texts, put by 1, 2 and 4 ranks and taken by
 //! 1 to 3 by global index, as they are and as another type.
 
-use crate::cast::{Stage, number, publisher_options, subscriber_options, tell};
+use crate::cast::{
+    PATIENCE, Stage, even_part, number, publisher_options, shifting_part, subscriber_options,
+    take_every_step, tell,
+};
 use flexpath::bytemuck::{Pod, Zeroable};
 use flexpath::{
-    Fit, NextStep, Publisher, Record as _, RecordBlock, Region, StepReader, Subscriber, TransportKind,
-    Variable,
+    Fit, Publisher, Record as _, RecordBlock, Region, StepReader, Subscriber, TransportKind, Variable,
 };
 use std::ops::Range;
 
@@ -52,12 +54,6 @@ fn bound(step: u64, index: u64) -> Bound {
     Bound { id: index, label: format!("atom {index} of step {step}"), near }
 }
 
-/// What a rank puts: blocks of different lengths, some of them of no record.
-fn own(step: u64, ranks: u64, rank: u64) -> Range<u64> {
-    let cut = |at: u64| if at == ranks { LEN } else { (LEN * at / ranks).saturating_sub(step * 100) };
-    cut(rank)..cut(rank + 1)
-}
-
 /// A publisher rank.
 pub(crate) fn publish() {
     let (rank, ranks) = (number("rank"), number("size"));
@@ -67,7 +63,7 @@ pub(crate) fn publish() {
     let bounds = Variable::joined_records("bounds", &Bound::schema().expect("a type"), &[]).expect("a shape");
     for step in 0..STEPS {
         let mut writer = publisher.begin_step().expect("a step");
-        let range = own(step, ranks, rank);
+        let range = shifting_part(LEN, step, ranks, rank);
         let region = Region::new([range.start], [range.end - range.start]).expect("inside");
         let plain =
             RecordBlock::plain(range.clone().map(|index| atom(step, index)).collect()).expect("plain");
@@ -90,21 +86,9 @@ pub(crate) fn subscribe() {
     let mut subscriber = Subscriber::open("records", subscriber_options()).expect("attached");
     let provided = subscriber.of::<Atom>().expect("provided");
     assert_eq!((provided[0].variable.as_str(), &provided[0].fit), ("atoms", &Fit::Same));
-    let (rank, size) = (number("rank"), number("size"));
-    let mine = LEN * rank / size..LEN * (rank + 1) / size;
-    let mut next = 0;
-    loop {
-        match subscriber.next_step(crate::cast::PATIENCE).expect("a step or the end") {
-            NextStep::Step(step) => {
-                assert_eq!(step.step().0, next);
-                check(&step, next, mine.clone());
-                next += 1;
-            }
-            NextStep::NotYet => panic!("nothing after step {next}"),
-            NextStep::Ended(_) => break,
-        }
-    }
-    assert_eq!(next, STEPS);
+    let mine = even_part(LEN);
+    let taken = take_every_step(&mut subscriber, PATIENCE, |step, number| check(step, number, mine.clone()));
+    assert_eq!(taken, STEPS);
     let statistics = subscriber.statistics();
     subscriber.close().expect("closed");
     tell(format!("conversions {} types {}", statistics.conversions, statistics.types));

@@ -4,6 +4,7 @@
 #[path = "conformance/case.rs"]
 mod case;
 #[path = "conformance/suite.rs"]
+#[macro_use]
 mod suite;
 mod support;
 
@@ -30,23 +31,4 @@ macro_rules! conformance {
     };
 }
 
-conformance!(
-    frames_arrive_in_order,
-    heads_of_all_sizes_arrive,
-    bodies_are_gathered_and_scattered,
-    a_large_body_goes_straight_to_its_destination,
-    both_directions_at_once,
-    a_body_must_be_taken_before_the_next_frame,
-    descriptors_arrive_with_their_frame,
-    one_direction_can_end_before_the_other,
-    a_full_queue_says_so_and_recovers,
-    a_payload_is_released_when_it_is_written,
-    too_large_frames_are_not_taken,
-    corrupt_headers_end_the_link,
-    a_peer_that_goes_in_a_frame_is_lost,
-    a_peer_that_goes_between_frames_is_closed,
-    a_reset_is_an_error_on_both_sides,
-    deadlines_name_what_was_waited_for,
-    finishing_delivers_everything,
-    hostile_bytes_are_survived,
-);
+promises!(conformance);
