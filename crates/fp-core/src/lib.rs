@@ -60,7 +60,7 @@ pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 pub use fp_transform::{Derivation, Placement};
 pub use fp_transport::{
     Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy, VerbsDevice,
-    VerbsTrouble, verbs_devices,
+    VerbsTrouble, own_pid, verbs_devices,
 };
 pub use fp_types::record;
 pub use fp_types::record::{Loss, Record};

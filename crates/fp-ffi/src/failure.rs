@@ -1,7 +1,7 @@
 //! Status codes, the text of the last failure, and the guard around every function.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use fp_core::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError, VariableError};
+use fp_core::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError, VariableError, own_pid};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -71,7 +71,7 @@ impl Failure {
 
 /// Whether this is the process that opened something: a forked child has copies of locks that nobody there gives back.
 pub(crate) fn check_process(opened_by: u32) -> Result<(), Failure> {
-    match std::process::id() == opened_by {
+    match own_pid() == opened_by {
         true => Ok(()),
         false => Err(Failure::new(Status::Forked, Misuse::Forked.to_string())),
     }

@@ -3,6 +3,8 @@
 use crate::failure::{Failure, Status};
 use std::any::Any;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as MapEntry;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 /// What stands behind a kind of handle.
@@ -11,10 +13,31 @@ pub(crate) trait Handle: Any + Send + Sync {
     const NAME: &'static str;
 }
 
+type Entry = (&'static str, Arc<dyn Any + Send + Sync>);
+
 #[derive(Default)]
 struct Table {
     issued: usize,
-    entries: HashMap<usize, (&'static str, Arc<dyn Any + Send + Sync>)>,
+    entries: HashMap<usize, Entry, BuildHasherDefault<Spread>>,
+}
+
+/// Spreads numbers that were counted up: nobody outside chooses them, and every call looks some up.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_usize(usize::from(byte)));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        let mixed = (self.0 ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
 }
 
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(RwLock::default);
@@ -39,21 +62,27 @@ pub(crate) fn find<T: Handle>(handle: *const T) -> Result<Arc<T>, Failure> {
     let entry = table.entries.get(&handle.addr()).cloned();
     let issued = table.issued;
     drop(table);
-    let (name, held) = entry.ok_or_else(|| absent::<T>(handle.addr(), issued))?;
+    of_kind(entry, handle.addr(), issued)
+}
+
+/// What a handle stands for, and the handle is no more. Of two threads that close the same handle one is late.
+pub(crate) fn take<T: Handle>(handle: *const T) -> Result<Arc<T>, Failure> {
+    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    let entry = match table.entries.entry(handle.addr()) {
+        MapEntry::Occupied(entry) if entry.get().1.is::<T>() => Some(entry.remove()),
+        MapEntry::Occupied(entry) => Some(entry.get().clone()),
+        MapEntry::Vacant(_) => None,
+    };
+    let issued = table.issued;
+    drop(table);
+    of_kind(entry, handle.addr(), issued)
+}
+
+fn of_kind<T: Handle>(entry: Option<Entry>, key: usize, issued: usize) -> Result<Arc<T>, Failure> {
+    let (name, held) = entry.ok_or_else(|| absent::<T>(key, issued))?;
     held.downcast().map_err(|_| {
         Failure::new(Status::BadHandle, format!("the handle is that of a {name}, not of a {}", T::NAME))
     })
-}
-
-/// What a handle stands for, and the handle is no more.
-pub(crate) fn take<T: Handle>(handle: *const T) -> Result<Arc<T>, Failure> {
-    let found = find(handle)?;
-    let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
-    let gone = table.entries.remove(&handle.addr());
-    let issued = table.issued;
-    drop(table);
-    // Of two threads that close the same handle one is late.
-    gone.map(|_| found).ok_or_else(|| absent::<T>(handle.addr(), issued))
 }
 
 fn absent<T: Handle>(key: usize, issued: usize) -> Failure {

@@ -8,7 +8,7 @@ use crate::keys::Role;
 use crate::options::{Options, settings};
 use crate::raw::{check_place, give, text, texts};
 use crate::statistics::{all_of, of_pool, of_queues, value_of};
-use fp_core::{EventQueue, Publisher as Core, StepWriter};
+use fp_core::{EventQueue, Publisher as Core, StepWriter, own_pid};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
@@ -79,7 +79,7 @@ pub extern "C" fn flexpath_publisher_open(
         let core = Core::open(name, settings.publisher)?;
         let events = core.event_queue();
         let state = Mutex::new(State { step: None, core: Some(core) });
-        let opened = Publisher { state, events, process: std::process::id() };
+        let opened = Publisher { state, events, process: own_pid() };
         give(publisher, hold(opened), "publisher")?;
         Ok(Status::Ok)
     })

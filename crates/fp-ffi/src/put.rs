@@ -3,7 +3,7 @@
 
 use crate::elements::with_type;
 use crate::failure::{Failure, Status, guard};
-use crate::handles::{Handle, find, hold, take};
+use crate::handles::{Handle, hold, take};
 use crate::publisher::{Publisher, with_step};
 use crate::raw::{check_place, give, text, values};
 use crate::selection::dims;
@@ -221,7 +221,6 @@ pub extern "C" fn flexpath_publisher_loan(
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_put_loan(publisher: *mut Publisher, loan: *mut Loan) -> Status {
     guard(|| {
-        find(publisher)?;
         let put = take(loan)?.put.lock().unwrap_or_else(PoisonError::into_inner).take();
         let put = put.ok_or_else(|| Failure::misuse("the loan was put before"))?;
         with_step(publisher, put)

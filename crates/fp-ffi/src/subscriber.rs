@@ -9,7 +9,7 @@ use crate::options::{Options, settings};
 use crate::raw::{check_place, give, text, texts, wait};
 use crate::statistics::{all_of, value_of};
 use crate::step::Step;
-use fp_core::{EndReason, EventQueue, NextStep, Subscriber as Core};
+use fp_core::{EndReason, EventQueue, NextStep, Subscriber as Core, own_pid};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -93,7 +93,7 @@ pub extern "C" fn flexpath_subscriber_open(
         let fetch_timeout = chosen.fetch_timeout;
         let core = Core::open(name, chosen)?;
         let (events, core) = (core.event_queue(), Mutex::new(Some(core)));
-        let (process, end) = (std::process::id(), AtomicI32::new(0));
+        let (process, end) = (own_pid(), AtomicI32::new(0));
         let opened = Subscriber { core, events, process, fetch_timeout, end };
         give(subscriber, hold(opened), "subscriber")?;
         Ok(Status::Ok)

@@ -110,6 +110,18 @@ fn segments_are_recycled_only_when_nobody_holds_a_block() {
 }
 
 #[test]
+fn of_equal_segments_that_comes_back_last_is_lent_first() {
+    let pool = Pool::new(PoolOptions::default());
+    let lent: Vec<_> = (0..3).map(|_| pool.loan(1 << 20, 64).expect("room").freeze()).collect();
+    let last = lent[1].location().expect("shareable").segment;
+    let [first, second, third]: [_; 3] = lent.try_into().expect("three");
+    drop((third, first));
+    drop(second);
+    let again = pool.loan(1 << 20, 64).expect("room").freeze();
+    assert_eq!(again.location().expect("shareable").segment, last);
+}
+
+#[test]
 fn segments_for_small_blocks_are_as_long_as_steps_were_lately() {
     let pool = Pool::new(PoolOptions::default());
     let step = |blocks: usize, len: usize| {

@@ -299,10 +299,11 @@ impl State {
         self.retired.iter().flat_map(|retired| &retired.segments).map(|segment| segment.len() as u64).sum()
     }
 
-    /// The smallest kept segment that fits and is at most a quarter too long.
+    /// The smallest kept segment that fits and is at most a quarter too long; of equal ones that which came back last,
+    /// whose lines are the likeliest to be in a cache still.
     fn take_kept(&mut self, needed: usize) -> Option<Segment> {
         let fits = |len: usize| len >= needed && len <= needed + needed / 4;
-        let fitting = self.kept.iter().enumerate().filter(|(_, segment)| fits(segment.len()));
+        let fitting = self.kept.iter().enumerate().rev().filter(|(_, segment)| fits(segment.len()));
         let index = fitting.min_by_key(|(_, segment)| segment.len())?.0;
         let segment = self.kept.remove(index);
         self.stats.recycled += 1;
