@@ -16,6 +16,7 @@ const LOOK: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     quick: bool,
+    rounds: Option<usize>,
     only: Vec<String>,
     json: Option<PathBuf>,
     patience: Duration,
@@ -33,6 +34,10 @@ impl Options {
                 "--bench" => {}
                 "--quick" => options.quick = true,
                 "--json" => options.json = Some(value()?.into()),
+                "--rounds" => {
+                    let rounds = value()?.parse().ok().filter(|rounds| *rounds > 0);
+                    options.rounds = Some(rounds.ok_or(format!("{argument} wants a number above 0"))?);
+                }
                 "--hop" => {
                     let limit = value()?;
                     options.hop_limit_ns = Some(limit.parse().map_err(|_| format!("{limit} is no number"))?);
@@ -137,7 +142,7 @@ impl Bench {
 
     /// How many times everything is measured, taking turns.
     fn rounds(&self) -> usize {
-        if self.options.quick { 3 } else { 7 }
+        self.options.rounds.unwrap_or(if self.options.quick { 3 } else { 7 })
     }
 
     /// A number of repetitions within one round.
