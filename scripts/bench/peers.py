@@ -107,7 +107,7 @@ def mpi_sized(name):
 
 def ucx(size):
     """UCX's own bench over shared memory: the tag interface, half of a round trip or one-way bandwidth."""
-    env = {"UCX_TLS": "posix,sysv,self", "UCX_WARN_UNUSED_ENV_VARS": "n"}
+    env = {"UCX_TLS": "sm,self", "UCX_WARN_UNUSED_ENV_VARS": "n"}
     test, port = ("tag_lat" if size == 8 else "tag_bw"), str(20000 + os.getpid() % 20000)
     command = ["ucx_perftest", "-p", port, "-t", test, "-s", size, "-n", 20000 if size == 8 else steps_of(size), "-w", 20, "-f"]
     listening = start(command, env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
