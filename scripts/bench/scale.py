@@ -182,7 +182,7 @@ def write(folder, files):
         head, *runs = json.loads(files["scale"].read_text())
         times, sizes = simulated_tables(runs)
         targets, wrong = verdicts(runs)
-        text += ["## Simulated", "", f"Every figure of this part is simulated. {machine_line(head['machine'])}.", "", times, sizes,
+        text += ["## Simulated", "", f"Every figure of this part is simulated. {machine_line(head['machine'])}.{head.get('note', '')}", "", times, sizes,
                  "## Targets", "", targets]
         for name in ("registration", "metadata", "throughput"):
             text += [f"![{name}](scale-{name}.svg)", ""]
