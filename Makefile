@@ -8,8 +8,9 @@ DEMO ?=
 # An ADIOS2 built with MPI, for rows of SST with several ranks; words for the peers' bench, as in PEERS=--quick.
 ADIOS2_DIR ?=
 PEERS ?=
-# Words for the pipeline's bench, as in PIPELINE=--quick.
+# Words for the benches of the pipeline and of scale, as in PIPELINE=--quick.
 PIPELINE ?=
+SCALE ?=
 # How many seeds the long simulation draws, and how many cases the long property tests.
 SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 512
@@ -18,7 +19,7 @@ PROPERTY_CASES ?= 512
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools test test-all test-rdma demo demo-rdma bench bench-peers bench-pipeline bench-rdma install lint doc
+.PHONY: help tools test test-all test-rdma demo demo-rdma bench bench-peers bench-pipeline bench-scale bench-rdma install lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -38,6 +39,7 @@ help: ## this list
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
 	@printf 'make bench-peers  the same beside SST, MPI, UCX, iceoryx2, Zenoh and HDF5, which it installs (ADIOS2_DIR=... for SST with MPI)\n'
 	@printf 'make bench-pipeline  the demo through streams beside the same through HDF5 files, by ranks of LAMMPS (installs LAMMPS, Open MPI, libhdf5-dev)\n'
+	@printf 'make bench-scale  256 x 16 processes for real, and up to 131,072 x 8,192 ranks simulated\n'
 	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s)\n' '$(PREFIX)'
 	@printf 'make lint      format and lints alone\n'
 	@printf 'make doc       the documentation of all crates, in target/doc\n'
@@ -88,6 +90,9 @@ demo-rdma: tools
 bench-pipeline: tools
 	$(call step,the pipeline through streams and through files,scripts/bench/pipeline.sh $(PIPELINE))
 
+bench-scale: tools
+	$(call step,many ranks for real and simulated,scripts/bench/scale.sh $(SCALE))
+
 bench-rdma: tools
 	$(call step,links over RDMA next to perftest,tests/rdma-vm/bench.sh)
 
@@ -96,7 +101,9 @@ demo: tools
 
 bench: tools
 	$(call step,streams by size beside the floors of the machine,scripts/bench/matrix.sh)
-	$(call step,benches,cargo bench -p flexpath -p flexpath-ffi && cargo bench -p flexpath-transform --features wasm)
+	$(call step,streams beside baselines by hand,cargo bench -p flexpath --bench spine -- --rounds 3 --budget 300)
+	$(call step,a long wire,cargo bench -p flexpath --bench wan)
+	$(call step,calls of C and Fortran; derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-transform --features wasm)
 	$(call step,what publishing costs LAMMPS,scripts/check-lammps.sh speed)
 	$(call step,build for the benches under MPI,cargo build --release -p flexpath-ffi && scripts/install-library.sh target/release "$(CURDIR)/target/bench-install")
 	$(call step,opening over 64 ranks under MPI,benches/mpi/opening.sh "$(CURDIR)/target/bench-install" 64 openmpi mpich)

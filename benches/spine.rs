@@ -1,7 +1,8 @@
 //! The spine's speed and memory, as ratios to baselines written by hand and measured in the same run.
 //!
-//! `cargo bench -p flexpath --bench spine -- [--quick] [--only CASE]... [--json FILE] [--patience SECONDS]`. Every side of every case is a
-//! process of its own (this binary again, with a role), pinned to one core unless the row says otherwise; every byte
+//! `cargo bench -p flexpath --bench spine -- [--quick] [--rounds N] [--budget SECONDS] [--only CASE]... [--json FILE]
+//! [--patience SECONDS]`: when the budget is spent each row has one round. Every side of every case is a process of its own
+//! (this binary again, with a role), pinned to one core unless the row says otherwise; every byte
 //! of every step is written afresh; runs of the baseline and of ours take turns. `docs/performance.md` explains the
 //! cases and holds the figures of a full run.
 
@@ -40,7 +41,7 @@ fn measure(arguments: &[String]) {
         Ok(options) => options,
         Err(complaint) => {
             eprintln!(
-                "{complaint}\nusage: spine [--quick] [--only CASE]... [--json FILE] [--patience SECONDS]; cases: {names:?}"
+                "{complaint}\nusage: spine [--quick] [--rounds N] [--budget SECONDS] [--only CASE]... [--json FILE] [--patience SECONDS]; cases: {names:?}"
             );
             std::process::exit(2);
         }

@@ -16,6 +16,8 @@ const LOOK: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     quick: bool,
+    rounds: Option<usize>,
+    budget: Option<Duration>,
     only: Vec<String>,
     json: Option<PathBuf>,
     patience: Duration,
@@ -33,10 +35,15 @@ impl Options {
                 "--bench" => {}
                 "--quick" => options.quick = true,
                 "--json" => options.json = Some(value()?.into()),
+                "--rounds" => {
+                    let rounds = value()?.parse().ok().filter(|rounds| *rounds > 0);
+                    options.rounds = Some(rounds.ok_or(format!("{argument} wants a number above 0"))?);
+                }
                 "--hop" => {
                     let limit = value()?;
                     options.hop_limit_ns = Some(limit.parse().map_err(|_| format!("{limit} is no number"))?);
                 }
+                "--budget" => options.budget = Some(seconds(value()?)?),
                 "--patience" => options.patience = seconds(value()?)?,
                 "--only" => options.only.push(value()?.clone()),
                 other => return Err(format!("what is {other}?")),
@@ -91,6 +98,7 @@ impl Around {
 /// A run of the benches.
 pub(crate) struct Bench {
     options: Options,
+    began: Instant,
     place: TempDir,
     streams: u32,
     rows: Vec<Value>,
@@ -103,7 +111,7 @@ impl Bench {
         println!("load: what others used of all cores meanwhile; hop: a cache line's way from core to core");
         print_head();
         let place = TempDir::with_prefix("flexpath-bench-").expect("a temporary directory");
-        Self { options, place, streams: 0, rows: Vec::new() }
+        Self { options, began: Instant::now(), place, streams: 0, rows: Vec::new() }
     }
 
     /// Whether the case is to be run.
@@ -135,9 +143,12 @@ impl Bench {
         Rounds { found, around: Around { others_percent, hop_ns } }
     }
 
-    /// How many times everything is measured, taking turns.
+    /// How many times everything is measured, taking turns: once when the budget is spent.
     fn rounds(&self) -> usize {
-        if self.options.quick { 3 } else { 7 }
+        if self.options.budget.is_some_and(|budget| self.began.elapsed() > budget) {
+            return 1;
+        }
+        self.options.rounds.unwrap_or(if self.options.quick { 3 } else { 7 })
     }
 
     /// A number of repetitions within one round.

@@ -5,16 +5,14 @@ import math
 import os
 import pathlib
 import statistics
-import subprocess
+import tempfile
 import time
+
+from processes import NotMeasured, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLOURS = ["#1b6ca8", "#c8553d", "#2a9d5c", "#8e5ea2", "#b8860b", "#5f6b6d", "#d6336c", "#0b7285", "#a05a2c", "#364fc7"]
 SIZES = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20, 128 << 20, 256 << 20]
-
-
-class NotMeasured(Exception):
-    """Why a figure cannot be had here."""
 
 
 def size_name(len_bytes):
@@ -37,23 +35,6 @@ def short(value):
     return f"{value:.3g}" if abs(value) < 10 else f"{value:.1f}"
 
 
-def run(command, timeout_s, env=None):
-    """Runs a command to its end; what it printed. NotMeasured with its last words if it fails or takes too long."""
-    whole = {**os.environ, **(env or {})}
-    words = [str(word) for word in command]
-    try:
-        done = subprocess.run(words, env=whole, timeout=timeout_s, text=True, errors="replace", stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except FileNotFoundError as error:
-        raise NotMeasured(f"{words[0]} is not installed") from error
-    except subprocess.TimeoutExpired as error:
-        raise NotMeasured(f"{pathlib.Path(words[0]).name} took longer than {timeout_s} s") from error
-    if done.returncode != 0:
-        last = (done.stderr.strip() or done.stdout.strip() or "no word").splitlines()[-1]
-        raise NotMeasured(f"{pathlib.Path(words[0]).name} ended with {done.returncode}: {last[:160]}")
-    return done.stdout
-
-
 def program():
     """The command: that of the release profile, unless FLEXPATH names another."""
     return os.environ.get("FLEXPATH", ROOT / "target/release/flexpath")
@@ -63,6 +44,24 @@ def flexpath(arguments, timeout_s=120):
     """One run of `flexpath bench`, as it reports it."""
     command = [program(), "bench", "--json", "--timeout", timeout_s]
     return json.loads(run([*command, *arguments], timeout_s + 20))
+
+
+def spine(words, timeout_s=900):
+    """Rows of the spine's bench, as it writes them."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "rows.json"
+        run(["cargo", "bench", "-p", "flexpath", "--bench", "spine", "--", *words, "--json", file], timeout_s)
+        return json.loads(file.read_text())["rows"]
+
+
+def floors(quick):
+    """What the machine itself gives, by name; nothing where that could not be measured."""
+    try:
+        found = spine(["--quick", "--only", "floors", *(["--rounds", 1] if quick else [])])
+    except NotMeasured as reason:
+        print(f"floors not measured: {reason}", flush=True)
+        return {}
+    return {row["case"].removeprefix("floor "): row["ours"] for row in found}
 
 
 def median_of(found, path):

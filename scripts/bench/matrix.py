@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures `flexpath bench` by size, shape of the cohorts and transport, beside the floors of the machine.
 
-usage: matrix.py [--quick] [--folder FOLDER]
+usage: matrix.py [--quick] [--rounds N] [--budget-s SECONDS] [--folder FOLDER]
 
 Rounds take turns over all rows, so that every row sees the same machine; shown is the middle one. Writes bench.json,
 bench.md, throughput.svg and latency.svg into the folder (docs/performance).
@@ -11,15 +11,15 @@ import argparse
 import json
 import pathlib
 import sys
-import tempfile
 import time
 
-from figures import ROOT, SIZES, NotMeasured, flexpath, machine, machine_line, median_of, plot, run, short, size_name, table
+from figures import ROOT, SIZES, flexpath, floors, machine, machine_line, median_of, plot, short, size_name, table
+from processes import NotMeasured, Progress, Rounds, adopt, tidied
 
 # Three dimensions for 4 x 2, so that blocks cross; one for 1 x 1.
 GRIDS = {1 << 10: "4x4x8", 64 << 10: "16x16x32", 1 << 20: "64x64x32", 16 << 20: "128x128x128",
          64 << 20: "256x256x128", 128 << 20: "256x256x256", 256 << 20: "512x256x256"}
-MOVED_BYTES = 2 << 30
+MOVED_BYTES = 1 << 30
 FIGURES = ["gb_per_s", "steps_per_s", "latency_us.p50", "latency_us.p99", "latency_us.p999", "calls_us.p50",
            "begin_us.p50", "calls_paced_us.p50", "attach_ms", "publishers.cpu_s_per_gb", "subscribers.cpu_s_per_gb",
            "publishers.peak_all_mib", "subscribers.peak_all_mib", "copied_per_delivered"]
@@ -38,24 +38,16 @@ def cases(quick):
     yield "shm 1 x 1, busy poll", 8, ["--transport", "shm", "--steps", 2000, "--shape", 1, "--busy-poll", "--pin"]
 
 
-def floors(quick):
-    """The rows of the bench `floors`, by name."""
-    with tempfile.TemporaryDirectory() as folder:
-        rows = pathlib.Path(folder) / "rows.json"
-        command = ["cargo", "bench", "-p", "flexpath", "--bench", "spine", "--", "--quick", "--only", "floors"]
-        run([*command, "--json", rows], 900)
-        return {row["case"].removeprefix("floor "): row["ours"] for row in json.loads(rows.read_text())["rows"]}
-
-
-def measure(quick):
+def measure(quick, rounds):
     """All rows, in rounds; a row that fails says why."""
     wanted = list(cases(quick))
-    found, failed = {}, {}
-    for number in range(1 if quick else 3):
+    found, failed, progress = {}, {}, Progress(rounds.wanted * len(wanted))
+    for number in rounds:
         for name, len_bytes, arguments in wanted:
-            print(f"round {number + 1}: {name}, {size_name(len_bytes)}", file=sys.stderr, flush=True)
+            progress.say(f"round {number + 1}: {name}, {size_name(len_bytes)}")
             try:
-                found.setdefault((name, len_bytes), []).append(flexpath(arguments))
+                with tidied():
+                    found.setdefault((name, len_bytes), []).append(flexpath(arguments))
             except NotMeasured as reason:
                 failed[(name, len_bytes)] = str(reason)
     rows = []
@@ -116,13 +108,18 @@ def plots(folder, rows, base):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one short round, to see that it works")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--budget-s", type=int, default=270, help="no round is begun that would probably end later")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "docs/performance")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     began, of = time.monotonic(), machine()
+    adopt()
+    print("the floors of this machine", flush=True)
     base = floors(options.quick)
-    rows = measure(options.quick)
-    (options.folder / "bench.json").write_text(json.dumps({"machine": of, "quick": options.quick, "rows": rows, "floors": base}, indent=1) + "\n")
+    rounds = Rounds(1 if options.quick else options.rounds, options.budget_s, time.monotonic() - began)
+    rows = measure(options.quick, rounds)
+    (options.folder / "bench.json").write_text(json.dumps({"machine": of, "quick": options.quick, "rounds": rounds.done, "rows": rows, "floors": base}, indent=1) + "\n")
     text = markdown(of, rows, base)
     (options.folder / "bench.md").write_text(text)
     plots(options.folder, rows, base)

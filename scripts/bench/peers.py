@@ -8,22 +8,22 @@ import argparse
 import json
 import os
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-from figures import ROOT, NotMeasured, flexpath, machine, machine_line, plot, program, run, short, size_name, table
+from figures import ROOT, flexpath, floors, machine, machine_line, plot, program, short, size_name, spine, table
+from processes import NotMeasured, Progress, Rounds, TookTooLong, adopt, finish, pair, run, start, tidied
 
 BUILT = ROOT / "target/peers"
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = [64 * KIB, MIB, 16 * MIB, 128 * MIB]
 PATIENCE_S = 90
 MPI_WORDS = {"openmpi": ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader"], "mpich": []}
-COLOURS = re.compile("\x1b\\[[0-9;]*m")
-ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# More ranks than cores give the processor away while they wait, at once.
+MPI_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
 
 
 def steps_of(len_bytes):
@@ -35,47 +35,6 @@ def built(name):
     if not program.exists():
         raise NotMeasured(f"{name} is not built here")
     return program
-
-
-def last_words(end, text):
-    """Why a process failed; an exception of ADIOS2 is followed by lines that say less, and is coloured."""
-    lines = (text or "no word").strip().splitlines()
-    line = next((line for line in lines if "EXCEPTION" in line), lines[-1])
-    return f"{pathlib.Path(end.args[0]).name} ended with {end.returncode}: {COLOURS.sub('', line).split(' : ')[-1][-120:]}"
-
-
-def reason(end):
-    """Why a process failed, if it has; one that still runs is given a moment."""
-    try:
-        out, err = end.communicate(timeout=10)
-    except subprocess.TimeoutExpired:
-        return None
-    return last_words(end, err or out) if end.returncode != 0 else None
-
-
-def pair(first, second, env=None):
-    """Runs two commands side by side; what each printed, as JSON. Neither outlives this call."""
-    whole = {**os.environ, **(env or {})}
-    ends = []
-    try:
-        for command in (first, second):
-            ends.append(subprocess.Popen([str(word) for word in command], env=whole, text=True, errors="replace", stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE))
-        until, said = time.monotonic() + PATIENCE_S, []
-        # The second one measures: where it fails the first may wait for it for ever, or be the reason.
-        for end in reversed(ends):
-            out, err = end.communicate(timeout=max(1, until - time.monotonic()))
-            if end.returncode != 0:
-                raise NotMeasured(reason(ends[0]) or last_words(end, err or out))
-            said.append(json.loads(out.strip().splitlines()[-1]) if out.strip() else {})
-        return said[1], said[0]
-    except subprocess.TimeoutExpired as error:
-        raise NotMeasured(f"{pathlib.Path(error.cmd[0]).name} took longer than {PATIENCE_S} s") from error
-    finally:
-        for end in ends:
-            if end.poll() is None:
-                end.kill()
-                end.communicate()
 
 
 def ours(*words):
@@ -116,7 +75,7 @@ def sst(words, no_delay=False, ranks=(1, 1)):
         grids = {1: "1", 4: "2x2x1", 2: "1x1x2"}
         grid = lambda number: [f"grid={grids.get(number, number)}"]
         writer, reader = pair([*launch(ranks[0]), program, "writer", *common, *grid(ranks[0])],
-                              [*launch(ranks[1]), program, "reader", *common, *grid(ranks[1])], {**env, **ROOT_MAY})
+                              [*launch(ranks[1]), program, "reader", *common, *grid(ranks[1])], PATIENCE_S, {**env, **MPI_ENV})
     return {"gb_per_s": reader["gb_per_s"], "p50_us": reader["p50_us"], "p99_us": reader["p99_us"], "join_ms": reader["join_ms"],
             "publisher_mib": writer["peak_mib"], "cpu_s_per_gb": writer["cpu_s_per_gb"] + reader["cpu_s_per_gb"],
             "version": reader["version"]}
@@ -139,7 +98,7 @@ def sst_join(ranks):
 
 
 def mpi(name, number, *words):
-    return json.loads(run([f"mpirun.{name}", *MPI_WORDS[name], "-n", number, built(f"mpi-{name}"), *words], PATIENCE_S, ROOT_MAY).strip().splitlines()[-1])
+    return json.loads(run([f"mpirun.{name}", *MPI_WORDS[name], "-n", number, built(f"mpi-{name}"), *words], PATIENCE_S, MPI_ENV).strip().splitlines()[-1])
 
 
 def mpi_sized(name):
@@ -148,19 +107,17 @@ def mpi_sized(name):
 
 def ucx(size):
     """UCX's own bench over shared memory: the tag interface, half of a round trip or one-way bandwidth."""
-    env = {"UCX_TLS": "posix,sysv,self", "UCX_WARN_UNUSED_ENV_VARS": "n"}
+    env = {"UCX_TLS": "sm,self", "UCX_WARN_UNUSED_ENV_VARS": "n"}
     test, port = ("tag_lat" if size == 8 else "tag_bw"), str(20000 + os.getpid() % 20000)
     command = ["ucx_perftest", "-p", port, "-t", test, "-s", size, "-n", 20000 if size == 8 else steps_of(size), "-w", 20, "-f"]
-    whole = {**os.environ, **env}
-    try:
-        listening = subprocess.Popen([str(word) for word in command], env=whole, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    except FileNotFoundError as error:
-        raise NotMeasured("ucx_perftest is not installed") from error
+    listening = start(command, env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         for _ in range(50):
             try:
                 out = run([*command[:1], "127.0.0.1", *command[1:]], PATIENCE_S, env)
                 break
+            except TookTooLong:
+                raise
             except NotMeasured:
                 if listening.poll() is not None:
                     raise
@@ -168,8 +125,7 @@ def ucx(size):
         else:
             raise NotMeasured("ucx_perftest does not connect")
     finally:
-        listening.kill()
-        listening.wait()
+        finish(listening)
     # iterations, percentile or typical latency, average, overall latency (us), bandwidth average, overall (MiB/s), messages
     last = [line.split() for line in out.splitlines() if line.split() and line.split()[0].replace(".", "").isdigit()][-1]
     if size == 8:
@@ -183,13 +139,13 @@ def rust_peer(program, *words):
         first, second = ("ping", "pong") if size == 8 else ("send", "receive")
         common = [f"bytes={size}", f"steps={2000 if size == 8 else steps_of(size)}", f"name=peers-{os.getpid()}-{time.monotonic_ns()}",
                   f"port={17000 + time.monotonic_ns() // 1000 % 20000}", *words]
-        found = pair([built(f"release/{program}"), first, *common], [built(f"release/{program}"), second, *common])
+        found = pair([built(f"release/{program}"), first, *common], [built(f"release/{program}"), second, *common], PATIENCE_S)
         return found[0] or found[1]
     return measure
 
 
 def hdf5(size):
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="flexpath-peers-") as folder:
         steps = min(steps_of(size), 60)
         return json.loads(run([BUILT / "venv/bin/python", ROOT / "benches/peers/hdf5.py", f"folder={folder}", f"bytes={size}", f"steps={steps}"], PATIENCE_S))
 
@@ -230,12 +186,20 @@ class Results:
 
     def __init__(self):
         self.found, self.failed, self.versions = {}, {}, {}
+        self.hopeless = set()
 
     def take(self, name, size, measure):
+        """Measures once more, unless that took too long before."""
+        if (name, size) in self.hopeless:
+            return
+        began = time.monotonic()
         try:
-            figures = measure(size)
+            with tidied():
+                figures = measure(size)
         except NotMeasured as reason:
             self.failed[(name, size)] = str(reason)
+            if time.monotonic() - began > PATIENCE_S / 2:
+                self.hopeless.add((name, size))
             return
         except (json.JSONDecodeError, IndexError, KeyError, ValueError) as error:
             self.failed[(name, size)] = f"what it printed is not understood ({error!r})"
@@ -260,10 +224,11 @@ class Results:
 
 def bulk_floor_ratio():
     """`put_copy` of 128 MiB to the ring that copies in and out, from the bench that runs both in turns."""
-    with tempfile.TemporaryDirectory() as folder:
-        rows = pathlib.Path(folder) / "rows.json"
-        run(["cargo", "bench", "-p", "flexpath", "--bench", "spine", "--", "--quick", "--only", "put_copy", "--json", rows], 600)
-        return next(row["ratio"] for row in json.loads(rows.read_text())["rows"] if row["case"] == "shm put_copy, get 128 MiB")
+    try:
+        found = spine(["--quick", "--only", "put_copy"])
+        return next(row["ratio"] for row in found if row["case"] == "shm put_copy, get 128 MiB")
+    except (NotMeasured, StopIteration) as reason:
+        return f"not measured: {reason}"
 
 
 def targets(results, floor_ratio):
@@ -317,7 +282,16 @@ def versions(results):
     return ["Flexpath " + run([program(), "--version"], 20).split()[-1], *sorted(known)]
 
 
-def markdown(of, results, rows, names, rounds):
+def floor_lines(base):
+    """The floors of the machine as rows under the peers'."""
+    sized = lambda kind: [base.get(f"{kind} {size_name(size)}") for size in SIZES]
+    lines = [["floor: one copy of memory", *sized("memcpy"), "-"],
+             ["floor: shared memory, in and out", *sized("shm in and out"), base.get("futex half trip")],
+             ["floor: raw socket", *sized("raw socket"), base.get("socket half trip")]]
+    return lines if base else []
+
+
+def markdown(of, results, rows, names, rounds, base):
     columns = [*SIZES, SMALL]
     sized = [name for name in names if not name.startswith(("4 x 2", "late join"))]
     lines = []
@@ -336,7 +310,7 @@ def markdown(of, results, rows, names, rounds):
         "Versions: " + ", ".join(versions(results)) + ".", "", "## Targets", "",
         table(["what", "ours", "theirs", "ratio", "target", ""], rows), "## One to one", "",
         "GB/s as the receiver sees it, all bytes written afresh and copied out; 8 bytes: microseconds one way, p50 / p99.", "",
-        table(["", *(size_name(size) for size in SIZES), "8 B"], lines), "## Cohorts", "",
+        table(["", *(size_name(size) for size in SIZES), "8 B"], lines + floor_lines(base)), "## Cohorts", "",
         "4 x 2: 256x256x128 elements of 8 bytes in crossing blocks. Late join: from opening to the first data of one rank.", "",
         table(["", "", ""], others), "![peers](peers.svg)", ""])
 
@@ -345,31 +319,35 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one round, to see that it works")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--budget-s", type=int, default=1020, help="no round is begun that would probably end later")
     parser.add_argument("--only", action="append", default=[], help="rows with this word in their name")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "docs/performance")
     options = parser.parse_args()
-    rounds = 1 if options.quick else options.rounds
+    adopt()
     chosen = [row for row in ROWS if not options.only or any(word in row[0] for word in options.only)]
     results, of, began = Results(), machine(), time.monotonic()
-    for number in range(rounds):
+    base, floor_ratio = {}, "not measured: left out of this run"
+    if not options.only:
+        print("the floors of this machine", flush=True)
+        base, floor_ratio = floors(options.quick), bulk_floor_ratio()
+    rounds = Rounds(1 if options.quick else options.rounds, options.budget_s, time.monotonic() - began)
+    progress = Progress(rounds.wanted * sum(len(sizes) for _, sizes, _ in chosen))
+    for number in rounds:
         for name, sizes, measure in chosen:
             for size in sizes:
-                print(f"round {number + 1}: {name}, {size_name(size) if size else 'join'}", file=sys.stderr, flush=True)
+                progress.say(f"round {number + 1}: {name}, {size_name(size) if size else 'join'}")
                 results.take(name, size, measure)
-    try:
-        floor_ratio = bulk_floor_ratio() if not options.only else "not measured: left out of this run"
-    except (NotMeasured, StopIteration) as reason:
-        floor_ratio = f"not measured: {reason}"
     names = list(dict.fromkeys(name for name, _, _ in ROWS))
     rows = targets(results, floor_ratio)
-    text = markdown(of, results, rows, names, rounds)
+    text = markdown(of, results, rows, names, rounds.done, base)
     options.folder.mkdir(parents=True, exist_ok=True)
     keyed = lambda of: [{"case": name, "bytes": size, "found": found} for (name, size), found in of.items()]
-    whole = {"machine": of, "rounds": rounds, "versions": versions(results), "rows": keyed(results.found), "not_measured": keyed(results.failed),
+    whole = {"machine": of, "rounds": rounds.done, "floors": base, "versions": versions(results), "rows": keyed(results.found), "not_measured": keyed(results.failed),
              "targets": [dict(zip(("what", "ours", "theirs", "ratio", "target", "verdict"), row)) for row in rows]}
     (options.folder / "peers.json").write_text(json.dumps(whole, indent=1) + "\n")
     (options.folder / "peers.md").write_text(text)
     series = {name: [(size, results.value(name, size, "gb_per_s")) for size in SIZES] for name in names if not name.startswith(("4 x 2", "late"))}
+    series |= {name: list(zip(SIZES, sizes)) for name, *sizes, _ in floor_lines(base)}
     plot(options.folder / "peers.svg", "One to one, every byte written afresh and copied out", "bytes a step", "GB/s", series)
     print(text)
     print(f"{time.monotonic() - began:.0f} s, written to {options.folder}")

@@ -12,7 +12,8 @@ import statistics
 import sys
 import time
 
-from figures import ROOT, NotMeasured, machine, machine_line, plot, run, table
+from figures import ROOT, machine, machine_line, plot, table
+from processes import NotMeasured, Rounds, adopt, run, tidied
 
 COUPLINGS = ["streams", "files"]
 PARTS = {"simulation": "LAMMPS", "helper": "Helper", "bonds": "Bonds", "csym": "CSym", "cna": "CNA"}
@@ -31,18 +32,13 @@ def measure(options, coupling, ranks, scratch):
 
 
 def measure_all(options, scratch):
-    """All runs, by (ranks, coupling): couplings take turns, and who comes first changes from round to round. A round for
-    which the time is too short is not begun."""
+    """All runs, by (ranks, coupling): couplings take turns, and who comes first changes from round to round."""
     found = {(ranks, coupling): [] for ranks in options.ranks for coupling in COUPLINGS}
-    began = time.monotonic()
-    for number in range(options.rounds):
-        spent = time.monotonic() - began
-        if number and spent + spent / number > options.budget_s:
-            print(f"{number} rounds took {spent:.0f} s: no time for another within {options.budget_s} s", flush=True)
-            break
+    for number in Rounds(options.rounds, options.budget_s):
         for ranks in options.ranks:
             for coupling in COUPLINGS if number % 2 == 0 else reversed(COUPLINGS):
-                report = measure(options, coupling, ranks, scratch)
+                with tidied():
+                    report = measure(options, coupling, ranks, scratch)
                 found[ranks, coupling].append(report)
                 print(f"round {number + 1}: {ranks} ranks through {coupling}: {report['total_s']:.2f} s, "
                       f"LAMMPS's I/O {report['parts']['simulation']['io_s']:.3f} s", flush=True)
@@ -194,6 +190,7 @@ def main():
     if options.quick:
         options.rounds, options.ranks = 1, [1, 2]
     began, from_s = machine(), time.monotonic()
+    adopt()
     # On the disk that the repository is on: not in memory.
     scratch = ROOT / "target/bench-pipeline"
     scratch.mkdir(parents=True, exist_ok=True)

@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 
 /// The longest sleep while every endpoint is armed: deadlines of machines are looked at this often.
 const SLEEP: Duration = Duration::from_millis(100);
-/// The sleep while an endpoint waits to be armed again.
-const REARM: Duration = Duration::from_millis(2);
+/// The sleep while an endpoint waits to be armed again. While a caller sleeps on it, it doubles from one look to the next:
+/// a process that waits must not wake 500 times a second for that.
+pub(super) const REARM: Duration = Duration::from_millis(2);
 /// The token of the bell.
 const BELL: u64 = u64::MAX;
 
@@ -32,6 +33,8 @@ pub(crate) trait Driven: Send + Sync {
     fn be_rung(&self);
     /// Whether nobody waits on it just now, so that it may be armed again.
     fn is_left_alone(&self) -> bool;
+    /// Whether a caller is at its descriptors. When he goes, he says so by `be_awake_by`.
+    fn is_polled(&self) -> bool;
     /// When it wants a turn even if nothing is ready.
     fn due(&self) -> Option<Instant>;
     /// A turn panicked: the stream fails, the process goes on.
@@ -132,13 +135,15 @@ impl Background {
 
     fn run(&self) {
         let mut events: Vec<epoll::Event> = Vec::with_capacity(64);
+        let mut patience = REARM;
         loop {
             events.clear();
-            let timeout = rustix::time::Timespec::try_from(self.sleep()).ok();
+            let timeout = rustix::time::Timespec::try_from(self.sleep(patience)).ok();
             let spare = rustix::buffer::spare_capacity(&mut events);
             if epoll::wait(&self.epoll, spare, timeout.as_ref()).is_err() {
                 continue;
             }
+            patience = if events.is_empty() { (patience * 2).min(SLEEP) } else { REARM };
             let ready = events.iter().map(|event| event.data.u64()).filter(|&token| token != BELL);
             let ready: Vec<u64> = ready.collect();
             for token in ready {
@@ -160,13 +165,18 @@ impl Background {
             .collect()
     }
 
-    fn sleep(&self) -> Duration {
+    /// How long to sleep; `patience` for endpoints that a caller is at.
+    fn sleep(&self, patience: Duration) -> Duration {
         let now = Instant::now();
         // Who has a nearer deadline while the others' are looked at rings from here on.
         self.sleeps_until(now + SLEEP);
         let one = |(_, armed, driven): (u64, bool, Arc<dyn Driven>)| {
             let due = driven.due().map_or(SLEEP, |due| due.saturating_duration_since(now));
-            if armed { due } else { due.min(REARM) }
+            match (armed, driven.is_polled()) {
+                (true, _) => due,
+                (false, true) => due.min(patience),
+                (false, false) => due.min(REARM),
+            }
         };
         let sleep = self.live().into_iter().map(one).min().unwrap_or(SLEEP).min(SLEEP);
         self.sleeps_until(now + sleep);

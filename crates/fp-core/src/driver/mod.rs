@@ -209,7 +209,22 @@ impl<R: Role> Endpoint<R> {
     pub(crate) fn wait<T>(
         &self,
         deadline: Instant,
+        check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
+    ) -> Option<T> {
+        let mut slept = false;
+        let found = self.wait_driving(deadline, check, &mut slept);
+        if slept && !self.attended.load(Ordering::SeqCst) {
+            self.leave();
+        }
+        found
+    }
+
+    /// As `wait`; says whether it slept.
+    fn wait_driving<T>(
+        &self,
+        deadline: Instant,
         mut check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
+        slept: &mut bool,
     ) -> Option<T> {
         let mut state = self.lock();
         loop {
@@ -226,6 +241,7 @@ impl<R: Role> Endpoint<R> {
                 // What the check itself set going may be what it waits for.
                 continue;
             }
+            *slept = true;
             state = match state.polling {
                 true => self.wait_for_poller(state, again),
                 false => self.poll_descriptors(state, again),
@@ -372,6 +388,10 @@ impl<R: Role> Driven for Endpoint<R> {
     fn is_left_alone(&self) -> bool {
         let state = self.lock();
         !state.polling && (self.wakers.any() || state.left_alone_since.elapsed() >= Duration::from_millis(1))
+    }
+
+    fn is_polled(&self) -> bool {
+        self.lock().polling
     }
 
     fn due(&self) -> Option<Instant> {

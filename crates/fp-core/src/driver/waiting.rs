@@ -1,6 +1,7 @@
 //! Waiting without a thread: a task looks, registers its waker and goes. The background thread drives meanwhile, and
 //! whoever drives wakes it.
 
+use super::background::REARM;
 use super::wakers::{Awaited, Replaced, Seat};
 use super::{Endpoint, Look, Role, State};
 use fp_proto::time::Moment;
@@ -60,6 +61,13 @@ impl<R: Role> Endpoint<R> {
     /// A place among those that wait for this endpoint.
     pub(crate) fn seat(&self) -> Seat<'_> {
         self.wakers.seat()
+    }
+
+    /// A caller who slept here goes: the background thread, which may have gone to sleep for longer, looks again soon.
+    pub(super) fn leave(&self) {
+        if let Some((background, _)) = self.registered.get() {
+            background.be_awake_by(Instant::now() + REARM);
+        }
     }
 
     /// The background thread watches the descriptors, unless a caller is at them, and is awake when it is `due`.

@@ -24,6 +24,14 @@ pub(crate) fn live_bytes() -> i64 {
     LIVE_BYTES.try_with(Cell::get).unwrap_or(0)
 }
 
+/// The most that the process had resident so far; 0 where the system does not tell.
+pub(crate) fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) << 10
+}
+
 // SAFETY: every call is passed on unchanged to the system's allocator, which keeps the contract; counting allocates
 // nothing.
 unsafe impl GlobalAlloc for Counting {

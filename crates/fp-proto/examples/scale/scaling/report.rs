@@ -1,6 +1,6 @@
 //! A run as a table and as JSON. Every figure is simulated.
 
-use crate::scaling::check::links_of_all;
+use crate::scaling::check::{known, links_of_all, missed};
 use crate::scaling::stages::{Run, Stage};
 use std::fmt::Write;
 
@@ -40,9 +40,12 @@ fn row(stage: &Stage) -> String {
 
 /// The run in Markdown.
 pub(crate) fn table(run: &Run) -> String {
-    let Run { network, publishers, subscribers, wall_seconds, memory, .. } = run;
-    let mut text =
-        format!("\n### {publishers} x {subscribers}, {network}, simulated ({wall_seconds:.1} s to run)\n\n");
+    let Run { network, publishers, subscribers, wall_seconds, cpu_seconds, memory, .. } = run;
+    let mut text = format!(
+        "\n### {publishers} x {subscribers}, {network}, simulated ({wall_seconds:.1} s to run, {cpu_seconds:.1} s of \
+         them on the processor; {} so far)\n\n",
+        bytes(run.peak_bytes as i64)
+    );
     text += "| stage | time | links alone | CPU, all | CPU, lead | messages | longest handler | interrupted | bytes | most on a link | moments |\n";
     text += "|---|---|---|---|---|---|---|---|---|---|---|\n";
     run.stages.iter().for_each(|stage| text += &format!("{}\n", row(stage)));
@@ -60,6 +63,8 @@ pub(crate) fn table(run: &Run) -> String {
         links_of_all(run),
     );
     run.violations.iter().for_each(|wrong| text += &format!("BROKEN: {wrong}\n"));
+    missed(run).iter().for_each(|wrong| text += &format!("MISSED: {wrong}\n"));
+    known(run).iter().for_each(|wrong| text += &format!("KNOWN: {wrong}\n"));
     text
 }
 
@@ -98,13 +103,15 @@ fn run_json(run: &Run) -> String {
     let stages: Vec<String> = run.stages.iter().map(stage_json).collect();
     format!(
         "{{\"simulated\": true, \"network\": {:?}, \"publishers\": {}, \"subscribers\": {}, \"wall_seconds\": {:.1}, \
-         \"control_links_peak\": {}, \"memory_bytes\": {{\"publisher\": {}, \"subscriber\": {}, \"lead\": {}, \
+         \"cpu_seconds\": {:.1}, \"peak_bytes\": {}, \"control_links_peak\": {}, \"memory_bytes\": {{\"publisher\": {}, \"subscriber\": {}, \"lead\": {}, \
          \"lead_contacts\": {}, \"lead_layouts\": {}, \"answering_rank_layouts\": {}, \"all\": {}}}, \
-         \"broken\": {:?}, \"stages\": [\n    {}\n  ]}}",
+         \"broken\": {:?}, \"missed\": {:?}, \"known\": {:?}, \"stages\": [\n    {}\n  ]}}",
         run.network,
         run.publishers,
         run.subscribers,
         run.wall_seconds,
+        run.cpu_seconds,
+        run.peak_bytes,
         links_of_all(run),
         memory.publisher_own,
         memory.subscriber_own,
@@ -114,6 +121,8 @@ fn run_json(run: &Run) -> String {
         memory.publisher_layouts,
         memory.total,
         run.violations,
+        missed(run),
+        known(run),
         stages.join(",\n    "),
     )
 }

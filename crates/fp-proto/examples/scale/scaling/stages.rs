@@ -4,6 +4,8 @@ use crate::scaling::books::{Books, Mark};
 use crate::scaling::check::{Memory, check};
 use crate::scaling::content::Case;
 use crate::scaling::cost::LinkCost;
+use crate::scaling::cpu::CpuClock;
+use crate::scaling::memory;
 use crate::scaling::rank::Input;
 use crate::scaling::world::{Slot, World};
 use fp_types::Contribution;
@@ -38,6 +40,10 @@ pub(crate) struct Run {
     pub(crate) links_peak: u32,
     pub(crate) violations: Vec<String>,
     pub(crate) wall_seconds: f64,
+    /// Of this thread.
+    pub(crate) cpu_seconds: f64,
+    /// Of the process, so far.
+    pub(crate) peak_bytes: u64,
 }
 
 impl Run {
@@ -48,7 +54,8 @@ impl Run {
 
 /// Runs all stages; `repeats` steps of each kind, of which the middle one counts.
 pub(crate) fn run(cost: LinkCost, publishers: u32, subscribers: u32, repeats: usize) -> Run {
-    let began = Instant::now();
+    let (began, clock) = (Instant::now(), CpuClock::new());
+    let cpu_began_ns = clock.now_ns();
     let mut world = World::new(cost, publishers, subscribers);
     let mut stages =
         vec![opening(&mut world), attaching(&mut world), world.step("first layout", Case::NewLayout)];
@@ -77,6 +84,8 @@ pub(crate) fn run(cost: LinkCost, publishers: u32, subscribers: u32, repeats: us
         links_peak,
         violations: Vec::new(),
         wall_seconds: began.elapsed().as_secs_f64(),
+        cpu_seconds: (clock.now_ns() - cpu_began_ns) as f64 / 1e9,
+        peak_bytes: memory::peak_bytes(),
     };
     finished.violations = check(&finished);
     finished
