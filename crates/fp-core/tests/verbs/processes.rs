@@ -2,7 +2,9 @@
 //! and goes on. Falling back to another transport is forbidden throughout.
 
 use super::support::Place;
-use super::{COLUMNS, PATIENCE, ROWS, check, device_address, next, policy, publish, put, subscribe, token};
+use super::{
+    COLUMNS, PATIENCE, ROWS, check, device_address, next, policy, publish, put, subscribe, taking, token,
+};
 use fp_core::{
     Cohort, EndReason, Event, MemberEnd, NextStep, Publisher, PublisherOptions, QueuePolicy, ReadError,
     Region, Rendezvous, Selection, StepReader, Subscriber, SubscriberOptions,
@@ -26,6 +28,7 @@ fn subscribing(folder: &Path) -> SubscriberOptions {
     let options = SubscriberOptions::default().with_token(token()).with_fetch_timeout(PATIENCE);
     let options = options.with_transports(policy().with_forbid_fallback(true));
     let options = options.with_open_timeout(PATIENCE).with_close_timeout(PATIENCE);
+    let options = options.with_limit_steps(super::LIMIT_STEPS);
     options.with_rendezvous(Rendezvous::at(folder).expect("a rendezvous"))
 }
 
@@ -80,7 +83,7 @@ pub(crate) fn child(role: &str) -> ExitCode {
     let folder = Path::new(&folder);
     let cohort = |rank| Cohort::of(rank, 2).expect("a cohort");
     let read = |name: &str, options: SubscriberOptions, region| {
-        check(name, region, subscribe(options.with_name(name), region));
+        check(name, region, subscribe(options.with_name(name), region, taking(name)));
     };
     match role {
         "publisher0" => drop(publish(publishing(folder), 0, 2)),
