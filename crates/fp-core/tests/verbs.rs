@@ -3,6 +3,8 @@
 //! has a main of its own, so that without one it says `skipped` and passes nothing. `FLEXPATH_REQUIRE_VERBS=1` makes that
 //! an error.
 
+#[path = "verbs/bench.rs"]
+mod bench;
 #[path = "verbs/far.rs"]
 mod far;
 #[path = "../../fp-transport/tests/verbs/harness.rs"]

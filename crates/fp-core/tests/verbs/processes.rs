@@ -17,14 +17,14 @@ use std::process::{Child, Command, ExitCode, Stdio};
 /// Steps where a rank is killed or expelled meanwhile.
 const MANY: u64 = 12;
 
-fn publishing(folder: &Path) -> PublisherOptions {
+pub(crate) fn publishing(folder: &Path) -> PublisherOptions {
     let options = PublisherOptions::default().with_tcp(Some(device_address().expect("a device")));
     let options = options.with_transports(policy().with_forbid_fallback(true)).with_token(token());
     let options = options.with_open_timeout(PATIENCE).with_close_timeout(PATIENCE);
     options.with_rendezvous(Rendezvous::at(folder).expect("a rendezvous"))
 }
 
-fn subscribing(folder: &Path) -> SubscriberOptions {
+pub(crate) fn subscribing(folder: &Path) -> SubscriberOptions {
     let options = SubscriberOptions::default().with_token(token()).with_fetch_timeout(PATIENCE);
     let options = options.with_transports(policy().with_forbid_fallback(true));
     let options = options.with_open_timeout(PATIENCE).with_close_timeout(PATIENCE);
@@ -94,6 +94,9 @@ pub(crate) fn child(role: &str) -> ExitCode {
         "reads one" => read_one(subscribing(folder)),
         "reads all" => read_all(subscribing(folder)),
         "publishes for ever" => publish_for_ever(folder),
+        "stamps" => super::bench::stamp(folder, false),
+        "stamps busily" => super::bench::stamp(folder, true),
+        "bench" => return super::bench::run(),
         "holds" => return hold(folder),
         "publishes far" => super::far::publish_to_another_machine(),
         "subscribes far" => super::far::subscribe_from_another_machine(),
