@@ -5,7 +5,7 @@
 # usage: bench.sh
 #
 # FLEXPATH_BENCH_ROUNDS: how many turns. Default: 5.
-# FLEXPATH_LINKS: the test program `verbs` of fp-transport. Default: built first.
+# FLEXPATH_LINKS, FLEXPATH_STREAMS: the test programs `verbs` of fp-transport and of fp-core. Default: built first.
 # Exit status: 0 measured, whatever came out; 77 skipped, which is said.
 set -eu
 
@@ -42,9 +42,11 @@ in-guest)
             against read 4 "$bytes" ib_read_bw -n 300
             against write 4 "$bytes" ib_write_bw -n 300
         done
+        # In between: so that both find the machine equally busy.
+        FLEXPATH_TEST_ROLE=bench "$FLEXPATH_LINKS" | sed 's/^/ours /'
         against wake 5 8 ib_send_lat -e -n 300
         against poll 5 8 ib_send_lat -n 300
-        FLEXPATH_TEST_ROLE=bench "$FLEXPATH_LINKS" | sed 's/^/ours /'
+        FLEXPATH_TEST_ROLE=bench "$FLEXPATH_STREAMS" | sed 's/^/ours /'
     done
     exit 0
     ;;
@@ -54,12 +56,15 @@ status=0
 "$here/prepare.sh" >/dev/null || status=$?
 if [ "$status" -eq 77 ]; then echo "skipped: there is no virtual machine, as said above: nothing was measured"; fi
 [ "$status" -eq 0 ] || exit "$status"
-if [ -z "${FLEXPATH_LINKS:-}" ]; then
-    FLEXPATH_LINKS=$(cargo test --quiet --profile ci -p flexpath-transport --test verbs --no-run \
-        --message-format=json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
-fi
-export FLEXPATH_LINKS
-found=$("$here/vm.sh" --timeout 600 -- "$here/bench.sh" in-guest)
+# The path of a package's test program, built first.
+test_program() {
+    cargo test --quiet --profile ci -p "$1" --test verbs --no-run --message-format=json-render-diagnostics |
+        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
+}
+FLEXPATH_LINKS=${FLEXPATH_LINKS:-$(test_program flexpath-transport)}
+FLEXPATH_STREAMS=${FLEXPATH_STREAMS:-$(test_program flexpath-core)}
+export FLEXPATH_LINKS FLEXPATH_STREAMS
+found=$("$here/vm.sh" --timeout 900 -- "$here/bench.sh" in-guest)
 echo "load of this machine: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 # median WHOSE WHAT BYTES
 median() { echo "$found" | awk -v key="$1 $2 $3" '$1 " " $2 " " $3 == key { print $4 }' | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
@@ -76,5 +81,14 @@ for bytes in 65536 1048576; do
         ratio "READ of $bytes to ib_${kind}_bw" MiB/s "$(median ours read $bytes)" "$(median perftest $kind $bytes)" 0.8 least
     done
 done
-ratio "frame of 8 to ib_send_lat -e" us "$(median ours wake 8)" "$(median perftest wake 8)" 3 most
-echo "busy polling against ib_send_lat ($(median perftest poll 8) us): not measured, there is none over verbs"
+for kind in frame step; do
+    case $kind in frame) of='' ;; step) of=step_ ;; esac
+    ratio "$kind of 8 to ib_send_lat -e" us "$(median ours "${of}wake" 8)" "$(median perftest wake 8)" 3 most
+    ratio "$kind of 8, busy, to ib_send_lat" us "$(median ours "${of}poll" 8)" "$(median perftest poll 8)" 5 most
+done
+# Without a target: what a choice costs.
+for bytes in 65536 1048576; do
+    for kind in read_poll through frames; do
+        printf '%-34s ours %9.1f MiB/s\n' "$kind of $bytes" "$(median ours $kind $bytes)"
+    done
+done

@@ -70,6 +70,13 @@ alone() {
     ip link set alone down
     doctor_says "with its port down" "rxe0 port 1: DOWN" env
     ip link set alone up
+    # What the guest removes is gone from its own layer alone.
+    rm -f /usr/lib/*/libibverbs.so.1* /usr/lib/*/librdmacm.so.1*
+    ldconfig
+    doctor_says "without RDMA's libraries" "not installed: libibverbs.so.1, librdmacm.so.1" env
+    holds "... and works by tcp" out "  tcp            ok "
+    check "a program starts without them" 0 env -u FLEXPATH_REQUIRE_VERBS "$FLEXPATH_STREAMS"
+    holds "... and says which is missing" out "libibverbs.so.1"
 }
 
 # Ports of the first machine.

@@ -2,8 +2,10 @@
 
 use crate::element::Element;
 use crate::error::{Misuse, ReadError};
+use crate::fetch::Get;
 use crate::patience::Limit;
 use crate::planned::Planned;
+use crate::registered::Filled;
 use crate::select::Select;
 use crate::step::StepReader;
 use crate::truth::goes_with;
@@ -53,12 +55,14 @@ impl StepReader {
     pub(crate) fn fill_as<T: Element>(
         &self,
         planned: &PlannedAs,
-        elements: &mut [T],
+        Filled { elements, keys }: Filled<'_, T>,
         limit: Limit<'_>,
     ) -> Result<(), ReadError> {
         let (conversion, planned) = (&planned.conversion, &planned.planned);
         let destination = bytemuck::cast_slice_mut(elements);
-        let Some(conversion) = conversion else { return self.fill_within(planned, destination, limit) };
+        let Some(conversion) = conversion else {
+            return self.fill_all(vec![Get { planned: planned.clone(), destination, keys }], limit);
+        };
         let mut between = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
         self.fill_within(planned, &mut between, limit)?;
         conversion.run(&between, destination).map_err(|source| {

@@ -20,10 +20,11 @@ use crate::subscriber::SubscriberShared;
 pub(crate) use describing::describe;
 use destination::{Destination, count_copied, unpack};
 use fp_proto::data::GoneReason;
-use fp_transport::{Contact, Link, LinkError, Purpose};
+use fp_transport::{Contact, Keys, Link, LinkError, Purpose};
 use fp_types::{Epoch, Rank, StepId};
 pub(crate) use inline::{INLINE_BYTES, fetch_inline, locate_inline};
 pub(crate) use locating::locate;
+pub(crate) use reading::READ_BYTES;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,6 +44,15 @@ const LIMIT_REQUEST_BYTES: usize = 12 << 20;
 pub(crate) struct Get<'a> {
     pub(crate) planned: Arc<Planned>,
     pub(crate) destination: &'a mut [u8],
+    /// By what devices write there, if the memory is registered or may be.
+    pub(crate) keys: Option<&'a Keys>,
+}
+
+impl<'a> Get<'a> {
+    /// Into memory that no device writes to.
+    pub(crate) fn new(planned: Arc<Planned>, destination: &'a mut [u8]) -> Self {
+        Self { planned, destination, keys: None }
+    }
 }
 
 /// A piece that is still to come: which get, which piece of its plan.
@@ -415,7 +425,10 @@ impl Job<'_, '_, '_> {
 fn dial(shared: &SubscriberShared, contact: &str, deadline: Instant) -> Result<Link, String> {
     let contact: Contact = contact.parse().map_err(|error: fp_transport::ContactError| error.to_string())?;
     let patience = deadline.min(Instant::now() + shared.endpoint.dial.timeout);
-    shared.endpoint.dial.link(&contact, Purpose::Data, None, patience).map_err(|error| error.to_string())
+    let link = shared.endpoint.dial.link(&contact, Purpose::Data, None, patience);
+    let mut link = link.map_err(|error| error.to_string())?;
+    link.set_busy_poll(shared.options.link.busy_poll);
+    Ok(link)
 }
 
 fn gone(reason: GoneReason) -> &'static str {

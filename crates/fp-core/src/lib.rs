@@ -32,6 +32,7 @@ mod planning;
 mod preparing;
 mod publisher;
 mod records;
+mod registered;
 pub mod rendezvous;
 mod room;
 mod select;
@@ -78,6 +79,7 @@ pub use publisher::Publisher;
 pub use records::{
     Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, TransformProblem,
 };
+pub use registered::{Fillable, Registered, RegisteredPart};
 pub use rendezvous::Rendezvous;
 pub use room::{LimitError, limit_process_bytes};
 pub use select::Select;

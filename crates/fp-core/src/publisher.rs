@@ -181,7 +181,7 @@ impl Publisher {
 
     /// What was counted.
     pub fn statistics(&self) -> Statistics {
-        self.shared.counters.read()
+        self.shared.counters.read(&self.shared.endpoint.dial.domain)
     }
 
     /// The pool's counters: segments made, recycled, retired.

@@ -1,6 +1,6 @@
 //! Counters of a handle. Copies are counted where they are made: "zero-copy" is a number.
 
-use fp_transport::{Link, OutFrame};
+use fp_transport::{Domain, Link, OutFrame};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
@@ -14,7 +14,9 @@ macro_rules! counters {
         pub(crate) struct Counters { $(pub(crate) $name: AtomicU64,)* }
 
         impl Counters {
-            pub(crate) fn read(&self) -> Statistics {
+            /// What was counted, here and in what the links of the handle share over verbs.
+            pub(crate) fn read(&self, domain: &Domain) -> Statistics {
+                self.registrations.store(domain.stats().registrations, Ordering::Relaxed);
                 Statistics { $($name: self.$name.load(Ordering::Relaxed),)* }
             }
         }
@@ -46,6 +48,9 @@ counters! {
     enciphered_bytes,
     /// Bytes of blocks copied from where TLS deciphered them, instead of being received straight.
     deciphered_bytes,
+    /// Calls that registered memory with an RDMA device, one for each link's own messages included: none once pools are
+    /// warm.
+    registrations,
     /// Views that cost no copy.
     views,
     /// Requests that a fetch had to send: none in the steady state.

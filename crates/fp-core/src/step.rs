@@ -10,6 +10,7 @@ use crate::fetch::{self, Get, check_len};
 use crate::patience::{Limit, after};
 use crate::planned::{Planned, is_known};
 use crate::records::Transformed;
+use crate::registered::{Fillable, Filled, Place as _};
 use crate::select::Select;
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
@@ -235,7 +236,7 @@ impl StepReader {
     ) -> Result<Vec<T>, ReadError> {
         let planned = self.planned_as::<T>(variable, select, limit.deadline)?;
         let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
-        self.fill_as(&planned, &mut elements, limit)?;
+        self.fill_as(&planned, elements.filled(), limit)?;
         Ok(elements)
     }
 
@@ -256,7 +257,10 @@ impl StepReader {
     }
 
     /// The selected elements into the caller's memory, densely, in order as by [`StepReader::get`]. The call returns only
-    /// when nothing can write there any more.
+    /// when nothing can write there any more. Over RDMA memory that [`Subscriber::register`] guards is read into
+    /// straight, other memory by way of the stream's own, with a copy (counted).
+    ///
+    /// [`Subscriber::register`]: crate::Subscriber::register
     ///
     /// # Errors
     /// As [`StepReader::get`], and a destination of another length.
@@ -264,10 +268,11 @@ impl StepReader {
         &self,
         variable: &str,
         selection: impl Into<Select>,
-        destination: &mut [T],
+        destination: &mut (impl Fillable<T> + ?Sized),
     ) -> Result<(), ReadError> {
+        let destination = destination.filled();
         let planned = self.planned_as::<T>(variable, selection.into(), self.deadline())?;
-        let checked = check_len(self.step(), &planned.planned, destination.len());
+        let checked = check_len(self.step(), &planned.planned, destination.elements.len());
         checked.map_err(|source| self.misuse(source))?;
         self.fill_as(&planned, destination, self.deadline().into())
     }
@@ -285,7 +290,7 @@ impl StepReader {
         let shape: Vec<usize> =
             planned.planned.plan.result_shape().dims().iter().map(|&extent| extent as usize).collect();
         let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
-        self.fill_as(&planned, &mut elements, self.deadline().into())?;
+        self.fill_as(&planned, elements.filled(), self.deadline().into())?;
         let found = elements.len() as u64;
         let is_column_major = planned.planned.destination_order == MemoryOrder::ColumnMajor;
         ArrayD::from_shape_vec(IxDyn(&shape).set_f(is_column_major), elements).map_err(|_| {
@@ -317,7 +322,8 @@ impl StepReader {
 
     /// A view of the selected elements where they lie: 0 copies if they are a contiguous part of one block that is
     /// shared or in this process, and lie there in the order asked for (row-major unless [`Select::with_order`] says
-    /// otherwise); received into memory of the view's own otherwise (counted).
+    /// otherwise); received into memory of the view's own otherwise (counted), over RDMA into memory that stays registered
+    /// and is the next view's when this one is gone.
     ///
     /// # Errors
     /// As [`StepReader::get`].
@@ -341,8 +347,15 @@ impl StepReader {
             Counters::add(&self.shared().counters.views, 1);
             return Ok(view);
         }
+        if let Some(mut landing) = self.landing::<T>(&planned) {
+            if let Some((destination, keys)) = landing.parts() {
+                let get = Get { planned: planned.planned.clone(), destination, keys: Some(keys) };
+                self.fill_all(vec![get], limit)?;
+            }
+            return Ok(View::of_landing(landing, self.held.clone()));
+        }
         let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
-        self.fill_as(&planned, &mut elements, limit)?;
+        self.fill_as(&planned, elements.filled(), limit)?;
         Ok(View::of_vec(elements, self.held.clone()))
     }
 
@@ -380,7 +393,7 @@ impl StepReader {
         destination: &mut [u8],
         limit: Limit<'_>,
     ) -> Result<(), ReadError> {
-        self.fill_all(vec![Get { planned: planned.clone(), destination }], limit)
+        self.fill_all(vec![Get::new(planned.clone(), destination)], limit)
     }
 
     /// Global scalars came with the announcement; everything else is fetched.
@@ -448,7 +461,7 @@ pub(crate) fn element_count(planned: &Planned) -> usize {
 /// Gets that are fetched together into borrowed memory; nothing is sent before [`Fetch::wait`].
 pub struct Fetch<'a> {
     reader: &'a StepReader,
-    gets: Vec<(Arc<Planned>, &'a mut [u8])>,
+    gets: Vec<Get<'a>>,
     failed: Option<ReadError>,
 }
 
@@ -459,19 +472,22 @@ impl<'a> Fetch<'a> {
         mut self,
         variable: &str,
         selection: impl Into<Select>,
-        destination: &'a mut [T],
+        destination: &'a mut (impl Fillable<T> + ?Sized),
     ) -> Self {
         if self.failed.is_some() {
             return self;
         }
         let reader = self.reader;
+        let Filled { elements, keys } = destination.filled();
         let planned = reader.planned(variable, selection, false, Some(T::DTYPE), reader.deadline());
         let checked = planned.and_then(|planned| {
-            check_len(reader.step(), &planned, destination.len()).map_err(|source| reader.misuse(source))?;
+            check_len(reader.step(), &planned, elements.len()).map_err(|source| reader.misuse(source))?;
             Ok(planned)
         });
         match checked {
-            Ok(planned) => self.gets.push((planned, bytemuck::cast_slice_mut(destination))),
+            Ok(planned) => {
+                self.gets.push(Get { planned, destination: bytemuck::cast_slice_mut(elements), keys })
+            }
             Err(error) => self.failed = Some(error),
         }
         self
@@ -485,7 +501,6 @@ impl<'a> Fetch<'a> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        let get = |(planned, destination): (Arc<Planned>, &'a mut [u8])| Get { planned, destination };
-        self.reader.fill_all(self.gets.into_iter().map(get).collect(), after(Instant::now(), timeout).into())
+        self.reader.fill_all(self.gets, after(Instant::now(), timeout).into())
     }
 }

@@ -203,7 +203,7 @@ impl Subscriber {
 
     /// What was counted.
     pub fn statistics(&self) -> Statistics {
-        self.shared.counters.read()
+        self.shared.counters.read(&self.shared.endpoint.dial.domain)
     }
 
     /// What the data links to the owners run over, and why nothing better.

@@ -2,7 +2,7 @@
 
 use crate::step::HeldStep;
 use bytemuck::Pod;
-use fp_transport::Payload;
+use fp_transport::{Landing, Payload};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 enum Memory<T> {
     Shared(Payload),
     Own(Vec<T>),
+    Landing(Landing),
 }
 
 /// Elements of a step. The step is released when its reader and its last view are gone.
@@ -30,6 +31,11 @@ impl<T: Pod> View<T> {
         Self { memory: Memory::Own(elements), _held: held, element: PhantomData }
     }
 
+    /// A view of memory that was read into; of nothing if it is no whole number of elements.
+    pub(crate) fn of_landing(landing: Landing, held: Arc<HeldStep>) -> Self {
+        Self { memory: Memory::Landing(landing), _held: held, element: PhantomData }
+    }
+
     /// Whether the elements were not copied.
     pub fn is_zero_copy(&self) -> bool {
         matches!(self.memory, Memory::Shared(_))
@@ -43,6 +49,7 @@ impl<T: Pod> Deref for View<T> {
         match &self.memory {
             // Length and alignment were checked when the view was made.
             Memory::Shared(payload) => bytemuck::try_cast_slice(payload.as_slice()).unwrap_or_default(),
+            Memory::Landing(landing) => bytemuck::try_cast_slice(landing.as_ref()).unwrap_or_default(),
             Memory::Own(elements) => elements,
         }
     }

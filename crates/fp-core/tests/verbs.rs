@@ -3,6 +3,8 @@
 //! has a main of its own, so that without one it says `skipped` and passes nothing. `FLEXPATH_REQUIRE_VERBS=1` makes that
 //! an error.
 
+#[path = "verbs/bench.rs"]
+mod bench;
 #[path = "verbs/far.rs"]
 mod far;
 #[path = "../../fp-transport/tests/verbs/harness.rs"]
@@ -24,7 +26,11 @@ use support::{Place, STREAM};
 
 const ROWS: u64 = 64;
 const COLUMNS: u64 = 1024;
-const STEPS: u64 = 6;
+const STEPS: u64 = 12;
+/// Steps of a subscription that are live at one time.
+const LIMIT_STEPS: u32 = 3;
+/// Steps after which pools are warm: queue limit and two more.
+const WARM: u64 = LIMIT_STEPS as u64 + 2;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Payload by RDMA, and control by tcp.
 const TRANSPORTS: &str = "verbs,tcp";
@@ -54,7 +60,26 @@ fn publishing(place: &Place, address: SocketAddr) -> PublisherOptions {
 
 fn subscribing(place: &Place) -> SubscriberOptions {
     let options = place.subscriber_options().with_transports(policy()).with_token(token());
-    options.with_open_timeout(PATIENCE).with_fetch_timeout(PATIENCE)
+    options.with_open_timeout(PATIENCE).with_fetch_timeout(PATIENCE).with_limit_steps(LIMIT_STEPS)
+}
+
+/// Where the elements of a step go to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taking {
+    /// An array that the call makes.
+    Get,
+    /// The caller's array, under a guard.
+    Registered,
+    /// A view, of which the one before is still there.
+    View,
+}
+
+fn taking(name: &str) -> Taking {
+    match name {
+        "wide" => Taking::Registered,
+        "halves" => Taking::View,
+        _ => Taking::Get,
+    }
 }
 
 /// One of two publisher ranks: each lends memory for its half of the rows.
@@ -63,10 +88,17 @@ fn publish(options: PublisherOptions, rank: u32, subscribers: u32) -> Statistics
         options.with_cohort(Cohort::of(rank, 2).expect("a cohort")).with_min_subscribers(subscribers);
     let mut publisher = Publisher::open(STREAM, options.with_open_timeout(PATIENCE)).expect("it opens");
     let region = Region::new([u64::from(rank) * ROWS / 2, 0], [ROWS / 2, COLUMNS]).expect("inside");
-    for _ in 0..STEPS {
+    let mut warm = None;
+    for step in 0..STEPS {
         put(&mut publisher, region);
+        // What was live as this one began, all subscribers had taken up to the one that is a queue limit behind.
+        if step == WARM + u64::from(LIMIT_STEPS) {
+            warm = Some(publisher.statistics().registrations);
+        }
     }
     let statistics = publisher.statistics();
+    assert!(statistics.registrations > 0);
+    assert_eq!(Some(statistics.registrations), warm, "registered once the pool was warm");
     publisher.close().expect("closed");
     statistics
 }
@@ -94,17 +126,39 @@ fn next(subscriber: &mut Subscriber) -> StepReader {
 
 /// Reads a region of every step and compares each element; gives what was counted after the first two steps, and the
 /// transports.
-fn subscribe(options: SubscriberOptions, region: Region) -> (Statistics, Statistics, Vec<String>) {
+fn subscribe(
+    options: SubscriberOptions,
+    region: Region,
+    taking: Taking,
+) -> (Statistics, Statistics, Vec<String>) {
     let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
     let mut warm = subscriber.statistics();
     let (start, count) = (region.start().as_slice().to_vec(), region.count().as_slice().to_vec());
+    let mut array = vec![0u64; (count[0] * count[1]) as usize];
+    let mut registered = subscriber.register(&mut array);
+    let mut held = None;
     for step in 0..STEPS {
-        if step == 2 {
+        if step == WARM {
             warm = subscriber.statistics();
         }
         let reader = next(&mut subscriber);
         assert_eq!(reader.step().0, step);
-        let found: Vec<u64> = reader.get("array", Selection::Region(region)).expect("read");
+        let (elements, view);
+        let found: &[u64] = match taking {
+            Taking::Get => {
+                elements = reader.get::<u64>("array", Selection::Region(region)).expect("read");
+                &elements
+            }
+            Taking::Registered => {
+                registered.fill(u64::MAX);
+                reader.get_into("array", Selection::Region(region), &mut registered).expect("read");
+                &registered
+            }
+            Taking::View => {
+                view = reader.view::<u64>("array", Selection::Region(region)).expect("read");
+                held.insert(view)
+            }
+        };
         assert_eq!(found.len() as u64, count[0] * count[1]);
         for (at, element) in found.iter().enumerate() {
             let (row, column) = (start[0] + at as u64 / count[1], start[1] + at as u64 % count[1]);
@@ -136,11 +190,11 @@ fn two_publishers_to_five_subscribers() {
         let options =
             subscribing(&place).with_name("halves").with_cohort(Cohort::of(rank, 2).expect("a cohort"));
         let region = halves[rank as usize];
-        thread::spawn(move || subscribe(options, region))
+        thread::spawn(move || subscribe(options, region, taking("halves")))
     });
     let alone = alone.map(|(name, region)| {
         let options = subscribing(&place).with_name(name);
-        (name, region, thread::spawn(move || subscribe(options, region)))
+        (name, region, thread::spawn(move || subscribe(options, region, taking(name))))
     });
     for subscriber in of_cohort {
         check("halves", halves[0], subscriber.join().expect("no panic"));
@@ -169,10 +223,18 @@ fn check(name: &str, region: Region, (warm, all, transports): (Statistics, Stati
     if name == "narrow" {
         assert!(all.requests > 0, "asked for, as it is badly strided");
     } else {
-        assert_eq!(all.received_bytes, STEPS * bytes, "straight to its place");
-        assert_eq!((all.get_copied_bytes, all.staged_bytes), (0, 0));
+        // A view before the first link is of memory that no device writes to.
+        let staged = match taking(name) {
+            Taking::Get => STEPS * bytes,
+            Taking::Registered => 0,
+            Taking::View => bytes,
+        };
+        assert_eq!(all.received_bytes, STEPS * bytes - staged, "straight to its place");
+        assert_eq!((all.get_copied_bytes, all.staged_bytes), (staged, staged));
         println!("{name}: requests once warm: {}", all.requests - warm.requests);
     }
+    assert!(warm.registrations > 0);
+    assert_eq!(all.registrations, warm.registrations, "{name}: registered once the pool was warm");
 }
 
 fn main() -> ExitCode {

@@ -47,7 +47,8 @@ pub use memory::{
 pub use negotiate::{Negotiated, PolicyError, Reason, TransportKind, TransportPolicy};
 pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};
 pub use verbs::{
-    Destination, Domain, DomainStats, ReadRun, RemoteMemory, VerbsDevice, VerbsTrouble, verbs_devices,
+    Destination, Domain, DomainStats, Keys, Landing, ReadRun, RemoteMemory, VerbsDevice, VerbsTrouble,
+    verbs_devices,
 };
 
 /// Handles are moved between threads and shared under a lock.

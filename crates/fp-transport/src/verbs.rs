@@ -10,6 +10,7 @@ mod connection;
 mod device;
 mod domain;
 mod gids;
+mod landing;
 mod library;
 mod meeting;
 mod queue;
@@ -24,7 +25,8 @@ mod trouble;
 
 pub use device::{VerbsDevice, verbs_devices};
 pub use domain::{Domain, DomainStats};
-pub use reading::{Destination, ReadRun, RemoteMemory};
+pub use landing::{Destination, Keys, Landing};
+pub use reading::{ReadRun, RemoteMemory};
 pub use trouble::{Breakage, VerbsTrouble};
 
 pub(crate) use domain::{Access, Protection, Registration};

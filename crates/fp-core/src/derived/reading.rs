@@ -151,7 +151,7 @@ impl StepReader {
         let len = |planned: &Arc<Planned>| planned.len_bytes().unwrap_or(usize::MAX);
         let mut elements: Vec<Vec<u8>> = inputs.iter().map(|planned| vec![0; len(planned)]).collect();
         let gets = inputs.iter().cloned().zip(&mut elements);
-        let gets = gets.map(|(planned, elements)| Get { planned, destination: &mut elements[..] }).collect();
+        let gets = gets.map(|(planned, elements)| Get::new(planned, &mut elements[..])).collect();
         self.fill_all(gets, deadline.into())?;
         let array = |(planned, elements): (&Arc<Planned>, Vec<u8>)| {
             Array::whole(planned.def.dtype, planned.plan.result_shape(), MemoryOrder::RowMajor, elements)
@@ -198,7 +198,7 @@ impl StepReader {
         let mut parts: Vec<Vec<u8>> =
             plans.iter().map(|planned| vec![0; planned.len_bytes().unwrap_or(usize::MAX)]).collect();
         let gets = plans.into_iter().zip(&mut parts);
-        let gets = gets.map(|(planned, part)| Get { planned, destination: &mut part[..] }).collect();
+        let gets = gets.map(|(planned, part)| Get::new(planned, &mut part[..])).collect();
         self.fill_all(gets, deadline.into())?;
         Ok(blocks.iter().map(|block| block.rank).zip(parts).collect())
     }

@@ -36,7 +36,7 @@ pub(crate) fn locate_inline(
     (step, epoch): (StepId, Option<Epoch>),
     planned: &Arc<Planned>,
 ) -> Option<Payload> {
-    let mut gets = [Get { planned: planned.clone(), destination: &mut [] }];
+    let mut gets = [Get::new(planned.clone(), &mut [])];
     let mut errands = errands(&gets);
     let now = Instant::now();
     let mut job = Job { shared, step, epoch, gets: &mut gets, started: now, deadline: now, given_up: None };

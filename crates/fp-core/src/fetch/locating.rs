@@ -17,7 +17,7 @@ pub(crate) fn locate(
     planned: &Arc<Planned>,
     Limit { deadline, given_up }: Limit<'_>,
 ) -> Result<Option<fp_transport::Payload>, ReadError> {
-    let mut gets = [Get { planned: planned.clone(), destination: &mut [] }];
+    let mut gets = [Get::new(planned.clone(), &mut [])];
     let mut errands = errands(&gets);
     let started = Instant::now();
     let mut job = Job { shared, step, epoch, gets: &mut gets, started, deadline, given_up };

@@ -1,19 +1,22 @@
-//! Over verbs: what of a piece is READ from its owner's memory, straight into the runs of the caller's array.
+//! Over verbs: what of a piece is READ from its owner's memory: straight into the runs of an array that is registered, and
+//! by way of memory of the stream's into one that is not. No read registers memory once these are.
 
 use super::Get;
 use crate::peer::{DataPeer, PeerError};
 use crate::statistics::Counters;
-use fp_transport::{LinkError, ReadRun};
+use fp_transport::{LinkError, ReadRun, VerbsTrouble};
 use fp_types::StepId;
 use std::time::Instant;
 
-/// Pieces at least this long are READ. To register the caller's memory costs system calls and a walk of its pages, which
-/// a shorter piece does not earn: its owner gathers it and sends it.
-const READ_BYTES: usize = 32 << 10;
+/// Pieces at least this long are READ. A shorter one comes sooner in the answer to a question, or beside its placement.
+pub(crate) const READ_BYTES: usize = 32 << 10;
 /// Runs at least this long are READ: each takes a place of a request, and shorter ones are gathered faster by a processor.
 const READ_RUN_BYTES: usize = 512;
 /// Most runs of one piece that are READ.
 const LIMIT_RUNS: usize = 1 << 16;
+/// Registered memory that pieces are read through whose own place is not registered: one half is copied while the other is
+/// READ into.
+const LANDING_BYTES: usize = 1 << 20;
 
 /// READs a piece whose place is known, if that is worth it; `false`: it is to be asked for.
 pub(super) fn read_placed(
@@ -26,29 +29,44 @@ pub(super) fn read_placed(
 ) -> Result<bool, PeerError> {
     let Some(wanted) = get.planned.wanted.get(piece) else { return Ok(false) };
     let Some(remote) = peer.remote(step, &wanted.variable, wanted.block) else { return Ok(false) };
-    let Some((mut runs, len)) = runs(get, piece) else { return Ok(false) };
-    // Only what is written is registered.
-    let start = runs.iter().map(|run| run.destination).min().unwrap_or(0);
-    let end = runs.iter().map(|run| run.destination.saturating_add(run.len_bytes)).max().unwrap_or(0);
-    runs.iter_mut().for_each(|run| run.destination -= start);
-    let Some(place) = get.destination.get_mut(start..end) else { return Ok(false) };
-    let mut destination = match peer.link.register(place) {
-        Ok(destination) => destination,
-        Err(trouble) => {
-            tracing::warn!(%trouble, "an array cannot be READ into: its pieces are asked for");
-            return Ok(false);
+    let Some((runs, len)) = runs(get, piece) else { return Ok(false) };
+    let straight = get.keys.filter(|keys| is_usable(peer.link.register_keys(keys)));
+    let read = match straight {
+        Some(keys) => peer.link.read_remote_into(&remote, (&mut *get.destination, keys), &runs, deadline),
+        None => {
+            let mut landing = match peer.link.landing(LANDING_BYTES) {
+                Ok(landing) => landing,
+                Err(trouble) => {
+                    tracing::warn!(%trouble, "nothing can be READ: pieces are asked for");
+                    return Ok(false);
+                }
+            };
+            let through = (&mut *get.destination, &runs[..]);
+            peer.link.read_remote_through(&remote, &mut landing, through, deadline)
         }
     };
-    match peer.link.read_remote(&remote, &mut destination, &runs, deadline) {
+    match read {
         Ok(()) => {}
         Err(LinkError::Malformed { what, value, limit }) => {
             return Err(PeerError::Misbehaved(format!("{what}: {value} of {limit}")));
         }
         Err(error) => return Err(error.into()),
     }
-    Counters::add(&counters.received_bytes, len);
+    match straight {
+        Some(_) => Counters::add(&counters.received_bytes, len),
+        None => {
+            counters.count_staged(&peer.link, len);
+            Counters::add(&counters.get_copied_bytes, len);
+        }
+    }
     Counters::add(&counters.payload_bytes, len);
     Ok(true)
+}
+
+fn is_usable(registered: Result<(), VerbsTrouble>) -> bool {
+    registered
+        .inspect_err(|trouble| tracing::warn!(%trouble, "an array cannot be READ into straight"))
+        .is_ok()
 }
 
 /// The runs of a piece in bytes, and their sum; `None` if it is too small or too badly strided.

@@ -135,7 +135,7 @@ impl<A: Arrays> AsyncFetch<A> {
     fn gets(&mut self, plans: Vec<Arc<Planned>>) -> Vec<Get<'_>> {
         let lens: Vec<usize> = plans.iter().map(|planned| element_count(planned)).collect();
         let destinations = self.arrays.fit(&lens);
-        let get = |(planned, destination)| Get { planned, destination };
+        let get = |(planned, destination)| Get::new(planned, destination);
         plans.into_iter().zip(destinations).map(get).collect()
     }
 

@@ -133,8 +133,8 @@ fn gets<'a>(blocks: &'a mut BTreeMap<BlockId, Whole>, planned: &[Arc<Planned>]) 
         let [fixed, parts] = pair else { continue };
         let middle = fixed.len_bytes().unwrap_or(usize::MAX).min(block.bytes.len());
         let (of_fixed, of_parts) = block.bytes.split_at_mut(middle);
-        gets.push(Get { planned: fixed.clone(), destination: of_fixed });
-        gets.push(Get { planned: parts.clone(), destination: of_parts });
+        gets.push(Get::new(fixed.clone(), of_fixed));
+        gets.push(Get::new(parts.clone(), of_parts));
     }
     gets
 }

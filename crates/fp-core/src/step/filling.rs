@@ -2,7 +2,7 @@
 
 use super::Fetch;
 use crate::element::Element;
-use crate::fetch::check_len;
+use crate::fetch::{Get, check_len};
 use crate::select::Select;
 
 impl<'a> Fetch<'a> {
@@ -27,7 +27,7 @@ impl<'a> Fetch<'a> {
         match checked {
             Ok(planned) => {
                 destination.fill(fill);
-                self.gets.push((planned, bytemuck::cast_slice_mut(destination)));
+                self.gets.push(Get::new(planned, bytemuck::cast_slice_mut(destination)));
             }
             Err(error) => self.failed = Some(error),
         }

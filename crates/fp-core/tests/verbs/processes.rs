@@ -2,7 +2,9 @@
 //! and goes on. Falling back to another transport is forbidden throughout.
 
 use super::support::Place;
-use super::{COLUMNS, PATIENCE, ROWS, check, device_address, next, policy, publish, put, subscribe, token};
+use super::{
+    COLUMNS, PATIENCE, ROWS, check, device_address, next, policy, publish, put, subscribe, taking, token,
+};
 use fp_core::{
     Cohort, EndReason, Event, MemberEnd, NextStep, Publisher, PublisherOptions, QueuePolicy, ReadError,
     Region, Rendezvous, Selection, StepReader, Subscriber, SubscriberOptions,
@@ -15,17 +17,18 @@ use std::process::{Child, Command, ExitCode, Stdio};
 /// Steps where a rank is killed or expelled meanwhile.
 const MANY: u64 = 12;
 
-fn publishing(folder: &Path) -> PublisherOptions {
+pub(crate) fn publishing(folder: &Path) -> PublisherOptions {
     let options = PublisherOptions::default().with_tcp(Some(device_address().expect("a device")));
     let options = options.with_transports(policy().with_forbid_fallback(true)).with_token(token());
     let options = options.with_open_timeout(PATIENCE).with_close_timeout(PATIENCE);
     options.with_rendezvous(Rendezvous::at(folder).expect("a rendezvous"))
 }
 
-fn subscribing(folder: &Path) -> SubscriberOptions {
+pub(crate) fn subscribing(folder: &Path) -> SubscriberOptions {
     let options = SubscriberOptions::default().with_token(token()).with_fetch_timeout(PATIENCE);
     let options = options.with_transports(policy().with_forbid_fallback(true));
     let options = options.with_open_timeout(PATIENCE).with_close_timeout(PATIENCE);
+    let options = options.with_limit_steps(super::LIMIT_STEPS);
     options.with_rendezvous(Rendezvous::at(folder).expect("a rendezvous"))
 }
 
@@ -80,7 +83,7 @@ pub(crate) fn child(role: &str) -> ExitCode {
     let folder = Path::new(&folder);
     let cohort = |rank| Cohort::of(rank, 2).expect("a cohort");
     let read = |name: &str, options: SubscriberOptions, region| {
-        check(name, region, subscribe(options.with_name(name), region));
+        check(name, region, subscribe(options.with_name(name), region, taking(name)));
     };
     match role {
         "publisher0" => drop(publish(publishing(folder), 0, 2)),
@@ -91,6 +94,9 @@ pub(crate) fn child(role: &str) -> ExitCode {
         "reads one" => read_one(subscribing(folder)),
         "reads all" => read_all(subscribing(folder)),
         "publishes for ever" => publish_for_ever(folder),
+        "stamps" => super::bench::stamp(folder, false),
+        "stamps busily" => super::bench::stamp(folder, true),
+        "bench" => return super::bench::run(),
         "holds" => return hold(folder),
         "publishes far" => super::far::publish_to_another_machine(),
         "subscribes far" => super::far::subscribe_from_another_machine(),

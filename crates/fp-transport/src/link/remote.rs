@@ -1,9 +1,11 @@
 //! What only a verbs link can do: read memory of the peer, and end the peer's reads of memory of this side.
 
 use super::{Link, LinkError};
-use crate::verbs::{Breakage, Destination, Protection, ReadRun, RemoteMemory, Stream, VerbsTrouble};
+use crate::verbs::{
+    Breakage, Destination, Keys, Landing, Protection, ReadRun, RemoteMemory, Stream, VerbsTrouble,
+};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 impl Link {
     /// Whether the peer's registered memory can be read over this link.
@@ -14,9 +16,27 @@ impl Link {
     /// Registers memory to read to, for as long as the guard lives.
     ///
     /// # Errors
-    /// [`VerbsTrouble`]; [`VerbsTrouble::NoDevice`] for a link that is none of verbs.
+    /// As [`Link::register_keys`].
     pub fn register<'a>(&self, memory: &'a mut [u8]) -> Result<Destination<'a>, VerbsTrouble> {
-        self.channel.stream_ref().ok_or(VerbsTrouble::NoDevice)?.register(memory)
+        let mut destination = Destination::new(memory);
+        self.register_keys(destination.parts().1)?;
+        Ok(destination)
+    }
+
+    /// Registers the memory of a guard or of a landing with this link's device, unless it is.
+    ///
+    /// # Errors
+    /// [`VerbsTrouble`]; [`VerbsTrouble::NoDevice`] for a link that is none of verbs.
+    pub fn register_keys(&self, keys: &Keys) -> Result<(), VerbsTrouble> {
+        self.channel.stream_ref().ok_or(VerbsTrouble::NoDevice)?.register(keys)
+    }
+
+    /// Memory of the stream's domain for [`Link::read_remote_through`], registered.
+    ///
+    /// # Errors
+    /// As [`Link::register_keys`].
+    pub fn landing(&self, len_bytes: usize) -> Result<Landing, VerbsTrouble> {
+        self.channel.stream_ref().ok_or(VerbsTrouble::NoDevice)?.landing(len_bytes)
     }
 
     /// Reads runs of the peer's memory straight to their places, several requests at a time. When it returns, with
@@ -32,9 +52,48 @@ impl Link {
         runs: &[ReadRun],
         deadline: Instant,
     ) -> Result<(), LinkError> {
-        let unable =
-            LinkError::Malformed { what: "READ over another transport than verbs", value: 1, limit: 0 };
-        self.channel.stream().ok_or(unable)?.read(remote, destination, runs, deadline)
+        self.read_remote_into(remote, destination.parts(), runs, deadline)
+    }
+
+    /// The same into a part of registered memory: runs count from the beginning of the slice.
+    ///
+    /// # Errors
+    /// As [`Link::read_remote`].
+    pub fn read_remote_into(
+        &mut self,
+        remote: &RemoteMemory,
+        registered: (&mut [u8], &Keys),
+        runs: &[ReadRun],
+        deadline: Instant,
+    ) -> Result<(), LinkError> {
+        self.reader()?.read(remote, registered, runs, deadline)
+    }
+
+    /// The same into memory that is not registered: each byte is READ into the landing and copied from there.
+    ///
+    /// # Errors
+    /// As [`Link::read_remote`].
+    pub fn read_remote_through(
+        &mut self,
+        remote: &RemoteMemory,
+        landing: &mut Landing,
+        destination: (&mut [u8], &[ReadRun]),
+        deadline: Instant,
+    ) -> Result<(), LinkError> {
+        self.reader()?.read_through(remote, landing, destination, deadline)
+    }
+
+    fn reader(&mut self) -> Result<&mut Stream, LinkError> {
+        let what = "READ over another transport than verbs";
+        self.channel.stream().ok_or(LinkError::Malformed { what, value: 1, limit: 0 })
+    }
+
+    /// Sets how long a wait for this link looks again and again before it sleeps. Does nothing but over verbs. Default
+    /// zero.
+    pub fn set_busy_poll(&mut self, at_most: Duration) {
+        if let Some(stream) = self.channel.stream() {
+            stream.set_busy_poll(at_most);
+        }
     }
 
     /// Ends the link at once. Over verbs the peer's access to memory of this side has ended when this returns: its READs

@@ -263,6 +263,9 @@ impl Link {
     /// # Errors
     /// What the system said.
     pub fn await_readable(&mut self, deadline: Instant) -> io::Result<bool> {
+        if self.channel.stream().is_some_and(|stream| stream.look(deadline)) {
+            return Ok(true);
+        }
         let armed = self.rings.armed;
         let here = self.arm(true);
         let came = if here { Ok(true) } else { wait_for(self.as_fd(), PollFlags::IN, deadline) };

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // calls of the C libraries
 
 use super::device::{Device, made};
+use super::landing::{Landing, Landings};
 use super::reading::RemoteMemory;
 use super::sys::{self, Mr, Pd};
 use super::trouble::VerbsTrouble;
@@ -24,6 +25,7 @@ pub struct Domain {
 struct Shared {
     device: Option<String>,
     protections: Mutex<Vec<Arc<Protection>>>,
+    landings: Arc<Landings>,
     counters: Arc<Counters>,
 }
 
@@ -71,6 +73,19 @@ impl Domain {
             reads: of(reads),
             read_bytes: of(read_bytes),
         }
+    }
+
+    /// Whether it has a device already: a link of the stream goes over it, or could.
+    pub fn is_used(&self) -> bool {
+        !lock(&self.shared.protections).is_empty()
+    }
+
+    /// Memory of so many bytes to read to, which the domain keeps when it comes back. Its bytes are as they happen to be.
+    ///
+    /// # Errors
+    /// The system has no room.
+    pub fn landing(&self, len_bytes: usize) -> Result<Landing, VerbsTrouble> {
+        self.shared.landings.lend(len_bytes)
     }
 
     /// Its protection domain on a device, made with the first call.

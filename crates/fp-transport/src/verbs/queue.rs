@@ -200,7 +200,8 @@ impl Queue {
         unsafe { self.post(&mut request) }
     }
 
-    /// Reads from the peer's memory into places of this side.
+    /// Reads from the peer's memory, at an address with its key, into places of this side. The completion has the number,
+    /// and comes only for those that are told of, or fail.
     ///
     /// # Safety
     /// The places are registered for writing, and nobody touches them until the request has completed or the
@@ -208,10 +209,12 @@ impl Queue {
     pub(super) unsafe fn post_read(
         &mut self,
         places: &mut [Sge],
-        address: u64,
-        key: u32,
+        (address, key): (u64, u32),
+        number: usize,
+        told: bool,
     ) -> Result<(), VerbsTrouble> {
-        let mut request = SendWr::new(id_of(Kind::Read, 0), sys::WR_RDMA_READ, sys::SEND_SIGNALED);
+        let flags = if told { sys::SEND_SIGNALED } else { 0 };
+        let mut request = SendWr::new(id_of(Kind::Read, number), sys::WR_RDMA_READ, flags);
         (request.sg_list, request.num_sge) = (places.as_mut_ptr(), places.len() as c_int);
         (request.remote_addr, request.rkey) = (address, key);
         // SAFETY: as the caller says.

@@ -9,7 +9,9 @@
 
 use super::connection::{EventSource, Identifier};
 use super::domain::{Domain, Protection};
+use super::landing::Landing;
 use super::queue::{Completion, Kind, Queue, SLOT_BYTES, SLOTS, kind_of};
+use super::reading::Reads;
 use super::sys;
 use super::trouble::{Breakage, VerbsTrouble};
 use crate::socket::timespec;
@@ -43,7 +45,10 @@ pub(crate) struct Stream {
     owed: usize,
     /// Messages under way.
     flying: usize,
-    pub(super) reads_flying: usize,
+    pub(super) reads: Reads,
+    /// How long a wait looks again and again before it sleeps.
+    pub(super) busy_poll: Duration,
+    domain: Domain,
     ending: Ending,
     /// The peer's end came.
     peer_ended: bool,
@@ -88,7 +93,9 @@ impl Stream {
             credits: SLOTS,
             owed: 0,
             flying: 0,
-            reads_flying: 0,
+            reads: Reads::default(),
+            busy_poll: Duration::ZERO,
+            domain: domain.clone(),
             ending: Ending::Open,
             peer_ended: false,
             broken: None,
@@ -197,6 +204,30 @@ impl Stream {
         &self.queue.protection
     }
 
+    /// Memory of the stream's domain, registered for READs over this link.
+    pub(crate) fn landing(&self, len_bytes: usize) -> Result<Landing, VerbsTrouble> {
+        let mut landing = self.domain.landing(len_bytes)?;
+        landing.parts().map_or(Ok(()), |(_, keys)| self.register(keys))?;
+        Ok(landing)
+    }
+
+    /// Sets how long a wait looks again and again before it sleeps.
+    pub(crate) fn set_busy_poll(&mut self, at_most: Duration) {
+        self.busy_poll = at_most;
+    }
+
+    /// Looks again and again whether something came, until the deadline or for as long as is allowed; whether it did.
+    pub(crate) fn look(&mut self, deadline: Instant) -> bool {
+        let until = deadline.min(Instant::now() + self.busy_poll);
+        while !self.busy_poll.is_zero() && Instant::now() < until {
+            if self.progress() && (self.has_buffered() || self.peer_ended || self.broken.is_some()) {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        false
+    }
+
     /// Puts an answer where the peer can read it; says where: address and key.
     pub(crate) fn offer_probe(&mut self, answer: u128) -> (u64, u32) {
         if let Some(place) = self.queue.probe().first_chunk_mut() {
@@ -252,7 +283,7 @@ impl Stream {
 
     /// Before waiting: asks to be woken, and looks once more. Whether anything was there.
     pub(super) fn stall(&mut self) -> bool {
-        let any = self.empty.is_empty() || self.reads_flying > 0 || self.ending == Ending::Due;
+        let any = self.empty.is_empty() || self.reads.under_way() > 0 || self.ending == Ending::Due;
         if let Err(trouble) = self.queue.arm(any) {
             self.give_up(trouble);
             return false;
@@ -269,7 +300,7 @@ impl Stream {
                 self.flying = self.flying.saturating_sub(1);
             }
             Kind::Word => self.flying = self.flying.saturating_sub(1),
-            Kind::Read => self.reads_flying = self.reads_flying.saturating_sub(1),
+            Kind::Read => self.reads.complete(slot),
             Kind::Receive => {}
         }
         match (completion.status, kind) {

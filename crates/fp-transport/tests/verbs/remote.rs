@@ -12,6 +12,7 @@ use fp_transport::{
 };
 use rustix::process::{Signal, kill_process};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 /// The tests.
 pub(crate) fn tests() -> Vec<Test> {
@@ -19,6 +20,9 @@ pub(crate) fn tests() -> Vec<Test> {
         Test::new("strided_runs_are_read_to_their_places", strided_runs_are_read_to_their_places),
         Test::new("a_large_block_is_read_whole", a_large_block_is_read_whole),
         Test::new("nothing_is_registered_twice", nothing_is_registered_twice),
+        Test::new("reads_through_memory_of_the_domain", reads_through_memory_of_the_domain),
+        Test::new("a_part_of_a_guard_is_read_into", a_part_of_a_guard_is_read_into),
+        Test::new("reads_while_looking_again_and_again", reads_while_looking_again_and_again),
         Test::new("a_wrong_key_reads_nothing", a_wrong_key_reads_nothing),
         Test::new("runs_outside_are_refused", runs_outside_are_refused),
         Test::new("a_revoked_peer_reads_nothing", a_revoked_peer_reads_nothing),
@@ -112,6 +116,85 @@ fn nothing_is_registered_twice() {
     let DomainStats { reads, read_bytes, .. } = ours.stats();
     assert_eq!((read_bytes, domain.stats().reads), (600_000, 0));
     assert_eq!(reads, 7, "one for each step and one for the probe");
+}
+
+/// Runs of many lengths, longer than the landing and shorter, in another order than they lie in: twice, registered once.
+fn reads_through_memory_of_the_domain() {
+    let domain = Domain::new();
+    let mut listener = verbs_listener(&Domain::new());
+    let dialling = options(TransportKind::Verbs).with_token(Some(token())).with_domain(domain.clone());
+    let (mut one, other) = connected(&mut listener, dialling);
+    let pool = Pool::new(PoolOptions::default());
+    let len = 700_000;
+    let source = block(&pool, 9, len);
+    let remote = remote(&pool, &source, &other.link);
+    for landing_bytes in [10_000, 100_000, 1 << 20] {
+        let mut runs = Vec::new();
+        let (mut from, mut run) = (0, 1);
+        while from < len {
+            let len_bytes = (run * 7919 % 90_000).min(len - from);
+            runs.push(ReadRun { source: from as u64, destination: len - from - len_bytes, len_bytes });
+            (from, run) = (from + len_bytes, run + 1);
+        }
+        let before = domain.stats().registrations;
+        for _ in 0..2 {
+            let mut found = vec![0xee; len];
+            let mut landing = one.landing(landing_bytes).expect("memory");
+            one.read_remote_through(&remote, &mut landing, (&mut found, &runs), soon()).expect("read");
+            for run in &runs {
+                let of_source = &source.as_slice()[run.source as usize..][..run.len_bytes];
+                assert!(found[run.destination..][..run.len_bytes] == *of_source, "{run:?}");
+            }
+        }
+        assert_eq!(domain.stats().registrations, before + 1, "{landing_bytes}");
+    }
+    let outside = [ReadRun { source: 0, destination: len - 5, len_bytes: 6 }];
+    let mut landing = one.landing(4096).expect("memory");
+    let read = one.read_remote_through(&remote, &mut landing, (&mut vec![0; len], &outside), soon());
+    assert!(matches!(read, Err(LinkError::Malformed { .. })), "{read:?}");
+}
+
+fn a_part_of_a_guard_is_read_into() {
+    let (mut one, other) = verbs_pair();
+    let pool = Pool::new(PoolOptions::default());
+    let source = block(&pool, 11, 40_000);
+    let remote = remote(&pool, &source, &other);
+    let (mut memory, mut foreign) = (vec![0xee; 90_000], vec![0; 40_000]);
+    let mut guard = one.register(&mut memory).expect("registered");
+    let (slice, keys) = guard.parts();
+    let part = (&mut slice[30_000..70_000], keys);
+    one.read_remote_into(&remote, part, &whole(40_000), soon()).expect("read");
+    let elsewhere = one.read_remote_into(&remote, (&mut foreign, guard.parts().1), &whole(40_000), soon());
+    assert!(matches!(elsewhere, Err(LinkError::Malformed { .. })), "{elsewhere:?}");
+    assert_eq!(guard.devices(), 1);
+    drop(guard);
+    assert!(memory[30_000..70_000] == *source.as_slice());
+    assert!(memory[..30_000].iter().chain(&memory[70_000..]).all(|byte| *byte == 0xee));
+}
+
+/// Frames and READs, with the waits for both sides' answers spent looking.
+fn reads_while_looking_again_and_again() {
+    let (mut one, mut other) = verbs_pair();
+    one.set_busy_poll(Duration::from_secs(60));
+    let pool = Pool::new(PoolOptions::default());
+    let source = block(&pool, 12, 300_000);
+    let remote = remote(&pool, &source, &other);
+    let mut memory = vec![0; 300_000];
+    let mut destination = one.register(&mut memory).expect("registered");
+    for _ in 0..5 {
+        one.read_remote(&remote, &mut destination, &whole(300_000), soon()).expect("read");
+        one.send_all(OutFrame::new(b"ask".to_vec()), soon()).expect("sent");
+        let asked = other.recv_deadline(soon()).expect("a frame");
+        other.send_all(OutFrame::new(asked.head), soon()).expect("sent");
+        assert_eq!(one.recv_deadline(soon()).expect("a frame").head, b"ask");
+    }
+    drop(other);
+    assert!(
+        matches!(one.recv_deadline(soon()), Err(LinkError::Closed | LinkError::Lost(_))),
+        "its end is seen"
+    );
+    drop(destination);
+    assert!(memory == source.as_slice());
 }
 
 fn a_wrong_key_reads_nothing() {

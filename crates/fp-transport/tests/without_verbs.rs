@@ -1,0 +1,50 @@
+//! A machine without RDMA's libraries, as a process of its own sees it whose loader does not get them: it starts, says
+//! why, and links go by something else. Where none are installed it is the same without any hiding.
+
+mod support;
+
+use fp_transport::{DialOptions, ListenOptions, Listener, TransportKind, TransportPolicy, VerbsTrouble};
+use fp_transport::{dial, verbs_devices};
+use std::fs;
+use support::{EPOCH, accept, child_command, role, soon, token};
+
+const LIBRARIES: [&str; 2] = ["libibverbs.so.1", "librdmacm.so.1"];
+
+#[test]
+fn a_process_without_the_libraries_says_so_and_uses_something_else() {
+    for hidden in [&LIBRARIES[..1], &LIBRARIES[1..], &LIBRARIES[..]] {
+        let folder = std::env::temp_dir().join(format!("flexpath-without-verbs-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        for name in hidden {
+            fs::write(folder.join(name), "no library").expect("written");
+        }
+        let mut child = child_command(&hidden.join(" "), None);
+        let ended = child.env("LD_LIBRARY_PATH", &folder).status();
+        fs::remove_dir_all(&folder).expect("removed");
+        let ended = ended.expect("it starts");
+        assert!(ended.success(), "{hidden:?}: {ended}");
+    }
+}
+
+/// What the processes of this test do; nothing in the test's own.
+#[test]
+fn child_entry() {
+    let Some((hidden, _)) = role() else { return };
+    let trouble = verbs_devices().expect_err("no library");
+    let VerbsTrouble::NoLibrary { library, .. } = &trouble else { panic!("{trouble}") };
+    // Either this one is hidden, or it is not installed.
+    assert!(hidden.contains(library) || LIBRARIES.contains(library), "{trouble}");
+    let address = "127.0.0.1:0".parse().expect("an address");
+    let listening = ListenOptions::new(EPOCH).with_token(Some(token())).with_verbs(Some(address));
+    let mut listener = Listener::bind(listening).expect("it listens by other transports");
+    assert_eq!(listener.verbs_trouble(), Some(&trouble));
+    // As the contact of one that has a device.
+    let contact = format!("{},verbs=10.77.0.1:7000", listener.contact()).parse().expect("a contact");
+    let policy: TransportPolicy = "verbs,tcp".parse().expect("a list");
+    let options = DialOptions::new(soon()).with_policy(policy).with_token(Some(token()));
+    let dialling = std::thread::spawn(move || dial(&contact, &options));
+    assert_eq!(accept(&mut listener).link.transport(), TransportKind::Tcp);
+    let link = dialling.join().expect("no panic").expect("the dial succeeds");
+    let told = link.negotiated().to_string();
+    assert!(link.transport() == TransportKind::Tcp && told.contains(library), "{told}");
+}
