@@ -1,7 +1,7 @@
 //! Variables of records, and records that are plain structs of C: put and got as they lie.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use crate::failure::{Failure, Status, guard};
+use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::find;
 use crate::put::{External, Owed, len};
 use crate::raw::{check_place, give, room, text, values};
@@ -172,27 +172,19 @@ fn is_one(variable: &Core) -> bool {
     matches!(variable.definition().kind, ArrayKind::Scalar | ArrayKind::LocalScalar)
 }
 
-/// Takes the selected records (`selection` null: everything) as structs of the type `schema`, which lie as
-/// `flexpath_schema_set_struct` says, densely into `destination`, where `count` fit: as many as are selected. Where the
-/// publisher's type is the same, and the structs lie as records do, nothing is done for each; where it is another, they are
-/// converted: fields by name, numbers to types that hold them. Where that cannot be, `FLEXPATH_STATUS_INCOMPATIBLE`, and the
-/// text says why, field by field. Records with lists or texts are taken by `flexpath_step_records`. Waits at most as long as
-/// `FetchTimeoutSecs` says. Any thread.
-#[unsafe(no_mangle)]
-pub extern "C" fn flexpath_step_get_records(
-    step: *mut Step,
-    variable: *const c_char,
-    selection: *const SelectionStruct,
+/// Structs of C that are to be filled.
+struct Wanted {
     schema: *const Schema,
     destination: *mut c_void,
     count: u64,
-) -> Status {
-    guard(|| {
-        let (step, name, selected) = (find(step)?, text(variable, "variable")?, select(selection)?);
-        let built = built(schema)?;
+}
+
+impl Wanted {
+    fn fill(&self, step: *mut Step, variable: *const c_char, selected: Select) -> Outcome {
+        let (step, name, built) = (find(step)?, text(variable, "variable")?, built(self.schema)?);
         let layout = built.layout.as_deref().ok_or_else(|| not_plain(&built.schema))?;
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let structs = room(destination.cast::<u8>(), layout.len_bytes(count), "destination")?;
+        let count = usize::try_from(self.count).unwrap_or(usize::MAX);
+        let structs = room(self.destination.cast::<u8>(), layout.len_bytes(count), "destination")?;
         if layout.is_same() {
             step.reader.get_record_bytes(name, selected, &built.schema, structs)?;
             return Ok(Status::Ok);
@@ -204,5 +196,39 @@ pub extern "C" fn flexpath_step_get_records(
         }
         layout.scatter(set.as_bytes(), structs);
         Ok(Status::Ok)
+    }
+}
+
+/// Takes the selected records (`selection` null: everything) as structs of the type `schema`, which lie as
+/// `flexpath_schema_set_struct` says, densely into `destination`, where `count` fit: as many as are selected. Where the
+/// publisher's type is the same, and the structs lie as records do, nothing is done for each; where it is another, they
+/// are converted: fields by name, numbers to types that hold them. Where that cannot be,
+/// `FLEXPATH_STATUS_INCOMPATIBLE`, and the text says why, field by field. Records with lists or texts are taken by
+/// `flexpath_step_records`. Waits at most as long as `FetchTimeoutSecs` says. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_get_records(
+    step: *mut Step,
+    variable: *const c_char,
+    selection: *const SelectionStruct,
+    schema: *const Schema,
+    destination: *mut c_void,
+    count: u64,
+) -> Status {
+    guard(|| Wanted { schema, destination, count }.fill(step, variable, select(selection)?))
+}
+
+/// As `flexpath_step_get_records`, with the selection in words, as by `flexpath_step_get_by_text`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_get_records_by_text(
+    step: *mut Step,
+    variable: *const c_char,
+    selection: *const c_char,
+    schema: *const Schema,
+    destination: *mut c_void,
+    count: u64,
+) -> Status {
+    guard(|| {
+        let selected = text(selection, "selection")?.into();
+        Wanted { schema, destination, count }.fill(step, variable, selected)
     })
 }
