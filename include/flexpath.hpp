@@ -378,8 +378,9 @@ public:
         else check(flexpath_schema_set_default_real(raw(), last_.c_str(), static_cast<double>(value)));
         return *this;
     }
-    schema &otherwise(const std::string &value) {
-        check(flexpath_schema_set_default_text(raw(), last_.c_str(), value.c_str()));
+    schema &otherwise(const std::string &value) { return otherwise(value.c_str()); }
+    schema &otherwise(const char *value) {
+        check(flexpath_schema_set_default_text(raw(), last_.c_str(), value));
         return *this;
     }
     schema &unit(const std::string &text) {

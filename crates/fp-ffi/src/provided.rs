@@ -27,12 +27,8 @@ thread_local! {
 }
 
 fn differences(provided: &Provided) -> String {
-    match &provided.fit {
-        Fit::Same => String::new(),
-        Fit::Converted { differences } => {
-            differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-        }
-    }
+    let Fit::Converted { differences } = &provided.fit else { return String::new() };
+    differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// Keeps the texts for this thread, in place of those before.

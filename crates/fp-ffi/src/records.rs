@@ -10,7 +10,7 @@ use crate::selection::{SelectionStruct, dims, select};
 use crate::step::Step;
 use crate::structs::{Layout, not_plain};
 use crate::variable::Variable;
-use fp_core::{ArrayKind, RecordBlock, Region, StepWriter, Variable as Core};
+use fp_core::{ArrayKind, RecordBlock, Region, Select, StepWriter, Variable as Core};
 use std::ffi::{c_char, c_void};
 
 pub(crate) fn no_block(error: &fp_core::RecordBlockError) -> Failure {

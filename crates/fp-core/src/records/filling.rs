@@ -24,20 +24,35 @@ impl StepReader {
             let error = RecordBlockError::NotPlain { record: wanted.record().name.clone() };
             return Err(self.problem(variable, RecordProblem::Type(error)));
         }
-        let limit: Limit<'_> = self.deadline().into();
-        let matched = self.matched(variable, selection.into(), Some(wanted), limit)?;
-        let (count, size) = (element_count(&matched.planned), wanted.size_bytes());
-        if count.checked_mul(size) != Some(destination.len()) {
-            let (step, variable, region) = (self.step(), variable.to_owned(), "the selection".to_owned());
-            let (expected, found) = (count as u64, (destination.len() / size) as u64);
-            return Err(self.shared().misuse(Misuse::WrongLen { step, variable, region, expected, found }));
-        }
-        if matched.conversion.is_none() && matched.found.is_plain() {
+        let (limit, select): (Limit<'_>, Select) = (self.deadline().into(), selection.into());
+        let matched = match self.matched(variable, select.clone(), Some(wanted), limit) {
+            Ok(matched) => Some(matched).filter(|of| of.conversion.is_none() && of.found.is_plain()),
+            Err(ReadError::Incompatible { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        if let Some(matched) = matched {
+            self.check_room(variable, element_count(&matched.planned), wanted, destination.len())?;
             return self.fill(&matched.planned, destination, limit.deadline);
         }
-        let set = self.taken(variable, matched, limit)?;
-        // Of equal length, as both are so many records of the wanted type.
+        let set = self.records_as(variable, select, wanted)?;
+        self.check_room(variable, set.count(), wanted, destination.len())?;
         destination.copy_from_slice(set.as_bytes());
         Ok(())
+    }
+
+    fn check_room(
+        &self,
+        variable: &str,
+        count: usize,
+        wanted: &RecordSchema,
+        len_bytes: usize,
+    ) -> Result<(), ReadError> {
+        let size = wanted.size_bytes();
+        if count.checked_mul(size) == Some(len_bytes) {
+            return Ok(());
+        }
+        let (step, variable, region) = (self.step(), variable.to_owned(), "the selection".to_owned());
+        let (expected, found) = (count as u64, (len_bytes / size) as u64);
+        Err(self.shared().misuse(Misuse::WrongLen { step, variable, region, expected, found }))
     }
 }

@@ -141,12 +141,7 @@ impl StepReader {
         self.taken(variable, matched, limit)
     }
 
-    pub(super) fn taken(
-        &self,
-        variable: &str,
-        matched: Matched,
-        limit: Limit<'_>,
-    ) -> Result<RecordSet, ReadError> {
+    fn taken(&self, variable: &str, matched: Matched, limit: Limit<'_>) -> Result<RecordSet, ReadError> {
         let (planned, count) = (matched.planned.clone(), element_count(&matched.planned));
         let memory = if !matched.found.is_plain() {
             Memory::Own(self.whole_records(variable, &matched, limit)?)

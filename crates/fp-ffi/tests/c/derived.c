@@ -18,9 +18,9 @@ static double speed(uint64_t step, uint64_t index)
 static void check_options(void)
 {
     flexpath_options *options;
-    char name[16];
+    char name[32];
     MUST(flexpath_options_create(&options));
-    FAILS(FLEXPATH_STATUS_BAD_OPTION, "at character 12", flexpath_options_add_derivation(options, "a", "vx | compute(sqrtt(vx))", 0));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "at character 14 of", flexpath_options_add_derivation(options, "a", "vx | compute(sqrtt(vx))", 0));
     FAILS(FLEXPATH_STATUS_BAD_OPTION, "sqrtt", flexpath_options_add_derivation(options, "a", "vx | compute(sqrtt(vx))", 0));
     FAILS(FLEXPATH_STATUS_BAD_OPTION, "character", flexpath_options_add_derivation(options, "a", "vx | squeeze", 0));
     FAILS(FLEXPATH_STATUS_BAD_OPTION, "name", flexpath_options_add_derivation(options, "", "vx | max", 0));

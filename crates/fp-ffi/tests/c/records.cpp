@@ -110,7 +110,7 @@ static void check_cells(const flexpath::step &step, const flexpath::schema &sche
         CHECK(all[index].frozen == expected.frozen);
     }
     const auto near = step.get_records<near_cell>("cells", near_schema("nm"), "[1, 2:4]");
-    CHECK(near.size() == 2 && near[0].id == 108 && near[1].position[0] == 9);
+    CHECK(near.size() == 2 && near[0].id == 106 && near[1].position[0] == 7);
     const flexpath::region row{{2, 0}, {1, 4}};
     const flexpath::records last = step.records("cells", schema, row);
     CHECK(last.elements<cell>().size() == 4 && last.elements<cell>()[3].id == 111);
