@@ -16,7 +16,8 @@ module flexpath_c
   integer, parameter :: flexpath_status_lost = -9, flexpath_status_not_opened = -10
   integer, parameter :: flexpath_status_system = -11, flexpath_status_peer_misbehaved = -12
   integer, parameter :: flexpath_status_forked = -13, flexpath_status_not_clean = -14
-  integer, parameter :: flexpath_status_internal = -15
+  integer, parameter :: flexpath_status_internal = -15, flexpath_status_not_derived = -16
+  integer, parameter :: flexpath_status_incompatible = -17
 
   ! flexpath_dtype; the last three are Fortran's words
   integer, parameter :: flexpath_dtype_i8 = 1, flexpath_dtype_i16 = 2, flexpath_dtype_i32 = 3, flexpath_dtype_i64 = 4
@@ -24,12 +25,22 @@ module flexpath_c
   integer, parameter :: flexpath_dtype_f16 = 9, flexpath_dtype_bf16 = 10
   integer, parameter :: flexpath_dtype_f32 = 11, flexpath_dtype_f64 = 12
   integer, parameter :: flexpath_dtype_c32 = 13, flexpath_dtype_c64 = 14, flexpath_dtype_bool = 15
-  integer, parameter :: flexpath_dtype_string = 16
+  integer, parameter :: flexpath_dtype_string = 16, flexpath_dtype_bytes = 17
   integer, parameter :: flexpath_dtype_logical = flexpath_dtype_u8, flexpath_dtype_character = flexpath_dtype_u8
 
   ! flexpath_kind
   integer, parameter :: flexpath_kind_scalar = 0, flexpath_kind_local_scalar = 1, flexpath_kind_global_array = 2
   integer, parameter :: flexpath_kind_local_array = 3, flexpath_kind_joined_array = 4
+
+  ! flexpath_placement: on which side a variable is derived
+  integer, parameter :: flexpath_placement_publisher = 0, flexpath_placement_subscriber = 1
+  integer, parameter :: flexpath_placement_fewer_bytes = 2
+
+  ! flexpath_extent and flexpath_value_kind: of records, which C and C++ have
+  integer, parameter :: flexpath_extent_one = 0, flexpath_extent_fixed = 1, flexpath_extent_list = 2
+  integer, parameter :: flexpath_value_kind_absent = 0, flexpath_value_kind_number = 1, flexpath_value_kind_text = 2
+  integer, parameter :: flexpath_value_kind_bytes = 3, flexpath_value_kind_name = 4, flexpath_value_kind_record = 5
+  integer, parameter :: flexpath_value_kind_array = 6
 
   ! flexpath_order
   integer, parameter :: flexpath_order_row_major = 0, flexpath_order_column_major = 1
@@ -134,6 +145,14 @@ module flexpath_c
       character(kind=c_char), intent(in) :: variable(*)
       type(c_selection), intent(in) :: selection
     end function c_options_add_selection
+
+    integer(c_int32_t) function c_options_add_derivation(options, name, derivation, placement) &
+        bind(C, name='flexpath_options_add_derivation')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: name(*), derivation(*)
+      integer(c_int32_t), value :: placement
+    end function c_options_add_derivation
 
     integer(c_int32_t) function c_options_free(options) &
         bind(C, name='flexpath_options_free')
@@ -655,6 +674,7 @@ module flexpath
 
   public :: flexpath_options, flexpath_options_create, flexpath_options_set, flexpath_options_set_cohort
   public :: flexpath_options_set_cohort_from_environment, flexpath_options_add_selection, flexpath_options_free
+  public :: flexpath_options_add_derivation
   public :: flexpath_variable, flexpath_variable_scalar, flexpath_variable_local_scalar, flexpath_variable_global
   public :: flexpath_variable_local, flexpath_variable_joined, flexpath_variable_set_attribute
   public :: flexpath_variable_free
@@ -680,11 +700,12 @@ module flexpath
   public :: flexpath_status_wrong_dtype, flexpath_status_unknown_variable, flexpath_status_wrong_len
   public :: flexpath_status_timed_out, flexpath_status_lost, flexpath_status_not_opened, flexpath_status_system
   public :: flexpath_status_peer_misbehaved, flexpath_status_forked, flexpath_status_not_clean
-  public :: flexpath_status_internal
+  public :: flexpath_status_internal, flexpath_status_not_derived, flexpath_status_incompatible
+  public :: flexpath_placement_publisher, flexpath_placement_subscriber, flexpath_placement_fewer_bytes
   public :: flexpath_dtype_i8, flexpath_dtype_i16, flexpath_dtype_i32, flexpath_dtype_i64, flexpath_dtype_u8
   public :: flexpath_dtype_u16, flexpath_dtype_u32, flexpath_dtype_u64, flexpath_dtype_f16, flexpath_dtype_bf16
   public :: flexpath_dtype_f32, flexpath_dtype_f64, flexpath_dtype_c32, flexpath_dtype_c64, flexpath_dtype_bool
-  public :: flexpath_dtype_string
+  public :: flexpath_dtype_string, flexpath_dtype_bytes
   public :: flexpath_dtype_logical, flexpath_dtype_character
   public :: flexpath_kind_scalar, flexpath_kind_local_scalar, flexpath_kind_global_array, flexpath_kind_local_array
   public :: flexpath_kind_joined_array, flexpath_order_row_major, flexpath_order_column_major
@@ -1133,6 +1154,24 @@ contains
         status = c_options_add_selection(options%handle, c_text(variable), described)
     call conclude_status('flexpath_options_add_selection', status, stat, errmsg)
   end subroutine flexpath_options_add_selection
+
+  ! Has a variable derived, as 'vx, vy | magnitude' (docs/transforms.md): a subscriber reads it by its name as any other.
+  ! Where the data is unless a flexpath_placement_... says otherwise. stat is flexpath_status_bad_option, and errmsg says
+  ! at which place, for what cannot be read.
+  subroutine flexpath_options_add_derivation(options, name, derivation, placement, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    character(len=*), intent(in) :: name, derivation
+    integer, intent(in), optional :: placement
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status, place
+    place = flexpath_placement_publisher
+    if (present(placement)) place = int(placement, c_int32_t)
+    status = made(options)
+    if (status == flexpath_status_ok) &
+        status = c_options_add_derivation(options%handle, c_text(name), c_text(derivation), place)
+    call conclude_status('flexpath_options_add_derivation', status, stat, errmsg)
+  end subroutine flexpath_options_add_derivation
 
   ! Frees a set of options. What was opened with it stays.
   subroutine flexpath_options_free(options, stat, errmsg)

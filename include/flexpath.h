@@ -95,6 +95,14 @@ enum flexpath_status
    A fault of Flexpath itself. The handle should be closed.
    */
   FLEXPATH_STATUS_INTERNAL = -15,
+  /*
+   A derived variable could not be derived in this step; the next may have it.
+   */
+  FLEXPATH_STATUS_NOT_DERIVED = -16,
+  /*
+   Records of another type, which do not become the one that is wanted; the text says why, field by field.
+   */
+  FLEXPATH_STATUS_INCOMPATIBLE = -17,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -173,9 +181,13 @@ enum flexpath_dtype
    */
   FLEXPATH_DTYPE_BOOL = 15,
   /*
-   UTF-8 text of any length: scalars only, by `flexpath_publisher_put_text` and `flexpath_step_text`
+   UTF-8 text of any length: scalars, by `flexpath_publisher_put_text` and `flexpath_step_text`, and fields of records
    */
   FLEXPATH_DTYPE_STRING = 16,
+  /*
+   opaque bytes of any length: fields of records, and what is said of a variable of records
+   */
+  FLEXPATH_DTYPE_BYTES = 17,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -448,6 +460,114 @@ typedef int32_t flexpath_attribute_kind;
 #endif // __cplusplus
 
 /*
+ How many elements a field has.
+ */
+enum flexpath_extent
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /*
+   one
+   */
+  FLEXPATH_EXTENT_ONE = 0,
+  /*
+   an array within the record
+   */
+  FLEXPATH_EXTENT_FIXED = 1,
+  /*
+   a list
+   */
+  FLEXPATH_EXTENT_LIST = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum flexpath_extent flexpath_extent;
+#else
+typedef int32_t flexpath_extent;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/*
+ What a value is.
+ */
+enum flexpath_value_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /*
+   an optional field that is not there and has no default
+   */
+  FLEXPATH_VALUE_KIND_ABSENT = 0,
+  /*
+   one number or truth value
+   */
+  FLEXPATH_VALUE_KIND_NUMBER = 1,
+  /*
+   a text
+   */
+  FLEXPATH_VALUE_KIND_TEXT = 2,
+  /*
+   opaque bytes
+   */
+  FLEXPATH_VALUE_KIND_BYTES = 3,
+  /*
+   a name of an enumeration: taken as a text or as its number
+   */
+  FLEXPATH_VALUE_KIND_NAME = 4,
+  /*
+   a record
+   */
+  FLEXPATH_VALUE_KIND_RECORD = 5,
+  /*
+   several elements
+   */
+  FLEXPATH_VALUE_KIND_ARRAY = 6,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum flexpath_value_kind flexpath_value_kind;
+#else
+typedef int32_t flexpath_value_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/*
+ On which side a variable is derived.
+ */
+enum flexpath_placement
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /*
+   where the data is: only the result crosses the wire
+   */
+  FLEXPATH_PLACEMENT_PUBLISHER = 0,
+  /*
+   by the subscriber, of the published variables, which it fetches whole
+   */
+  FLEXPATH_PLACEMENT_SUBSCRIBER = 1,
+  /*
+   where fewer bytes have to travel, as that is in each step
+   */
+  FLEXPATH_PLACEMENT_FEWER_BYTES = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum flexpath_placement flexpath_placement;
+#else
+typedef int32_t flexpath_placement;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/*
+ Records on their way.
+ */
+typedef struct flexpath_builder flexpath_builder;
+
+/*
  Memory that Flexpath lends, to be filled and put.
  */
 typedef struct flexpath_loan flexpath_loan;
@@ -461,6 +581,16 @@ typedef struct flexpath_options flexpath_options;
  A rank's handle on the sending side. Calls on one handle come one at a time: a second thread waits.
  */
 typedef struct flexpath_publisher flexpath_publisher;
+
+/*
+ Records of a step, which is held as long. Any number of threads may read them.
+ */
+typedef struct flexpath_records flexpath_records;
+
+/*
+ A record type: named fields in their order in memory.
+ */
+typedef struct flexpath_schema flexpath_schema;
 
 /*
  A step that is held. Any number of threads may use it at one time.
@@ -643,6 +773,84 @@ typedef struct flexpath_get {
    */
   int32_t dtype;
 } flexpath_get;
+
+/*
+ A variable that provides the type that was asked for.
+ */
+typedef struct flexpath_provided {
+  /*
+   its name
+   */
+  const char *variable;
+  /*
+   what its type differs in, a line for each; empty where it is the same
+   */
+  const char *differences;
+  /*
+   1 if its records are converted, 0 if they pass as they are
+   */
+  int32_t is_converted;
+} flexpath_provided;
+
+/*
+ What is to be known of a value.
+ */
+typedef struct flexpath_value {
+  /*
+   one of `flexpath_value_kind`
+   */
+  int32_t kind;
+  /*
+   one of `flexpath_dtype`: what the elements are; 0 for records and where there is no value
+   */
+  int32_t dtype;
+  /*
+   how many elements there are
+   */
+  uint64_t count;
+} flexpath_value;
+
+/*
+ What is to be known of a field. The texts are valid until the schema is freed.
+ */
+typedef struct flexpath_field {
+  /*
+   its name
+   */
+  const char *name;
+  /*
+   its unit; empty if it has none
+   */
+  const char *unit;
+  /*
+   what it is, for people; empty if nothing is said
+   */
+  const char *description;
+  /*
+   one of `flexpath_dtype`; of an enumeration its integer; 0 for a record
+   */
+  int32_t dtype;
+  /*
+   one of `flexpath_extent`
+   */
+  int32_t extent;
+  /*
+   dimensions of an array within the record
+   */
+  uint32_t ndims;
+  /*
+   1 if it may be absent
+   */
+  int32_t is_optional;
+  /*
+   the extent in each dimension
+   */
+  uint64_t shape[8];
+  /*
+   where it starts in the record, in bytes
+   */
+  uint64_t offset_bytes;
+} flexpath_field;
 
 /*
  What is to be known of a step.
@@ -830,6 +1038,67 @@ flexpath_status flexpath_step_selected_shape_by_text(struct flexpath_step *step,
                                                      uint64_t *shape);
 
 /*
+ Makes `count` records of a type, of which nothing is set: numbers are 0, texts and lists empty, optional fields absent.
+ To be freed by `flexpath_builder_free`. Any thread.
+ */
+flexpath_status flexpath_builder_create(const struct flexpath_schema *schema,
+                                        uint64_t count,
+                                        struct flexpath_builder **builder);
+
+/*
+ Sets all `len` numbers of a field of the record at `index` (from 0): one, as many as an array has, or however many for a
+ list, whose length field need not be set. `path` is the field's name; in a nested record with a dot, in a list of records
+ with an index: `cell.corner[3].x`. `code` is the type of the elements; the field's own must hold all its values. Opaque
+ bytes are set as `FLEXPATH_DTYPE_U8`. Any thread.
+ */
+flexpath_status flexpath_builder_set(struct flexpath_builder *builder,
+                                     uint64_t index,
+                                     const char *path,
+                                     int32_t code,
+                                     const void *elements,
+                                     uint64_t len);
+
+/*
+ Sets a text of the record at `index`. Any thread.
+ */
+flexpath_status flexpath_builder_set_text(struct flexpath_builder *builder,
+                                          uint64_t index,
+                                          const char *path,
+                                          const char *value);
+
+/*
+ Sets all `count` texts of an array or list of texts. Any thread.
+ */
+flexpath_status flexpath_builder_set_texts(struct flexpath_builder *builder,
+                                           uint64_t index,
+                                           const char *path,
+                                           const char *const *all,
+                                           uint64_t count);
+
+/*
+ Sets how many records a list of records has; then their fields are set by paths with an index. Any thread.
+ */
+flexpath_status flexpath_builder_set_len(struct flexpath_builder *builder,
+                                         uint64_t index,
+                                         const char *path,
+                                         uint64_t len);
+
+/*
+ Puts a copy of the records of a builder, which stays as it is, into the step that is open: as many as `count` makes.
+ Start and count as in `flexpath_publisher_put`. Any thread.
+ */
+flexpath_status flexpath_publisher_put_built(struct flexpath_publisher *publisher,
+                                             const struct flexpath_variable *variable,
+                                             const uint64_t *start,
+                                             const uint64_t *count,
+                                             const struct flexpath_builder *builder);
+
+/*
+ Frees a builder. What was put of it stays. Any thread.
+ */
+flexpath_status flexpath_builder_free(struct flexpath_builder *builder);
+
+/*
  Says that this process is `rank` of the `size` ranks that open the stream together, and gives the launcher's
  collectives over just these ranks: they find one another by them alone. Each open calls `allgather` once and then
  `barrier` once, with `context`, on the thread that calls open and before open returns: also where this rank cannot
@@ -950,9 +1219,34 @@ flexpath_status flexpath_options_add_selection(struct flexpath_options *options,
                                                const struct flexpath_selection *selected);
 
 /*
+ Has a variable derived for a subscriber, which reads it by `name` as any variable of the stream. `derivation` says of
+ what and how, as `vx, vy | magnitude` (docs/transforms.md); one that cannot be read fails with `FLEXPATH_STATUS_BAD_OPTION`,
+ and the text says at which place. `placement` is one of `flexpath_placement`. Published variables are then sent besides
+ only if the option `Variables` names them. What does not fit the variables as they are published fails as it is read, with
+ `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
+ */
+flexpath_status flexpath_options_add_derivation(struct flexpath_options *options,
+                                                const char *name,
+                                                const char *derivation,
+                                                int32_t placement);
+
+/*
  Frees a set of options. What was opened with it stays. Any thread.
  */
 flexpath_status flexpath_options_free(struct flexpath_options *options);
+
+/*
+ Finds the variables of the stream that provide records of a type, those that fit best first: writes how many there are
+ to `count`, and the first `capacity` of them to `provided`. Their texts are valid until the next call of this function on
+ this thread. Waits until the first step is here, at most `OpenTimeoutSecs`; that step is still the next one. Where no
+ variable provides it `FLEXPATH_STATUS_INCOMPATIBLE`, and the text says of each, field by field, why not;
+ `FLEXPATH_STATUS_END_OF_STREAM` where no step came that could say. Any thread.
+ */
+flexpath_status flexpath_subscriber_of(struct flexpath_subscriber *subscriber,
+                                       const struct flexpath_schema *schema,
+                                       struct flexpath_provided *provided,
+                                       uint64_t capacity,
+                                       uint64_t *count);
 
 /*
  Opens a stream for publishing; `options` may be null. Waits for the other ranks of the cohort and for as many
@@ -1017,7 +1311,7 @@ flexpath_status flexpath_publisher_close(struct flexpath_publisher *publisher);
  Puts a copy of a block into the step that is open. `elements` are as many as `count` makes, densely in the
  variable's memory order. Of a global array `start` and `count` say where the block lies; of a local array `count`
  is its extent; of a joined array `count[0]` is the number of rows; of a scalar both may be null. A rank may put
- several blocks. Any thread.
+ several blocks. Of a variable of records `elements` are structs, as `flexpath_schema_set_struct` says. Any thread.
  */
 flexpath_status flexpath_publisher_put(struct flexpath_publisher *publisher,
                                        const struct flexpath_variable *variable,
@@ -1069,6 +1363,309 @@ flexpath_status flexpath_publisher_put_loan(struct flexpath_publisher *publisher
  Gives a loan back without putting it. Any thread.
  */
 flexpath_status flexpath_loan_free(struct flexpath_loan *loan);
+
+/*
+ Takes the selected records (`selection` null: everything): as those of the type `schema`, converted if need be as by
+ `flexpath_step_get_records`, or as they are where that is null. To be released by `flexpath_records_release`. Waits at
+ most as long as `FetchTimeoutSecs` says. Any thread.
+ */
+flexpath_status flexpath_step_records(struct flexpath_step *step,
+                                      const char *variable,
+                                      const struct flexpath_selection *selection,
+                                      const struct flexpath_schema *schema,
+                                      struct flexpath_records **records);
+
+/*
+ As `flexpath_step_records`, with the selection in words, as by `flexpath_step_get_by_text`. Any thread.
+ */
+flexpath_status flexpath_step_records_by_text(struct flexpath_step *step,
+                                              const char *variable,
+                                              const char *selection,
+                                              const struct flexpath_schema *schema,
+                                              struct flexpath_records **records);
+
+/*
+ Writes how many records there are to `count`. Any thread.
+ */
+flexpath_status flexpath_records_count(const struct flexpath_records *records, uint64_t *count);
+
+/*
+ Makes a schema of the type of these records, to be freed by `flexpath_schema_free`. Any thread.
+ */
+flexpath_status flexpath_records_schema(const struct flexpath_records *records,
+                                        struct flexpath_schema **schema);
+
+/*
+ Writes what is to be known of a value of the record at `index` (from 0) to `value`. `path` is the field's name; in a
+ nested record with a dot, in an array or list with an index: `cell.corner[3].x`. Any thread.
+ */
+flexpath_status flexpath_records_describe(const struct flexpath_records *records,
+                                          uint64_t index,
+                                          const char *path,
+                                          struct flexpath_value *value);
+
+/*
+ Takes the numbers that `path` leads to in `count` records from `first` on into `destination`, one after another: `len`
+ fit there, and must be as many as there are. `code` is what they become, and must hold every value. What is absent and
+ has no default is no element; opaque bytes are taken as `FLEXPATH_DTYPE_U8`. Any thread.
+ */
+flexpath_status flexpath_records_get(const struct flexpath_records *records,
+                                     uint64_t first,
+                                     uint64_t count,
+                                     const char *path,
+                                     int32_t code,
+                                     void *destination,
+                                     uint64_t len);
+
+/*
+ Writes the text that `path` leads to, or the name of an enumeration, to `value`. Valid until the next call on this thread
+ that gives a text. Any thread.
+ */
+flexpath_status flexpath_records_text(const struct flexpath_records *records,
+                                      uint64_t index,
+                                      const char *path,
+                                      const char **value);
+
+/*
+ Writes to `elements` where the records lie, as the structs that they were asked for as (or as their type says), valid
+ until they are released, and 1 to `is_zero_copy` unless that is null if they were not copied. Not for records with lists
+ or texts, nor for structs that lie otherwise than their records: `flexpath_step_get_records` fills those. Any thread.
+ */
+flexpath_status flexpath_records_elements(const struct flexpath_records *records,
+                                          const void **elements,
+                                          int32_t *is_zero_copy);
+
+/*
+ Releases records; what was told of them is not to be read any more. Any thread.
+ */
+flexpath_status flexpath_records_release(struct flexpath_records *records);
+
+/*
+ Defines one record for all ranks. Otherwise as `flexpath_variable_scalar`. Any thread.
+ */
+flexpath_status flexpath_variable_record(const char *name,
+                                         const struct flexpath_schema *schema,
+                                         struct flexpath_variable **variable);
+
+/*
+ Defines one record of each rank. Any thread.
+ */
+flexpath_status flexpath_variable_local_record(const char *name,
+                                               const struct flexpath_schema *schema,
+                                               struct flexpath_variable **variable);
+
+/*
+ Defines one array of records, as `flexpath_variable_global` does of numbers. Any thread.
+ */
+flexpath_status flexpath_variable_global_records(const char *name,
+                                                 const struct flexpath_schema *schema,
+                                                 uint32_t ndims,
+                                                 const uint64_t *shape,
+                                                 struct flexpath_variable **variable);
+
+/*
+ Defines an array of records for each put, as `flexpath_variable_local` does of numbers. Any thread.
+ */
+flexpath_status flexpath_variable_local_records(const char *name,
+                                                const struct flexpath_schema *schema,
+                                                uint32_t ndims,
+                                                struct flexpath_variable **variable);
+
+/*
+ Defines one array that is the records of all ranks, as `flexpath_variable_joined` does of numbers. Any thread.
+ */
+flexpath_status flexpath_variable_joined_records(const char *name,
+                                                 const struct flexpath_schema *schema,
+                                                 uint32_t row_ndims,
+                                                 const uint64_t *row,
+                                                 struct flexpath_variable **variable);
+
+/*
+ Takes the selected records (`selection` null: everything) as structs of the type `schema`, which lie as
+ `flexpath_schema_set_struct` says, densely into `destination`, where `count` fit: as many as are selected. Where the
+ publisher's type is the same, and the structs lie as records do, nothing is done for each; where it is another, they
+ are converted: fields by name, numbers to types that hold them. Where that cannot be,
+ `FLEXPATH_STATUS_INCOMPATIBLE`, and the text says why, field by field. Records with lists or texts are taken by
+ `flexpath_step_records`. Waits at most as long as `FetchTimeoutSecs` says. Any thread.
+ */
+flexpath_status flexpath_step_get_records(struct flexpath_step *step,
+                                          const char *variable,
+                                          const struct flexpath_selection *selection,
+                                          const struct flexpath_schema *schema,
+                                          void *destination,
+                                          uint64_t count);
+
+/*
+ As `flexpath_step_get_records`, with the selection in words, as by `flexpath_step_get_by_text`. Any thread.
+ */
+flexpath_status flexpath_step_get_records_by_text(struct flexpath_step *step,
+                                                  const char *variable,
+                                                  const char *selection,
+                                                  const struct flexpath_schema *schema,
+                                                  void *destination,
+                                                  uint64_t count);
+
+/*
+ Makes a record type without fields, to be freed by `flexpath_schema_free`. Fields are added in their order in memory
+ (that of a C struct); all is checked when the type is first used. Any thread.
+ */
+flexpath_status flexpath_schema_create(const char *name,
+                                       struct flexpath_schema **schema);
+
+/*
+ Adds a field of one element: `code` is one of `flexpath_dtype`. Any thread.
+ */
+flexpath_status flexpath_schema_add_field(struct flexpath_schema *schema, const char *name, int32_t code);
+
+/*
+ Adds a field that is a record of the type `record`, as that is now. Any thread.
+ */
+flexpath_status flexpath_schema_add_record(struct flexpath_schema *schema,
+                                           const char *name,
+                                           const struct flexpath_schema *record);
+
+/*
+ Adds a field that is one of `count` names, which travels as an integer: `code` is its type, `type_name` the name of the
+ enumeration, `names` and `numbers` the names and what stands for each. Any thread.
+ */
+flexpath_status flexpath_schema_add_enum(struct flexpath_schema *schema,
+                                         const char *name,
+                                         int32_t code,
+                                         const char *type_name,
+                                         const char *const *names,
+                                         const int64_t *numbers,
+                                         uint64_t count);
+
+/*
+ Makes a field an array of `ndims` dimensions with these extents, within the record; its elements lie in the order
+ `order_code` (one of `flexpath_order`). Any thread.
+ */
+flexpath_status flexpath_schema_set_fixed(struct flexpath_schema *schema,
+                                          const char *field,
+                                          uint32_t ndims,
+                                          const uint64_t *shape,
+                                          int32_t order_code);
+
+/*
+ Makes a field a list: of as many elements as the integer field `length`, which is before it, says; or one that carries
+ its own length where `length` is null. Any thread.
+ */
+flexpath_status flexpath_schema_set_list(struct flexpath_schema *schema,
+                                         const char *field,
+                                         const char *length);
+
+/*
+ Says that a field may be absent from a record. Any thread.
+ */
+flexpath_status flexpath_schema_set_optional(struct flexpath_schema *schema, const char *field);
+
+/*
+ Sets what stands for an integer, or a name of an enumeration, where there is none. Any thread.
+ */
+flexpath_status flexpath_schema_set_default_integer(struct flexpath_schema *schema,
+                                                    const char *field,
+                                                    int64_t value);
+
+/*
+ Sets what stands for a real number where there is none. Any thread.
+ */
+flexpath_status flexpath_schema_set_default_real(struct flexpath_schema *schema,
+                                                 const char *field,
+                                                 double value);
+
+/*
+ Sets what stands for a truth value where there is none: 0 or other. Any thread.
+ */
+flexpath_status flexpath_schema_set_default_bool(struct flexpath_schema *schema,
+                                                 const char *field,
+                                                 int32_t value);
+
+/*
+ Sets what stands for a text where there is none. Any thread.
+ */
+flexpath_status flexpath_schema_set_default_text(struct flexpath_schema *schema,
+                                                 const char *field,
+                                                 const char *value);
+
+/*
+ Sets the unit of a field's values. Any thread.
+ */
+flexpath_status flexpath_schema_set_unit(struct flexpath_schema *schema, const char *field, const char *unit);
+
+/*
+ Sets what a field is, for people; what the record is where `field` is null. Any thread.
+ */
+flexpath_status flexpath_schema_set_description(struct flexpath_schema *schema,
+                                                const char *field,
+                                                const char *description);
+
+/*
+ Says that the values of a field are indices into the array `target` of the same record, as for a graph. Any thread.
+ */
+flexpath_status flexpath_schema_set_indexes(struct flexpath_schema *schema,
+                                            const char *field,
+                                            const char *target);
+
+/*
+ Says how the C struct lies that stands for such a record: where each field starts (`offsetof`, `count` of them in the
+ fields' order) and its size (`sizeof`). Structs that lie as their records do, as most do, are put and got without any
+ work for each; others field by field. Unless this is said structs are taken to lie so. Any thread.
+ */
+flexpath_status flexpath_schema_set_struct(struct flexpath_schema *schema,
+                                           const size_t *offsets,
+                                           uint64_t count,
+                                           size_t size_bytes);
+
+/*
+ Frees a schema. What was made with it stays. Any thread.
+ */
+flexpath_status flexpath_schema_free(struct flexpath_schema *schema);
+
+/*
+ Writes the fingerprint of a type to `text`: equal ones mean equal bytes. Valid until the next call on this thread that
+ gives a text. Any thread.
+ */
+flexpath_status flexpath_schema_fingerprint(const struct flexpath_schema *schema,
+                                            const char **text);
+
+/*
+ Writes a type in words to `text`: a line for the record, and an indented one for each field. Valid until the next call
+ on this thread that gives a text. Any thread.
+ */
+flexpath_status flexpath_schema_text(const struct flexpath_schema *schema,
+                                     const char **text);
+
+/*
+ Writes to `text` everything in which `found`, which there is, differs from `wanted`: a line for each, empty where there
+ is nothing. Valid until the next call on this thread that gives a text. Any thread.
+ */
+flexpath_status flexpath_schema_differences(const struct flexpath_schema *found,
+                                            const struct flexpath_schema *wanted,
+                                            const char **text);
+
+/*
+ Writes the bytes of the fixed part of each record to `size_bytes`. Any thread.
+ */
+flexpath_status flexpath_schema_size(const struct flexpath_schema *schema, uint64_t *size_bytes);
+
+/*
+ Writes how many fields a type has to `count`. Any thread.
+ */
+flexpath_status flexpath_schema_field_count(const struct flexpath_schema *schema, uint64_t *count);
+
+/*
+ Writes what is to be known of the field at `index` (from 0, in their order) to `field`. Any thread.
+ */
+flexpath_status flexpath_schema_field_at(const struct flexpath_schema *schema,
+                                         uint64_t index,
+                                         struct flexpath_field *field);
+
+/*
+ Makes a schema of the record type that a field is, to be freed by `flexpath_schema_free`. Any thread.
+ */
+flexpath_status flexpath_schema_record_of(const struct flexpath_schema *schema,
+                                          const char *field,
+                                          struct flexpath_schema **record);
 
 /*
  Writes what is to be known of a step to `info`. Any thread.

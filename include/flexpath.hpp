@@ -199,6 +199,12 @@ public:
         check(flexpath_options_add_selection(raw(), variable.c_str(), selected.exact()));
         return *this;
     }
+    /* What a subscriber has derived, as "vx, vy | magnitude", and on which side: one of flexpath_placement. */
+    options &add_derivation(const std::string &name, const std::string &derivation,
+                            std::int32_t placement = FLEXPATH_PLACEMENT_PUBLISHER) {
+        check(flexpath_options_add_derivation(raw(), name.c_str(), derivation.c_str(), placement));
+        return *this;
+    }
 
 private:
     static flexpath_options *make() {
@@ -314,6 +320,268 @@ private:
     }
 };
 
+/* A record type: fields in their order in memory. What is said of a field is of the one that was added last. */
+class schema : public handle<flexpath_schema, flexpath_schema_free> {
+public:
+    explicit schema(const std::string &name) : handle(make(name)) {}
+    explicit schema(flexpath_schema *raw) noexcept : handle(raw) {}
+    /* A number or truth value. */
+    template <class T> schema &field(const std::string &name) { return field(name, dtype_of<T>::value); }
+    schema &field(const std::string &name, std::int32_t dtype) {
+        check(flexpath_schema_add_field(raw(), name.c_str(), dtype));
+        return added(name);
+    }
+    schema &text(const std::string &name) { return field(name, FLEXPATH_DTYPE_STRING); }
+    schema &bytes(const std::string &name) { return field(name, FLEXPATH_DTYPE_BYTES); }
+    schema &record(const std::string &name, const schema &nested) {
+        check(flexpath_schema_add_record(raw(), name.c_str(), nested.raw()));
+        return added(name);
+    }
+    /* One of several names, which travels as an integer of type T. */
+    template <class T>
+    schema &names(const std::string &name, const std::string &type,
+                  const std::vector<std::pair<std::string, std::int64_t>> &all) {
+        std::vector<const char *> texts;
+        std::vector<std::int64_t> numbers;
+        for (const auto &one : all) {
+            texts.push_back(one.first.c_str());
+            numbers.push_back(one.second);
+        }
+        check(flexpath_schema_add_enum(raw(), name.c_str(), dtype_of<T>::value, type.c_str(), texts.data(), numbers.data(),
+                                       texts.size()));
+        return added(name);
+    }
+    /* An array within the record. */
+    schema &fixed(const std::vector<std::uint64_t> &shape, std::int32_t order = FLEXPATH_ORDER_ROW_MAJOR) {
+        check(flexpath_schema_set_fixed(raw(), last_.c_str(), static_cast<std::uint32_t>(shape.size()), shape.data(), order));
+        return *this;
+    }
+    /* A list, of as many elements as the earlier field `length` says, if one is named. */
+    schema &list() {
+        check(flexpath_schema_set_list(raw(), last_.c_str(), nullptr));
+        return *this;
+    }
+    schema &sized_by(const std::string &length) {
+        check(flexpath_schema_set_list(raw(), last_.c_str(), length.c_str()));
+        return *this;
+    }
+    schema &optional() {
+        check(flexpath_schema_set_optional(raw(), last_.c_str()));
+        return *this;
+    }
+    /* What stands for it where there is none. */
+    template <class T> schema &otherwise(const T &value) {
+        static_assert(std::is_arithmetic<T>::value, "a number, a truth value or a text");
+        if constexpr (std::is_same<T, bool>::value) check(flexpath_schema_set_default_bool(raw(), last_.c_str(), value));
+        else if constexpr (std::is_integral<T>::value)
+            check(flexpath_schema_set_default_integer(raw(), last_.c_str(), static_cast<std::int64_t>(value)));
+        else check(flexpath_schema_set_default_real(raw(), last_.c_str(), static_cast<double>(value)));
+        return *this;
+    }
+    schema &otherwise(const std::string &value) { return otherwise(value.c_str()); }
+    schema &otherwise(const char *value) {
+        check(flexpath_schema_set_default_text(raw(), last_.c_str(), value));
+        return *this;
+    }
+    schema &unit(const std::string &text) {
+        check(flexpath_schema_set_unit(raw(), last_.c_str(), text.c_str()));
+        return *this;
+    }
+    /* Of the record, before there is a field. */
+    schema &description(const std::string &text) {
+        check(flexpath_schema_set_description(raw(), last_.empty() ? nullptr : last_.c_str(), text.c_str()));
+        return *this;
+    }
+    schema &indexes(const std::string &target) {
+        check(flexpath_schema_set_indexes(raw(), last_.c_str(), target.c_str()));
+        return *this;
+    }
+    /* The struct that stands for it: where each field starts (offsetof). Unless said it lies as the record does. */
+    template <class S> schema &of_struct(const std::vector<std::size_t> &offsets) {
+        static_assert(std::is_trivially_copyable<S>::value && std::is_standard_layout<S>::value, "a plain struct");
+        check(flexpath_schema_set_struct(raw(), offsets.data(), offsets.size(), sizeof(S)));
+        return *this;
+    }
+    std::string fingerprint() const { return told(flexpath_schema_fingerprint); }
+    std::string to_string() const { return told(flexpath_schema_text); }
+    /* What this, which there is, differs in from what is wanted: a line for each. */
+    std::string differences(const schema &wanted) const {
+        const char *text = nullptr;
+        check(flexpath_schema_differences(raw(), wanted.raw(), &text));
+        return text;
+    }
+    std::size_t size_bytes() const {
+        std::uint64_t size = 0;
+        check(flexpath_schema_size(raw(), &size));
+        return size;
+    }
+    /* Its fields; their texts are the schema's. */
+    std::vector<flexpath_field> fields() const {
+        std::uint64_t count = 0;
+        check(flexpath_schema_field_count(raw(), &count));
+        std::vector<flexpath_field> all(count);
+        for (std::uint64_t index = 0; index < count; index++) check(flexpath_schema_field_at(raw(), index, &all[index]));
+        return all;
+    }
+    /* The type of a field that is a record. */
+    schema record_of(const std::string &field) const {
+        flexpath_schema *made = nullptr;
+        check(flexpath_schema_record_of(raw(), field.c_str(), &made));
+        return schema(made);
+    }
+
+private:
+    schema &added(const std::string &name) {
+        last_ = name;
+        return *this;
+    }
+    std::string told(flexpath_status (*tell)(const flexpath_schema *, const char **)) const {
+        const char *text = nullptr;
+        check(tell(raw(), &text));
+        return text;
+    }
+    static flexpath_schema *make(const std::string &name) {
+        flexpath_schema *made = nullptr;
+        check(flexpath_schema_create(name.c_str(), &made));
+        return made;
+    }
+    std::string last_;
+};
+
+/* A variable of records. */
+class record_variable : public handle<flexpath_variable, flexpath_variable_free> {
+public:
+    static record_variable global(const std::string &name, const schema &of, const std::vector<std::uint64_t> &shape) {
+        return define(flexpath_variable_global_records, name, of, static_cast<std::uint32_t>(shape.size()), shape.data());
+    }
+    static record_variable joined(const std::string &name, const schema &of, const std::vector<std::uint64_t> &row = {}) {
+        return define(flexpath_variable_joined_records, name, of, static_cast<std::uint32_t>(row.size()), row.data());
+    }
+    static record_variable local(const std::string &name, const schema &of, std::uint32_t ndims) {
+        return define(flexpath_variable_local_records, name, of, ndims);
+    }
+    static record_variable scalar(const std::string &name, const schema &of) {
+        return define(flexpath_variable_record, name, of);
+    }
+    static record_variable local_scalar(const std::string &name, const schema &of) {
+        return define(flexpath_variable_local_record, name, of);
+    }
+
+private:
+    using handle::handle;
+    template <class Make, class... Rest>
+    static record_variable define(Make make, const std::string &name, const schema &of, Rest... rest) {
+        flexpath_variable *made = nullptr;
+        check(make(name.c_str(), of.raw(), rest..., &made));
+        return record_variable(made);
+    }
+};
+
+/* Records with lists, texts or absent fields, made field by field: what is not set is 0, empty or absent. Paths are names
+ * of fields, as "cell.corner[3].x". */
+class builder : public handle<flexpath_builder, flexpath_builder_free> {
+public:
+    builder(const schema &of, std::uint64_t count) : handle(make(of, count)) {}
+    template <class T> builder &set(std::uint64_t index, const std::string &path, const T &value) {
+        check(flexpath_builder_set(raw(), index, path.c_str(), dtype_of<T>::value, &value, 1));
+        return *this;
+    }
+    template <class T> builder &set(std::uint64_t index, const std::string &path, const std::vector<T> &values) {
+        static_assert(!std::is_same<T, bool>::value, "a vector of bool is no array");
+        check(flexpath_builder_set(raw(), index, path.c_str(), dtype_of<T>::value, values.data(), values.size()));
+        return *this;
+    }
+    builder &set(std::uint64_t index, const std::string &path, const std::string &text) {
+        return set(index, path, text.c_str());
+    }
+    builder &set(std::uint64_t index, const std::string &path, const char *text) {
+        check(flexpath_builder_set_text(raw(), index, path.c_str(), text));
+        return *this;
+    }
+    builder &set(std::uint64_t index, const std::string &path, const std::vector<std::string> &texts) {
+        check(flexpath_builder_set_texts(raw(), index, path.c_str(), pointers(texts).data(), texts.size()));
+        return *this;
+    }
+    /* How many records a list of records has. */
+    builder &set_len(std::uint64_t index, const std::string &path, std::uint64_t len) {
+        check(flexpath_builder_set_len(raw(), index, path.c_str(), len));
+        return *this;
+    }
+
+private:
+    static flexpath_builder *make(const schema &of, std::uint64_t count) {
+        flexpath_builder *made = nullptr;
+        check(flexpath_builder_create(of.raw(), count, &made));
+        return made;
+    }
+};
+
+/* Records of a step, of whatever type, held until they go. */
+class records : public handle<flexpath_records, flexpath_records_release> {
+public:
+    using handle::handle;
+    std::uint64_t size() const {
+        std::uint64_t count = 0;
+        check(flexpath_records_count(raw(), &count));
+        return count;
+    }
+    schema type() const {
+        flexpath_schema *made = nullptr;
+        check(flexpath_records_schema(raw(), &made));
+        return schema(made);
+    }
+    flexpath_value describe(std::uint64_t index, const std::string &path) const {
+        flexpath_value value;
+        check(flexpath_records_describe(raw(), index, path.c_str(), &value));
+        return value;
+    }
+    /* Whether there is a value, or a default for it. */
+    bool has(std::uint64_t index, const std::string &path) const {
+        return describe(index, path).kind != FLEXPATH_VALUE_KIND_ABSENT;
+    }
+    template <class T> T get(std::uint64_t index, const std::string &path) const {
+        T value{};
+        check(flexpath_records_get(raw(), index, 1, path.c_str(), dtype_of<T>::value, &value, 1));
+        return value;
+    }
+    /* All elements of an array or list. */
+    template <class T> std::vector<T> get_all(std::uint64_t index, const std::string &path) const {
+        static_assert(!std::is_same<T, bool>::value, "a vector of bool is no array");
+        std::vector<T> values(describe(index, path).count);
+        check(flexpath_records_get(raw(), index, 1, path.c_str(), dtype_of<T>::value, values.data(), values.size()));
+        return values;
+    }
+    /* What a field is in all records, one after another. */
+    template <class T> std::vector<T> column(const std::string &path) const {
+        static_assert(!std::is_same<T, bool>::value, "a vector of bool is no array");
+        const std::uint64_t count = size();
+        std::uint64_t len = 0;
+        for (std::uint64_t index = 0; index < count; index++) len += describe(index, path).count;
+        std::vector<T> values(len);
+        check(flexpath_records_get(raw(), 0, count, path.c_str(), dtype_of<T>::value, values.data(), len));
+        return values;
+    }
+    std::string text(std::uint64_t index, const std::string &path) const {
+        const char *value = nullptr;
+        check(flexpath_records_text(raw(), index, path.c_str(), &value));
+        return value;
+    }
+    /* The structs that they were asked for as, where they lie. */
+    template <class S> span<const S> elements() const {
+        static_assert(std::is_trivially_copyable<S>::value, "a plain struct");
+        if (type().size_bytes() != sizeof(S)) throw error(FLEXPATH_STATUS_WRONG_LEN, "a struct of another size");
+        const void *first = nullptr;
+        check(flexpath_records_elements(raw(), &first, nullptr));
+        return span<const S>(static_cast<const S *>(first), size());
+    }
+};
+
+/* A variable that provides a type, and what its own differs in. */
+struct provided {
+    std::string variable, differences;
+    bool is_converted;
+};
+
 /* Memory that Flexpath lends, to be filled and put without a copy; given back if it is not put. */
 template <class T> class loan : public handle<flexpath_loan, flexpath_loan_free> {
 public:
@@ -344,6 +612,21 @@ public:
     }
     void put(const text_variable &of, const std::string &text) {
         check(flexpath_publisher_put_text(raw(), of.raw(), text.c_str()));
+    }
+    /* Copies structs; they lie as the variable's schema says. */
+    template <class S> void put(const record_variable &of, const region &at, const S *structs) {
+        static_assert(std::is_trivially_copyable<S>::value, "a plain struct");
+        check(flexpath_publisher_put(raw(), of.raw(), at.start.data(), at.count.data(), structs));
+    }
+    template <class S> void put(const record_variable &of, const S &record) {
+        static_assert(std::is_trivially_copyable<S>::value, "a plain struct");
+        check(flexpath_publisher_put(raw(), of.raw(), nullptr, nullptr, &record));
+    }
+    void put(const record_variable &of, const region &at, const builder &made) {
+        check(flexpath_publisher_put_built(raw(), of.raw(), at.start.data(), at.count.data(), made.raw()));
+    }
+    void put(const record_variable &of, const builder &made) {
+        check(flexpath_publisher_put_built(raw(), of.raw(), nullptr, nullptr, made.raw()));
     }
     /* Takes no copy: the elements stay as they are until release(context), which may come from another thread. */
     template <class T>
@@ -535,6 +818,26 @@ public:
         check(flexpath_step_get_or_fill(raw(), &get, &fill, -1));
         return elements;
     }
+    /* The selected records as structs, converted if need be. */
+    template <class S>
+    std::vector<S> get_records(const std::string &name, const schema &as, const selection &selected = {}) const {
+        static_assert(std::is_trivially_copyable<S>::value, "a plain struct");
+        std::vector<S> structs(len(name, selected));
+        if (selected.words())
+            check(flexpath_step_get_records_by_text(raw(), name.c_str(), selected.words(), as.raw(), structs.data(),
+                                                    structs.size()));
+        else
+            check(flexpath_step_get_records(raw(), name.c_str(), selected.exact(), as.raw(), structs.data(), structs.size()));
+        return structs;
+    }
+    /* The selected records of whatever type, as they are. */
+    flexpath::records records(const std::string &name, const selection &selected = {}) const {
+        return records_by(name, nullptr, selected);
+    }
+    /* The same as another type, converted if need be. */
+    flexpath::records records(const std::string &name, const schema &as, const selection &selected = {}) const {
+        return records_by(name, as.raw(), selected);
+    }
     /* The value of a scalar. */
     template <class T> T scalar(const std::string &name) const {
         T value{};
@@ -564,6 +867,14 @@ public:
     }
 
 private:
+    flexpath::records records_by(const std::string &name, const flexpath_schema *as, const selection &selected) const {
+        flexpath_records *taken = nullptr;
+        if (selected.words())
+            check(flexpath_step_records_by_text(raw(), name.c_str(), selected.words(), as, &taken));
+        else
+            check(flexpath_step_records(raw(), name.c_str(), selected.exact(), as, &taken));
+        return flexpath::records(taken);
+    }
     std::size_t len(const std::string &name, const selection &selected) const {
         std::size_t product = 1;
         for (std::uint64_t extent : shape(name, selected)) product *= extent;
@@ -582,6 +893,22 @@ public:
         flexpath_step *came = nullptr;
         if (check(flexpath_subscriber_next_step(raw(), wait_ms(timeout), &came)) != FLEXPATH_STATUS_OK) return std::nullopt;
         return step(came);
+    }
+    /* The variables that provide records of a type, those that fit best first: waits for the first step. Throws what says
+     * of each variable, field by field, why none does. */
+    std::vector<provided> of(const schema &wanted) {
+        std::uint64_t count = 0;
+        std::vector<flexpath_provided> told(64);
+        flexpath_status status = check(flexpath_subscriber_of(raw(), wanted.raw(), told.data(), told.size(), &count));
+        if (count > told.size()) {
+            told.resize(count);
+            status = check(flexpath_subscriber_of(raw(), wanted.raw(), told.data(), told.size(), &count));
+        }
+        if (status != FLEXPATH_STATUS_OK) throw error(status, flexpath_last_error());
+        std::vector<provided> all;
+        for (std::uint64_t index = 0; index < count && index < told.size(); index++)
+            all.push_back({told[index].variable, told[index].differences, told[index].is_converted != 0});
+        return all;
     }
     bool has_ended() const { return end() != FLEXPATH_END_NOT_ENDED; }
     /* Why the stream is over: one of flexpath_end. */

@@ -380,3 +380,35 @@ fn wrong_puts_are_refused() {
     writer.put_records_copy(&all_bonds(), &region(0, 2), &bonds(0, 0, 2)).expect("put");
     assert!(Shape::new([LEN]).is_ok());
 }
+
+#[test]
+fn types_that_are_made_at_run_time_are_bytes_here_and_there() {
+    for kind in KINDS {
+        let place = Place::new();
+        let (mut publisher, mut subscriber) = pair(&place, kind);
+        let schema = Bond::schema().expect("a type");
+        let bytes = |step| bytemuck::cast_slice::<Bond, u8>(&bonds(step, 0, LEN)).to_vec();
+        let step = exchange(&mut publisher, &mut subscriber, |writer, step| {
+            let (all, bytes) = (region(0, LEN), bytes(step));
+            for wrong in [&bytes[1..], &bytes[16..]] {
+                let refused = writer.put_record_bytes(&all_bonds(), &all, wrong).expect_err("too short");
+                assert!(matches!(refused, PutError::Misuse { source: Misuse::WrongLen { .. }, .. }));
+            }
+            writer.put_record_bytes(&all_bonds(), &all, &bytes).expect("put");
+        });
+        let mut taken = vec![0; LEN as usize * schema.size_bytes()];
+        step.get_record_bytes("bonds", Selection::All, &schema, &mut taken).expect("all");
+        assert_eq!(taken, bytes(step.step().0));
+        assert_eq!(subscriber.statistics().handled_records, 0, "nothing is done for each");
+        let refused = step.get_record_bytes("bonds", "[1:]", &schema, &mut taken).expect_err("fewer");
+        assert!(refused.to_string().contains("999"), "{refused}");
+        let named =
+            |name: &str| Field::new(name, Dtype::F32).with_unit(if name == "length" { "nm" } else { "" });
+        let other = RecordType::new("Other").field(named("length")).build().expect("a type");
+        let refused = step.get_record_bytes("bonds", "[0]", &other, &mut taken[..4]).expect_err("another");
+        assert!(matches!(refused, ReadError::Incompatible { .. }), "{refused}");
+        let refused =
+            step.get_record_bytes("bonds", "[0]", &Cell::schema().expect("a type"), &mut taken[..4]);
+        assert!(matches!(refused, Err(ReadError::Records { .. })));
+    }
+}

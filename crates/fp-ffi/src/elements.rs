@@ -38,8 +38,10 @@ pub enum DtypeCode {
     C64 = 14,
     /// uint8_t that is 0 or 1: other values are refused as they are put and as they are taken
     Bool = 15,
-    /// UTF-8 text of any length: scalars only, by `flexpath_publisher_put_text` and `flexpath_step_text`
+    /// UTF-8 text of any length: scalars, by `flexpath_publisher_put_text` and `flexpath_step_text`, and fields of records
     String = 16,
+    /// opaque bytes of any length: fields of records, and what is said of a variable of records
+    Bytes = 17,
 }
 
 /// How the blocks that the ranks put make up a variable.

@@ -1,7 +1,9 @@
 //! Status codes, the text of the last failure, and the guard around every function.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use fp_core::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError, VariableError, own_pid};
+use fp_core::{
+    BeginError, CloseError, Misuse, OpenError, PutError, ReadError, RecordProblem, VariableError, own_pid,
+};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -47,6 +49,10 @@ pub enum Status {
     NotClean = -14,
     /// A fault of Flexpath itself. The handle should be closed.
     Internal = -15,
+    /// A derived variable could not be derived in this step; the next may have it.
+    NotDerived = -16,
+    /// Records of another type, which do not become the one that is wanted; the text says why, field by field.
+    Incompatible = -17,
 }
 
 /// A failure on its way to the caller.
@@ -81,8 +87,18 @@ fn of_misuse(misuse: &Misuse) -> Status {
     match misuse {
         Misuse::Forked => Status::Forked,
         Misuse::WrongDtype { .. } => Status::WrongDtype,
+        Misuse::WrongRecord { .. } => Status::Incompatible,
         Misuse::WrongLen { .. } => Status::WrongLen,
         Misuse::UnknownVariable { .. } | Misuse::NotSubscribed { .. } => Status::UnknownVariable,
+        _ => Status::Misuse,
+    }
+}
+
+fn of_problem(problem: &RecordProblem) -> Status {
+    match problem {
+        RecordProblem::NoRecords(_) => Status::WrongDtype,
+        RecordProblem::Bytes(_) => Status::PeerMisbehaved,
+        RecordProblem::Convert(_) => Status::Incompatible,
         _ => Status::Misuse,
     }
 }
@@ -121,6 +137,10 @@ failures! {
         ReadError::Lost { .. } | ReadError::Gone { .. } => Status::Lost,
         ReadError::TimedOut { .. } => Status::TimedOut,
         ReadError::PeerMisbehaved { .. } => Status::PeerMisbehaved,
+        ReadError::NotDerived { .. } => Status::NotDerived,
+        ReadError::Incompatible { .. } | ReadError::NotProvided { .. } => Status::Incompatible,
+        ReadError::Records { source, .. } => of_problem(source),
+        ReadError::NoStep { .. } => Status::EndOfStream,
         _ => Status::Internal,
     };
     CloseError: error => match &error {

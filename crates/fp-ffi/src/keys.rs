@@ -149,6 +149,7 @@ keys! {
     "FirstTimestepPrecious", Publisher, |s, v| s.publisher.precious_first = truth(v)?;
     "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = parsed(v)?;
     "SkewTimeoutSecs", Publisher, |s, v| s.publisher.skew_timeout = seconds(v)?;
+    "DeriveTimeoutSecs", Publisher, |s, v| s.publisher.derive_timeout = seconds(v)?;
     "LimitBytes", Publisher, |s, v| s.publisher.limit_bytes = parsed(v)?;
     "SegmentBytes", Publisher, |s, v| s.publisher.segment_len_bytes = parsed(v)?;
     "QueueLimit", Subscriber, |s, v| s.subscriber.limit_steps = parsed(v)?;

@@ -6,7 +6,7 @@ use crate::handles::{Handle, find, hold, take};
 use crate::keys::{KEYS, Key, Role, Settings};
 use crate::raw::{check_place, give, text};
 use crate::selection::{SelectionStruct, selection};
-use fp_core::{Cohort, LinkOptions};
+use fp_core::{Cohort, DerivationError, LinkOptions, Placement};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
@@ -144,6 +144,55 @@ pub extern "C" fn flexpath_options_add_selection(
         change(options, |state| {
             state.settings.subscriber.selections.push((variable, selected));
             Ok(state.set.push(("a standing selection", Role::Subscriber)))
+        })
+    })
+}
+
+/// On which side a variable is derived.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug)]
+pub enum PlacementCode {
+    /// where the data is: only the result crosses the wire
+    Publisher = 0,
+    /// by the subscriber, of the published variables, which it fetches whole
+    Subscriber = 1,
+    /// where fewer bytes have to travel, as that is in each step
+    FewerBytes = 2,
+}
+
+fn placed(code: i32) -> Result<Placement, Failure> {
+    match code {
+        0 => Ok(Placement::Publisher),
+        1 => Ok(Placement::Subscriber),
+        2 => Ok(Placement::FewerBytes),
+        _ => {
+            Err(Failure::misuse(format!("{code} is no placement: 0 publisher, 1 subscriber, 2 fewer bytes")))
+        }
+    }
+}
+
+/// Has a variable derived for a subscriber, which reads it by `name` as any variable of the stream. `derivation` says of
+/// what and how, as `vx, vy | magnitude` (docs/transforms.md); one that cannot be read fails with `FLEXPATH_STATUS_BAD_OPTION`,
+/// and the text says at which place. `placement` is one of `flexpath_placement`. Published variables are then sent besides
+/// only if the option `Variables` names them. What does not fit the variables as they are published fails as it is read, with
+/// `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_add_derivation(
+    options: *mut Options,
+    name: *const c_char,
+    derivation: *const c_char,
+    placement: i32,
+) -> Status {
+    guard(|| {
+        let (name, derivation) = (text(name, "name")?, text(derivation, "derivation")?);
+        let placement = placed(placement)?;
+        change(options, |state| {
+            let chosen = state.settings.subscriber.clone();
+            let refused =
+                |error: DerivationError| Failure::new(Status::BadOption, format!("{name:?}: {error}"));
+            state.settings.subscriber =
+                chosen.with_derivation_at(name, derivation, placement).map_err(refused)?;
+            Ok(state.set.push(("a derived variable", Role::Subscriber)))
         })
     })
 }

@@ -6,8 +6,9 @@ use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, hold, take};
 use crate::publisher::{Publisher, with_step};
 use crate::raw::{check_place, give, text, values};
+use crate::records::{put_external_structs, put_structs};
 use crate::selection::dims;
-use crate::variable::{Variable, variable as of_handle};
+use crate::variable::{Variable, variable as of_handle, with_layout};
 use fp_core::{ArrayKind, Dims, Element, Region, StepWriter, Variable as Core};
 use std::ffi::{c_char, c_void};
 use std::marker::PhantomData;
@@ -15,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The region that a put means: of a global array where it says, of others from 0; of a joined array the rows are
 /// counted and the rest is the variable's.
-fn region(variable: &Core, start: *const u64, count: *const u64) -> Result<Region, Failure> {
+pub(crate) fn region(variable: &Core, start: *const u64, count: *const u64) -> Result<Region, Failure> {
     let def = variable.definition();
     let ndims = u32::try_from(def.ndims()).unwrap_or(u32::MAX);
     let (start, count) = match def.kind {
@@ -36,7 +37,7 @@ fn region(variable: &Core, start: *const u64, count: *const u64) -> Result<Regio
     Region::new(start, count).map_err(|error| Failure::misuse(error.to_string()))
 }
 
-fn len(region: &Region) -> usize {
+pub(crate) fn len(region: &Region) -> usize {
     usize::try_from(region.element_count()).unwrap_or(usize::MAX)
 }
 
@@ -56,7 +57,7 @@ fn put_copy<T: Element>(
 /// Puts a copy of a block into the step that is open. `elements` are as many as `count` makes, densely in the
 /// variable's memory order. Of a global array `start` and `count` say where the block lies; of a local array `count`
 /// is its extent; of a joined array `count[0]` is the number of rows; of a scalar both may be null. A rank may put
-/// several blocks. Any thread.
+/// several blocks. Of a variable of records `elements` are structs, as `flexpath_schema_set_struct` says. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_put(
     publisher: *mut Publisher,
@@ -66,8 +67,12 @@ pub extern "C" fn flexpath_publisher_put(
     elements: *const c_void,
 ) -> Status {
     guard(|| {
-        let variable = of_handle(variable)?;
+        let (variable, layout) = with_layout(variable)?;
         let region = region(&variable, start, count)?;
+        if variable.records().is_some() {
+            let of = (&variable, layout.as_deref());
+            return with_step(publisher, |step| put_structs(step, of, &region, elements));
+        }
         let dtype = variable.definition().dtype;
         with_step(publisher, |step| with_type!(dtype, T => put_copy::<T>(step, &variable, &region, elements)))
     })
@@ -91,7 +96,7 @@ pub extern "C" fn flexpath_publisher_put_text(
 type Release = Option<extern "C" fn(context: *mut c_void)>;
 
 /// The release, owed once. The drop calls it.
-struct Owed {
+pub(crate) struct Owed {
     release: Release,
     context: *mut c_void,
 }
@@ -110,11 +115,18 @@ impl Drop for Owed {
 }
 
 /// Memory of C that is read until the release is called.
-struct External<T> {
+pub(crate) struct External<T> {
     elements: *const T,
     len: usize,
     _owed: Owed,
     element: PhantomData<T>,
+}
+
+impl<T> External<T> {
+    /// The elements were checked before.
+    pub(crate) fn new(elements: *const T, len: usize, owed: Owed) -> Self {
+        Self { elements, len, _owed: owed, element: PhantomData }
+    }
 }
 
 // SAFETY: the header asks for memory that stays, unchanged and readable from any thread, until its release.
@@ -138,7 +150,7 @@ fn put_external<T: Element>(
 ) -> Result<(), Failure> {
     let (elements, len) = (elements.cast::<T>(), len(region));
     values(elements, len, "elements")?;
-    Ok(step.put_external(variable, region, External { elements, len, _owed: owed, element: PhantomData })?)
+    Ok(step.put_external(variable, region, External::new(elements, len, owed))?)
 }
 
 /// Puts a block without a copy (but for the one that a subscriber on the same machine may need, which is counted):
@@ -158,8 +170,12 @@ pub extern "C" fn flexpath_publisher_put_external(
 ) -> Status {
     let owed = Owed { release, context };
     guard(|| {
-        let variable = of_handle(variable)?;
+        let (variable, layout) = with_layout(variable)?;
         let region = region(&variable, start, count)?;
+        if variable.records().is_some() {
+            let of = (&variable, layout.as_deref());
+            return with_step(publisher, |step| put_external_structs(step, of, &region, (elements, owed)));
+        }
         let dtype = variable.definition().dtype;
         with_step(
             publisher,
@@ -208,6 +224,11 @@ pub extern "C" fn flexpath_publisher_loan(
         check_place(memory, "memory")?;
         let variable = of_handle(variable)?;
         let region = region(&variable, start, count)?;
+        if variable.records().is_some() {
+            return Err(Failure::misuse(
+                "no memory is lent for records: put them, or keep them by put_external",
+            ));
+        }
         let dtype = variable.definition().dtype;
         with_step(publisher, |step| {
             let (lent, address) = with_type!(dtype, T => lend::<T>(step, &variable, &region))?;

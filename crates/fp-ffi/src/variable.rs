@@ -6,13 +6,23 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{check_place, give, text};
 use crate::selection::dims;
+use crate::structs::Layout;
 use fp_core::{AttributeValue, Dtype, Variable as Core};
 use std::ffi::c_char;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A variable: name, element type, kind, shape, and what is to be known of it.
 pub struct Variable {
     core: Mutex<Core>,
+    /// How structs lie that are its records.
+    layout: Option<Arc<Layout>>,
+}
+
+impl Variable {
+    /// Of records, which are structs where they have a layout.
+    pub(crate) fn of_records(core: Core, layout: Option<Arc<Layout>>) -> *mut Self {
+        hold(Self { core: Mutex::new(core), layout })
+    }
 }
 
 impl Handle for Variable {
@@ -24,13 +34,20 @@ pub(crate) fn variable(handle: *const Variable) -> Result<Core, Failure> {
     Ok(find(handle)?.core.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
+/// The same, and how structs lie that are its records.
+pub(crate) fn with_layout(handle: *const Variable) -> Result<(Core, Option<Arc<Layout>>), Failure> {
+    let found = find(handle)?;
+    let core = found.core.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok((core, found.layout.clone()))
+}
+
 fn define(place: *mut *mut Variable, code: i32, make: impl FnOnce(Dtype) -> Result<Core, Failure>) -> Status {
     guard(|| {
         check_place(place, "variable")?;
         let dtype = dtype(code)?;
         let made = make(dtype)?;
         let core = Mutex::new(if dtype == Dtype::Bool { made.with_truth_values() } else { made });
-        give(place, hold(Variable { core }), "variable")?;
+        give(place, hold(Variable { core, layout: None }), "variable")?;
         Ok(Status::Ok)
     })
 }

@@ -151,6 +151,13 @@ fn what_is_needed_beside_puts_and_gets() {
 }
 
 #[test]
+fn a_derived_variable_is_read_as_any_other() {
+    let place = place();
+    let derived = LIBRARY_AND_MODULE.compile("tests/fortran/derived.f90");
+    assert_eq!(run(&derived, &[], place.path(), (0, 1), "shm,tcp").printed(), "derived\n");
+}
+
+#[test]
 fn every_kind_of_variable() {
     let place = place();
     let kinds = LIBRARY_AND_MODULE.compile("tests/fortran/kinds.f90");

@@ -65,6 +65,35 @@ fn everything_else_works_with_both_ends_in_one_process() {
     assert_eq!(run(&in_cpp, place().path(), (0, 1), "shm,tcp").printed(), "complete\n");
 }
 
+/// Runs a program with both ends of a stream over each transport.
+fn over_each(source: &str, printed: &str) {
+    let program = LIBRARY.compile(source);
+    for transports in ["inproc,shm,tcp", "shm", "tcp"] {
+        let place = place();
+        assert_eq!(run(&program, place.path(), (0, 1), transports).printed(), printed, "{transports}");
+    }
+}
+
+#[test]
+fn structs_are_records_as_they_lie() {
+    over_each("tests/c/records.c", "as they lay\n");
+}
+
+#[test]
+fn records_with_lists_and_texts_are_made_and_read_field_by_field() {
+    over_each("tests/c/lists.c", "all there\n");
+}
+
+#[test]
+fn variables_are_derived_where_c_says() {
+    over_each("tests/c/derived.c", "derived\n");
+}
+
+#[test]
+fn the_cpp_layer_has_records_and_derived_variables() {
+    over_each("tests/c/records.cpp", "all there\n");
+}
+
 #[test]
 fn what_is_lent_and_looked_at_is_copied_nowhere() {
     let program = LIBRARY.compile("tests/c/zero_copy.c");
@@ -162,6 +191,22 @@ fn a_get_times_out_and_nothing_is_written_late() {
     assert_eq!(lines.next().as_deref(), Some("done"));
     late.printed();
     ranks.into_iter().for_each(|rank| drop(rank.printed()));
+}
+
+#[test]
+fn the_example_of_records_does_what_it_says() {
+    let place = place();
+    let atoms = LIBRARY.compile("../../examples/c/atoms.c");
+    let run = |role: &str| {
+        let mut command = Checker::chosen().run(&atoms);
+        start(command.arg(role).env("FLEXPATH_RENDEZVOUS", place.path()))
+    };
+    let (publisher, subscriber) = (run("publish"), run("subscribe"));
+    let printed = subscriber.printed();
+    publisher.printed();
+    assert!(printed.starts_with("atoms provides it, converted\nstep 0: atom 7 at 0.7, "), "{printed}");
+    assert!(printed.contains("sized by neighbour_count"), "{printed}");
+    assert_eq!(printed.lines().filter(|line| line.starts_with("step ")).count(), 3, "{printed}");
 }
 
 #[test]

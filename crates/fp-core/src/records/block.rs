@@ -63,12 +63,16 @@ impl RecordBlock {
     }
 
     /// Records that are bytes already, as [`fp_types::record::encode_with`] writes them for a type without a Rust
-    /// type: `count` of them. They are checked.
+    /// type: `count` of them, in a vector or any other owner of bytes that stay as they are. They are checked.
     ///
     /// # Errors
     /// The bytes are no such records.
-    pub fn encoded(schema: &RecordSchema, count: usize, bytes: Vec<u8>) -> Result<Self, RecordBlockError> {
-        Records::new(schema, &bytes, count)?;
+    pub fn encoded(
+        schema: &RecordSchema,
+        count: usize,
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> Result<Self, RecordBlockError> {
+        Records::new(schema, bytes.as_ref(), count)?;
         Ok(Self { schema: schema.clone(), count, bytes: Payload::from_owner(bytes) })
     }
 

@@ -7,6 +7,7 @@
 //! | `types` | types that were put or heard of, and the conversions between them: each worked out once |
 //! | `reading`, `whole` | taking records, as they lie or as another type; those with lists and texts |
 //! | `route`, `through` | the cheapest way to a type over registered transforms; taking it, once in a step |
+//! | `filling` | taking records into memory of the caller's |
 //! | `set` | records that were taken, with their type |
 //! | `providing` | which variables of a stream provide a type, and why the others do not |
 //!
@@ -14,6 +15,7 @@
 //! bytes beside each block, of a variable of its own that users do not see ([`fp_types::VariableDef::parts`]).
 
 mod block;
+mod filling;
 mod providing;
 mod reading;
 mod route;

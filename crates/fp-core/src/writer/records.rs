@@ -11,6 +11,9 @@ use fp_transport::Payload;
 use fp_types::record::{Record, RecordSchema};
 use fp_types::{ArrayKind, Region, Shape};
 
+/// What is to be done instead.
+const NO_RECORDS: &str = "its elements are no records: put them as elements";
+
 impl StepWriter {
     /// Puts a block of records: no copy, unless a subscriber shares memory with this rank (1, counted). Records lie
     /// densely in the variable's memory order.
@@ -44,10 +47,45 @@ impl StepWriter {
     ) -> Result<(), PutError> {
         let schema = crate::records::plain_schema::<T>().map_err(|error| self.no_records(variable, error))?;
         self.admit_records(variable, region, &schema, records.len())?;
+        self.copy_records(variable, region, bytemuck::cast_slice(records))
+    }
+
+    /// Puts a copy of records of a type that was made at run time, made in the pool: `bytes` are as many records as the
+    /// region has, as they lie by the variable's type.
+    ///
+    /// # Errors
+    /// As [`StepWriter::put_records`]; a type with lists or texts, whose bytes [`RecordBlock::encoded`] takes.
+    pub fn put_record_bytes(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        bytes: &[u8],
+    ) -> Result<(), PutError> {
+        let Some(schema) = variable.records().cloned() else {
+            return Err(self.wrong_kind(variable, NO_RECORDS));
+        };
+        if !schema.is_plain() {
+            let record = schema.record().name.clone();
+            return Err(self.no_records(variable, RecordBlockError::NotPlain { record }));
+        }
+        let size = schema.size_bytes();
+        self.admit_records(variable, region, &schema, bytes.len().div_ceil(size))?;
+        if bytes.len() % size != 0 {
+            let expected = region.element_count().saturating_mul(size as u64);
+            return Err(self.wrong_len(
+                variable,
+                format!("the bytes of {region}"),
+                expected,
+                bytes.len() as u64,
+            ));
+        }
+        self.copy_records(variable, region, bytes)
+    }
+
+    fn copy_records(&mut self, variable: &Variable, region: &Region, bytes: &[u8]) -> Result<(), PutError> {
         if !self.wanted(variable.name()) {
             return self.note(variable, region, None);
         }
-        let bytes: &[u8] = bytemuck::cast_slice(records);
         let mut loan = self.lend(variable, bytes.len())?;
         loan.copy_from_slice(bytes);
         Counters::add(&self.shared.counters.put_copied_bytes, bytes.len());
@@ -92,8 +130,7 @@ impl StepWriter {
         count: usize,
     ) -> Result<(), PutError> {
         let Some(expected) = variable.records() else {
-            let instead = "its elements are no records: put them as elements";
-            return Err(self.wrong_kind(variable, instead));
+            return Err(self.wrong_kind(variable, NO_RECORDS));
         };
         if expected != found {
             let (step, variable) = (self.step, variable.name().to_owned());

@@ -103,6 +103,24 @@ impl RecordTarget<'_> {
         self.put_field(index, |target| target.put_elements(values))
     }
 
+    /// Writes the numbers of the field of that index, which lie in this machine's order already.
+    pub fn put_bytes(&mut self, index: usize, dtype: Dtype, bytes: &[u8]) -> Result<(), EncodeError> {
+        let size = dtype.size_bytes().ok_or(EncodeError::Type)?;
+        self.put_field(index, |target| {
+            let at = target.make_room(bytes.len() / size)?;
+            ElementTarget { unit: target.unit, out: &mut *target.out, at }.put_bytes(dtype, bytes)
+        })
+    }
+
+    /// Writes the texts, or opaque bytes, of the field of that index.
+    pub fn put_texts(&mut self, index: usize, texts: &[impl AsRef<[u8]>]) -> Result<(), EncodeError> {
+        self.put_field(index, |target| {
+            let at = target.make_room(texts.len())?;
+            let texts = texts.iter().map(AsRef::as_ref);
+            ElementTarget { unit: target.unit, out: &mut *target.out, at }.put_texts(texts)
+        })
+    }
+
     /// Writes the field of that index, which is `count` records: `put` is called for each, with its index and place.
     pub fn put_records(
         &mut self,

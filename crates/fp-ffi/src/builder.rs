@@ -1,0 +1,162 @@
+//! Records that are made field by field: those with lists, texts and absent fields.
+#![allow(unsafe_code, unreachable_pub)] // exported names
+
+use crate::elements::dtype;
+use crate::failure::{Failure, Outcome, Status, guard};
+use crate::handles::{Handle, find, hold, take};
+use crate::publisher::{Publisher, with_step};
+use crate::put::region;
+use crate::raw::{check_place, give, text, texts, values};
+use crate::records::{no_block, put_block};
+use crate::rows::{Cell, Numbers, Row, put_row, reserved, room};
+use crate::schema::{Schema, built};
+use crate::variable::{Variable, variable as of_handle};
+use fp_core::RecordBlock;
+use fp_core::record::{Field, RecordSchema, encode_with};
+use std::ffi::{c_char, c_void};
+use std::sync::{Mutex, PoisonError};
+
+/// Records on their way.
+pub struct Builder {
+    schema: RecordSchema,
+    rows: Mutex<Vec<Row>>,
+}
+
+impl Handle for Builder {
+    const NAME: &'static str = "builder";
+}
+
+impl Builder {
+    fn block(&self) -> Result<RecordBlock, Failure> {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        // The memory that the encoding takes at once.
+        reserved::<u8>(rows.len().saturating_mul(self.schema.size_bytes()))?;
+        let bytes = encode_with(&self.schema, rows.len(), |index, to| {
+            rows.get(index).map_or(Ok(()), |row| put_row(self.schema.record(), row, to))
+        });
+        let bytes = bytes.map_err(|error| Failure::misuse(error.to_string()))?;
+        RecordBlock::encoded(&self.schema, rows.len(), bytes).map_err(|error| no_block(&error))
+    }
+}
+
+/// Makes `count` records of a type, of which nothing is set: numbers are 0, texts and lists empty, optional fields absent.
+/// To be freed by `flexpath_builder_free`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_builder_create(
+    schema: *const Schema,
+    count: u64,
+    builder: *mut *mut Builder,
+) -> Status {
+    guard(|| {
+        check_place(builder, "builder")?;
+        let schema = built(schema)?.schema;
+        let rows = Mutex::new(room(usize::try_from(count).unwrap_or(usize::MAX))?);
+        give(builder, hold(Builder { schema, rows }), "builder")?;
+        Ok(Status::Ok)
+    })
+}
+
+fn change(
+    builder: *const Builder,
+    index: u64,
+    path: *const c_char,
+    run: impl FnOnce(&mut Cell, &Field) -> Result<(), Failure>,
+) -> Outcome {
+    let (found, path) = (find(builder)?, text(path, "path")?);
+    let mut rows = found.rows.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = rows.len();
+    let row = usize::try_from(index).ok().and_then(|index| rows.get_mut(index));
+    let row = row.ok_or_else(|| Failure::misuse(format!("record {index} of {count}: they count from 0")))?;
+    let (cell, field) = row.follow(found.schema.record(), path)?;
+    run(cell, field)?;
+    Ok(Status::Ok)
+}
+
+/// Sets all `len` numbers of a field of the record at `index` (from 0): one, as many as an array has, or however many for a
+/// list, whose length field need not be set. `path` is the field's name; in a nested record with a dot, in a list of records
+/// with an index: `cell.corner[3].x`. `code` is the type of the elements; the field's own must hold all its values. Opaque
+/// bytes are set as `FLEXPATH_DTYPE_U8`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_builder_set(
+    builder: *mut Builder,
+    index: u64,
+    path: *const c_char,
+    code: i32,
+    elements: *const c_void,
+    len: u64,
+) -> Status {
+    guard(|| {
+        let dtype = dtype(code)?;
+        let size = dtype.size_bytes().ok_or_else(|| crate::elements::unusable(dtype))?;
+        let len_bytes = usize::try_from(len).unwrap_or(usize::MAX).saturating_mul(size);
+        let bytes = values(elements.cast::<u8>(), len_bytes, "elements")?;
+        change(builder, index, path, |cell, field| cell.set_numbers(field, Numbers { dtype, bytes }))
+    })
+}
+
+/// Sets a text of the record at `index`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_builder_set_text(
+    builder: *mut Builder,
+    index: u64,
+    path: *const c_char,
+    value: *const c_char,
+) -> Status {
+    guard(|| {
+        let value = text(value, "value")?;
+        change(builder, index, path, |cell, field| cell.set_texts(field, &[value]))
+    })
+}
+
+/// Sets all `count` texts of an array or list of texts. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_builder_set_texts(
+    builder: *mut Builder,
+    index: u64,
+    path: *const c_char,
+    all: *const *const c_char,
+    count: u64,
+) -> Status {
+    guard(|| {
+        let all = texts(all, count, "texts")?;
+        change(builder, index, path, |cell, field| cell.set_texts(field, &all))
+    })
+}
+
+/// Sets how many records a list of records has; then their fields are set by paths with an index. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_builder_set_len(
+    builder: *mut Builder,
+    index: u64,
+    path: *const c_char,
+    len: u64,
+) -> Status {
+    guard(|| {
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        change(builder, index, path, |cell, field| cell.set_len(field, len))
+    })
+}
+
+/// Puts a copy of the records of a builder, which stays as it is, into the step that is open: as many as `count` makes.
+/// Start and count as in `flexpath_publisher_put`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_put_built(
+    publisher: *mut Publisher,
+    variable: *const Variable,
+    start: *const u64,
+    count: *const u64,
+    builder: *const Builder,
+) -> Status {
+    guard(|| {
+        let (variable, builder) = (of_handle(variable)?, find(builder)?);
+        let region = region(&variable, start, count)?;
+        let block = builder.block()?;
+        with_step(publisher, |step| put_block(step, &variable, &region, block))
+    })
+}
+
+/// Frees a builder. What was put of it stays. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_builder_free(builder: *mut Builder) -> Status {
+    guard(|| take(builder).map(|_| Status::Ok))
+}

@@ -1,0 +1,317 @@
+//! Records of whatever type, as they were taken of a step: read field by field.
+#![allow(unsafe_code, unreachable_pub)] // exported names
+
+use crate::elements::{dtype, unusable};
+use crate::failure::{Failure, Outcome, Status, guard};
+use crate::handles::{Handle, find, hold, take};
+use crate::raw::{check_place, give, room, text};
+use crate::scalars::{Kind, of_bytes, of_value};
+use crate::schema::{Schema, built};
+use crate::selection::{SelectionStruct, select};
+use crate::step::Step;
+use crate::structs::{Layout, not_plain};
+use crate::texts::keep;
+use fp_core::record::{ReadError, Value};
+use fp_core::{AttributeValue, Dtype, RecordSet};
+use std::ffi::{c_char, c_void};
+use std::sync::{Arc, OnceLock};
+
+/// Records of a step, which is held as long. Any number of threads may read them.
+pub struct Records {
+    set: RecordSet,
+    /// How the structs lie that they were asked for as.
+    layout: Option<Arc<Layout>>,
+    /// A copy of records that do not lie where a struct may.
+    aligned: OnceLock<Vec<u128>>,
+}
+
+impl Handle for Records {
+    const NAME: &'static str = "set of records";
+}
+
+/// What is to be known of a value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ValueStruct {
+    /// one of `flexpath_value_kind`
+    pub kind: i32,
+    /// one of `flexpath_dtype`: what the elements are; 0 for records and where there is no value
+    pub dtype: i32,
+    /// how many elements there are
+    pub count: u64,
+}
+
+pub(crate) fn unreadable(error: &ReadError) -> Failure {
+    let status = match error {
+        ReadError::Utf8 { .. } | ReadError::NoTruthValue { .. } | ReadError::UnknownName { .. } => {
+            Status::PeerMisbehaved
+        }
+        _ => Status::Misuse,
+    };
+    Failure::new(status, error.to_string())
+}
+
+impl Records {
+    /// Runs something with the value that a path leads to.
+    fn value<T>(
+        &self,
+        index: u64,
+        path: &str,
+        run: impl FnOnce(Value<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let changed =
+            |error: fp_core::record::ValueError| Failure::new(Status::PeerMisbehaved, error.to_string());
+        let records = self.set.records().map_err(changed)?;
+        let none = || Failure::misuse(format!("record {index} of {}: they count from 0", self.set.count()));
+        let at = usize::try_from(index).ok().and_then(|index| records.record(index)).ok_or_else(none)?;
+        run(at.value(path).map_err(|error| unreadable(&error))?)
+    }
+
+    /// The numbers of a field of several records, one after another.
+    fn fill(&self, first: u64, count: u64, path: &str, to: (Dtype, &mut [u8])) -> Result<(), Failure> {
+        let changed =
+            |error: fp_core::record::ValueError| Failure::new(Status::PeerMisbehaved, error.to_string());
+        let records = self.set.records().map_err(changed)?;
+        let (dtype, destination) = to;
+        let size = dtype.size_bytes().ok_or_else(|| unusable(dtype))?;
+        let (len, mut rest) = (destination.len() / size, destination);
+        let wrong_len = |found: usize| {
+            let text = format!("{path:?} of {count} records has {found} elements or more, but {len} fit");
+            Failure::new(Status::WrongLen, text)
+        };
+        for index in first..first.saturating_add(count) {
+            let none =
+                || Failure::misuse(format!("record {index} of {}: they count from 0", self.set.count()));
+            let at = usize::try_from(index).ok().and_then(|index| records.record(index)).ok_or_else(none)?;
+            let value = at.value(path).map_err(|error| unreadable(&error))?;
+            let elements = elements(&value);
+            let done = len - rest.len() / size;
+            let (place, others) = rest
+                .split_at_mut_checked(elements.saturating_mul(size))
+                .ok_or_else(|| wrong_len(done.saturating_add(elements)))?;
+            numbers(&value, path, dtype, place)?;
+            rest = others;
+        }
+        match rest.len() / size {
+            0 => Ok(()),
+            more => {
+                let text = format!("{path:?} of {count} records has {} elements, but {len} fit", len - more);
+                Err(Failure::new(Status::WrongLen, text))
+            }
+        }
+    }
+
+    /// Where the records are, at a place where structs may be.
+    fn address(&self) -> *const c_void {
+        let bytes = self.set.as_bytes();
+        if bytes.as_ptr().addr().is_multiple_of(self.set.schema().alignment_bytes()) {
+            return bytes.as_ptr().cast();
+        }
+        let copy = || {
+            let chunks = bytes.chunks(size_of::<u128>());
+            let whole = chunks.map(|chunk| {
+                let mut padded = [0; size_of::<u128>()];
+                padded.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+                u128::from_ne_bytes(padded)
+            });
+            whole.collect()
+        };
+        self.aligned.get_or_init(copy).as_ptr().cast()
+    }
+}
+
+fn elements(value: &Value<'_>) -> usize {
+    match value {
+        Value::Absent => 0,
+        Value::Array(array) => array.count(),
+        Value::Bytes(bytes) => bytes.len(),
+        _ => 1,
+    }
+}
+
+fn numbers(value: &Value<'_>, path: &str, dtype: Dtype, place: &mut [u8]) -> Result<(), Failure> {
+    match value {
+        Value::Absent => Ok(()),
+        Value::Array(array) => {
+            array
+                .convert_into(dtype, place)
+                .map_err(|error| Failure::new(Status::WrongDtype, format!("{path:?}: {error}")))?;
+            match dtype == Dtype::Bool && place.iter().any(|&truth| truth > 1) {
+                true => {
+                    Err(Failure::new(Status::PeerMisbehaved, format!("{path:?}: a truth value is 0 or 1")))
+                }
+                false => Ok(()),
+            }
+        }
+        Value::Bytes(bytes) if dtype == Dtype::U8 => {
+            place.copy_from_slice(bytes);
+            Ok(())
+        }
+        other => of_value(other, dtype, place).ok_or_else(|| {
+            let text = format!("{path:?}: {} is no value of {dtype}", of_bytes(other));
+            Failure::new(Status::WrongDtype, text)
+        }),
+    }
+}
+
+fn take_records(
+    (step, variable): (*mut Step, *const c_char),
+    select: fp_core::Select,
+    schema: *const Schema,
+    records: *mut *mut Records,
+) -> Outcome {
+    check_place(records, "records")?;
+    let (step, name) = (find(step)?, text(variable, "variable")?);
+    let (set, layout) = match schema.is_null() {
+        true => (step.reader.records(name, select)?, None),
+        false => {
+            let built = built(schema)?;
+            (step.reader.records_as(name, select, &built.schema)?, built.layout)
+        }
+    };
+    give(records, hold(Records { set, layout, aligned: OnceLock::new() }), "records")?;
+    Ok(Status::Ok)
+}
+
+/// Takes the selected records (`selection` null: everything): as those of the type `schema`, converted if need be as by
+/// `flexpath_step_get_records`, or as they are where that is null. To be released by `flexpath_records_release`. Waits at
+/// most as long as `FetchTimeoutSecs` says. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_records(
+    step: *mut Step,
+    variable: *const c_char,
+    selection: *const SelectionStruct,
+    schema: *const Schema,
+    records: *mut *mut Records,
+) -> Status {
+    guard(|| take_records((step, variable), select(selection)?, schema, records))
+}
+
+/// As `flexpath_step_records`, with the selection in words, as by `flexpath_step_get_by_text`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_records_by_text(
+    step: *mut Step,
+    variable: *const c_char,
+    selection: *const c_char,
+    schema: *const Schema,
+    records: *mut *mut Records,
+) -> Status {
+    guard(|| take_records((step, variable), text(selection, "selection")?.into(), schema, records))
+}
+
+/// Writes how many records there are to `count`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_records_count(records: *const Records, count: *mut u64) -> Status {
+    guard(|| {
+        give(count, find(records)?.set.count() as u64, "count")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Makes a schema of the type of these records, to be freed by `flexpath_schema_free`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_records_schema(records: *const Records, schema: *mut *mut Schema) -> Status {
+    guard(|| {
+        check_place(schema, "schema")?;
+        give(schema, hold(Schema::of(find(records)?.set.schema())), "schema")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Writes what is to be known of a value of the record at `index` (from 0) to `value`. `path` is the field's name; in a
+/// nested record with a dot, in an array or list with an index: `cell.corner[3].x`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_records_describe(
+    records: *const Records,
+    index: u64,
+    path: *const c_char,
+    value: *mut ValueStruct,
+) -> Status {
+    guard(|| {
+        let (found, path) = (find(records)?, text(path, "path")?);
+        let told = found.value(index, path, |value| {
+            let (kind, dtype) = Kind::of(&value);
+            Ok(ValueStruct { kind: kind as i32, dtype, count: elements(&value) as u64 })
+        })?;
+        give(value, told, "value")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Takes the numbers that `path` leads to in `count` records from `first` on into `destination`, one after another: `len`
+/// fit there, and must be as many as there are. `code` is what they become, and must hold every value. What is absent and
+/// has no default is no element; opaque bytes are taken as `FLEXPATH_DTYPE_U8`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_records_get(
+    records: *const Records,
+    first: u64,
+    count: u64,
+    path: *const c_char,
+    code: i32,
+    destination: *mut c_void,
+    len: u64,
+) -> Status {
+    guard(|| {
+        let (found, path, dtype) = (find(records)?, text(path, "path")?, dtype(code)?);
+        let size = dtype.size_bytes().ok_or_else(|| unusable(dtype))?;
+        let len_bytes = usize::try_from(len).unwrap_or(usize::MAX).saturating_mul(size);
+        found.fill(first, count, path, (dtype, room(destination.cast::<u8>(), len_bytes, "destination")?))?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Writes the text that `path` leads to, or the name of an enumeration, to `value`. Valid until the next call on this thread
+/// that gives a text. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_records_text(
+    records: *const Records,
+    index: u64,
+    path: *const c_char,
+    value: *mut *const c_char,
+) -> Status {
+    guard(|| {
+        check_place(value, "value")?;
+        let (found, path) = (find(records)?, text(path, "path")?);
+        let address = found.value(index, path, |of| match of {
+            Value::Text(text) | Value::Enum(text, _) => Ok(keep(text)),
+            Value::Default(AttributeValue::Text(text)) => Ok(keep(text)),
+            _ => Err(Failure::new(Status::WrongDtype, format!("{path:?} is no text"))),
+        })?;
+        give(value, address, "value")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Writes to `elements` where the records lie, as the structs that they were asked for as (or as their type says), valid
+/// until they are released, and 1 to `is_zero_copy` unless that is null if they were not copied. Not for records with lists
+/// or texts, nor for structs that lie otherwise than their records: `flexpath_step_get_records` fills those. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_records_elements(
+    records: *const Records,
+    elements: *mut *const c_void,
+    is_zero_copy: *mut i32,
+) -> Status {
+    guard(|| {
+        let found = find(records)?;
+        if !found.set.schema().is_plain() {
+            return Err(not_plain(found.set.schema()));
+        }
+        if found.layout.as_ref().is_some_and(|layout| !layout.is_same()) {
+            return Err(Failure::misuse(
+                "the structs lie otherwise than their records: fill some of your own",
+            ));
+        }
+        give(elements, found.address(), "elements")?;
+        if !is_zero_copy.is_null() {
+            let is_one = found.set.is_zero_copy() && found.aligned.get().is_none();
+            give(is_zero_copy, i32::from(is_one), "is_zero_copy")?;
+        }
+        Ok(Status::Ok)
+    })
+}
+
+/// Releases records; what was told of them is not to be read any more. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_records_release(records: *mut Records) -> Status {
+    guard(|| take(records).map(|_| Status::Ok))
+}
