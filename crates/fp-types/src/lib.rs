@@ -43,6 +43,7 @@ mod dtype;
 mod hash;
 mod id;
 mod index;
+mod instructions;
 mod layout;
 mod order;
 mod plan;
@@ -62,6 +63,7 @@ pub use id::{
     BlockId, Epoch, Fingerprint, LayoutId, ParseBlockIdError, ParseEpochError, Rank, StepId, SubscriptionId,
     TableId,
 };
+pub use instructions::Instructions;
 pub use layout::{Layout, LayoutError, MAX_BLOCKS};
 pub use order::MemoryOrder;
 pub use plan::{

@@ -1,4 +1,4 @@
-//! Instructions of the hot paths of geometry and types: a plan, copying its runs, a conversion.
+//! Instructions of the hot paths of geometry and types: a plan, copying its runs, conversions of an array and of records.
 
 #[path = "../../../tests/guard/mod.rs"]
 mod guard;
@@ -6,17 +6,20 @@ mod guard;
 use std::hint::black_box;
 
 use fp_types::MemoryOrder::RowMajor;
-use fp_types::record::{ArrayConversion, ElementForm, Loss};
+use fp_types::record::{
+    ArrayConversion, Conversion, ElementForm, Field, Loss, RecordSchema, RecordType, Records,
+};
 use fp_types::{BlockId, Dtype, GapPolicy, Layout, Packing, Rank, Region, Selection, Shape, copy, plan};
 use guard::HotPath;
 
 const CALLS: u64 = 50;
 
-/// What each costs.
+/// What each costs, where the machine has AVX2: the last two take some 2.5 times as many without.
 const PATHS: &[HotPath] = &[
     HotPath { name: "plan", calls: CALLS, instructions: 211_600, tolerance_percent: 5 },
     HotPath { name: "runs", calls: CALLS, instructions: 26_520, tolerance_percent: 5 },
-    HotPath { name: "conversion", calls: CALLS, instructions: 7_350, tolerance_percent: 5 },
+    HotPath { name: "conversion", calls: CALLS, instructions: 3_020, tolerance_percent: 5 },
+    HotPath { name: "records", calls: CALLS, instructions: 20_000, tolerance_percent: 5 },
 ];
 
 #[test]
@@ -40,13 +43,23 @@ fn plan_copy_and_convert() {
         ArrayConversion::new(form(Dtype::F32), form(Dtype::F64), Loss::Allowed).expect("a widening");
     let shape = Shape::new([4096]).expect("a shape");
     let (floats, mut doubles) = (vec![0u8; 4096 * 4], vec![1u8; 4096 * 8]);
+    let wider = Conversion::new(&atom(Dtype::U32, Dtype::F32), &atom(Dtype::U64, Dtype::F64), Loss::Refused);
+    let (wider, atoms, mut wide_atoms) =
+        (wider.expect("a widening"), vec![0u8; 1024 * 16], vec![1; 1024 * 32]);
     for _ in 0..CALLS {
+        watched_records(&wider, &atoms, &mut wide_atoms);
         assert_eq!(watched_plan(&layout, &region), 27);
         watched_runs(&source, &packings, &mut destination, &block);
         watched_conversion(&conversion, &shape, &floats, &mut doubles);
     }
     assert_eq!(destination.iter().map(|byte| usize::from(*byte)).sum::<usize>(), source.len());
-    assert!(doubles.iter().all(|byte| *byte == 0));
+    assert!(doubles.iter().chain(&wide_atoms).all(|byte| *byte == 0));
+}
+
+/// A record of three numbers and one of another type.
+fn atom(id: Dtype, x: Dtype) -> RecordSchema {
+    let position = Field::new("x", x).fixed(Shape::new([3]).expect("a shape"));
+    RecordType::new("Atom").field(position).field(Field::new("id", id)).build().expect("a type")
 }
 
 fn cube(side: u64) -> Region {
@@ -80,4 +93,11 @@ fn watched_runs(source: &[u8], packings: &(Packing, Packing), destination: &mut 
 #[inline(never)]
 fn watched_conversion(conversion: &ArrayConversion, shape: &Shape, source: &[u8], destination: &mut [u8]) {
     conversion.run(shape, black_box(source), destination).expect("a conversion");
+}
+
+/// 1024 records whose fields become wider.
+#[inline(never)]
+fn watched_records(conversion: &Conversion, source: &[u8], destination: &mut Vec<u8>) {
+    let records = Records::new(conversion.source(), black_box(source), 1024).expect("whole records");
+    conversion.convert_into(&records, destination).expect("a conversion");
 }

@@ -1,6 +1,8 @@
 //! Computes expressions strip by strip: every instruction is one loop over a strip, of which the compiler makes vector
 //! instructions where the machine has them.
 
+use fp_types::Instructions;
+
 use super::Expression;
 use super::program::{Function, Instruction};
 use crate::numbers::STRIP;
@@ -8,15 +10,30 @@ use crate::numbers::STRIP;
 /// A strip of values.
 type Values = [f64; STRIP];
 
+/// Where an operand is.
+#[derive(Clone, Copy)]
+enum Operand {
+    /// In the strip at its height of the stack.
+    Strip,
+    /// In a variable: read from there, without a copy.
+    Input(usize),
+}
+
 /// An expression and the room to compute it.
 pub(crate) struct Evaluation<'a> {
     program: &'a [Instruction],
+    operands: Vec<Operand>,
     /// As many strips as the expression needs at once.
     stack: Vec<Values>,
+    instructions: Instructions,
 }
 
 impl<'a> Evaluation<'a> {
     pub(crate) fn new(expression: &'a Expression) -> Self {
+        Self::with_instructions(expression, Instructions::widest())
+    }
+
+    fn with_instructions(expression: &'a Expression, instructions: Instructions) -> Self {
         let (mut height, mut highest) = (0usize, 1);
         for instruction in expression.program() {
             height += 1;
@@ -26,48 +43,107 @@ impl<'a> Evaluation<'a> {
             highest = highest.max(height);
         }
         // One to spare: an instruction's result is counted before its operands are gone.
-        Self { program: expression.program(), stack: vec![[0.0; STRIP]; highest + 1] }
+        let stack = vec![[0.0; STRIP]; highest + 1];
+        Self { program: expression.program(), operands: Vec::with_capacity(highest), stack, instructions }
     }
 
     /// Computes the elements of one strip: `inputs` has as many as `output` for each variable.
     pub(crate) fn run(&mut self, inputs: &[&[f64]], output: &mut [f64]) {
-        let (count, mut height) = (output.len(), 0);
-        for instruction in self.program {
-            match instruction {
-                Instruction::Number(number) => self.stack[height][..count].fill(*number),
-                Instruction::Variable(index) => self.stack[height][..count].copy_from_slice(inputs[*index]),
+        let count = output.len();
+        self.operands.clear();
+        let mut program = self.program.iter().peekable();
+        while let Some(instruction) = program.next() {
+            let operand = match instruction {
+                Instruction::Number(number) => {
+                    self.stack[self.operands.len()][..count].fill(*number);
+                    Operand::Strip
+                }
+                Instruction::Variable(index) => Operand::Input(*index),
                 Instruction::Call(function) => {
-                    height -= function.arguments();
-                    call(*function, &mut self.stack[height..height + function.arguments()], count);
+                    let height = self.operands.len() - function.arguments();
+                    let is_added = program.peek() == Some(&&Instruction::Call(Function::Add));
+                    if is_added && *function == Function::Multiply && self.add_product(height, inputs, count)
+                    {
+                        program.next();
+                        self.operands.truncate(height);
+                        continue;
+                    }
+                    self.call(*function, height, inputs, count);
+                    self.operands.truncate(height);
+                    Operand::Strip
+                }
+            };
+            self.operands.push(operand);
+        }
+        match self.operands.first() {
+            Some(Operand::Input(index)) => output.copy_from_slice(inputs[*index]),
+            Some(Operand::Strip) | None => output.copy_from_slice(&self.stack[0][..count]),
+        }
+    }
+
+    /// Adds the product of the two operands from that height on to the strip below them, rounded in between as if one came
+    /// after the other; says whether there is such a strip.
+    fn add_product(&mut self, height: usize, inputs: &[&[f64]], count: usize) -> bool {
+        let Some([Operand::Strip, left, right]) = height.checked_sub(1).map(|below| &self.operands[below..])
+        else {
+            return false;
+        };
+        let [sum, first, second, ..] = &mut self.stack[height - 1..] else { return false };
+        let place = |operand: &Operand| match operand {
+            Operand::Strip => None,
+            Operand::Input(index) => Some(inputs[*index]),
+        };
+        let (left, right) =
+            (place(left).unwrap_or(&first[..count]), place(right).unwrap_or(&second[..count]));
+        let sum = &mut sum[..count];
+        self.instructions.run(|| {
+            sum.iter_mut().zip(left).zip(right).for_each(|((sum, left), right)| *sum += left * right);
+        });
+        true
+    }
+
+    /// Computes a function of the operands from that height on; the result is the strip at that height.
+    fn call(&mut self, function: Function, height: usize, inputs: &[&[f64]], count: usize) {
+        let input = |operand: &Operand| match operand {
+            Operand::Strip => None,
+            Operand::Input(index) => Some(inputs[*index]),
+        };
+        let instructions = self.instructions;
+        match (&self.operands[height..], &mut self.stack[height..]) {
+            ([a], [result, ..]) => {
+                let (result, a) = (&mut result[..count], input(a));
+                instructions.run(|| unary(function, result, a));
+            }
+            ([a, b], [result, strip, ..]) => {
+                let (result, a, b) = (&mut result[..count], input(a), input(b).unwrap_or(&strip[..count]));
+                instructions.run(|| binary(function, result, a, b));
+            }
+            ([condition, then, otherwise], [result, strips @ ..]) => {
+                let [second, third, ..] = strips else { return };
+                let result = &mut result[..count];
+                if let Some(condition) = input(condition) {
+                    result.copy_from_slice(condition);
+                }
+                let (then, otherwise) =
+                    (input(then).unwrap_or(&second[..count]), input(otherwise).unwrap_or(&third[..count]));
+                for ((condition, then), otherwise) in result.iter_mut().zip(then).zip(otherwise) {
+                    *condition = if *condition != 0.0 { *then } else { *otherwise };
                 }
             }
-            height += 1;
+            _ => {}
         }
-        output.copy_from_slice(&self.stack[0][..count]);
     }
 }
 
-/// Replaces the first operand by the function's result.
-fn call(function: Function, operands: &mut [Values], count: usize) {
-    match operands {
-        [a] => unary(function, &mut a[..count]),
-        [a, b] => binary(function, &mut a[..count], &b[..count]),
-        [condition, then, otherwise] => {
-            for ((condition, then), otherwise) in
-                condition[..count].iter_mut().zip(then.iter()).zip(otherwise.iter())
-            {
-                *condition = if *condition != 0.0 { *then } else { *otherwise };
-            }
-        }
-        _ => {}
-    }
-}
-
-fn unary(function: Function, values: &mut [f64]) {
-    let values = values.iter_mut();
+/// Replaces each value by the function of it, or by that of a variable's value.
+#[inline(always)]
+fn unary(function: Function, values: &mut [f64], variable: Option<&[f64]>) {
     macro_rules! each {
         ($apply:expr) => {
-            values.for_each(|value| *value = $apply(*value))
+            match variable {
+                Some(from) => values.iter_mut().zip(from).for_each(|(value, from)| *value = $apply(*from)),
+                None => values.iter_mut().for_each(|value| *value = $apply(*value)),
+            }
         };
     }
     match function {
@@ -98,11 +174,21 @@ fn unary(function: Function, values: &mut [f64]) {
     }
 }
 
-fn binary(function: Function, left: &mut [f64], right: &[f64]) {
-    let pairs = left.iter_mut().zip(right);
+/// Replaces each value by the function of it, or of a variable's value, and of the one to its right.
+#[inline(always)]
+fn binary(function: Function, values: &mut [f64], variable: Option<&[f64]>, right: &[f64]) {
     macro_rules! each {
         ($apply:expr) => {
-            pairs.for_each(|(left, right)| *left = $apply(*left, *right))
+            match variable {
+                Some(left) => values
+                    .iter_mut()
+                    .zip(left)
+                    .zip(right)
+                    .for_each(|((value, left), right)| *value = $apply(*left, *right)),
+                None => {
+                    values.iter_mut().zip(right).for_each(|(value, right)| *value = $apply(*value, *right))
+                }
+            }
         };
     }
     match function {
@@ -140,6 +226,7 @@ fn truth(is_true: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn value(text: &str, a: f64, b: f64) -> f64 {
         let expression = Expression::new(text, &["a", "b"]).unwrap();
@@ -190,6 +277,59 @@ mod tests {
             let result = value(&format!("{function}({arguments})"), 0.0, 0.0);
             let changed = result != 0.25 || matches!(function, Function::Minimum | Function::Absolute);
             assert!(changed && result.is_finite(), "{function} gives {result}");
+        }
+    }
+
+    /// One value of one function of operands that are variables, results and numbers.
+    fn by_itself(text: &str, a: f64, b: f64) -> f64 {
+        let expression = Expression::new(text, &["a", "b"]).unwrap();
+        let mut output = [0.0];
+        Evaluation::with_instructions(&expression, Instructions::plain()).run(&[&[a], &[b]], &mut output);
+        output[0]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn all_instructions_and_operands_give_the_same(
+            pairs in prop::collection::vec((any::<f64>(), any::<f64>()), 1..STRIP + 1), left in 0..4usize, right in 0..4usize,
+        ) {
+            let operand = |of: usize| ["a", "b", "(a + b)", "2.5"][of];
+            let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+            for function in Function::ALL.iter().filter(|function| Function::named(function.name()).is_some()) {
+                let arguments = [operand(left), operand(right), "b"][..function.arguments()].join(", ");
+                let text = format!("-{function}({arguments}) * a + {function}({arguments}) * b");
+                let expression = Expression::new(&text, &["a", "b"]).unwrap();
+                for instructions in [Instructions::plain(), Instructions::widest()] {
+                    let mut found = vec![0.0; pairs.len()];
+                    Evaluation::with_instructions(&expression, instructions).run(&[&a, &b], &mut found);
+                    for ((a, b), found) in pairs.iter().zip(&found).step_by(7) {
+                        let wanted = by_itself(&text, *a, *b);
+                        let same = wanted == *found || wanted.is_nan() && found.is_nan();
+                        prop_assert!(same, "{text} of {a} and {b}: {found}, not {wanted}");
+                    }
+                }
+            }
+        }
+
+        /// Against the same written in Rust, number by number.
+        #[test]
+        fn strips_give_what_numbers_give(
+            pairs in prop::collection::vec((-1e3..1e3f64, -1e3..1e3f64), 1..STRIP + 1),
+        ) {
+            let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+            let text = "if(a < b, sqrt(a*a + b*b), abs(a - b) / (1 + b*b)) - max(floor(a), -b) + a*b + (a+b)*(a-b)";
+            let expression = Expression::new(text, &["a", "b"]).unwrap();
+            let wanted: Vec<f64> = pairs.iter().map(|&(a, b)| {
+                let first = if a < b { (a * a + b * b).sqrt() } else { (a - b).abs() / (1.0 + b * b) };
+                first - a.floor().max(-b) + a * b + (a + b) * (a - b)
+            }).collect();
+            for instructions in [Instructions::plain(), Instructions::widest()] {
+                let mut found = vec![0.0; pairs.len()];
+                Evaluation::with_instructions(&expression, instructions).run(&[&a, &b], &mut found);
+                prop_assert_eq!(&found, &wanted);
+            }
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use fp_types::Dtype;
 use fp_types::record::ElementForm;
+use fp_types::{Dtype, Instructions};
 
 use super::Operation;
 use crate::block::{Array, ArrayType, Block};
@@ -36,9 +36,12 @@ pub(crate) fn elementwise(
 }
 
 fn kernel(operation: &Operation, dtype: Dtype) -> Kernel<'_> {
+    let instructions = Instructions::widest();
     match operation {
         Operation::Scale { factor, offset } => Box::new(move |inputs, output| {
-            output.iter_mut().zip(inputs[0]).for_each(|(to, from)| *to = from * factor + offset);
+            instructions.run(|| {
+                output.iter_mut().zip(inputs[0]).for_each(|(to, from)| *to = from * factor + offset);
+            });
         }),
         Operation::Compute(expression) => {
             let mut evaluation = Evaluation::new(expression);
@@ -48,12 +51,14 @@ fn kernel(operation: &Operation, dtype: Dtype) -> Kernel<'_> {
             let absolute = |(to, (real, imaginary)): (&mut f64, (&f64, &f64))| *to = real.hypot(*imaginary);
             output.iter_mut().zip(parts[0].iter().zip(parts[1])).for_each(absolute);
         }),
-        _ => Box::new(|inputs, output| {
-            output.fill(0.0);
-            for input in inputs {
-                output.iter_mut().zip(*input).for_each(|(to, from)| *to += from * from);
-            }
-            output.iter_mut().for_each(|sum| *sum = sum.sqrt());
+        _ => Box::new(move |inputs, output| {
+            instructions.run(|| {
+                output.fill(0.0);
+                for input in inputs {
+                    output.iter_mut().zip(*input).for_each(|(to, from)| *to += from * from);
+                }
+                output.iter_mut().for_each(|sum| *sum = sum.sqrt());
+            });
         }),
     }
 }

@@ -1,8 +1,8 @@
 //! Conversions of elements: from one number type to another, and from one byte order to the other.
 
-use half::{bf16, f16};
-
+use super::kernels::{Kernel, Step, casts, swap};
 use crate::dtype::Dtype;
+use crate::instructions::Instructions;
 
 /// In which order the bytes of a number lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,11 +97,11 @@ pub enum ElementConversionError {
     },
 }
 
-/// A loop over elements that lie densely on both sides.
-type Kernel = fn(&[u8], &mut [u8]);
-
 /// How many numbers pass at a time where a conversion has several steps.
 const TILE: usize = 512;
+
+/// As many, where an array is short.
+const SHORT_TILE: usize = 16;
 
 /// A conversion of elements, made once and run on any number of them.
 #[derive(Clone, Debug)]
@@ -112,13 +112,36 @@ pub struct ElementConversion {
     to_bytes: usize,
     /// How many numbers an element is: 2 for complex ones.
     numbers: usize,
+    /// What happens to each number.
+    work: Work,
     /// None at all: a copy. Each with the size in bytes of a number after it.
-    steps: Vec<(Kernel, usize)>,
+    steps: Vec<Step>,
+    instructions: Instructions,
+}
+
+/// What happens to each number, whatever it is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    Nothing,
+    /// So many bytes are turned around.
+    Swap(usize),
+    /// Types, and whether bytes are turned around before and after.
+    Cast(Dtype, Dtype, [bool; 2]),
 }
 
 impl ElementConversion {
     /// The conversion from one form to the other.
     pub fn new(from: ElementForm, to: ElementForm, loss: Loss) -> Result<Self, ElementConversionError> {
+        Self::with_instructions(from, to, loss, Instructions::widest())
+    }
+
+    /// The same, compiled to other instructions: to compare them.
+    pub(super) fn with_instructions(
+        from: ElementForm,
+        to: ElementForm,
+        loss: Loss,
+        instructions: Instructions,
+    ) -> Result<Self, ElementConversionError> {
         let unlike = ElementConversionError::Unlike { from: from.dtype, to: to.dtype };
         let sizes = from.dtype.size_bytes().zip(to.dtype.size_bytes());
         let (from_bytes, to_bytes) = sizes.ok_or(unlike)?;
@@ -131,16 +154,18 @@ impl ElementConversion {
         if loss == Loss::Refused && !is_lossless(source, destination) {
             return Err(ElementConversionError::Lossy { from: from.dtype, to: to.dtype });
         }
-        let mut steps = Vec::new();
         // Bytes that are only to be swapped, or not at all, need no detour over the machine's order.
-        if source != destination {
-            steps.extend(swap(source, from.byte_order, ByteOrder::NATIVE));
-            steps.extend(casts);
-            steps.extend(swap(destination, ByteOrder::NATIVE, to.byte_order));
+        let (steps, work) = if source == destination {
+            let swapped = swap(source, from.byte_order, to.byte_order);
+            (swapped.into_iter().collect(), swapped.map_or(Work::Nothing, |(_, size)| Work::Swap(size)))
         } else {
-            steps.extend(swap(source, from.byte_order, to.byte_order));
-        }
-        Ok(Self { from: from.dtype, to: to.dtype, from_bytes, to_bytes, numbers, steps })
+            let before = swap(source, from.byte_order, ByteOrder::NATIVE);
+            let after = swap(destination, ByteOrder::NATIVE, to.byte_order);
+            let work = Work::Cast(source, destination, [before.is_some(), after.is_some()]);
+            (before.into_iter().chain(casts).chain(after).collect(), work)
+        };
+        let (from, to) = (from.dtype, to.dtype);
+        Ok(Self { from, to, from_bytes, to_bytes, numbers, work, steps, instructions })
     }
 
     /// Whether the bytes stay what they are.
@@ -153,6 +178,19 @@ impl ElementConversion {
         (self.from_bytes, self.to_bytes)
     }
 
+    /// Whether the other one does the same to each number, though they may be parts of other elements.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.work == other.work
+    }
+
+    /// The same conversion of the numbers that elements are made of.
+    pub(super) fn of_numbers(mut self) -> Self {
+        self.from_bytes /= self.numbers;
+        self.to_bytes /= self.numbers;
+        self.numbers = 1;
+        self
+    }
+
     /// Converts all elements of `source`. On an error nothing was written.
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), ElementConversionError> {
         let (count, rest) = (source.len() / self.from_bytes, source.len() % self.from_bytes);
@@ -161,8 +199,14 @@ impl ElementConversion {
         }
         match self.steps.as_slice() {
             [] => destination.copy_from_slice(source),
-            [(kernel, _)] => kernel(source, destination),
-            _ => self.run_tiles(source, destination),
+            [(kernel, _)] => kernel(self.instructions, source, destination),
+            [first, middle @ .., (last, _)] => {
+                let steps = (*first, middle, *last);
+                match count * self.numbers <= SHORT_TILE {
+                    true => self.run_tiles::<{ SHORT_TILE * 8 }>(steps, source, destination),
+                    false => self.run_tiles::<{ TILE * 8 }>(steps, source, destination),
+                }
+            }
         }
         Ok(())
     }
@@ -176,21 +220,26 @@ impl ElementConversion {
         ElementConversionError::Len { from, to, source_len_bytes, destination_len_bytes }
     }
 
-    /// Runs several steps, tile by tile, so that what is between them stays in the cache.
-    fn run_tiles(&self, source: &[u8], destination: &mut [u8]) {
+    /// Runs several steps, tile by tile of so many bytes, so that what is between them stays in the cache.
+    fn run_tiles<const BYTES: usize>(
+        &self,
+        ((first, first_bytes), middle, last): (Step, &[Step], Kernel),
+        source: &[u8],
+        destination: &mut [u8],
+    ) {
         let (from_bytes, to_bytes) = (self.from_bytes / self.numbers, self.to_bytes / self.numbers);
-        let tiles = source.chunks(TILE * from_bytes).zip(destination.chunks_mut(TILE * to_bytes));
-        let (mut before, mut after) = ([0; TILE * 8], [0; TILE * 8]);
+        let tiles = source.chunks(BYTES / 8 * from_bytes).zip(destination.chunks_mut(BYTES / 8 * to_bytes));
+        let (mut before, mut after) = ([0; BYTES], [0; BYTES]);
+        let (mut before, mut after) = (&mut before[..], &mut after[..]);
         for (from, to) in tiles {
-            let count = from.len() / from_bytes;
-            before[..from.len()].copy_from_slice(from);
-            let mut size = from_bytes;
-            for (kernel, next_size) in &self.steps {
-                kernel(&before[..count * size], &mut after[..count * next_size]);
+            let (count, mut size) = (from.len() / from_bytes, first_bytes);
+            first(self.instructions, from, &mut before[..count * size]);
+            for (kernel, next_bytes) in middle {
+                kernel(self.instructions, &before[..count * size], &mut after[..count * next_bytes]);
                 std::mem::swap(&mut before, &mut after);
-                size = *next_size;
+                size = *next_bytes;
             }
-            to.copy_from_slice(&before[..to.len()]);
+            last(self.instructions, &before[..count * size], to);
         }
     }
 }
@@ -202,102 +251,6 @@ fn part(dtype: Dtype) -> Option<Dtype> {
         Dtype::C64 => Some(Dtype::F64),
         _ => None,
     }
-}
-
-/// Converts numbers one by one; the compiler makes vector instructions of it.
-fn each<const A: usize, const B: usize>(
-    source: &[u8],
-    destination: &mut [u8],
-    convert: impl Fn([u8; A]) -> [u8; B],
-) {
-    let (from, _) = source.as_chunks::<A>();
-    let (to, _) = destination.as_chunks_mut::<B>();
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = convert(*from);
-    }
-}
-
-fn swap(dtype: Dtype, from: ByteOrder, to: ByteOrder) -> Option<(Kernel, usize)> {
-    let kernel: Kernel = match dtype.size_bytes() {
-        Some(2) => |source, destination| {
-            each(source, destination, |bytes| u16::from_ne_bytes(bytes).swap_bytes().to_ne_bytes())
-        },
-        Some(4) => |source, destination| {
-            each(source, destination, |bytes| u32::from_ne_bytes(bytes).swap_bytes().to_ne_bytes())
-        },
-        Some(8) => |source, destination| {
-            each(source, destination, |bytes| u64::from_ne_bytes(bytes).swap_bytes().to_ne_bytes())
-        },
-        _ => return None,
-    };
-    (from != to).then_some((kernel, dtype.size_bytes()?))
-}
-
-/// The casts from one number type to another; none at all if they are the same.
-fn casts(from: Dtype, to: Dtype) -> Option<Vec<(Kernel, usize)>> {
-    if from == to {
-        return Some(Vec::new());
-    }
-    let (widened, narrowed) = (widen(from), narrow(to));
-    let source = if widened.is_some() { Dtype::F32 } else { from };
-    let destination = if narrowed.is_some() { Dtype::F32 } else { to };
-    let between = match source == destination {
-        true => None,
-        false => Some((kernel(source, destination)?, destination.size_bytes()?)),
-    };
-    Some(widened.into_iter().chain(between).chain(narrowed).collect())
-}
-
-/// From a short real type to `f32`.
-fn widen(from: Dtype) -> Option<(Kernel, usize)> {
-    let kernel: Kernel = match from {
-        Dtype::F16 => |source, destination| {
-            each(source, destination, |bytes| f16::from_ne_bytes(bytes).to_f32().to_ne_bytes())
-        },
-        Dtype::BF16 => |source, destination| {
-            each(source, destination, |bytes| bf16::from_ne_bytes(bytes).to_f32().to_ne_bytes())
-        },
-        _ => return None,
-    };
-    Some((kernel, 4))
-}
-
-/// From `f32` to a short real type.
-fn narrow(to: Dtype) -> Option<(Kernel, usize)> {
-    let kernel: Kernel = match to {
-        Dtype::F16 => |source, destination| {
-            each(source, destination, |bytes| f16::from_f32(f32::from_ne_bytes(bytes)).to_ne_bytes())
-        },
-        Dtype::BF16 => |source, destination| {
-            each(source, destination, |bytes| bf16::from_f32(f32::from_ne_bytes(bytes)).to_ne_bytes())
-        },
-        _ => return None,
-    };
-    Some((kernel, 2))
-}
-
-/// One loop for each pair of number types that the machine computes with.
-macro_rules! kernels {
-    ($from:expr, $to:expr; $($source:ident = $rust:ty),*) => {
-        match $from {
-            $(Dtype::$source => kernels!(@to $to; $rust; I8 = i8, I16 = i16, I32 = i32, I64 = i64, U8 = u8,
-                U16 = u16, U32 = u32, U64 = u64, F32 = f32, F64 = f64),)*
-            _ => None,
-        }
-    };
-    (@to $to:expr; $source:ty; $($destination:ident = $rust:ty),*) => {
-        match $to {
-            $(Dtype::$destination => Some(|source: &[u8], destination: &mut [u8]| {
-                each(source, destination, |bytes| (<$source>::from_ne_bytes(bytes) as $rust).to_ne_bytes())
-            }),)*
-            _ => None,
-        }
-    };
-}
-
-fn kernel(from: Dtype, to: Dtype) -> Option<Kernel> {
-    kernels!(from, to; I8 = i8, I16 = i16, I32 = i32, I64 = i64, U8 = u8, U16 = u16, U32 = u32, U64 = u64,
-        F32 = f32, F64 = f64)
 }
 
 /// The bits of an integer type's values, and whether one of them is a sign.
@@ -341,5 +294,46 @@ pub(super) fn is_lossless(from: Dtype, to: Dtype) -> bool {
         }
         (_, Some(from), _, Some(to)) => from.0 <= to.0 && from.1 <= to.1,
         _ => from == to,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn form() -> impl Strategy<Value = ElementForm> {
+        let numbers = |dtype: &Dtype| dtype.size_bytes().is_some();
+        let dtypes: Vec<Dtype> = Dtype::ALL.iter().copied().filter(numbers).collect();
+        let byte_order = prop_oneof![Just(ByteOrder::Little), Just(ByteOrder::Big)];
+        (prop::sample::select(dtypes), byte_order)
+            .prop_map(|(dtype, byte_order)| ElementForm { dtype, byte_order })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        /// Bytes of all kinds: those of NaN, of numbers that do not fit, of zeros with a sign.
+        #[test]
+        fn all_instructions_convert_as_one_element_by_itself(
+            from in form(), to in form(), bytes in prop::collection::vec(any::<u8>(), 0..9000),
+        ) {
+            let conversion = |instructions| {
+                ElementConversion::with_instructions(from, to, Loss::Allowed, instructions)
+            };
+            let Ok(plain) = conversion(Instructions::plain()) else { return Ok(()) };
+            let wide = conversion(Instructions::widest()).unwrap();
+            let (size, to_size) = plain.sizes_bytes();
+            let bytes = &bytes[..bytes.len() / size * size];
+            let mut found = [vec![1; bytes.len() / size * to_size], vec![2; bytes.len() / size * to_size]];
+            plain.run(bytes, &mut found[0]).unwrap();
+            wide.run(bytes, &mut found[1]).unwrap();
+            prop_assert_eq!(&found[0], &found[1]);
+            for (from, wanted) in bytes.chunks_exact(size).zip(found[0].chunks_exact(to_size)) {
+                let mut one = vec![3; to_size];
+                plain.run(from, &mut one).unwrap();
+                prop_assert_eq!(&one, wanted);
+            }
+        }
     }
 }

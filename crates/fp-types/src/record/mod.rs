@@ -6,8 +6,8 @@
 //! | `layout`, `canonical`, `schema` | where fields lie; the bytes of a type; both with the fingerprint |
 //! | `view`, `path`, `value` | reading records from borrowed bytes |
 //! | `encode`, `rust` | writing records, and the Rust types that are some |
-//! | `element`, `array` | conversions of plain arrays: types, byte order, memory order |
-//! | `difference`, `plan`, `run` | what two types differ in; the conversion from one to the other |
+//! | `element`, `kernels`, `array` | conversions of plain arrays: types, byte order, memory order |
+//! | `difference`, `plan`, `columns`, `run` | what two types differ in; the conversion from one to the other |
 //!
 //! The layout is described in docs/types.md. The idea of a binary form that is its own memory layout, with a
 //! description that travels once, is that of FFS (the Flexpath paper, section IV.A).
@@ -15,9 +15,11 @@
 mod array;
 mod canonical;
 mod check;
+mod columns;
 mod difference;
 mod element;
 mod encode;
+mod kernels;
 mod layout;
 mod path;
 mod plan;

@@ -1,6 +1,7 @@
 //! The conversion from one record type to another, compiled once for each pair of fingerprints.
 
 use super::array::ArrayConversion;
+use super::columns::{Column, Columns, Work};
 use super::difference::{Difference, differences};
 use super::element::{ByteOrder, ElementConversion, ElementForm, Loss};
 use super::layout::{Place, RecordLayout, Slot, Unit};
@@ -94,20 +95,10 @@ pub(super) struct RecordPlan {
     pub(super) to_size: usize,
     pub(super) from_presence: usize,
     pub(super) to_presence: usize,
-    /// Runs of bytes that stay as they are.
-    pub(super) moves: Vec<Move>,
+    /// What is alike in every record.
+    pub(super) columns: Columns,
     /// All other fields, in their order at the destination.
     pub(super) fields: Vec<FieldPlan>,
-    /// If all of the record is numbers of one kind: their conversion.
-    pub(super) whole: Option<ElementConversion>,
-}
-
-/// Bytes that stay as they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Move {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) len: usize,
 }
 
 /// How one field is made.
@@ -177,9 +168,8 @@ impl RecordPlan {
             to_size: to_layout.size_bytes,
             from_presence: from_layout.presence_offset,
             to_presence: to_layout.presence_offset,
-            moves: Vec::new(),
+            columns: Columns::new(from_layout.size_bytes, to_layout.size_bytes),
             fields: Vec::new(),
-            whole: None,
         };
         for (index, (field, slot)) in to_record.fields.iter().zip(&to_layout.slots).enumerate() {
             let found = from_record.fields.iter().zip(&from_layout.slots);
@@ -190,7 +180,6 @@ impl RecordPlan {
             };
             plan.add(made, (from_record, to_record, to_layout), index)?;
         }
-        plan.whole = plan.find_whole();
         Some(plan)
     }
 
@@ -210,37 +199,15 @@ impl RecordPlan {
             let is_written = is_first && from_record.fields.iter().all(|known| known.name != field.name);
             *length = Some(LengthPlan { at: slot.offset, dtype, is_written });
         }
-        match made.as_move() {
-            Some(next) => self.add_move(next),
-            None => self.fields.push(made),
+        if !made.add_to(&mut self.columns) {
+            self.fields.push(made);
         }
         Some(())
     }
 
-    /// Adds a run of bytes to the one before it where both continue it.
-    fn add_move(&mut self, next: Move) {
-        match self.moves.last_mut() {
-            Some(last) if (last.from + last.len, last.to + last.len) == (next.from, next.to) => {
-                last.len += next.len;
-            }
-            Some(_) | None => self.moves.push(next),
-        }
-    }
-
-    fn find_whole(&self) -> Option<ElementConversion> {
-        let ([], [field]) = (self.moves.as_slice(), self.fields.as_slice()) else { return None };
-        let (UnitPlan::Number(conversion), PlacePlan::Inline(count)) = (&field.unit, &field.place) else {
-            return None;
-        };
-        let (from, to) = conversion.sizes_bytes();
-        let covers = from * count == self.from_size && to * count == self.to_size;
-        (covers && field.from == Some((0, None)) && field.to_bit.is_none()).then(|| conversion.clone())
-    }
-
-    /// Whether a record stays as it is, all of it.
-    fn is_move(&self) -> bool {
-        let whole = Move { from: 0, to: 0, len: self.from_size };
-        self.fields.is_empty() && self.moves == [whole] && self.from_size == self.to_size
+    /// Whether records are made of nothing but what is alike in all of them, and every byte of it.
+    pub(super) fn covers(&self) -> bool {
+        self.fields.is_empty() && self.columns.cover()
     }
 }
 
@@ -286,18 +253,35 @@ impl FieldPlan {
         Some(Self { from: None, to, to_bit, fill, unit: UnitPlan::Text, to_unit, place })
     }
 
-    /// The field as bytes that stay as they are, if it is that.
-    fn as_move(&self) -> Option<Move> {
-        let (Some((from, None)), None, PlacePlan::Inline(count)) = (self.from, self.to_bit, &self.place)
-        else {
-            return None;
-        };
-        let stays = match &self.unit {
-            UnitPlan::Number(conversion) => conversion.is_identity(),
-            UnitPlan::Text => false,
-            UnitPlan::Record(plan) => plan.is_move(),
-        };
-        stays.then_some(Move { from, to: self.to, len: count * self.to_unit.size_bytes() })
+    /// Adds the field to the columns if it is alike in every record; says whether it was.
+    fn add_to(&self, columns: &mut Columns) -> bool {
+        let to = (self.to, self.to_unit.size_bytes());
+        match (self.from, &self.place, &self.unit, &self.fill) {
+            // Absent, or zeros, which is how memory comes.
+            (None, ..) if self.to_bit.is_some() => true,
+            (None, _, _, Fill::Nothing) => true,
+            (None, _, _, Fill::Bytes(bytes)) => {
+                let to = (self.to, bytes.len());
+                columns.add(Column { from: (0, 0), to, work: Work::Fill(bytes.clone()) });
+                true
+            }
+            (Some((from, None)), PlacePlan::Inline(count), unit, _) if self.to_bit.is_none() => match unit {
+                UnitPlan::Number(conversion) => {
+                    let from = (from, conversion.sizes_bytes().0 * count);
+                    let work = match conversion.is_identity() {
+                        true => Work::Copy,
+                        false => Work::Convert(conversion.clone().of_numbers()),
+                    };
+                    columns.add(Column { from, to: (to.0, to.1 * count), work });
+                    true
+                }
+                UnitPlan::Record(plan) if plan.fields.is_empty() => {
+                    columns.add_nested(&plan.columns, (from, self.to), *count)
+                }
+                UnitPlan::Text | UnitPlan::Record(_) => false,
+            },
+            _ => false,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::array::ArrayConversionError;
 use super::check::holds;
+use super::columns::Tiles;
 use super::element::{ByteOrder, ElementConversionError};
 use super::encode::{append, put_reference, set_present};
 use super::layout::{REFERENCE_BYTES, Unit};
@@ -66,7 +67,8 @@ impl Conversion {
         let count = records.count();
         self.make_room(count, out)?;
         let orders = (self.from.byte_order(), self.to.byte_order());
-        Run { source: records.as_bytes(), out, orders }.records(&self.plan, 0, 0, count)
+        let tiles = &mut Tiles::default();
+        Run { source: records.as_bytes(), out, orders, tiles }.records(&self.plan, 0, 0, count)
     }
 }
 
@@ -81,13 +83,14 @@ impl Conversion {
         let mut out = Vec::new();
         self.make_room(picks.len(), &mut out)?;
         let orders = (self.from.byte_order(), self.to.byte_order());
+        let mut tiles = Tiles::default();
         for (at, (block, index)) in picks.enumerate() {
             let found = blocks.get(block).filter(|block| index < block.count());
             let records = found.ok_or(ConvertError::NoRecord { block, index })?;
             self.check_source(records)?;
             let (from, to) = (index * self.plan.from_size, at * self.plan.to_size);
             let source = records.as_bytes();
-            Run { source, out: &mut out, orders }.records(&self.plan, from, to, 1)?;
+            Run { source, out: &mut out, orders, tiles: &mut tiles }.records(&self.plan, from, to, 1)?;
         }
         Ok(out)
     }
@@ -100,12 +103,20 @@ impl Conversion {
         Err(ConvertError::OtherType { found, expected })
     }
 
-    /// Makes `out` the fixed parts of so many records, all zeros.
+    /// Makes `out` the fixed parts of so many records: all zeros, but where every byte is to be written.
     fn make_room(&self, count: usize, out: &mut Vec<u8>) -> Result<(), ConvertError> {
         let size = self.plan.to_size;
         let len = count.checked_mul(size).filter(|&len| isize::try_from(len).is_ok());
-        out.clear();
-        out.resize(len.ok_or(ConvertError::TooLarge { count, size })?, 0);
+        let len = len.ok_or(ConvertError::TooLarge { count, size })?;
+        if out.capacity() < len {
+            // Fresh memory comes as zeros: nobody has to write them.
+            *out = vec![0; len];
+            return Ok(());
+        }
+        if !self.plan.covers() {
+            out.clear();
+        }
+        out.resize(len, 0);
         Ok(())
     }
 }
@@ -115,6 +126,7 @@ struct Run<'a> {
     source: &'a [u8],
     out: &'a mut Vec<u8>,
     orders: (ByteOrder, ByteOrder),
+    tiles: &'a mut Tiles,
 }
 
 impl Run<'_> {
@@ -125,20 +137,24 @@ impl Run<'_> {
         to: usize,
         count: usize,
     ) -> Result<(), ConvertError> {
-        if let Some(whole) = &plan.whole {
+        // Fields that differ from record to record follow while their records are still in the cache.
+        let batch = if plan.fields.is_empty() { count } else { plan.columns.batch() };
+        for first in (0..count).step_by(batch.max(1)) {
+            let count = batch.min(count - first);
+            let (from, to) = (from + first * plan.from_size, to + first * plan.to_size);
             let source = &self.source[from..from + count * plan.from_size];
-            return Ok(whole.run(source, &mut self.out[to..to + count * plan.to_size])?);
+            plan.columns.run(source, &mut self.out[to..to + count * plan.to_size], self.tiles)?;
+            if !plan.fields.is_empty() {
+                (0..count).try_for_each(|index| {
+                    self.fields(plan, from + index * plan.from_size, to + index * plan.to_size)
+                })?;
+            }
         }
-        let to_size = plan.to_size;
-        (0..count)
-            .try_for_each(|index| self.record(plan, from + index * plan.from_size, to + index * to_size))
+        Ok(())
     }
 
-    fn record(&mut self, plan: &RecordPlan, from: usize, to: usize) -> Result<(), ConvertError> {
-        for step in &plan.moves {
-            let source = &self.source[from + step.from..from + step.from + step.len];
-            self.out[to + step.to..to + step.to + step.len].copy_from_slice(source);
-        }
+    /// Converts the fields of one record that are not alike in all.
+    fn fields(&mut self, plan: &RecordPlan, from: usize, to: usize) -> Result<(), ConvertError> {
         for field in &plan.fields {
             let present =
                 field.from.filter(|(_, bit)| is_present(self.source, from + plan.from_presence, *bit));

@@ -264,6 +264,36 @@ proptest! {
         }
     }
 
+    /// Many records are converted in batches, place by place; a picked one by itself.
+    #[test]
+    fn many_records_become_what_each_becomes(
+        seeds in seeds(), seed in any::<u8>(), count in 0..1500usize, start in any::<u8>(), big in any::<(bool, bool)>(),
+        optional in any::<bool>(),
+    ) {
+        let order = |big| if big { ByteOrder::Big } else { ByteOrder::Little };
+        let numbers = |(kind, extent, extra): &Seed| match kind % 12 {
+            7 => (2, extent % 3, extra & !16),
+            _ if optional => (*kind, extent % 3, *extra),
+            _ => (*kind, extent % 3, extra & !16),
+        };
+        let native = record(&seeds.iter().map(numbers).collect::<Vec<_>>(), 2);
+        let mut other = wanted(&native, seed);
+        other.fields.retain(|field| field.name != "named" && (optional || field.name != "absent"));
+        let from = native.clone().build_in(order(big.0)).unwrap();
+        let (native, to) = (native.build().unwrap(), other.build_in(order(big.1)).unwrap());
+        let bytes = values(&native, count, u32::from(start));
+        let records = Records::new(&native, &bytes, count).unwrap();
+        let foreign = Conversion::new(&native, &from, Loss::Refused).unwrap();
+        let bytes = foreign.gather(&[records], (0..count).map(|index| (0, index))).unwrap();
+        let records = Records::new(&from, &bytes, count).unwrap();
+        let conversion = Conversion::new(&from, &to, Loss::Refused).unwrap();
+        let mut found = vec![0xa5; usize::from(start) * 40];
+        found.reserve(if seed & 1 == 0 { count * to.size_bytes() } else { 0 });
+        conversion.convert_into(&records, &mut found).unwrap();
+        let each = conversion.gather(&[records], (0..count).map(|index| (0, index))).unwrap();
+        prop_assert!(found == each, "{:?} to {:?}", from.record(), to.record());
+    }
+
     #[test]
     fn picked_records_are_those_of_their_blocks(
         seeds in seeds(), states in any::<(u32, u32)>(), seed in any::<u8>(),
