@@ -11,7 +11,7 @@ use super::axes::{Axis, PAIR_BINS, PAIRS, PARTICLE_AXES, pair_counts, pair_name}
 use super::error::GtsError;
 use super::particle::QUANTITIES;
 use super::settings::Settings;
-use super::streams::{COORDINATES, MOVED, PARTICLES, STEP, from_afar, moved_bytes, next, rows};
+use super::streams::{COORDINATES, MOVED, MovedBytes, PARTICLES, STEP, from_afar, next, rows};
 
 /// The variable of all pairs of axes: a row of [`PAIR_BINS`] counts for each, of the first axis's bins one after another.
 pub const BETWEEN: &str = "between";
@@ -42,10 +42,10 @@ pub fn run(settings: &Settings) -> Result<(), GtsError> {
     let options = PublisherOptions::default().with_cohort(cohort).with_min_subscribers(1);
     let mut publisher = Publisher::open(COORDINATES, options)?;
     let own = Own { rank: cohort.rank().0 as usize, ranks: cohort.size() as usize, axes };
+    let mut counter = MovedBytes::default();
     while let Some((number, step)) = next(&mut subscriber, PARTICLES)? {
-        let before = moved_bytes(&subscriber);
         let taken = own.take(&step)?;
-        let moved = moved_bytes(&subscriber) - before;
+        let moved = counter.since_last(&subscriber);
         drop(step);
         let mut step = publisher.begin_step()?;
         own.put(&mut step, number, taken, moved)?;

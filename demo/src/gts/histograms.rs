@@ -7,7 +7,7 @@ use super::axes::{AXES, Axis, COUNTS};
 use super::error::GtsError;
 use super::settings::Settings;
 use super::streams::{
-    HISTOGRAMS, MOVED, PARTICLES, RANK_NUMBERS, RANKS, STEP, from_afar, moved_bytes, next, rows,
+    HISTOGRAMS, MOVED, MovedBytes, PARTICLES, RANK_NUMBERS, RANKS, STEP, from_afar, next, rows,
 };
 
 /// The variable of all histograms: a row of [`COUNTS`] numbers for each axis.
@@ -28,10 +28,10 @@ pub fn run(settings: &Settings) -> Result<(), GtsError> {
     let options = PublisherOptions::default().with_cohort(cohort).with_min_subscribers(1);
     let mut publisher = Publisher::open(HISTOGRAMS, options)?;
     let own = Own { rank: cohort.rank().0 as usize, ranks: cohort.size() as usize, axes };
+    let mut counter = MovedBytes::default();
     while let Some((number, step)) = next(&mut subscriber, PARTICLES)? {
-        let before = moved_bytes(&subscriber);
         let histograms = own.take(&step)?;
-        let moved = moved_bytes(&subscriber) - before;
+        let moved = counter.since_last(&subscriber);
         let ranks = own.is_first().then(|| step.get::<u64>(RANKS, Selection::All)).transpose()?;
         drop(step);
         let mut step = publisher.begin_step()?;

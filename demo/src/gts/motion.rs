@@ -113,11 +113,11 @@ mod tests {
     #[test]
     fn a_larger_moment_turns_back_where_the_field_is_stronger() {
         let start =
-            Particle { x: 0.5, y: 0.0, toroidal: 0.0, parallel: 0.1, moment: 2.0, weight: 0.0, label: 0 };
+            Particle { x: 0.5, y: 0.0, toroidal: 0.0, parallel: 0.5, moment: 2.0, weight: 0.0, label: 0 };
         let mut turning = start;
-        let turned = (0..40).any(|_| advance(&mut turning) && turning.parallel < 0.0);
+        let turned = (0..60).any(|_| advance(&mut turning) && turning.parallel < 0.0);
         let mut passing = Particle { parallel: 2.0, moment: 0.1, ..start };
-        let passed = (0..40).all(|_| advance(&mut passing) && passing.parallel > 0.0);
+        let passed = (0..60).all(|_| advance(&mut passing) && passing.parallel > 0.0);
         assert!(turned && passed);
     }
 }

@@ -43,10 +43,20 @@ pub fn from_afar(name: &str, cohort: Cohort) -> SubscriberOptions {
     subscribing(name, cohort).with_transports(TransportPolicy::only(TransportKind::Tcp))
 }
 
-/// Bytes that came through connections so far.
-pub fn moved_bytes(subscriber: &Subscriber) -> u64 {
-    let counted = subscriber.statistics();
-    counted.received_bytes + counted.staged_bytes
+/// Counts what moves.
+#[derive(Debug, Default)]
+pub struct MovedBytes {
+    before: u64,
+}
+
+impl MovedBytes {
+    /// Bytes that came through connections since this was asked for last. What is asked for in every step is sent before
+    /// the step is taken, so a few may be the next one's; none is counted twice, and none left out.
+    pub fn since_last(&mut self, subscriber: &Subscriber) -> u64 {
+        let counted = subscriber.statistics();
+        let now = counted.received_bytes + counted.staged_bytes;
+        now - std::mem::replace(&mut self.before, now)
+    }
 }
 
 /// The next step and its number; none when the publisher has closed the stream.
