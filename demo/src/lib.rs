@@ -5,6 +5,8 @@
 //! paper (section II): [`share`] (Helper), [`bonds`] (Bonds), [`csym`] with [`tear`] (CSym) and [`cna`] (CNA). Each is
 //! plain functions on slices. [`check`] holds their results against LAMMPS's own, atom by atom, and [`picture`] draws
 //! the atoms coloured by class.
+//!
+//! [`gts`] is the paper's other application, by itself: particles of a plasma, and analytics that count them.
 
 pub mod adjacency;
 pub mod atoms;
@@ -14,6 +16,7 @@ pub mod check;
 pub mod cna;
 pub mod csym;
 pub mod geometry;
+pub mod gts;
 pub mod lammps;
 pub mod launch;
 pub mod md;
