@@ -13,7 +13,8 @@ fn sleeps(name: &str) -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").expect("the threads of this process");
     let statuses = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("status")).ok());
     let of_thread = |status: String| {
-        let line = |key: &str| Some(status.lines().find_map(|line| line.strip_prefix(key))?.trim().to_owned());
+        let line =
+            |key: &str| Some(status.lines().find_map(|line| line.strip_prefix(key))?.trim().to_owned());
         if line("Name:")? == name { line("voluntary_ctxt_switches:")?.parse::<u64>().ok() } else { None }
     };
     statuses.filter_map(of_thread).sum()
