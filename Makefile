@@ -101,7 +101,7 @@ demo: tools
 
 bench: tools
 	$(call step,streams by size beside the floors of the machine,scripts/bench/matrix.sh)
-	$(call step,streams beside baselines by hand,cargo bench -p flexpath --bench spine -- --rounds 3 --budget 300)
+	$(call step,streams beside baselines by hand,cargo bench -p flexpath --bench spine -- --rounds 3 --budget 180)
 	$(call step,a long wire,cargo bench -p flexpath --bench wan)
 	$(call step,calls of C and Fortran; derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-transform --features wasm)
 	$(call step,what publishing costs LAMMPS,scripts/check-lammps.sh speed)

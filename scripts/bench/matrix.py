@@ -109,7 +109,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one short round, to see that it works")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--budget-s", type=int, default=270, help="no round is begun that would probably end later")
+    parser.add_argument("--budget-s", type=int, default=240, help="no round is begun that would probably end later")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "docs/performance")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)

@@ -176,7 +176,7 @@ def write(folder, files):
     if files["processes"].exists():
         real_runs = json.loads(files["processes"].read_text())
         text += ["## For real", "", f"{machine_line(real_runs['machine'])}. Every rank is a process; every subscriber takes a part of "
-                 f"every publisher's 4 KiB ({SHAPE} of 8 bytes); all content is checked.", "", real_table(real_runs["rows"])]
+                 f"every publisher's block ({SHAPE} elements of 8 bytes in all); all content is checked.", "", real_table(real_runs["rows"])]
         status = int(any("not_measured" in row for row in real_runs["rows"]))
     if files["scale"].exists():
         head, *runs = json.loads(files["scale"].read_text())

@@ -172,10 +172,10 @@ impl Background {
         self.sleeps_until(now + SLEEP);
         let one = |(_, armed, driven): (u64, bool, Arc<dyn Driven>)| {
             let due = driven.due().map_or(SLEEP, |due| due.saturating_duration_since(now));
-            match (armed, driven.is_polled()) {
-                (true, _) => due,
-                (false, true) => due.min(patience),
-                (false, false) => due.min(REARM),
+            match armed {
+                true => due,
+                false if driven.is_polled() => due.min(patience),
+                false => due.min(REARM),
             }
         };
         let sleep = self.live().into_iter().map(one).min().unwrap_or(SLEEP).min(SLEEP);

@@ -98,7 +98,8 @@ pub(crate) fn check(run: &Run) -> Vec<String> {
 pub(crate) fn missed(run: &Run) -> Vec<String> {
     let mut missed = Vec::new();
     for (name, (publishers, subscribers), most_us) in TARGETS_US {
-        let holds = run.publishers <= publishers && run.subscribers <= subscribers && run.network == "cluster";
+        let holds =
+            run.publishers <= publishers && run.subscribers <= subscribers && run.network == "cluster";
         let time_us = run.stage(name).time_us;
         if holds && time_us > most_us {
             missed.push(format!("{name} takes {time_us:.0} us, more than {most_us:.0}"));
