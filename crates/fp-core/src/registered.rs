@@ -113,7 +113,7 @@ impl Subscriber {
 
 impl StepReader {
     /// Memory of the stream's for a view of elements that come as they are, where a device may write to it.
-    pub(crate) fn landing<T: Element>(&self, planned: &PlannedAs) -> Option<Landing> {
+    pub(crate) fn landing(&self, planned: &PlannedAs) -> Option<Landing> {
         let domain = &self.shared().endpoint.dial.domain;
         let len_bytes = planned.planned.len_bytes()?;
         let is_read = planned.is_same() && len_bytes >= READ_BYTES;

@@ -337,7 +337,7 @@ impl StepReader {
             Counters::add(&self.shared().counters.views, 1);
             return Ok(view);
         }
-        if let Some(mut landing) = self.landing::<T>(&planned) {
+        if let Some(mut landing) = self.landing(&planned) {
             if let Some((destination, keys)) = landing.parts() {
                 let get = Get { planned: planned.planned.clone(), destination, keys: Some(keys) };
                 self.fill_all(vec![get], limit)?;
