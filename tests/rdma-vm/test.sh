@@ -74,7 +74,7 @@ else
     holds "it says that the kernel has no verbs" out "verbs          no       the kernel has no verbs"
 fi
 
-in_guest "one machine" "$here/vm.sh" --env FLEXPATH -- "$here/guest-checks.sh" alone
+in_guest "one machine" "$here/vm.sh" --timeout 900 --env FLEXPATH -- "$here/guest-checks.sh" alone
 in_guest "two machines" "$here/pair.sh" --env FLEXPATH --cpus 1 --memory 1024 -- \
     "$here/guest-checks.sh first" "$here/guest-checks.sh second"
 exit "$failed"

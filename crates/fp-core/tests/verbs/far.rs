@@ -1,7 +1,9 @@
 //! A stream between two machines that share nothing but a network: the one publishes at the address of its device and
 //! the port of `FLEXPATH_TEST_PORT`, the other is told where (`FLEXPATH_TEST_PUBLISHER`), and checks every element.
 
-use super::{COLUMNS, PATIENCE, ROWS, STEPS, STREAM, check, device_address, policy, put, subscribe, token};
+use super::{
+    COLUMNS, PATIENCE, ROWS, STEPS, STREAM, check, device_address, policy, put, subscribe, taking, token,
+};
 use fp_core::{Contact, Publisher, PublisherOptions, Region, SubscriberOptions};
 use std::net::SocketAddr;
 
@@ -31,6 +33,7 @@ pub(crate) fn subscribe_from_another_machine() {
     let options = options.with_tcp(Some(own)).with_token(token()).with_name("far");
     let options = options.with_transports(policy().with_forbid_fallback(true));
     let options = options.with_open_timeout(PATIENCE).with_fetch_timeout(PATIENCE);
-    check("far", whole(), subscribe(options, whole()));
+    let options = options.with_limit_steps(super::LIMIT_STEPS);
+    check("far", whole(), subscribe(options, whole(), taking("far")));
     println!("every element came from the other machine");
 }
