@@ -77,6 +77,7 @@ pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
 pub use records::{
     Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, TransformProblem,
+    TransformedVariable,
 };
 pub use rendezvous::Rendezvous;
 pub use room::{LimitError, limit_process_bytes};

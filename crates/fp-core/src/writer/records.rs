@@ -24,8 +24,22 @@ impl StepWriter {
         records: RecordBlock,
     ) -> Result<(), PutError> {
         self.admit_records(variable, region, records.schema(), records.count())?;
+        if self.sending.takes(variable.name()) {
+            self.send_through(variable, region, records.payload());
+        }
+        let keep = self.keeps(variable.name());
+        self.note_records(variable, region, records, keep)
+    }
+
+    /// Notes a block of records and what these refer to.
+    pub(super) fn note_records(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        records: RecordBlock,
+        keep: bool,
+    ) -> Result<(), PutError> {
         let (fixed, parts) = records.split();
-        let keep = self.wanted(variable.name());
         self.note_payload(variable, region, fixed, keep)?;
         let Some(of_parts) = variable.parts() else { return Ok(()) };
         let region = self.part_region(variable, parts.len())?;
@@ -44,10 +58,13 @@ impl StepWriter {
     ) -> Result<(), PutError> {
         let schema = crate::records::plain_schema::<T>().map_err(|error| self.no_records(variable, error))?;
         self.admit_records(variable, region, &schema, records.len())?;
-        if !self.wanted(variable.name()) {
+        let bytes: &[u8] = bytemuck::cast_slice(records);
+        if self.sending.takes(variable.name()) {
+            self.send_through(variable, region, &Payload::from_owner(bytes.to_vec()));
+        }
+        if !self.keeps(variable.name()) {
             return self.note(variable, region, None);
         }
-        let bytes: &[u8] = bytemuck::cast_slice(records);
         let mut loan = self.lend(variable, bytes.len())?;
         loan.copy_from_slice(bytes);
         Counters::add(&self.shared.counters.put_copied_bytes, bytes.len());
