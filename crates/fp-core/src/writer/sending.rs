@@ -50,7 +50,7 @@ enum SendProblem {
 
 /// What is to be sent through transforms in one step.
 pub(super) struct Sending {
-    asked: Arc<[TransformedVariable]>,
+    asked: Vec<Arc<TransformedVariable>>,
 }
 
 /// A transform with the types that it takes and gives.
@@ -63,20 +63,24 @@ struct Known {
 impl Sending {
     pub(super) fn new(derivations: &[(Vec<u8>, u32)]) -> Self {
         let asked = derivations.iter().filter_map(|(bytes, _)| TransformedVariable::from_bytes(bytes));
-        Self { asked: asked.collect() }
+        Self { asked: asked.map(Arc::new).collect() }
     }
 
     pub(super) fn takes(&self, variable: &str) -> bool {
-        self.asked.iter().any(|asked| asked.variable == variable)
+        self.of(variable).next().is_some()
+    }
+
+    fn of<'s>(&'s self, variable: &'s str) -> impl Iterator<Item = &'s Arc<TransformedVariable>> {
+        self.asked.iter().filter(move |asked| asked.variable == variable)
     }
 }
 
 impl StepWriter {
     /// Sends a block of records through all transforms that are asked for of its variable.
     pub(super) fn send_through(&mut self, variable: &Variable, region: &Region, records: &Payload) {
-        let asked = self.sending.asked.clone();
-        for asked in asked.iter().filter(|asked| asked.variable == variable.name()) {
-            match self.send_one(asked, variable, region, records) {
+        let asked: Vec<_> = self.sending.of(variable.name()).cloned().collect();
+        for asked in asked {
+            match self.send_one(&asked, variable, region, records) {
                 Ok(()) => Counters::add(&self.shared.counters.transforms, 1),
                 Err(problem) => {
                     Counters::add(&self.shared.counters.failed_transforms, 1);
