@@ -1,5 +1,6 @@
 //! Lists of neighbours asked for by type, where pairs are published by 1, 2 and 4 processes: each subscriber rank knows
-//! how the one becomes the other, and takes its part of what comes out by global index.
+//! how the one becomes the other, and takes its part of what comes out by global index. What each pair becomes alone is
+//! asked of the publisher ranks, by the name that these know it by.
 
 use crate::cast::{
     PATIENCE, Stage, even_part, number, publisher_options, shifting_part, subscriber_options,
@@ -34,6 +35,16 @@ struct BondAdjacency {
 struct Heaviest {
     atom: u64,
     degree: u64,
+}
+
+/// What publisher ranks make of a pair.
+#[derive(flexpath::Record, Clone, Debug, PartialEq)]
+struct Named {
+    name: String,
+}
+
+fn named(pair: &BondPair) -> Named {
+    Named { name: format!("{}-{}", pair.a, pair.b) }
 }
 
 /// The pairs of a step: how far they reach, and so how many they are, changes with it.
@@ -73,7 +84,11 @@ fn neighbours(step: u64, atom: u64) -> Vec<u64> {
 /// A publisher rank.
 pub(crate) fn publish() {
     let (rank, ranks) = (number("rank"), number("size"));
+    let transforms = Transforms::default();
+    let native = Native::each_record("named", |pair: &BondPair| Ok(named(pair))).expect("record types");
+    transforms.register(native).expect("registered");
     let options = publisher_options().with_min_subscribers(number("subscribers") as u32);
+    let options = options.with_transforms(&transforms);
     let mut publisher = Publisher::open("bonds", options).expect("the stream opens");
     for step in 0..STEPS {
         let pairs = pairs(step);
@@ -107,7 +122,8 @@ fn transforms() -> Transforms {
 
 /// A subscriber rank.
 pub(crate) fn subscribe() {
-    let options = subscriber_options().with_transforms(&transforms());
+    let options = subscriber_options().with_transforms(&transforms()).with_variables(["bonds"]);
+    let options = options.with_transformed("names", "bonds", "named").expect("names");
     let mut subscriber = Subscriber::open("bonds", options).expect("attached");
     let provided = subscriber.of::<BondAdjacency>().expect("provided");
     assert!(matches!(&provided[0].fit, Fit::Through(path) if path.steps.len() == 1), "{provided:?}");
@@ -138,6 +154,8 @@ fn check(step: &StepReader, number: u64) {
         }
         Err(other) => panic!("{other}"),
     }
+    let names = step.get_records::<Named>("names", "[2::3]").expect("named by the publisher");
+    assert!(names.into_iter().eq(pairs(number).iter().skip(2).step_by(3).map(named)), "step {number}");
     let pairs_there = step.view_records::<BondPair>("bonds", "[...]").expect("as they are");
     assert_eq!(&*pairs_there, &*pairs(number));
 }

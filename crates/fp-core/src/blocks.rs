@@ -17,9 +17,12 @@ impl StepReader {
     /// # Errors
     /// Unknown variable, or one that was not subscribed to; a lost publisher; time.
     pub fn blocks(&self, variable: &str) -> Result<Vec<(BlockId, Region)>, ReadError> {
-        let variable = match self.shared().derived.find(variable) {
-            Some((asked, _)) => &asked.variable,
-            None => {
+        let shared = self.shared();
+        let received = shared.options.transformed_variable(variable).map(|asked| asked.result());
+        let variable = match (shared.derived.find(variable), &received) {
+            (Some((asked, _)), _) => &asked.variable,
+            (None, Some(result)) => result,
+            (None, None) => {
                 self.admit(variable)?;
                 variable
             }

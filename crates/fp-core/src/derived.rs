@@ -25,11 +25,19 @@ const DERIVED: &str = "#derived";
 const FAILED: &str = "#failed";
 
 fn derived_name(id: DerivationId) -> String {
-    format!("{id}{DERIVED}")
+    derived_name_of(&id.to_string())
 }
 
 fn failed_name(id: DerivationId) -> String {
-    format!("{id}{FAILED}")
+    failed_name_of(&id.to_string())
+}
+
+pub(crate) fn derived_name_of(what: &str) -> String {
+    format!("{what}{DERIVED}")
+}
+
+pub(crate) fn failed_name_of(what: &str) -> String {
+    format!("{what}{FAILED}")
 }
 
 /// Whether a variable of a step is one that users do not know.

@@ -78,6 +78,7 @@ pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
 pub use records::{
     Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, TransformProblem,
+    TransformedVariable,
 };
 pub use registered::{Fillable, Registered, RegisteredPart};
 pub use rendezvous::Rendezvous;

@@ -4,6 +4,7 @@ use crate::cohort::Cohort;
 use crate::collectives::{Collectives, SharedCollectives};
 use crate::derived::{DerivationError, DerivedVariable};
 use crate::gathering;
+use crate::records::TransformedVariable;
 use crate::rendezvous::Rendezvous;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, VariableSet};
 use fp_transform::{Derivation, Placement, Transforms};
@@ -207,6 +208,8 @@ pub struct PublisherOptions {
     pub segment_len_bytes: usize,
     /// The longest that one derivation may take on this rank in one step. Default 10 s.
     pub derive_timeout: Duration,
+    /// Transforms that subscribers may ask for by name. Default: none.
+    pub transforms: Option<Transforms>,
 }
 
 impl Default for PublisherOptions {
@@ -221,6 +224,7 @@ impl Default for PublisherOptions {
             skew_timeout: Duration::from_secs(60),
             segment_len_bytes: 4 << 20,
             derive_timeout: Duration::from_secs(10),
+            transforms: None,
         }
     }
 }
@@ -296,6 +300,8 @@ pub struct SubscriberOptions {
     pub derivations: Vec<DerivedVariable>,
     /// Transforms by which records become other types. Default: none.
     pub transforms: Option<Transforms>,
+    /// Records that the publisher sends through transforms of its own.
+    pub transformed: Vec<TransformedVariable>,
     /// Standing selections: pushed without being asked where blocks cannot be shared.
     pub selections: Vec<(String, Selection)>,
     /// What happens at the bound. Default: every step, the publisher waits up to 60 s.
@@ -323,6 +329,7 @@ impl Default for SubscriberOptions {
             variables: VariableSet::All,
             derivations: Vec::new(),
             transforms: None,
+            transformed: Vec::new(),
             selections: Vec::new(),
             policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
             limit_steps: 4,
@@ -395,25 +402,18 @@ impl SubscriberOptions {
         DerivationError: From<D::Error>,
     {
         let (name, derivation) = (name.into(), derivation.try_into()?);
+        self.check_free(&name)?;
         DerivationError::check(&self.derivations, &name, &derivation)?;
         self.derivations.push(DerivedVariable { name, derivation, placement });
         Ok(self)
     }
 
-    /// Has records become types that they have no conversion to, by transforms that this process registered:
-    /// [`Subscriber::of`](crate::Subscriber::of) finds the cheapest path of them, and
-    /// [`StepReader::get_records`](crate::StepReader::get_records) and its like take it, on the threads of the registry
-    /// and within its limits. What is registered later counts from then on.
-    #[must_use]
-    pub fn with_transforms(mut self, transforms: &Transforms) -> Self {
-        self.transforms = Some(transforms.clone());
-        self
-    }
-
     /// The published variables that are kept for it.
     pub(crate) fn kept_variables(&self) -> VariableSet {
         let named = match &self.variables {
-            VariableSet::All if self.derivations.is_empty() => return VariableSet::All,
+            VariableSet::All if self.derivations.is_empty() && self.transformed.is_empty() => {
+                return VariableSet::All;
+            }
             VariableSet::All => [].iter(),
             VariableSet::Named(names) => names.iter(),
         };

@@ -24,6 +24,9 @@ impl StepReader {
         if let Some(asked) = self.shared().derived.find(variable) {
             return self.planned_derived(asked, &select, fill, dtype, deadline);
         }
+        if let Some(asked) = self.shared().options.transformed_variable(variable) {
+            return self.planned_received(asked, &select, fill, dtype, deadline);
+        }
         self.admit(variable)?;
         self.planned_as_put(variable, &select, fill, dtype, deadline)
     }
@@ -59,6 +62,9 @@ impl StepReader {
     ) -> Result<Option<Arc<Planned>>, ReadError> {
         if let Some((asked, _)) = self.shared().derived.find(variable) {
             return self.known_plan_derived(asked, select, dtype);
+        }
+        if self.shared().options.transformed_variable(variable).is_some() {
+            return Ok(None);
         }
         self.admit(variable)?;
         self.known_plan_as_put(variable, select, dtype)

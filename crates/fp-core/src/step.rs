@@ -169,7 +169,8 @@ impl StepReader {
     /// What a table says of the variables, derived ones among them.
     pub(crate) fn infos(&self, table: &StepTable) -> Vec<VariableInfo> {
         let mut infos = infos(table);
-        let derived = self.derived_infos(table);
+        let mut derived = self.derived_infos(table);
+        derived.extend(self.received_infos(table));
         infos.retain(|info| derived.iter().all(|hides| hides.def.name != info.def.name));
         infos.extend(derived);
         infos.sort_by(|one, other| one.def.name.cmp(&other.def.name));

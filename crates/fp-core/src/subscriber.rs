@@ -262,7 +262,7 @@ fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
         limit_steps: options.limit_steps,
         start_at: options.start_at,
         share: options.share.clone(),
-        derivations: canonical(&options.derivations),
+        derivations: canonical(options),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod deriving;
 mod records;
+mod sending;
 mod text;
 
 use crate::element::Element;
@@ -19,6 +20,7 @@ use fp_types::{
     ArrayKind, Contribution, Dims, Dtype, Rank, Region, Shape, StepId, VariableDef, VariablePut,
     validate_name,
 };
+use sending::Sending;
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -45,6 +47,7 @@ pub struct StepWriter {
     shared_variables: BTreeSet<String>,
     arena: Arena,
     deriving: Deriving,
+    sending: Sending,
     puts: BTreeMap<String, Put>,
     values: Vec<ScalarValue>,
     promised: Vec<String>,
@@ -95,6 +98,7 @@ impl StepWriter {
         let arena =
             if kept { shared.server.begin(begun.step, begun.kept) } else { shared.server.pool.arena() };
         Self {
+            sending: Sending::new(&begun.derivations),
             deriving: Deriving::new(&shared, begun.derivations),
             step: begun.step,
             limit_bytes: shared.server.room.step_limit_bytes(),

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use fp_transform::{
     Array, CallError, DataType, Native, PathError, Place, Placement, PoolError, RegisterError,
-    TransformOptions, Transforms,
+    TransformOptions, Transforms, record_array,
 };
+use fp_types::record::{Record as _, encode_records};
 use fp_types::{Dtype, Fingerprint, MemoryOrder, Shape};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -168,4 +169,35 @@ fn sizes_that_are_measured_say_where_to_run() {
     assert_eq!(transforms.decision("first").unwrap().to_string(), "publisher: 100 bytes became 1");
     assert!(transforms.set_placement("first", Placement::Subscriber));
     assert_eq!(place(), Some(Place::Subscriber), "changed while it runs");
+}
+
+#[derive(fp_derive::Record)]
+#[record(crate = fp_types)]
+struct Name {
+    text: String,
+}
+
+#[derive(fp_derive::Record)]
+#[record(crate = fp_types)]
+struct Len {
+    bytes: u64,
+}
+
+#[test]
+fn functions_of_records_are_found_by_their_types_and_take_nothing_else() {
+    let transforms = Transforms::default();
+    let len = |name: &Name| Ok(Len { bytes: name.text.len() as u64 });
+    transforms.register(Native::each_record("len", len).unwrap()).unwrap();
+    let ends = (DataType::from(&Name::schema().unwrap()), DataType::from(&Len::schema().unwrap()));
+    let path = transforms.path(&ends.0, &ends.1, 1).unwrap();
+    let names = encode_records(&["", "flex", "path!"].map(|text| Name { text: text.to_owned() })).unwrap();
+    let array =
+        |count| record_array(Shape::new([count]).unwrap(), MemoryOrder::RowMajor, names.clone()).unwrap();
+    let given = transforms.run_path(&path, vec![array(3)]).unwrap();
+    let lens = encode_records(&[0, 4, 5].map(|bytes| Len { bytes })).unwrap();
+    assert_eq!((given[0].blocks()[0].bytes(), given[0].shape()), (&lens[..], &Shape::new([3]).unwrap()));
+    let failed = |inputs| transforms.run("len", inputs).unwrap_err().to_string();
+    assert_eq!(failed(vec![]), "transform \"len\": 0 arrays instead of one");
+    assert!(failed(vec![array(2)]).starts_with("transform \"len\": "), "bytes of another number of records");
+    assert!(transforms.native("len").unwrap().is_one_by_one && transforms.native("none").is_none());
 }

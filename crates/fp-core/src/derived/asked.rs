@@ -1,6 +1,8 @@
 //! What a subscriber asks to be derived, and under which names it reads it.
 
 use super::{derived_name, failed_name, is_packed};
+use crate::options::SubscriberOptions;
+use crate::records::TransformedVariable;
 use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES};
 use fp_transform::{Derivation, ParseDerivationError, Placement};
 use fp_types::{BlockId, Epoch, NameError, TableId, validate_name};
@@ -72,7 +74,7 @@ pub(super) const ALWAYS: u8 = 0;
 pub(super) const FEWER_BYTES: u8 = 1;
 
 /// What travels, each with a mark before its encoding: sorted, each once.
-pub(crate) fn canonical(derivations: &[DerivedVariable]) -> Vec<Vec<u8>> {
+pub(crate) fn canonical(options: &SubscriberOptions) -> Vec<Vec<u8>> {
     let marked = |of: &DerivedVariable| {
         let mark = match of.placement {
             Placement::Publisher => ALWAYS,
@@ -81,7 +83,8 @@ pub(crate) fn canonical(derivations: &[DerivedVariable]) -> Vec<Vec<u8>> {
         };
         Some([&[mark], &of.derivation.to_bytes()[..]].concat())
     };
-    let mut all: Vec<Vec<u8>> = derivations.iter().filter_map(marked).collect();
+    let through = options.transformed.iter().map(TransformedVariable::to_bytes);
+    let mut all: Vec<Vec<u8>> = options.derivations.iter().filter_map(marked).chain(through).collect();
     all.sort();
     all.dedup();
     all
@@ -204,7 +207,8 @@ mod tests {
 
     #[test]
     fn equal_ones_travel_once() {
-        let twice = [variable("a", "T | max"), variable("b", " T|max ")];
+        let options = SubscriberOptions::default().with_derivation("a", "T | max");
+        let twice = options.and_then(|options| options.with_derivation("b", " T|max ")).expect("derivations");
         assert_eq!(canonical(&twice).len(), 1);
     }
 

@@ -4,6 +4,7 @@ use super::asked::FEWER_BYTES;
 use super::packed::pack;
 use super::{derived_name, failed_name, is_better_left, is_packed};
 use crate::error::PutError;
+use crate::records::THROUGH;
 use fp_transform::{
     Array, ArrayType, Block, Derivation, DeriveError, MAX_OVERRUNS, Operation, Plan, Pool, PoolError,
 };
@@ -148,7 +149,7 @@ pub(crate) struct Deriver {
 impl Deriver {
     /// What these bytes ask for, if they can be read, and whether it may be left to the subscriber.
     pub(crate) fn known(&self, marked: &[u8]) -> Option<(Arc<Known>, bool)> {
-        let (&mark, bytes) = marked.split_first()?;
+        let (&mark, bytes) = marked.split_first().filter(|(mark, _)| **mark != THROUGH)?;
         let bytes = bytes.to_vec();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= LIMIT_KNOWN {

@@ -82,18 +82,23 @@ impl StepReader {
     /// Whether it could be derived in this step, on every rank.
     fn check_derived(&self, asked: &Asked, table: &StepTable, deadline: Instant) -> Result<(), ReadError> {
         if table.entry(&asked.failed).is_some() {
-            let texts = self.parts(&asked.failed, deadline)?;
-            let text = |(rank, bytes): (Rank, Vec<u8>)| {
-                let len = bytes.len().min(LIMIT_TEXT_BYTES);
-                format!("publisher rank {rank}: {}", String::from_utf8_lossy(&bytes[..len]))
-            };
-            let texts: Vec<String> = texts.into_iter().map(text).collect();
-            return Err(self.not_derived(asked, texts.join("; ")));
+            return Err(self.not_derived(asked, self.told(&asked.failed, deadline)?));
         }
         match table.entry(&asked.variable) {
             Some(_) => Ok(()),
             None => Err(self.not_derived(asked, why_missing(asked, table))),
         }
+    }
+
+    /// What the ranks say that failed.
+    pub(crate) fn told(&self, failed: &str, deadline: Instant) -> Result<String, ReadError> {
+        let text = |(rank, bytes): (Rank, Vec<u8>)| {
+            let len = bytes.len().min(LIMIT_TEXT_BYTES);
+            format!("publisher rank {rank}: {}", String::from_utf8_lossy(&bytes[..len]))
+        };
+        let mut texts: Vec<String> = self.parts(failed, deadline)?.into_iter().map(text).collect();
+        texts.dedup();
+        Ok(texts.join("; "))
     }
 
     fn not_derived(&self, asked: &Asked, what: String) -> ReadError {

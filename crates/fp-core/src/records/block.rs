@@ -91,6 +91,11 @@ impl RecordBlock {
         self.bytes.as_slice()
     }
 
+    /// All bytes, with their owner.
+    pub(crate) fn payload(&self) -> &Payload {
+        &self.bytes
+    }
+
     /// The fixed parts, and what they refer to.
     pub(crate) fn split(&self) -> (Payload, Payload) {
         let (fixed, len) = (self.count * self.schema.size_bytes(), self.bytes.len());

@@ -8,16 +8,19 @@
 //! | `reading`, `whole` | taking records, as they lie or as another type; those with lists and texts |
 //! | `route`, `through` | the cheapest way to a type over registered transforms; taking it, once in a step |
 //! | `filling` | taking records into memory of the caller's |
+//! | `asked`, `received` | what publishers are asked to send through transforms of theirs; reading it |
 //! | `set` | records that were taken, with their type |
 //! | `providing` | which variables of a stream provide a type, and why the others do not |
 //!
 //! The fixed parts of records are the elements of their variable. What lists and texts they refer to is a block of
 //! bytes beside each block, of a variable of its own that users do not see ([`fp_types::VariableDef::parts`]).
 
+mod asked;
 mod block;
 mod filling;
 mod providing;
 mod reading;
+mod received;
 mod route;
 mod set;
 mod through;
@@ -25,6 +28,8 @@ mod types;
 mod variables;
 mod whole;
 
+pub(crate) use asked::THROUGH;
+pub use asked::TransformedVariable;
 pub(crate) use block::plain_schema;
 pub use block::{RecordBlock, RecordBlockError};
 pub(crate) use providing::list;
@@ -32,5 +37,5 @@ pub use providing::{Fit, Misfit, Provided};
 pub use reading::RecordProblem;
 pub use set::RecordSet;
 pub use through::TransformProblem;
-pub(crate) use through::Transformed;
+pub(crate) use through::{Transformed, only_block};
 pub(crate) use types::Types;

@@ -80,6 +80,8 @@ pub enum Misfit {
     Incompatible(String, Incompatible),
     /// The same, nor do the transforms lead there that this process knows.
     NoPath(String, Incompatible, PathError),
+    /// The publisher was asked to send it through a transform of its own, and did not: why.
+    NotTransformed(String, String),
 }
 
 impl fmt::Display for Misfit {
@@ -87,6 +89,7 @@ impl fmt::Display for Misfit {
         match self {
             Self::NoRecords(variable, dtype) => write!(f, "variable {variable:?} is of {dtype}, no records"),
             Self::Incompatible(variable, why) => write!(f, "variable {variable:?}: {why}"),
+            Self::NotTransformed(variable, why) => write!(f, "variable {variable:?}: {why}"),
             Self::NoPath(variable, why, path) => write!(f, "variable {variable:?}: {why}\n  {path}"),
         }
     }
@@ -149,6 +152,7 @@ impl StepReader {
                 Err((why, Some(path))) => refused.push(Misfit::NoPath(variable, why, path)),
             }
         }
+        self.received(wanted, (&mut provided, &mut refused), limit)?;
         provided.sort_by(|one, other| one.fit.compare(&other.fit));
         if provided.is_empty() {
             let (stream, wanted) = (self.stream().to_owned(), wanted.record().name.clone());
@@ -223,7 +227,7 @@ impl StepReader {
 }
 
 /// How well one type fits the other.
-fn fit(found: &RecordSchema, wanted: &RecordSchema) -> Result<Fit, Incompatible> {
+pub(super) fn fit(found: &RecordSchema, wanted: &RecordSchema) -> Result<Fit, Incompatible> {
     match Conversion::new(found, wanted, Loss::Refused)?.is_identity() {
         true => Ok(Fit::Same),
         false => Ok(Fit::Converted { differences: differences(found, wanted) }),

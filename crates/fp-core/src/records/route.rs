@@ -45,6 +45,9 @@ impl StepReader {
         if shared.options.transforms.is_none() || shared.derived.find(variable).is_some() {
             return Ok(None);
         }
+        if shared.options.transformed_variable(variable).is_some() {
+            return Ok(None);
+        }
         self.admit(variable)?;
         let table = self.table(limit.deadline)?;
         let Some(entry) = table.entry(variable).filter(|entry| entry.def.record.is_some()) else {

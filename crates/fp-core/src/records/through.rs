@@ -46,6 +46,12 @@ pub enum TransformProblem {
     /// Records that make no array.
     #[error(transparent)]
     Array(#[from] DeriveError),
+    /// The publisher was to do it, and did not.
+    #[error("{what}")]
+    Publisher {
+        /// Why not, where each rank that failed has its own reason.
+        what: String,
+    },
     /// Somebody else asked for the same at the same time.
     #[error("somebody else who asked for the same in this step: {what}")]
     Elsewhere {
@@ -236,7 +242,7 @@ impl Route {
 }
 
 /// The one block of the one array of records that there should be.
-fn only_block(given: &[Array]) -> Result<(Shape, &fp_transform::Payload), TransformProblem> {
+pub(crate) fn only_block(given: &[Array]) -> Result<(Shape, &fp_transform::Payload), TransformProblem> {
     let no_records = |found| TransformProblem::NoRecords { found };
     let [array] = given else { return Err(no_records(format!("{} arrays", given.len()))) };
     match array.blocks() {

@@ -75,6 +75,11 @@ impl StepWriter {
     /// Whether somebody wants this variable in this step, or something that is derived from it: otherwise there is no
     /// need to compute it.
     pub fn wanted(&self, variable: &str) -> bool {
+        self.keeps(variable) || (self.kept && self.sending.takes(variable))
+    }
+
+    /// Whether the variable's blocks are kept, or something is derived from them at the step's end.
+    pub(super) fn keeps(&self, variable: &str) -> bool {
         self.kept && (self.deriving.takes(variable) || self.serves(variable))
     }
 
@@ -214,8 +219,13 @@ impl StepWriter {
         let text: String = failure.to_string();
         tracing::warn!(derivation = %known.derivation, step = %self.step, text, "not derived");
         Counters::add(&self.shared.counters.failed_derivations, 1);
+        self.tell(&known.failed, &text);
+    }
+
+    /// Puts a text that says why something is not there.
+    pub(super) fn tell(&mut self, failed: &str, text: &str) {
         let len = text.floor_char_boundary(LIMIT_TEXT_BYTES);
-        let told = self.put_bytes(&known.failed, text.as_bytes()[..len].to_vec());
+        let told = self.put_bytes(failed, text.as_bytes()[..len].to_vec());
         if let Err(error) = told {
             // Without room for a text its reader finds nothing, or less than all ranks have.
             tracing::warn!(%error, "nor is there room to say so");

@@ -27,8 +27,22 @@ impl StepWriter {
         records: RecordBlock,
     ) -> Result<(), PutError> {
         self.admit_records(variable, region, records.schema(), records.count())?;
+        if self.sending.takes(variable.name()) {
+            self.send_through(variable, region, records.payload());
+        }
+        let keep = self.keeps(variable.name());
+        self.note_records(variable, region, records, keep)
+    }
+
+    /// Notes a block of records and what these refer to.
+    pub(super) fn note_records(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        records: RecordBlock,
+        keep: bool,
+    ) -> Result<(), PutError> {
         let (fixed, parts) = records.split();
-        let keep = self.wanted(variable.name());
         self.note_payload(variable, region, fixed, keep)?;
         let Some(of_parts) = variable.parts() else { return Ok(()) };
         let region = self.part_region(variable, parts.len())?;
@@ -83,7 +97,10 @@ impl StepWriter {
     }
 
     fn copy_records(&mut self, variable: &Variable, region: &Region, bytes: &[u8]) -> Result<(), PutError> {
-        if !self.wanted(variable.name()) {
+        if self.sending.takes(variable.name()) {
+            self.send_through(variable, region, &Payload::from_owner(bytes.to_vec()));
+        }
+        if !self.keeps(variable.name()) {
             return self.note(variable, region, None);
         }
         let mut loan = self.lend(variable, bytes.len())?;

@@ -99,6 +99,9 @@ pub struct Native {
     pub schemas: Option<(RecordSchema, RecordSchema)>,
     /// Whether each record is made of one alone, so that whoever wants a few of them needs to transform no others.
     pub is_one_by_one: bool,
+    /// Whether what it gives of blocks, one after the other, is what it gives of all: then a publisher may run it on
+    /// blocks as they are put.
+    pub is_per_block: bool,
     /// What it is expected to cost.
     pub cost: Cost,
     /// On which side it runs.
@@ -120,6 +123,7 @@ impl Native {
             types: None,
             schemas: None,
             is_one_by_one: false,
+            is_per_block: false,
             cost: Cost::default(),
             placement: Placement::default(),
             limit: None,

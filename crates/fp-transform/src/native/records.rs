@@ -59,6 +59,13 @@ impl Native {
         Self { schemas: Some((from.clone(), to.clone())), ..self.with_types(from, to) }
     }
 
+    /// What it gives of blocks, one after the other, is what it gives of all: a publisher may run it on blocks as they
+    /// are put.
+    pub fn per_block(mut self) -> Self {
+        self.is_per_block = true;
+        self
+    }
+
     /// Each record that it gives is made of one alone, and in the same order.
     pub fn one_by_one(mut self) -> Self {
         self.is_one_by_one = true;

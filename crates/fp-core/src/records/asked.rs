@@ -1,0 +1,158 @@
+//! What a subscriber asks the publisher to send through a transform that is registered there, and under which names.
+//!
+//! It travels as derivations do, with a mark of its own, and the result lies beside the variables as theirs does: layouts,
+//! wants and transports know nothing of it, and who asks for the same shares it.
+
+use crate::derived::{DerivationError, derived_name_of, failed_name_of};
+use crate::options::{PublisherOptions, SubscriberOptions};
+use fp_proto::bounds::LIMIT_DERIVATIONS;
+use fp_transform::Transforms;
+use fp_types::validate_name;
+
+/// Marks what is to go through a transform, before the lengths of two names and the names.
+pub(crate) const THROUGH: u8 = 2;
+
+/// Records that a subscriber has transformed by the publisher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TransformedVariable {
+    /// What they are read by.
+    pub name: String,
+    /// The published variable.
+    pub variable: String,
+    /// What the transform is called in the publisher's registry.
+    pub transform: String,
+}
+
+impl TransformedVariable {
+    fn base(&self) -> String {
+        format!("{}({})", self.transform, self.variable)
+    }
+
+    /// What the result is called in steps.
+    pub(crate) fn result(&self) -> String {
+        derived_name_of(&self.base())
+    }
+
+    /// What the texts are called that say why there is none.
+    pub(crate) fn failed(&self) -> String {
+        failed_name_of(&self.base())
+    }
+
+    /// What travels.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let len = u8::try_from(self.variable.len()).unwrap_or(u8::MAX);
+        [&[THROUGH, len], self.variable.as_bytes(), self.transform.as_bytes()].concat()
+    }
+
+    /// What such bytes ask for; nothing if they ask for something else, or for nothing.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let [THROUGH, len, names @ ..] = bytes else { return None };
+        let (variable, transform) = names.split_at_checked(usize::from(*len))?;
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+        let (variable, transform) = (text(variable)?, text(transform)?);
+        let asked = Self { name: String::new(), variable, transform };
+        let names = [&asked.variable, &asked.transform, &asked.result()].map(|name| validate_name(name));
+        names.iter().all(Result::is_ok).then_some(asked)
+    }
+
+    fn check(&self) -> Result<(), DerivationError> {
+        for name in [&self.name, &self.variable, &self.transform, &self.result()] {
+            validate_name(name)?;
+        }
+        Ok(())
+    }
+}
+
+impl SubscriberOptions {
+    /// Has records become types that they have no conversion to, by transforms that this process registered:
+    /// [`Subscriber::of`](crate::Subscriber::of) finds the cheapest path of them, and
+    /// [`StepReader::get_records`](crate::StepReader::get_records) and its like take it, on the threads of the registry
+    /// and within its limits. What is registered later counts from then on.
+    #[must_use]
+    pub fn with_transforms(mut self, transforms: &Transforms) -> Self {
+        self.transforms = Some(transforms.clone());
+        self
+    }
+
+    /// Has the records of a variable go through a transform that the publisher registered under that name
+    /// ([`PublisherOptions::with_transforms`]), where they are put: only the result is kept and sent. It is read by its
+    /// own name as any variable of records. The transform must be able to do with a block at a time: see
+    /// [`Native::per_block`](crate::Native::per_block).
+    ///
+    /// What cannot be, such as a name that the publisher does not know, is told by
+    /// [`Subscriber::of`](crate::Subscriber::of) and when the variable is read. Published variables are kept besides only
+    /// if [`SubscriberOptions::with_variables`] names them.
+    ///
+    /// # Errors
+    /// A name that cannot be, or is there already; too many.
+    pub fn with_transformed(
+        mut self,
+        name: impl Into<String>,
+        variable: impl Into<String>,
+        transform: impl Into<String>,
+    ) -> Result<Self, DerivationError> {
+        let (name, variable, transform) = (name.into(), variable.into(), transform.into());
+        let asked = TransformedVariable { name, variable, transform };
+        asked.check()?;
+        self.check_free(&asked.name)?;
+        self.transformed.push(asked);
+        Ok(self)
+    }
+
+    /// Whether there is room for one more derived variable, of that name.
+    pub(crate) fn check_free(&self, name: &str) -> Result<(), DerivationError> {
+        let derived = self.derivations.iter().map(|of| of.name.as_str());
+        if derived.chain(self.transformed.iter().map(|of| of.name.as_str())).any(|known| known == name) {
+            return Err(DerivationError::Twice { name: name.to_owned() });
+        }
+        if self.derivations.len() + self.transformed.len() >= LIMIT_DERIVATIONS {
+            return Err(DerivationError::TooMany);
+        }
+        Ok(())
+    }
+}
+
+impl PublisherOptions {
+    /// Registers transforms that subscribers may ask for by name
+    /// ([`SubscriberOptions::with_transformed`]): those that are registered now, and later.
+    #[must_use]
+    pub fn with_transforms(mut self, transforms: &Transforms) -> Self {
+        self.transforms = Some(transforms.clone());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_travels_comes_back_and_nothing_else_is_taken_for_it() {
+        let options = SubscriberOptions::default().with_transformed("lists", "bonds", "adjacency");
+        let asked = options.expect("names").transformed[0].clone();
+        let bytes = asked.to_bytes();
+        let read = TransformedVariable::from_bytes(&bytes).expect("what was written");
+        assert_eq!((read.result(), read.failed()), (asked.result(), asked.failed()));
+        assert_eq!(asked.result(), "adjacency(bonds)#derived");
+        for len in 0..bytes.len() {
+            let cut = TransformedVariable::from_bytes(&bytes[..len]);
+            assert!(cut.is_none_or(|cut| cut.variable == "bonds" && cut.transform != "adjacency"), "{len}");
+        }
+        assert!(TransformedVariable::from_bytes(&[THROUGH, 1, b'/', b'x']).is_none());
+        assert!(TransformedVariable::from_bytes(&[THROUGH, 1, 0xff, b'x']).is_none());
+        assert!(TransformedVariable::from_bytes(&[0, 1, b'a', b'x']).is_none());
+        assert!(TransformedVariable::from_bytes(&[&[THROUGH, 200][..], &[b'a'; 255]].concat()).is_none());
+    }
+
+    #[test]
+    fn names_that_cannot_be_are_refused_at_once() {
+        let options =
+            || SubscriberOptions::default().with_transformed("lists", "bonds", "adjacency").expect("names");
+        let twice = options().with_transformed("lists", "bonds", "other").expect_err("the name is there");
+        assert_eq!(twice, DerivationError::Twice { name: "lists".to_owned() });
+        assert!(options().with_derivation("lists", "x | max").is_err());
+        assert!(options().with_transformed("more", "bonds", "a/b").is_err());
+        assert!(options().with_transformed("more", "b".repeat(200), "a".repeat(200)).is_err());
+    }
+}
