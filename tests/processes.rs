@@ -3,6 +3,8 @@
 //! Contents are functions of variable, step and global index, so that every element that arrives can be checked.
 //! No test sleeps; every wait has a deadline and says what it waits for.
 
+#[path = "processes/adjacency.rs"]
+mod adjacency;
 #[path = "processes/audit.rs"]
 mod audit;
 #[path = "processes/cast.rs"]
@@ -32,6 +34,8 @@ fn child_entry() {
         "derived-subscriber" => derived::subscribe(),
         "record-publisher" => records::publish(),
         "record-subscriber" => records::subscribe(),
+        "bond-publisher" => adjacency::publish(),
+        "bond-subscriber" => adjacency::subscribe(),
         "killed-publisher" => kill::publish(),
         "killed-subscriber" => kill::subscribe(),
         other => panic!("no role {other:?}"),

@@ -3,7 +3,7 @@
 use crate::cohort::CohortError;
 use crate::collectives::GatherError;
 pub use crate::misuse::Misuse;
-use crate::records::{Misfit, RecordProblem};
+use crate::records::{Misfit, RecordProblem, TransformProblem};
 use crate::rendezvous::RendezvousError;
 use fp_proto::event::{OpenFailure, OpenWait, Seen};
 use fp_proto::message::NoTable;
@@ -343,6 +343,20 @@ pub enum ReadError {
         variable: String,
         /// Why.
         source: Box<RecordProblem>,
+    },
+    /// Transforms gave nothing of the records of this step; the next may have more luck.
+    #[error("stream {stream:?}, step {step}, variable {variable:?} ({path}): {source}")]
+    NotTransformed {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The variable whose records were to be transformed.
+        variable: String,
+        /// By which transforms.
+        path: String,
+        /// Why not.
+        source: Box<TransformProblem>,
     },
     /// A derived variable could not be derived in this step; the next may have it.
     #[error("stream {stream:?}, step {step}, variable {variable:?} ({derivation}): {what}")]

@@ -57,7 +57,10 @@ pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, Varia
 pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
 pub use fp_proto::message::NoTable;
 pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
-pub use fp_transform::{Derivation, Placement};
+pub use fp_transform::{
+    Array, CallError, Cost, DataType, Derivation, Native, NativeError, PathError, Placement, PoolError,
+    RegisterError, TransformOptions, TransformPath, Transforms, record_array,
+};
 pub use fp_transport::{
     Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy, VerbsDevice,
     VerbsTrouble, verbs_devices,
@@ -72,7 +75,9 @@ pub use fp_types::{
 pub use futures::{Append, Arrays, AsyncFetch, Fetched};
 pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
-pub use records::{Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet};
+pub use records::{
+    Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, TransformProblem,
+};
 pub use rendezvous::Rendezvous;
 pub use room::{LimitError, limit_process_bytes};
 pub use select::Select;

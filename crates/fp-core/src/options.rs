@@ -6,7 +6,7 @@ use crate::derived::{DerivationError, DerivedVariable};
 use crate::gathering;
 use crate::rendezvous::Rendezvous;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, VariableSet};
-use fp_transform::{Derivation, Placement};
+use fp_transform::{Derivation, Placement, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use fp_types::Selection;
 use std::net::{IpAddr, SocketAddr};
@@ -294,6 +294,8 @@ pub struct SubscriberOptions {
     pub variables: VariableSet,
     /// Derived variables.
     pub derivations: Vec<DerivedVariable>,
+    /// Transforms by which records become other types. Default: none.
+    pub transforms: Option<Transforms>,
     /// Standing selections: pushed without being asked where blocks cannot be shared.
     pub selections: Vec<(String, Selection)>,
     /// What happens at the bound. Default: every step, the publisher waits up to 60 s.
@@ -320,6 +322,7 @@ impl Default for SubscriberOptions {
             publisher_contact: None,
             variables: VariableSet::All,
             derivations: Vec::new(),
+            transforms: None,
             selections: Vec::new(),
             policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
             limit_steps: 4,
@@ -395,6 +398,16 @@ impl SubscriberOptions {
         DerivationError::check(&self.derivations, &name, &derivation)?;
         self.derivations.push(DerivedVariable { name, derivation, placement });
         Ok(self)
+    }
+
+    /// Has records become types that they have no conversion to, by transforms that this process registered:
+    /// [`Subscriber::of`](crate::Subscriber::of) finds the cheapest path of them, and
+    /// [`StepReader::get_records`](crate::StepReader::get_records) and its like take it, on the threads of the registry
+    /// and within its limits. What is registered later counts from then on.
+    #[must_use]
+    pub fn with_transforms(mut self, transforms: &Transforms) -> Self {
+        self.transforms = Some(transforms.clone());
+        self
     }
 
     /// The published variables that are kept for it.

@@ -79,6 +79,11 @@ impl Select {
         }
     }
 
+    /// Whether it is of blocks as they were put.
+    pub(crate) fn is_of_blocks(&self) -> bool {
+        matches!(self.wanted, Wanted::Exact(Selection::Block(_) | Selection::Rank(_)))
+    }
+
     /// Whether it has to be resolved against a shape.
     pub(crate) fn needs_shape(&self) -> bool {
         matches!(self.wanted, Wanted::Slices(_))

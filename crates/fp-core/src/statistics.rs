@@ -72,6 +72,12 @@ counters! {
     derived_bytes,
     /// How long the ends of steps waited for derivations, in nanoseconds.
     derived_ns,
+    /// Paths of registered transforms that records of a step were sent through.
+    transforms,
+    /// Gets that shared what transforms gave with another that asked for the same in the same step.
+    shared_transforms,
+    /// Paths of registered transforms that failed.
+    failed_transforms,
 }
 
 impl Counters {

@@ -9,6 +9,7 @@ use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
 use crate::patience::{Limit, after};
 use crate::planned::{Planned, is_known};
+use crate::records::Transformed;
 use crate::select::Select;
 use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
@@ -31,6 +32,8 @@ pub(crate) struct HeldStep {
     is_ahead: bool,
     /// Derived variables that were put together, by what they are called in the step.
     merged: Mutex<BTreeMap<String, Arc<Merged>>>,
+    /// Records that went through transforms.
+    pub(crate) transformed: Transformed,
 }
 
 impl HeldStep {
@@ -40,7 +43,14 @@ impl HeldStep {
         epoch: Option<Epoch>,
         is_ahead: bool,
     ) -> Arc<Self> {
-        Arc::new(Self { shared, assignment, epoch, is_ahead, merged: Mutex::default() })
+        Arc::new(Self {
+            shared,
+            assignment,
+            epoch,
+            is_ahead,
+            merged: Mutex::default(),
+            transformed: Transformed::default(),
+        })
     }
 
     pub(crate) fn merged(&self, variable: &str) -> Option<Arc<Merged>> {
@@ -393,7 +403,7 @@ impl StepReader {
         wrong.and(fetched).map_err(|misuse| self.misuse(misuse))
     }
 
-    fn no_copy(&self, error: &fp_types::CopyError) -> ReadError {
+    pub(crate) fn no_copy(&self, error: &fp_types::CopyError) -> ReadError {
         ReadError::Driver { stream: self.stream().to_owned(), what: error.to_string() }
     }
 

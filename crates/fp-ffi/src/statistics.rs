@@ -16,7 +16,8 @@ pub(crate) fn all_of(counted: &Statistics) -> Counted {
         counted; steps, skipped_steps, payload_bytes, put_copied_bytes, shared_copied_bytes, gathered_bytes,
         get_copied_bytes, received_bytes, staged_bytes, sent_bytes, enciphered_bytes, deciphered_bytes, views,
         requests, resolves, data_links, types, conversions, handled_records, derivations, shared_derivations,
-        left_derivations, failed_derivations, derived_bytes, derived_ns,
+        left_derivations, failed_derivations, derived_bytes, derived_ns, transforms,
+        shared_transforms, failed_transforms,
     }
 }
 

@@ -50,7 +50,7 @@ pub use expression::{
 pub use native::{
     CallError, Cost, DataType, Decision, MAX_OVERRUNS, MAX_PATH, MAX_TRANSFORMS, Measured, Native,
     NativeError, NativeFunction, PathError, Place, Placement, Reason, RegisterError, TransformOptions,
-    TransformPath, Transforms,
+    TransformPath, Transforms, record_array,
 };
 pub use operation::{Comparison, MAX_BINS, Operation, OutputType, Reduction};
 pub use policy::{DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};

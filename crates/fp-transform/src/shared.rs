@@ -8,17 +8,16 @@ use fp_types::StepId;
 
 use crate::derivation::DerivationId;
 
-/// Results by step and derivation, kept until their step is [forgotten](Self::forget).
-pub struct Shared<T, E> {
-    state: Mutex<State<T, E>>,
+/// Results by step and derivation, kept until their step is [forgotten](Self::forget); or by whatever else tells them
+/// apart.
+pub struct Shared<T, E, K = (StepId, DerivationId)> {
+    state: Mutex<State<T, E, K>>,
     changed: Condvar,
     limit_results: usize,
 }
 
-type Key = (StepId, DerivationId);
-
-struct State<T, E> {
-    slots: BTreeMap<Key, Slot<T, E>>,
+struct State<T, E, K> {
+    slots: BTreeMap<K, Slot<T, E>>,
     counts: SharedCounts,
 }
 
@@ -53,12 +52,6 @@ pub enum ShareError<E> {
 }
 
 impl<T, E: Clone> Shared<T, E> {
-    /// Room for that many results; beyond it the results of the earliest steps go first.
-    pub fn new(limit_results: usize) -> Self {
-        let state = State { slots: BTreeMap::new(), counts: SharedCounts::default() };
-        Self { state: Mutex::new(state), changed: Condvar::new(), limit_results: limit_results.max(1) }
-    }
-
     /// The result of that derivation of that step: computed by the first who asks. Others wait at most `limit`.
     ///
     /// # Errors
@@ -70,8 +63,33 @@ impl<T, E: Clone> Shared<T, E> {
         limit: Duration,
         compute: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, ShareError<E>> {
-        let key = (step, derivation);
-        if let Some(result) = self.find(key, limit)? {
+        self.derive_as((step, derivation), limit, compute)
+    }
+
+    /// Lets go of all results of steps up to that one: they were reclaimed.
+    pub fn forget(&self, step: StepId) {
+        self.lock().slots.retain(|(of, _), slot| *of > step || matches!(slot, Slot::Computing));
+    }
+}
+
+impl<T, E: Clone, K: Ord + Clone> Shared<T, E, K> {
+    /// Room for that many results; beyond it the results of the earliest steps go first.
+    pub fn new(limit_results: usize) -> Self {
+        let state = State { slots: BTreeMap::new(), counts: SharedCounts::default() };
+        Self { state: Mutex::new(state), changed: Condvar::new(), limit_results: limit_results.max(1) }
+    }
+
+    /// What that key stands for: computed by the first who asks. Others wait at most `limit`.
+    ///
+    /// # Errors
+    /// As [`Shared::derive`].
+    pub fn derive_as(
+        &self,
+        key: K,
+        limit: Duration,
+        compute: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, ShareError<E>> {
+        if let Some(result) = self.find(&key, limit)? {
             return result.map_err(ShareError::Failed);
         }
         // If computing panics, the place is given up and the next who asks computes.
@@ -83,13 +101,13 @@ impl<T, E: Clone> Shared<T, E> {
 
     /// What is there or comes in time; nothing if the caller is the one to compute it.
     #[allow(clippy::type_complexity)]
-    fn find(&self, key: Key, limit: Duration) -> Result<Option<Result<Arc<T>, E>>, ShareError<E>> {
+    fn find(&self, key: &K, limit: Duration) -> Result<Option<Result<Arc<T>, E>>, ShareError<E>> {
         let begun = Instant::now();
         let mut state = self.lock();
         loop {
-            match state.slots.get(&key) {
+            match state.slots.get(key) {
                 None => {
-                    state.slots.insert(key, Slot::Computing);
+                    state.slots.insert(key.clone(), Slot::Computing);
                     state.counts.computed += 1;
                     return Ok(None);
                 }
@@ -108,9 +126,12 @@ impl<T, E: Clone> Shared<T, E> {
         }
     }
 
-    /// Lets go of all results of steps up to that one: they were reclaimed.
-    pub fn forget(&self, step: StepId) {
-        self.lock().slots.retain(|(of, _), slot| *of > step || matches!(slot, Slot::Computing));
+    /// Lets go of one result, so that who asks next computes it again.
+    pub fn discard(&self, key: &K) {
+        let mut state = self.lock();
+        if matches!(state.slots.get(key), Some(Slot::Done(_))) {
+            state.slots.remove(key);
+        }
     }
 
     /// How much sharing there was.
@@ -118,24 +139,24 @@ impl<T, E: Clone> Shared<T, E> {
         self.lock().counts
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T, E>> {
+    fn lock(&self) -> MutexGuard<'_, State<T, E, K>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The place of a result that is being computed.
-struct Place<'a, T, E: Clone> {
-    shared: &'a Shared<T, E>,
-    key: Key,
+struct Place<'a, T, E: Clone, K: Ord + Clone> {
+    shared: &'a Shared<T, E, K>,
+    key: K,
 }
 
-impl<T, E: Clone> Place<'_, T, E> {
+impl<T, E: Clone, K: Ord + Clone> Place<'_, T, E, K> {
     fn fill(self, result: Result<Arc<T>, E>) {
         let mut state = self.shared.lock();
-        state.slots.insert(self.key, Slot::Done(result));
+        state.slots.insert(self.key.clone(), Slot::Done(result));
         while state.slots.len() > self.shared.limit_results {
             let done = state.slots.iter().find(|(_, slot)| matches!(slot, Slot::Done(_)));
-            let Some(first) = done.map(|(key, _)| *key) else {
+            let Some(first) = done.map(|(key, _)| key.clone()) else {
                 break;
             };
             state.slots.remove(&first);
@@ -143,7 +164,7 @@ impl<T, E: Clone> Place<'_, T, E> {
     }
 }
 
-impl<T, E: Clone> Drop for Place<'_, T, E> {
+impl<T, E: Clone, K: Ord + Clone> Drop for Place<'_, T, E, K> {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         if matches!(state.slots.get(&self.key), Some(Slot::Computing)) {
@@ -205,5 +226,14 @@ mod tests {
             Ok(2)
         });
         assert_eq!(outer, Ok(Arc::new(2)));
+    }
+
+    #[test]
+    fn what_is_discarded_is_computed_again() {
+        let shared = Shared::<u32, String, &str>::new(2);
+        let ask = |value| shared.derive_as("bonds", PATIENCE, move || Ok(value));
+        assert_eq!((ask(1), ask(2)), (Ok(Arc::new(1)), Ok(Arc::new(1))));
+        shared.discard(&"bonds");
+        assert_eq!(ask(3), Ok(Arc::new(3)));
     }
 }

@@ -7,6 +7,7 @@
 //! | `types` | types that were put or heard of, and the conversions between them: each worked out once |
 //! | `reading`, `whole` | taking records, as they lie or as another type; those with lists and texts |
 //! | `filling` | taking records into memory of the caller's |
+//! | `route`, `through` | the cheapest way to a type over registered transforms; taking it, once in a step |
 //! | `set` | records that were taken, with their type |
 //! | `providing` | which variables of a stream provide a type, and why the others do not |
 //!
@@ -17,7 +18,9 @@ mod block;
 mod filling;
 mod providing;
 mod reading;
+mod route;
 mod set;
+mod through;
 mod types;
 mod variables;
 mod whole;
@@ -28,4 +31,6 @@ pub(crate) use providing::list;
 pub use providing::{Fit, Misfit, Provided};
 pub use reading::RecordProblem;
 pub use set::RecordSet;
+pub use through::TransformProblem;
+pub(crate) use through::Transformed;
 pub(crate) use types::Types;

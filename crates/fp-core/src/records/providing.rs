@@ -1,19 +1,22 @@
 //! Which variables of a stream provide a type, and why the others do not: known when the first step is here, before
 //! anything of it is taken.
 
+use super::route::{Route, expected_bytes};
 use crate::ahead::look_ahead;
 use crate::error::{Misuse, ReadError};
 use crate::patience::Limit;
 use crate::planned::is_known;
 use crate::step::StepReader;
 use crate::subscriber::Subscriber;
+use fp_transform::{PathError, TransformPath};
 use fp_types::record::{Conversion, Difference, Incompatible, Loss, Record, RecordSchema, differences};
 use fp_types::{ArrayKind, Rank, Selection, VariableDef};
+use std::cmp::Ordering;
 use std::fmt;
 use std::time::Instant;
 
 /// A variable that provides the type that was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Provided {
     /// Its name.
     pub variable: String,
@@ -22,7 +25,8 @@ pub struct Provided {
 }
 
 /// How well records fit the type that was asked for, best first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Fit {
     /// They are of that very type, or of one that only differs in texts for people: bytes pass untouched.
     Same,
@@ -31,6 +35,40 @@ pub enum Fit {
         /// What the types differ in.
         differences: Vec<Difference>,
     },
+    /// Transforms that this process knows lead there, by the cheapest path; where it begins or ends with another type
+    /// of the same meaning, records are converted there.
+    Through(TransformPath),
+}
+
+impl Fit {
+    /// What orders them: the best first, and of paths the cheapest.
+    fn compare(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Through(one), Self::Through(other)) => one.compare(other),
+            (one, other) => one.rank().cmp(&other.rank()),
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Same => 0,
+            Self::Converted { .. } => 1,
+            Self::Through(_) => 2,
+        }
+    }
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Same => f.write_str("as it is"),
+            Self::Converted { differences } => {
+                f.write_str("converted")?;
+                differences.iter().try_for_each(|difference| write!(f, "\n  {difference}"))
+            }
+            Self::Through(path) => path.fmt(f),
+        }
+    }
 }
 
 /// A variable that does not provide the type that was asked for.
@@ -40,6 +78,8 @@ pub enum Misfit {
     NoRecords(String, String),
     /// Its records have no conversion to that type.
     Incompatible(String, Incompatible),
+    /// The same, nor do the transforms lead there that this process knows.
+    NoPath(String, Incompatible, PathError),
 }
 
 impl fmt::Display for Misfit {
@@ -47,6 +87,7 @@ impl fmt::Display for Misfit {
         match self {
             Self::NoRecords(variable, dtype) => write!(f, "variable {variable:?} is of {dtype}, no records"),
             Self::Incompatible(variable, why) => write!(f, "variable {variable:?}: {why}"),
+            Self::NoPath(variable, why, path) => write!(f, "variable {variable:?}: {why}\n  {path}"),
         }
     }
 }
@@ -56,7 +97,9 @@ pub(crate) fn list(refused: &[Misfit]) -> String {
 }
 
 impl Subscriber {
-    /// The variables that provide records of this Rust type, those that fit best first. Waits until the first step is
+    /// The variables that provide records of this Rust type, those that fit best first: as they are, converted, or
+    /// through transforms that this process registered
+    /// ([`SubscriberOptions::with_transforms`](crate::SubscriberOptions::with_transforms)). Waits until the first step is
     /// here, at most `open_timeout`; that step is still the next one.
     ///
     /// # Errors
@@ -100,17 +143,32 @@ impl StepReader {
                 continue;
             }
             let found = self.type_of(def, None, limit)?;
-            match fit(&found, wanted) {
+            match self.fit_of(&found, wanted, expected_bytes(def, &entry.layout)) {
                 Ok(fit) => provided.push(Provided { variable, fit }),
-                Err(why) => refused.push(Misfit::Incompatible(variable, why)),
+                Err((why, None)) => refused.push(Misfit::Incompatible(variable, why)),
+                Err((why, Some(path))) => refused.push(Misfit::NoPath(variable, why, path)),
             }
         }
-        provided.sort_by_key(|provided| matches!(provided.fit, Fit::Converted { .. }));
+        provided.sort_by(|one, other| one.fit.compare(&other.fit));
         if provided.is_empty() {
             let (stream, wanted) = (self.stream().to_owned(), wanted.record().name.clone());
             return Err(ReadError::NotProvided { stream, wanted, refused });
         }
         Ok(provided)
+    }
+
+    /// How well records of so many bytes fit, or why they do not.
+    fn fit_of(
+        &self,
+        found: &RecordSchema,
+        wanted: &RecordSchema,
+        len_bytes: u64,
+    ) -> Result<Fit, (Incompatible, Option<PathError>)> {
+        fit(found, wanted).or_else(|why| match self.route((found, wanted), len_bytes, Loss::Refused) {
+            Some(Ok(Route { path, .. })) => Ok(Fit::Through(path)),
+            Some(Err(no_path)) => Err((why, Some(no_path))),
+            None => Err((why, None)),
+        })
     }
 
     /// The type of a variable's records: asked for once, of this rank or of any that put some.

@@ -57,10 +57,14 @@ pub(super) struct Matched {
 impl StepReader {
     /// The selected records, as values of a Rust type: in row-major order unless [`Select::with_order`] says otherwise.
     /// Where the publisher's type is another one, they are converted: fields by name, numbers to types that hold them
-    /// (to any with [`Select::with_conversion`]).
+    /// (to any with [`Select::with_conversion`]). Where there is no conversion, transforms of
+    /// [`SubscriberOptions::with_transforms`](crate::SubscriberOptions::with_transforms) are looked for that lead to the
+    /// type: by the cheapest path of them all records are transformed, once in a step however often they are asked for,
+    /// and the selection is of what comes out. Selections of blocks and ranks say what goes in instead.
     ///
     /// # Errors
-    /// As [`StepReader::get`]; no conversion, with everything that the types differ in; values that are none.
+    /// As [`StepReader::get`]; no conversion, with everything that the types differ in; values that are none; a
+    /// transform that fails, panics or runs too long.
     pub fn get_records<T: Record>(
         &self,
         variable: &str,
@@ -87,7 +91,14 @@ impl StepReader {
     ) -> Result<View<T>, ReadError> {
         let limit = self.deadline().into();
         let wanted = plain_schema::<T>().map_err(|error| self.problem(variable, error.into()))?;
-        let matched = self.matched(variable, selection.into(), Some(&wanted), limit)?;
+        let select = selection.into();
+        if let Some(set) = self.by_transforms(variable, &select, Some(&wanted), limit)? {
+            let mut records = vec![T::zeroed(); set.count()];
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut records);
+            bytes.copy_from_slice(set.as_bytes());
+            return Ok(View::of_vec(records, self.held.clone()));
+        }
+        let matched = self.matched(variable, select, Some(&wanted), limit)?;
         if matched.conversion.is_none()
             && let Some(payload) = self.placed(&matched.planned, limit)?
             && let Some(view) = View::of_payload(payload, self.held.clone())
@@ -137,6 +148,35 @@ impl StepReader {
         wanted: Option<&RecordSchema>,
         limit: Limit<'_>,
     ) -> Result<RecordSet, ReadError> {
+        match self.by_transforms(variable, &select, wanted, limit)? {
+            Some(set) => Ok(set),
+            None => self.take_as_put(variable, select, wanted, limit),
+        }
+    }
+
+    /// The selected records through registered transforms, if these lead to the type that is wanted and nothing shorter
+    /// does.
+    fn by_transforms(
+        &self,
+        variable: &str,
+        select: &Select,
+        wanted: Option<&RecordSchema>,
+        limit: Limit<'_>,
+    ) -> Result<Option<RecordSet>, ReadError> {
+        let Some(wanted) = wanted else { return Ok(None) };
+        let loss = select.loss().unwrap_or(Loss::Refused);
+        let Some(route) = self.route_to(variable, wanted, loss, limit)? else { return Ok(None) };
+        self.through(variable, select, wanted, &route, limit).map(Some)
+    }
+
+    /// The selected records as they were put, or converted.
+    pub(super) fn take_as_put(
+        &self,
+        variable: &str,
+        select: Select,
+        wanted: Option<&RecordSchema>,
+        limit: Limit<'_>,
+    ) -> Result<RecordSet, ReadError> {
         let matched = self.matched(variable, select, wanted, limit)?;
         self.taken(variable, matched, limit)
     }
@@ -171,7 +211,7 @@ impl StepReader {
             return Ok(memory);
         }
         let bytes = match &memory {
-            Memory::Shared(payload) => payload.as_slice(),
+            Memory::Shared(payload) | Memory::Computed(payload) => payload.as_slice(),
             Memory::Own(bytes) => bytes,
         };
         self.converted(variable, matched, bytes, element_count(&matched.planned)).map(Memory::Own)
@@ -221,11 +261,10 @@ impl StepReader {
         let rank = planned.plan.pieces.first().map(|piece| piece.block.rank);
         let found = self.type_of(&planned.def, rank, limit)?;
         let Some(wanted) = wanted.filter(|wanted| **wanted != found) else { return Ok((found, None)) };
-        let (conversion, is_new) = types.conversion(&found, wanted, loss).map_err(|source| {
+        let conversion = self.conversion(&found, wanted, loss).map_err(|source| {
             let (stream, step) = (self.stream().to_owned(), self.step());
             ReadError::Incompatible { stream, step, variable: variable.to_owned(), source: Box::new(source) }
         })?;
-        Counters::add(&self.shared().counters.conversions, usize::from(is_new));
         Ok((found, Some(conversion).filter(|conversion| !conversion.is_identity())))
     }
 

@@ -1,5 +1,6 @@
 //! Records that were taken of a step, with their type.
 
+use crate::statistics::Counters;
 use crate::step::HeldStep;
 use fp_transport::Payload;
 use fp_types::Shape;
@@ -9,6 +10,8 @@ use std::sync::Arc;
 pub(super) enum Memory {
     Shared(Payload),
     Own(Vec<u8>),
+    /// What transforms gave, shared by all who asked for it.
+    Computed(Payload),
 }
 
 /// Records of a step, of whatever type. The step is released when its reader, its last view and its last set are gone.
@@ -47,9 +50,19 @@ impl RecordSet {
     /// All bytes: the fixed parts, and what they refer to.
     pub fn as_bytes(&self) -> &[u8] {
         match &self.memory {
-            Memory::Shared(payload) => payload.as_slice(),
+            Memory::Shared(payload) | Memory::Computed(payload) => payload.as_slice(),
             Memory::Own(bytes) => bytes,
         }
+    }
+
+    /// All bytes in memory that is nobody else's.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        if let Memory::Own(bytes) = self.memory {
+            return bytes;
+        }
+        let bytes = self.as_bytes().to_vec();
+        Counters::add(&self._held.shared.counters.get_copied_bytes, bytes.len());
+        bytes
     }
 
     /// Whether they were not copied.

@@ -2,10 +2,12 @@
 
 mod path;
 mod placement;
+mod records;
 mod transforms;
 
 pub use path::{MAX_PATH, PathError, TransformPath};
 pub use placement::{Decision, Measured, Place, Placement, Reason};
+pub use records::record_array;
 pub use transforms::{CallError, MAX_OVERRUNS, MAX_TRANSFORMS, RegisterError, TransformOptions, Transforms};
 
 use std::fmt;
@@ -65,7 +67,8 @@ impl fmt::Display for DataType {
 /// What a native transform fails with: whatever its author finds fit to say.
 pub type NativeError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A native transform: from arrays to arrays. Records are arrays of [`Dtype::Bytes`] with the records' encoding.
+/// A native transform: from arrays to arrays. Records are arrays of [`Dtype::Bytes`] with the records' encoding, as by
+/// [`record_array`].
 pub type NativeFunction = Arc<dyn Fn(&[Array]) -> Result<Vec<Array>, NativeError> + Send + Sync>;
 
 /// What a transform is expected to cost, until it was measured.
@@ -91,6 +94,11 @@ pub struct Native {
     pub name: String,
     /// The types that it leads from and to, if it is to be found by them.
     pub types: Option<(DataType, DataType)>,
+    /// The same where both are records and their schemas are known: then also such records are led from and to as are
+    /// converted to the one, or from the other.
+    pub schemas: Option<(RecordSchema, RecordSchema)>,
+    /// Whether each record is made of one alone, so that whoever wants a few of them needs to transform no others.
+    pub is_one_by_one: bool,
     /// What it is expected to cost.
     pub cost: Cost,
     /// On which side it runs.
@@ -110,6 +118,8 @@ impl Native {
         Self {
             name: name.into(),
             types: None,
+            schemas: None,
+            is_one_by_one: false,
             cost: Cost::default(),
             placement: Placement::default(),
             limit: None,

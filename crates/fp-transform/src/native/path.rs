@@ -1,5 +1,6 @@
 //! The cheapest way from one type to another over registered transforms.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use super::{Cost, DataType};
@@ -51,6 +52,15 @@ pub(super) struct Leg<'a> {
 }
 
 impl TransformPath {
+    /// Orders paths by what they are expected to cost; of equally cheap ones the shortest comes first, then the first by
+    /// name.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        let names = |path: &Self| path.steps.iter().map(|(name, ..)| name.clone()).collect::<Vec<_>>();
+        let ours = self.expected().0.total_cmp(&other.expected().0);
+        ours.then_with(|| self.steps.len().cmp(&other.steps.len()))
+            .then_with(|| names(self).cmp(&names(other)))
+    }
+
     /// How many nanoseconds it is expected to take, and how many bytes to give.
     pub fn expected(&self) -> (f64, f64) {
         let input = (0.0, self.input_bytes as f64);

@@ -1,6 +1,7 @@
 //! The transforms of a process: registering, finding and running them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -164,6 +165,12 @@ impl Entry {
     }
 }
 
+impl fmt::Debug for Transforms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.lock().values().map(|entry| &entry.native)).finish()
+    }
+}
+
 impl Default for Transforms {
     fn default() -> Self {
         Self::new(&TransformOptions::default())
@@ -287,6 +294,11 @@ impl Transforms {
     /// Changes on which side a transform runs from now on; says whether there is one.
     pub fn set_placement(&self, name: &str, placement: Placement) -> bool {
         self.lock().get_mut(name).map(|entry| entry.native.placement = placement).is_some()
+    }
+
+    /// What is declared of a transform; nothing if there is none.
+    pub fn native(&self, name: &str) -> Option<Native> {
+        self.lock().get(name).map(|entry| entry.native.clone())
     }
 
     /// Names, types and declared costs of all transforms, by name.
