@@ -96,7 +96,7 @@ enum flexpath_status
    */
   FLEXPATH_STATUS_INTERNAL = -15,
   /*
-   A derived variable could not be derived in this step; the next may have it.
+   A derived variable could not be derived in this step, or records not transformed; the next may have them.
    */
   FLEXPATH_STATUS_NOT_DERIVED = -16,
   /*
@@ -583,7 +583,7 @@ typedef struct flexpath_options flexpath_options;
 typedef struct flexpath_publisher flexpath_publisher;
 
 /*
- Records of a step, which is held as long. Any number of threads may read them.
+ Records of a step, which is held as long, or those that a transform is given. Any number of threads may read them.
  */
 typedef struct flexpath_records flexpath_records;
 
@@ -601,6 +601,11 @@ typedef struct flexpath_step flexpath_step;
  A rank's handle on the receiving side. Calls on one handle come one at a time: a second thread waits.
  */
 typedef struct flexpath_subscriber flexpath_subscriber;
+
+/*
+ Transforms of this process, and the threads that run them.
+ */
+typedef struct flexpath_transforms flexpath_transforms;
 
 /*
  A variable: name, element type, kind, shape, and what is to be known of it.
@@ -783,11 +788,11 @@ typedef struct flexpath_provided {
    */
   const char *variable;
   /*
-   what its type differs in, a line for each; empty where it is the same
+   what its type differs in, a line for each, or the transforms that lead there; empty where it is the same
    */
   const char *differences;
   /*
-   1 if its records are converted, 0 if they pass as they are
+   1 if its records are converted or transformed, 0 if they pass as they are
    */
   int32_t is_converted;
 } flexpath_provided;
@@ -1082,6 +1087,19 @@ flexpath_status flexpath_builder_set_len(struct flexpath_builder *builder,
                                          uint64_t index,
                                          const char *path,
                                          uint64_t len);
+
+/*
+ Has a builder make `count` records, of which nothing is set. Any thread.
+ */
+flexpath_status flexpath_builder_resize(struct flexpath_builder *builder, uint64_t count);
+
+/*
+ Has a builder make a copy of `count` structs, which lie as `flexpath_schema_set_struct` says, in place of what was set.
+ Not for records with lists or texts. Any thread.
+ */
+flexpath_status flexpath_builder_set_structs(struct flexpath_builder *builder,
+                                             const void *structs,
+                                             uint64_t count);
 
 /*
  Puts a copy of the records of a builder, which stays as it is, into the step that is open: as many as `count` makes.
@@ -1799,6 +1817,56 @@ flexpath_status flexpath_subscriber_epoch(struct flexpath_subscriber *subscriber
  */
 flexpath_status flexpath_subscriber_transports(struct flexpath_subscriber *subscriber,
                                                const char **text);
+
+/*
+ Makes a set of transforms, none yet, to be freed by `flexpath_transforms_free`. Each call of one may take
+ `timeout_ms` milliseconds; 0: 10,000. They run on two threads of the set. Any thread.
+ */
+flexpath_status flexpath_transforms_create(uint64_t timeout_ms, struct flexpath_transforms **transforms);
+
+/*
+ Adds a transform from records of one type to records of another: `run` is called with `context`, on threads of
+ Flexpath, on several at one time. Records that are converted to the one type, or from the other, are transformed too.
+ `release(context)` is called once, whatever this returns, when the function will not be called any more; it may be
+ null. Neither may throw or longjmp, and a call that takes too long is not waited for: after two of them the transform
+ is refused. Any thread.
+ */
+flexpath_status flexpath_transforms_add(struct flexpath_transforms *transforms,
+                                        const char *name,
+                                        const struct flexpath_schema *from,
+                                        const struct flexpath_schema *to,
+                                        int32_t (*run)(void *context,
+                                                       const struct flexpath_records *given,
+                                                       struct flexpath_builder *made),
+                                        void (*release)(void *context),
+                                        void *context);
+
+/*
+ As `flexpath_transforms_add`, of a function that makes of each record that is given the one in its place: who asks for
+ a few has only these transformed, and the builder has as many from the start. Any thread.
+ */
+flexpath_status flexpath_transforms_add_each(struct flexpath_transforms *transforms,
+                                             const char *name,
+                                             const struct flexpath_schema *from,
+                                             const struct flexpath_schema *to,
+                                             int32_t (*run)(void *context,
+                                                            const struct flexpath_records *given,
+                                                            struct flexpath_builder *made),
+                                             void (*release)(void *context),
+                                             void *context);
+
+/*
+ Has records become types that they have no conversion to, by these transforms, for a subscriber that is opened with
+ these options: `flexpath_subscriber_of` and the gets of records find the cheapest way through them. Those that are
+ added later count from then on. What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got. Any thread.
+ */
+flexpath_status flexpath_options_set_transforms(struct flexpath_options *options,
+                                                const struct flexpath_transforms *transforms);
+
+/*
+ Frees a set of transforms; subscribers that have it keep it. Any thread.
+ */
+flexpath_status flexpath_transforms_free(struct flexpath_transforms *transforms);
 
 /*
  Defines one value for all ranks; of several ranks that put it in a step the highest rank's counts. Any thread.

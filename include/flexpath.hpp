@@ -178,6 +178,8 @@ private:
     flexpath_selection exact_{};
 };
 
+class transforms;
+
 /* A set of options: see docs/c.md for the names. */
 class options : public handle<flexpath_options, flexpath_options_free> {
 public:
@@ -205,6 +207,8 @@ public:
         check(flexpath_options_add_derivation(raw(), name.c_str(), derivation.c_str(), placement));
         return *this;
     }
+    /* By which a subscriber has records become other types. */
+    options &set_transforms(const transforms &by);
 
 private:
     static flexpath_options *make() {
@@ -482,6 +486,18 @@ private:
 class builder : public handle<flexpath_builder, flexpath_builder_free> {
 public:
     builder(const schema &of, std::uint64_t count) : handle(make(of, count)) {}
+    explicit builder(flexpath_builder *raw) noexcept : handle(raw) {}
+    /* So many records, of which nothing is set. */
+    builder &resize(std::uint64_t count) {
+        check(flexpath_builder_resize(raw(), count));
+        return *this;
+    }
+    /* Structs, as the schema says that they lie, in place of what was set. */
+    template <class S> builder &set_structs(const std::vector<S> &structs) {
+        static_assert(std::is_trivially_copyable<S>::value, "a plain struct");
+        check(flexpath_builder_set_structs(raw(), structs.data(), structs.size()));
+        return *this;
+    }
     template <class T> builder &set(std::uint64_t index, const std::string &path, const T &value) {
         check(flexpath_builder_set(raw(), index, path.c_str(), dtype_of<T>::value, &value, 1));
         return *this;
@@ -576,7 +592,49 @@ public:
     }
 };
 
-/* A variable that provides a type, and what its own differs in. */
+/* Transforms of this process, from records of one type to records of another. */
+class transforms : public handle<flexpath_transforms, flexpath_transforms_free> {
+public:
+    /* No call of one may take longer. */
+    explicit transforms(std::chrono::milliseconds timeout = std::chrono::seconds(10)) : handle(make(timeout)) {}
+    /* Calls function(const records &given, builder &made) on threads of Flexpath, on several at one time; it resizes what is
+     * made, or sets structs. What it throws fails the get. One by one: each record is made of the one in its place. */
+    template <class F>
+    transforms &add(const std::string &name, const schema &from, const schema &to, F function, bool is_one_by_one = false) {
+        auto release = [](void *context) { delete static_cast<F *>(context); };
+        const auto how = is_one_by_one ? flexpath_transforms_add_each : flexpath_transforms_add;
+        check(how(raw(), name.c_str(), from.raw(), to.raw(), run<F>, release, new F(std::move(function))));
+        return *this;
+    }
+
+private:
+    template <class F>
+    static std::int32_t run(void *context, const flexpath_records *given, flexpath_builder *made) noexcept {
+        records taken(const_cast<flexpath_records *>(given));
+        builder filled(made);
+        std::int32_t failed = 0;
+        try {
+            (*static_cast<F *>(context))(static_cast<const records &>(taken), filled);
+        } catch (...) {
+            failed = 1;
+        }
+        taken.take();
+        filled.take();
+        return failed;
+    }
+    static flexpath_transforms *make(std::chrono::milliseconds timeout) {
+        flexpath_transforms *made = nullptr;
+        check(flexpath_transforms_create(wait_ms(timeout), &made));
+        return made;
+    }
+};
+
+inline options &options::set_transforms(const transforms &by) {
+    check(flexpath_options_set_transforms(raw(), by.raw()));
+    return *this;
+}
+
+/* A variable that provides a type, and what its own differs in, or the transforms that lead there. */
 struct provided {
     std::string variable, differences;
     bool is_converted;

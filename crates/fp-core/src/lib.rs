@@ -59,8 +59,8 @@ pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejec
 pub use fp_proto::message::NoTable;
 pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 pub use fp_transform::{
-    CallError, Cost, DataType, Derivation, Native, NativeError, PathError, Placement, PoolError,
-    RegisterError, TransformOptions, TransformPath, Transforms,
+    Array, CallError, Cost, DataType, Derivation, Native, NativeError, PathError, Placement, PoolError,
+    RegisterError, TransformOptions, TransformPath, Transforms, record_array,
 };
 pub use fp_transport::{
     Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy, VerbsDevice,

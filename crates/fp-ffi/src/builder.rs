@@ -9,17 +9,26 @@ use crate::put::region;
 use crate::raw::{check_place, give, text, texts, values};
 use crate::records::{no_block, put_block};
 use crate::rows::{Cell, Numbers, Row, put_row, reserved, room};
-use crate::schema::{Schema, built};
+use crate::schema::{Built, Schema, built};
+use crate::structs::not_plain;
 use crate::variable::{Variable, variable as of_handle};
 use fp_core::RecordBlock;
-use fp_core::record::{Field, RecordSchema, encode_with};
+use fp_core::record::{Field, encode_with};
 use std::ffi::{c_char, c_void};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Records on their way.
 pub struct Builder {
-    schema: RecordSchema,
-    rows: Mutex<Vec<Row>>,
+    built: Built,
+    content: Mutex<Content>,
+}
+
+/// What was set.
+enum Content {
+    /// Fields.
+    Rows(Vec<Row>),
+    /// So many records as they lie.
+    Records(usize, Vec<u8>),
 }
 
 impl Handle for Builder {
@@ -27,15 +36,33 @@ impl Handle for Builder {
 }
 
 impl Builder {
-    fn block(&self) -> Result<RecordBlock, Failure> {
-        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn of(built: &Built, count: usize) -> Result<Self, Failure> {
+        Ok(Self { built: built.clone(), content: Mutex::new(Content::Rows(room(count)?)) })
+    }
+
+    fn content(&self) -> MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many there are, and their bytes.
+    pub(crate) fn encode(&self) -> Result<(usize, Vec<u8>), Failure> {
+        let schema = &self.built.schema;
+        let content = self.content();
+        let rows = match &*content {
+            Content::Records(count, bytes) => return Ok((*count, bytes.clone())),
+            Content::Rows(rows) => rows,
+        };
         // The memory that the encoding takes at once.
-        reserved::<u8>(rows.len().saturating_mul(self.schema.size_bytes()))?;
-        let bytes = encode_with(&self.schema, rows.len(), |index, to| {
-            rows.get(index).map_or(Ok(()), |row| put_row(self.schema.record(), row, to))
+        reserved::<u8>(rows.len().saturating_mul(schema.size_bytes()))?;
+        let bytes = encode_with(schema, rows.len(), |index, to| {
+            rows.get(index).map_or(Ok(()), |row| put_row(schema.record(), row, to))
         });
-        let bytes = bytes.map_err(|error| Failure::misuse(error.to_string()))?;
-        RecordBlock::encoded(&self.schema, rows.len(), bytes).map_err(|error| no_block(&error))
+        Ok((rows.len(), bytes.map_err(|error| Failure::misuse(error.to_string()))?))
+    }
+
+    fn block(&self) -> Result<RecordBlock, Failure> {
+        let (count, bytes) = self.encode()?;
+        RecordBlock::encoded(&self.built.schema, count, bytes).map_err(|error| no_block(&error))
     }
 }
 
@@ -49,9 +76,8 @@ pub extern "C" fn flexpath_builder_create(
 ) -> Status {
     guard(|| {
         check_place(builder, "builder")?;
-        let schema = built(schema)?.schema;
-        let rows = Mutex::new(room(usize::try_from(count).unwrap_or(usize::MAX))?);
-        give(builder, hold(Builder { schema, rows }), "builder")?;
+        let made = Builder::of(&built(schema)?, usize::try_from(count).unwrap_or(usize::MAX))?;
+        give(builder, hold(made), "builder")?;
         Ok(Status::Ok)
     })
 }
@@ -63,11 +89,14 @@ fn change(
     run: impl FnOnce(&mut Cell, &Field) -> Result<(), Failure>,
 ) -> Outcome {
     let (found, path) = (find(builder)?, text(path, "path")?);
-    let mut rows = found.rows.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut content = found.content();
+    let Content::Rows(rows) = &mut *content else {
+        return Err(Failure::misuse("the builder has structs: resize it before fields are set"));
+    };
     let count = rows.len();
     let row = usize::try_from(index).ok().and_then(|index| rows.get_mut(index));
     let row = row.ok_or_else(|| Failure::misuse(format!("record {index} of {count}: they count from 0")))?;
-    let (cell, field) = row.follow(found.schema.record(), path)?;
+    let (cell, field) = row.follow(found.built.schema.record(), path)?;
     run(cell, field)?;
     Ok(Status::Ok)
 }
@@ -134,6 +163,34 @@ pub extern "C" fn flexpath_builder_set_len(
     guard(|| {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         change(builder, index, path, |cell, field| cell.set_len(field, len))
+    })
+}
+
+/// Has a builder make `count` records, of which nothing is set. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_builder_resize(builder: *mut Builder, count: u64) -> Status {
+    guard(|| {
+        let found = find(builder)?;
+        *found.content() = Content::Rows(room(usize::try_from(count).unwrap_or(usize::MAX))?);
+        Ok(Status::Ok)
+    })
+}
+
+/// Has a builder make a copy of `count` structs, which lie as `flexpath_schema_set_struct` says, in place of what was set.
+/// Not for records with lists or texts. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_builder_set_structs(
+    builder: *mut Builder,
+    structs: *const c_void,
+    count: u64,
+) -> Status {
+    guard(|| {
+        let found = find(builder)?;
+        let layout = found.built.layout.as_deref().ok_or_else(|| not_plain(&found.built.schema))?;
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let bytes = values(structs.cast::<u8>(), layout.len_bytes(count), "structs")?;
+        *found.content() = Content::Records(count, layout.gather(bytes));
+        Ok(Status::Ok)
     })
 }
 

@@ -49,14 +49,15 @@ pub enum Status {
     NotClean = -14,
     /// A fault of Flexpath itself. The handle should be closed.
     Internal = -15,
-    /// A derived variable could not be derived in this step; the next may have it.
+    /// A derived variable could not be derived in this step, or records not transformed; the next may have them.
     NotDerived = -16,
     /// Records of another type, which do not become the one that is wanted; the text says why, field by field.
     Incompatible = -17,
 }
 
 /// A failure on its way to the caller.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
 pub(crate) struct Failure {
     pub(crate) status: Status,
     pub(crate) text: String,
@@ -137,7 +138,7 @@ failures! {
         ReadError::Lost { .. } | ReadError::Gone { .. } => Status::Lost,
         ReadError::TimedOut { .. } => Status::TimedOut,
         ReadError::PeerMisbehaved { .. } => Status::PeerMisbehaved,
-        ReadError::NotDerived { .. } => Status::NotDerived,
+        ReadError::NotDerived { .. } | ReadError::NotTransformed { .. } => Status::NotDerived,
         ReadError::Incompatible { .. } | ReadError::NotProvided { .. } => Status::Incompatible,
         ReadError::Records { source, .. } => of_problem(source),
         ReadError::NoStep { .. } => Status::EndOfStream,
@@ -160,6 +161,11 @@ pub(crate) fn remember(failure: Failure) -> Status {
     // A thread that is ending has no place for it any more.
     let _ = LAST.try_with(|last| last.replace(text));
     failure.status
+}
+
+/// The text of the last failure on this thread.
+pub(crate) fn last() -> String {
+    LAST.try_with(|last| last.borrow().to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Runs what a function does; no panic passes.

@@ -37,6 +37,7 @@ mod step;
 mod structs;
 mod subscriber;
 mod texts;
+mod transforms;
 mod variable;
 mod view;
 
@@ -54,3 +55,4 @@ pub use schema_text::{ExtentCode, FieldStruct};
 pub use selection::{Selected, SelectionStruct};
 pub use step::{GetStruct, StepInfo, VariableInfo};
 pub use subscriber::EndCode;
+pub use transforms::Transform;

@@ -6,7 +6,7 @@ use crate::handles::{Handle, find, hold, take};
 use crate::keys::{KEYS, Key, Role, Settings};
 use crate::raw::{check_place, give, text};
 use crate::selection::{SelectionStruct, selection};
-use fp_core::{Cohort, DerivationError, LinkOptions, Placement};
+use fp_core::{Cohort, DerivationError, LinkOptions, Placement, Transforms};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
@@ -24,6 +24,12 @@ pub(crate) struct State {
 impl State {
     pub(crate) fn links(&mut self, set: impl Fn(&mut LinkOptions)) {
         self.settings.links(set);
+    }
+
+    /// Transforms for a subscriber.
+    pub(crate) fn transforms(&mut self, transforms: &Transforms) {
+        self.settings.subscriber.transforms = Some(transforms.clone());
+        self.set.push(("a set of transforms", Role::Subscriber));
     }
 
     /// A cohort that finds its lead by the rendezvous.

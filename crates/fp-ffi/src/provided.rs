@@ -16,9 +16,9 @@ use std::ffi::{CString, c_char};
 pub struct ProvidedStruct {
     /// its name
     pub variable: *const c_char,
-    /// what its type differs in, a line for each; empty where it is the same
+    /// what its type differs in, a line for each, or the transforms that lead there; empty where it is the same
     pub differences: *const c_char,
-    /// 1 if its records are converted, 0 if they pass as they are
+    /// 1 if its records are converted or transformed, 0 if they pass as they are
     pub is_converted: i32,
 }
 
@@ -27,8 +27,13 @@ thread_local! {
 }
 
 fn differences(provided: &Provided) -> String {
-    let Fit::Converted { differences } = &provided.fit else { return String::new() };
-    differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    match &provided.fit {
+        Fit::Same => String::new(),
+        Fit::Converted { differences } => {
+            differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        }
+        through => through.to_string(),
+    }
 }
 
 /// Keeps the texts for this thread, in place of those before.

@@ -6,19 +6,19 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{check_place, give, room, text};
 use crate::scalars::{Kind, of_bytes, of_value};
-use crate::schema::{Schema, built};
+use crate::schema::{Built, Schema, built};
 use crate::selection::{SelectionStruct, select};
 use crate::step::Step;
 use crate::structs::{Layout, not_plain};
 use crate::texts::keep;
-use fp_core::record::{ReadError, Value};
+use fp_core::record::{ReadError, RecordSchema, Value};
 use fp_core::{AttributeValue, Dtype, RecordSet};
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, OnceLock};
 
-/// Records of a step, which is held as long. Any number of threads may read them.
+/// Records of a step, which is held as long, or those that a transform is given. Any number of threads may read them.
 pub struct Records {
-    set: RecordSet,
+    set: Source,
     /// How the structs lie that they were asked for as.
     layout: Option<Arc<Layout>>,
     /// A copy of records that do not lie where a struct may.
@@ -27,6 +27,44 @@ pub struct Records {
 
 impl Handle for Records {
     const NAME: &'static str = "set of records";
+}
+
+/// Where records are.
+enum Source {
+    Taken(RecordSet),
+    Given { schema: RecordSchema, count: usize, bytes: Arc<dyn AsRef<[u8]> + Send + Sync> },
+}
+
+impl Source {
+    fn records(&self) -> Result<fp_core::record::Records<'_>, Failure> {
+        let records = fp_core::record::Records::new(self.schema(), self.as_bytes(), self.count());
+        records.map_err(|error| Failure::new(Status::PeerMisbehaved, error.to_string()))
+    }
+
+    fn schema(&self) -> &RecordSchema {
+        match self {
+            Self::Taken(set) => set.schema(),
+            Self::Given { schema, .. } => schema,
+        }
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Taken(set) => set.count(),
+            Self::Given { count, .. } => *count,
+        }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Taken(set) => set.as_bytes(),
+            Self::Given { bytes, .. } => (**bytes).as_ref(),
+        }
+    }
+
+    fn is_zero_copy(&self) -> bool {
+        matches!(self, Self::Taken(set) if set.is_zero_copy())
+    }
 }
 
 /// What is to be known of a value.
@@ -52,6 +90,12 @@ pub(crate) fn unreadable(error: &ReadError) -> Failure {
 }
 
 impl Records {
+    /// What a transform is given.
+    pub(crate) fn given(from: &Built, count: usize, bytes: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Self {
+        let (schema, layout) = (from.schema.clone(), from.layout.clone());
+        Self { set: Source::Given { schema, count, bytes }, layout, aligned: OnceLock::new() }
+    }
+
     /// Runs something with the value that a path leads to.
     fn value<T>(
         &self,
@@ -59,9 +103,7 @@ impl Records {
         path: &str,
         run: impl FnOnce(Value<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let changed =
-            |error: fp_core::record::ValueError| Failure::new(Status::PeerMisbehaved, error.to_string());
-        let records = self.set.records().map_err(changed)?;
+        let records = self.set.records()?;
         let none = || Failure::misuse(format!("record {index} of {}: they count from 0", self.set.count()));
         let at = usize::try_from(index).ok().and_then(|index| records.record(index)).ok_or_else(none)?;
         run(at.value(path).map_err(|error| unreadable(&error))?)
@@ -69,9 +111,7 @@ impl Records {
 
     /// The numbers of a field of several records, one after another.
     fn fill(&self, first: u64, count: u64, path: &str, to: (Dtype, &mut [u8])) -> Result<(), Failure> {
-        let changed =
-            |error: fp_core::record::ValueError| Failure::new(Status::PeerMisbehaved, error.to_string());
-        let records = self.set.records().map_err(changed)?;
+        let records = self.set.records()?;
         let (dtype, destination) = to;
         let size = dtype.size_bytes().ok_or_else(|| unusable(dtype))?;
         let (len, mut rest) = (destination.len() / size, destination);
@@ -169,6 +209,7 @@ fn take_records(
             (step.reader.records_as(name, select, &built.schema)?, built.layout)
         }
     };
+    let set = Source::Taken(set);
     give(records, hold(Records { set, layout, aligned: OnceLock::new() }), "records")?;
     Ok(Status::Ok)
 }

@@ -8,7 +8,7 @@ use crate::handles::{Handle, find, take};
 use crate::raw::{give, patience, room, text, values};
 use crate::selection::{SelectionStruct, select};
 use crate::texts::clean;
-use fp_core::{BlockId, Region, StepReader, VariableInfo as CoreInfo};
+use fp_core::{BlockId, ReadError, Region, Selection, StepReader, VariableInfo as CoreInfo};
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -143,9 +143,15 @@ impl Step {
 
     pub(crate) fn described(&self, name: &str) -> Result<&Described, Failure> {
         let of_name = self.variables()?.iter().find(|known| known.info.def.name == name);
-        of_name.ok_or_else(|| {
-            Failure::new(Status::UnknownVariable, format!("the step has no variable {name:?}"))
-        })
+        of_name.ok_or_else(|| self.absent(name))
+    }
+
+    /// Why there is no such variable: one that was to be derived has a reason of its own.
+    fn absent(&self, name: &str) -> Failure {
+        match self.reader.selected_shape(name, &Selection::All) {
+            Err(error @ ReadError::NotDerived { .. }) => error.into(),
+            _ => Failure::new(Status::UnknownVariable, format!("the step has no variable {name:?}")),
+        }
     }
 
     /// The blocks of a variable: the publisher is asked once.

@@ -129,6 +129,9 @@ impl Layout {
 
     /// Structs as records.
     pub(crate) fn gather(&self, structs: &[u8]) -> Vec<u8> {
+        if self.is_same() {
+            return structs.to_vec();
+        }
         let count = structs.len() / self.struct_bytes.max(1);
         let mut records = vec![0; count * self.record_bytes];
         let places = records.chunks_exact_mut(self.record_bytes);

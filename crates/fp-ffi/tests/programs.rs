@@ -90,6 +90,11 @@ fn variables_are_derived_where_c_says() {
 }
 
 #[test]
+fn c_functions_make_records_of_others() {
+    over_each("tests/c/transforms.c", "transformed\n");
+}
+
+#[test]
 fn the_cpp_layer_has_records_and_derived_variables() {
     over_each("tests/c/records.cpp", "all there\n");
 }

@@ -82,6 +82,8 @@ static void check_step(flexpath_step *step, uint64_t number)
     CHECK(ndims == 1 && shape[0] > 0 && shape[0] < CELLS_OF_GRID);
     MUST(flexpath_step_variable(step, "speed", &info));
     CHECK(info.dtype == FLEXPATH_DTYPE_F64 && info.ndims == 1 && info.shape[0] == CELLS_OF_GRID);
+    FAILS(FLEXPATH_STATUS_NOT_DERIVED, "\"nothing\"", flexpath_step_variable(step, "wrong", &info));
+    FAILS(FLEXPATH_STATUS_UNKNOWN_VARIABLE, "\"none\"", flexpath_step_variable(step, "none", &info));
     FAILS(FLEXPATH_STATUS_NOT_DERIVED, "\"nothing\"", flexpath_step_get(step, "wrong", NULL, FLEXPATH_DTYPE_F64, cells, 1, -1));
 }
 

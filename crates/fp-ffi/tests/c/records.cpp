@@ -101,6 +101,24 @@ template <class Run> static void throws(flexpath_status status, const char *word
     CHECK(!words);
 }
 
+struct sum {
+    double x;
+};
+
+static flexpath::schema sum_schema() {
+    flexpath::schema made("Sum");
+    made.field<double>("x").of_struct<sum>({offsetof(sum, x)});
+    return made;
+}
+
+// All cells become one sum.
+static void add_up(const flexpath::records &given, flexpath::builder &made) {
+    sum all{0};
+    for (const cell &one : given.elements<cell>()) all.x += one.position[0];
+    if (all.x < 0) throw std::runtime_error("never");
+    made.set_structs(std::vector<sum>{all});
+}
+
 static void check_cells(const flexpath::step &step, const flexpath::schema &schema) {
     const auto all = step.get_records<cell>("cells", schema);
     CHECK(all.size() == 12);
@@ -116,7 +134,10 @@ static void check_cells(const flexpath::step &step, const flexpath::schema &sche
     CHECK(last.elements<cell>().size() == 4 && last.elements<cell>()[3].id == 111);
     throws(FLEXPATH_STATUS_WRONG_LEN, "size", [&] { last.elements<near_cell>(); });
     CHECK(step.get_records<cell>("one", schema)[0].id == 105);
-    throws(FLEXPATH_STATUS_INCOMPATIBLE, "Near.position", [&] { step.get_records<near_cell>("cells", near_schema("m")); });
+    throws(FLEXPATH_STATUS_INCOMPATIBLE, "Near.position", [&] { step.get_records<near_cell>("cells", near_schema("km")); });
+    throws(FLEXPATH_STATUS_NOT_DERIVED, "no field \"none\"", [&] { step.records("cells", near_schema("m")); });
+    const flexpath::records total = step.records("cells", sum_schema());
+    CHECK(total.size() == 1 && total.elements<sum>()[0].x == 66);
 }
 
 int main() try {
@@ -131,6 +152,13 @@ int main() try {
     flexpath::options chosen;
     chosen.set("Variables", "cells,one,molecules").add_derivation("hottest", "heat | max");
     chosen.add_derivation("coldest", "heat | min", FLEXPATH_PLACEMENT_SUBSCRIBER).add_derivation("none", "cold | min");
+    flexpath::transforms transforms;
+    transforms.add("sum", schema, sum_schema(), add_up);
+    transforms.add("fail", schema, near_schema("m"), [](const flexpath::records &given, flexpath::builder &made) {
+        made.resize(given.size()).set(0, "none", 1.0);
+    });
+    throws(FLEXPATH_STATUS_MISUSE, "sum", [&] { transforms.add("sum", schema, of_molecules, add_up); });
+    chosen.set_transforms(transforms);
     flexpath::publisher publisher("records");
     flexpath::subscriber subscriber("records", chosen);
     publisher.wait_for_subscribers(1, seconds(60));
@@ -143,8 +171,9 @@ int main() try {
     publisher.put(heat, {{0}, {4}}, std::vector<double>{3, 8, 1, 2});
     publisher.end_step();
     CHECK(subscriber.of(schema).size() == 2 && !subscriber.of(schema)[0].is_converted);
+    CHECK(subscriber.of(sum_schema()).size() == 2 && subscriber.of(sum_schema())[0].differences.find("sum") != std::string::npos);
     CHECK(subscriber.of(near_schema("nm"))[0].differences.find("Near.id: is u32") != std::string::npos);
-    throws(FLEXPATH_STATUS_INCOMPATIBLE, "\"molecules\"", [&] { subscriber.of(near_schema("m")); });
+    throws(FLEXPATH_STATUS_INCOMPATIBLE, "\"molecules\"", [&] { subscriber.of(near_schema("km")); });
     {
         const auto step = subscriber.next_step(seconds(60));
         CHECK(step);

@@ -1,0 +1,183 @@
+//! Transforms that are C functions: from records of one type to records of another, known in this process.
+#![allow(unsafe_code, unreachable_pub)] // exported names
+
+use crate::builder::Builder;
+use crate::failure::{Failure, Status, guard, last};
+use crate::handles::{Handle, find, hold, take};
+use crate::options::{Options, change};
+use crate::raw::{check_place, give, text};
+use crate::record_set::Records;
+use crate::schema::{Built, Schema, built};
+use fp_core::{Array, Native, NativeError, Shape, TransformOptions, Transforms as Core, record_array};
+use std::ffi::{c_char, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::Duration;
+
+/// Makes records of those that are given: reads `given` by `flexpath_records_...`, says by `flexpath_builder_resize` how
+/// many it makes and sets their fields, or all at once by `flexpath_builder_set_structs`. Both handles are valid until it
+/// returns. Returns 0, or a number of its own for the text of the failure.
+pub type Transform =
+    Option<extern "C" fn(context: *mut c_void, given: *const Records, made: *mut Builder) -> i32>;
+
+/// Transforms of this process, and the threads that run them.
+pub struct Transforms {
+    core: Core,
+}
+
+impl Handle for Transforms {
+    const NAME: &'static str = "set of transforms";
+}
+
+/// What C calls when a transform is needed no more.
+struct Context {
+    release: Option<extern "C" fn(context: *mut c_void)>,
+    context: AtomicPtr<c_void>,
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            release(self.context.load(Ordering::Relaxed));
+        }
+    }
+}
+
+struct Function {
+    run: extern "C" fn(*mut c_void, *const Records, *mut Builder) -> i32,
+    context: Context,
+    from: Built,
+    to: Built,
+    is_one_by_one: bool,
+}
+
+/// Handles that are no more when the function has returned.
+struct Lent {
+    given: *mut Records,
+    made: *mut Builder,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // C may have given them back itself.
+        let _ = take(self.given);
+        let _ = take(self.made);
+    }
+}
+
+impl Function {
+    fn call(&self, inputs: &[Array]) -> Result<Vec<Array>, NativeError> {
+        let [array] = inputs else { return Err(format!("{} arrays instead of one", inputs.len()).into()) };
+        let [block] = array.blocks() else {
+            return Err(format!("{} blocks instead of one", array.blocks().len()).into());
+        };
+        let count = usize::try_from(array.shape().element_count())?;
+        let made = Builder::of(&self.to, if self.is_one_by_one { count } else { 0 })?;
+        let given = Records::given(&self.from, count, block.payload().clone());
+        let lent = Lent { given: hold(given), made: hold(made) };
+        let builder = find(lent.made)?;
+        match (self.run)(self.context.context.load(Ordering::Relaxed), lent.given, lent.made) {
+            0 => {}
+            number => return Err(format!("it returned {number} ({})", last()).into()),
+        }
+        let (made, bytes) = builder.encode()?;
+        let shape = match self.is_one_by_one {
+            true if made != count => return Err(format!("{made} records of {count}, one of each").into()),
+            true => *array.shape(),
+            false => Shape::new([made as u64])?,
+        };
+        Ok(vec![record_array(shape, block.order(), bytes)?])
+    }
+}
+
+/// Makes a set of transforms, none yet, to be freed by `flexpath_transforms_free`. Each call of one may take
+/// `timeout_ms` milliseconds; 0: 10,000. They run on two threads of the set. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_transforms_create(timeout_ms: u64, transforms: *mut *mut Transforms) -> Status {
+    guard(|| {
+        check_place(transforms, "transforms")?;
+        let limit = if timeout_ms == 0 { 10_000 } else { timeout_ms };
+        let options = TransformOptions::default().with_limit(Duration::from_millis(limit));
+        give(transforms, hold(Transforms { core: Core::new(&options) }), "transforms")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// What C says of a transform.
+struct Said {
+    name: *const c_char,
+    from: *const Schema,
+    to: *const Schema,
+    run: Transform,
+    context: Context,
+    is_one_by_one: bool,
+}
+
+fn add(transforms: *mut Transforms, said: Said) -> Status {
+    guard(move || {
+        let (found, name) = (find(transforms)?, text(said.name, "name")?);
+        let (from, to, is_one_by_one) = (built(said.from)?, built(said.to)?, said.is_one_by_one);
+        let run = said.run.ok_or_else(|| Failure::new(Status::BadPointer, "run is null"))?;
+        let schemas = (from.schema.clone(), to.schema.clone());
+        let function = Function { run, context: said.context, from, to, is_one_by_one };
+        let native = Native::new(name, move |inputs: &[Array]| function.call(inputs));
+        let native = native.with_schemas(&schemas.0, &schemas.1);
+        let native = if is_one_by_one { native.one_by_one() } else { native };
+        found.core.register(native).map_err(|error| Failure::misuse(error.to_string()))?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Adds a transform from records of one type to records of another: `run` is called with `context`, on threads of
+/// Flexpath, on several at one time. Records that are converted to the one type, or from the other, are transformed too.
+/// `release(context)` is called once, whatever this returns, when the function will not be called any more; it may be
+/// null. Neither may throw or longjmp, and a call that takes too long is not waited for: after two of them the transform
+/// is refused. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_transforms_add(
+    transforms: *mut Transforms,
+    name: *const c_char,
+    from: *const Schema,
+    to: *const Schema,
+    run: Option<extern "C" fn(context: *mut c_void, given: *const Records, made: *mut Builder) -> i32>,
+    release: Option<extern "C" fn(context: *mut c_void)>,
+    context: *mut c_void,
+) -> Status {
+    let context = Context { release, context: AtomicPtr::new(context) };
+    add(transforms, Said { name, from, to, run, context, is_one_by_one: false })
+}
+
+/// As `flexpath_transforms_add`, of a function that makes of each record that is given the one in its place: who asks for
+/// a few has only these transformed, and the builder has as many from the start. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_transforms_add_each(
+    transforms: *mut Transforms,
+    name: *const c_char,
+    from: *const Schema,
+    to: *const Schema,
+    run: Option<extern "C" fn(context: *mut c_void, given: *const Records, made: *mut Builder) -> i32>,
+    release: Option<extern "C" fn(context: *mut c_void)>,
+    context: *mut c_void,
+) -> Status {
+    let context = Context { release, context: AtomicPtr::new(context) };
+    add(transforms, Said { name, from, to, run, context, is_one_by_one: true })
+}
+
+/// Has records become types that they have no conversion to, by these transforms, for a subscriber that is opened with
+/// these options: `flexpath_subscriber_of` and the gets of records find the cheapest way through them. Those that are
+/// added later count from then on. What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_set_transforms(
+    options: *mut Options,
+    transforms: *const Transforms,
+) -> Status {
+    guard(|| {
+        let found = find(transforms)?;
+        change(options, |state| Ok(state.transforms(&found.core)))
+    })
+}
+
+/// Frees a set of transforms; subscribers that have it keep it. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_transforms_free(transforms: *mut Transforms) -> Status {
+    guard(|| take(transforms).map(|_| Status::Ok))
+}
