@@ -289,7 +289,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
         fn all_instructions_and_operands_give_the_same(
