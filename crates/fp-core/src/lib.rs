@@ -49,7 +49,7 @@ mod writer;
 
 pub use cohort::{Cohort, CohortError};
 pub use collectives::{CollectiveFailure, Collectives, GatherError, SharedCollectives};
-pub use derived::{DerivationError, DerivedVariable};
+pub use derived::{DeployedModule, DerivationError, DerivedVariable};
 pub use element::Element;
 pub use error::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError};
 pub use events::EventQueue;
@@ -57,7 +57,9 @@ pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, Varia
 pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
 pub use fp_proto::message::NoTable;
 pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
-pub use fp_transform::{Derivation, Placement};
+pub use fp_transform::{
+    DeployLimits, DeployPolicy, Derivation, ModuleHash, ParseModuleHashError, Placement, PolicyRefusal,
+};
 pub use fp_transport::{
     Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy, VerbsDevice,
     VerbsTrouble, verbs_devices,

@@ -2,11 +2,11 @@
 
 use crate::cohort::Cohort;
 use crate::collectives::{Collectives, SharedCollectives};
-use crate::derived::{DerivationError, DerivedVariable};
+use crate::derived::{DeployedModule, DerivationError, DerivedVariable};
 use crate::gathering;
 use crate::rendezvous::Rendezvous;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, VariableSet};
-use fp_transform::{Derivation, Placement};
+use fp_transform::{DeployLimits, DeployPolicy, Derivation, Placement};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use fp_types::Selection;
 use std::net::{IpAddr, SocketAddr};
@@ -207,6 +207,10 @@ pub struct PublisherOptions {
     pub segment_len_bytes: usize,
     /// The longest that one derivation may take on this rank in one step. Default 10 s.
     pub derive_timeout: Duration,
+    /// Whose deployed code is run. Default: nobody's.
+    pub deployment: DeployPolicy,
+    /// What deployed code may use.
+    pub deploy_limits: DeployLimits,
 }
 
 impl Default for PublisherOptions {
@@ -221,6 +225,8 @@ impl Default for PublisherOptions {
             skew_timeout: Duration::from_secs(60),
             segment_len_bytes: 4 << 20,
             derive_timeout: Duration::from_secs(10),
+            deployment: DeployPolicy::Nobody,
+            deploy_limits: DeployLimits::default(),
         }
     }
 }
@@ -294,6 +300,8 @@ pub struct SubscriberOptions {
     pub variables: VariableSet,
     /// Derived variables.
     pub derivations: Vec<DerivedVariable>,
+    /// Modules that derivations name.
+    pub modules: Vec<DeployedModule>,
     /// Standing selections: pushed without being asked where blocks cannot be shared.
     pub selections: Vec<(String, Selection)>,
     /// What happens at the bound. Default: every step, the publisher waits up to 60 s.
@@ -320,6 +328,7 @@ impl Default for SubscriberOptions {
             publisher_contact: None,
             variables: VariableSet::All,
             derivations: Vec::new(),
+            modules: Vec::new(),
             selections: Vec::new(),
             policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
             limit_steps: 4,
@@ -391,7 +400,7 @@ impl SubscriberOptions {
         D: TryInto<Derivation>,
         DerivationError: From<D::Error>,
     {
-        let (name, derivation) = (name.into(), derivation.try_into()?);
+        let (name, derivation) = (name.into(), self.resolve_modules(derivation.try_into()?)?);
         DerivationError::check(&self.derivations, &name, &derivation)?;
         self.derivations.push(DerivedVariable { name, derivation, placement });
         Ok(self)

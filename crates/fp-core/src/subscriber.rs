@@ -262,7 +262,7 @@ fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
         limit_steps: options.limit_steps,
         start_at: options.start_at,
         share: options.share.clone(),
-        derivations: canonical(&options.derivations),
+        derivations: canonical(&options.derivations, &options.modules),
     }
 }
 
@@ -334,7 +334,7 @@ impl SubscriberShared {
             endpoint,
             owners,
             plans: Plans::default(),
-            derived: Derived::new(&options.derivations),
+            derived: Derived::new(&options.derivations, &options.modules),
             counters: Arc::new(Counters::default()),
             options,
             selected,
