@@ -7,6 +7,9 @@
 mod audit;
 #[path = "processes/cast.rs"]
 mod cast;
+#[cfg(feature = "wasm")]
+#[path = "processes/deployed.rs"]
+mod deployed;
 #[path = "processes/derived.rs"]
 mod derived;
 #[path = "processes/grid.rs"]
@@ -30,6 +33,12 @@ fn child_entry() {
         "awaited-publisher" => tasks::publish(),
         "derived-publisher" => derived::publish(),
         "derived-subscriber" => derived::subscribe(),
+        #[cfg(feature = "wasm")]
+        "deployed-publisher" => deployed::publish(),
+        #[cfg(feature = "wasm")]
+        "deployed-subscriber" => deployed::subscribe(),
+        #[cfg(feature = "wasm")]
+        "deployed-refused" => deployed::be_refused(),
         "record-publisher" => records::publish(),
         "record-subscriber" => records::subscribe(),
         "killed-publisher" => kill::publish(),

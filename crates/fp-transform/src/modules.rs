@@ -74,7 +74,6 @@ impl Modules {
     }
 
     #[cfg(not(feature = "wasm"))]
-    #[allow(clippy::unused_self)]
     fn compile(&self, _: &[u8]) -> Loaded {
         Err(DeriveError::NoWebAssembly)
     }
