@@ -52,8 +52,9 @@ lint: tools
 doc: tools
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
-# One set of packages for all that is built with deployed code, so that nothing is built twice.
-WASM := --profile $(CARGO_PROFILE) -p flexpath-transform -p flexpath-core -p flexpath --features flexpath/wasm
+# The whole workspace with deployed code: so dependencies have the features that they have without it, and of them only
+# wasmtime is built; of our own what the named tests need.
+WASM := --profile $(CARGO_PROFILE) --workspace --features flexpath/wasm
 
 test: lint
 	$(call step,MPI: Open MPI and its compilers,scripts/install-mpi.sh openmpi)
@@ -73,7 +74,7 @@ test-all: tools
 	$(call step,Rust under MPICH,scripts/test-rsmpi.sh mpich)
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
 	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
-	$(call step,lints with the feature wasm,cargo clippy $(WASM) --all-targets -- -D warnings)
+	$(call step,lints with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform -p flexpath-core -p flexpath --features flexpath/wasm --all-targets -- -D warnings)
 	$(call step,the pipeline through files,if scripts/install-hdf5.sh; then cargo clippy --profile $(CARGO_PROFILE) -p flexpath-demo --features files --all-targets -- -D warnings && cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --features files --lib --test coupling; else echo 'skipped: no libhdf5 here'; fi)
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
