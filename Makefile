@@ -54,11 +54,15 @@ lint: tools
 doc: tools
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
+# The whole workspace with deployed code: so dependencies have the features that they have without it, and of them only
+# wasmtime is built; of our own what the named tests need.
+WASM := --profile $(CARGO_PROFILE) --workspace --features flexpath/wasm
+
 test: lint
 	$(call step,MPI: Open MPI and its compilers,scripts/install-mpi.sh openmpi)
 	$(call step,valgrind: it counts instructions,scripts/install-valgrind.sh || echo 'not there: instructions are not counted')
 	$(call step,tests,FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
-	$(call step,deployed code: tests with the feature wasm,FLEXPATH_REQUIRE_CLANG=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --test deployed && cargo test --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --doc)
+	$(call step,deployed code: tests with the feature wasm,FLEXPATH_REQUIRE_CLANG=1 cargo test $(WASM) --test deployed && cargo test $(WASM) --test processes deployed && cargo test $(WASM) --doc Guide)
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
 test-all: tools
@@ -72,7 +76,7 @@ test-all: tools
 	$(call step,Rust under MPICH,scripts/test-rsmpi.sh mpich)
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
 	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
-	$(call step,lints with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform --features wasm --all-targets -- -D warnings)
+	$(call step,lints with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform -p flexpath-core -p flexpath --features flexpath/wasm --all-targets -- -D warnings)
 	$(call step,the pipeline through files,if scripts/install-hdf5.sh; then cargo clippy --profile $(CARGO_PROFILE) -p flexpath-demo --features files --all-targets -- -D warnings && cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --features files --lib --test coupling; else echo 'skipped: no libhdf5 here'; fi)
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)

@@ -9,6 +9,9 @@ mod adjacency;
 mod audit;
 #[path = "processes/cast.rs"]
 mod cast;
+#[cfg(feature = "wasm")]
+#[path = "processes/deployed.rs"]
+mod deployed;
 #[path = "processes/derived.rs"]
 mod derived;
 #[path = "processes/grid.rs"]
@@ -32,6 +35,12 @@ fn child_entry() {
         "awaited-publisher" => tasks::publish(),
         "derived-publisher" => derived::publish(),
         "derived-subscriber" => derived::subscribe(),
+        #[cfg(feature = "wasm")]
+        "deployed-publisher" => deployed::publish(),
+        #[cfg(feature = "wasm")]
+        "deployed-subscriber" => deployed::subscribe(),
+        #[cfg(feature = "wasm")]
+        "deployed-refused" => deployed::be_refused(),
         "record-publisher" => records::publish(),
         "record-subscriber" => records::subscribe(),
         "bond-publisher" => adjacency::publish(),

@@ -9,12 +9,15 @@
 
 mod asked;
 mod computing;
+mod deploying;
 mod packed;
 mod reading;
 
-pub(crate) use asked::{Asked, Derived, canonical};
+pub(crate) use asked::{Asked, Derived, THROUGH, canonical};
 pub use asked::{DerivationError, DerivedVariable};
 pub(crate) use computing::{Deriver, Failure, Known, Outcome};
+pub use deploying::DeployedModule;
+pub(crate) use deploying::{Offers, vouch};
 pub(crate) use reading::Merged;
 
 use fp_transform::{Derivation, DerivationId, Operation, Plan};

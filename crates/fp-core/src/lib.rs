@@ -50,7 +50,7 @@ mod writer;
 
 pub use cohort::{Cohort, CohortError};
 pub use collectives::{CollectiveFailure, Collectives, GatherError, SharedCollectives};
-pub use derived::{DerivationError, DerivedVariable};
+pub use derived::{DeployedModule, DerivationError, DerivedVariable};
 pub use element::Element;
 pub use error::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError};
 pub use events::EventQueue;
@@ -59,8 +59,9 @@ pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejec
 pub use fp_proto::message::NoTable;
 pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 pub use fp_transform::{
-    Array, CallError, Cost, DataType, Derivation, Native, NativeError, PathError, Placement, PoolError,
-    RegisterError, TransformOptions, TransformPath, Transforms, record_array,
+    Array, CallError, Cost, DataType, DeployLimits, DeployPolicy, Derivation, ModuleHash, Native,
+    NativeError, ParseModuleHashError, PathError, Placement, PolicyRefusal, PoolError, RegisterError,
+    TransformOptions, TransformPath, Transforms, record_array,
 };
 pub use fp_transport::{
     Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy, VerbsDevice,

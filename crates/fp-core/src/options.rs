@@ -2,12 +2,12 @@
 
 use crate::cohort::Cohort;
 use crate::collectives::{Collectives, SharedCollectives};
-use crate::derived::{DerivationError, DerivedVariable};
+use crate::derived::{DeployedModule, DerivationError, DerivedVariable};
 use crate::gathering;
 use crate::records::TransformedVariable;
 use crate::rendezvous::Rendezvous;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, VariableSet};
-use fp_transform::{Derivation, Placement, Transforms};
+use fp_transform::{DeployLimits, DeployPolicy, Derivation, Placement, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use fp_types::Selection;
 use std::net::{IpAddr, SocketAddr};
@@ -210,6 +210,10 @@ pub struct PublisherOptions {
     pub derive_timeout: Duration,
     /// Transforms that subscribers may ask for by name. Default: none.
     pub transforms: Option<Transforms>,
+    /// Whose deployed code is run. Default: nobody's.
+    pub deployment: DeployPolicy,
+    /// What deployed code may use.
+    pub deploy_limits: DeployLimits,
 }
 
 impl Default for PublisherOptions {
@@ -225,6 +229,8 @@ impl Default for PublisherOptions {
             segment_len_bytes: 4 << 20,
             derive_timeout: Duration::from_secs(10),
             transforms: None,
+            deployment: DeployPolicy::Nobody,
+            deploy_limits: DeployLimits::default(),
         }
     }
 }
@@ -302,6 +308,8 @@ pub struct SubscriberOptions {
     pub transforms: Option<Transforms>,
     /// Records that the publisher sends through transforms of its own.
     pub transformed: Vec<TransformedVariable>,
+    /// Modules that derivations name.
+    pub modules: Vec<DeployedModule>,
     /// Standing selections: pushed without being asked where blocks cannot be shared.
     pub selections: Vec<(String, Selection)>,
     /// What happens at the bound. Default: every step, the publisher waits up to 60 s.
@@ -330,6 +338,7 @@ impl Default for SubscriberOptions {
             derivations: Vec::new(),
             transforms: None,
             transformed: Vec::new(),
+            modules: Vec::new(),
             selections: Vec::new(),
             policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
             limit_steps: 4,
@@ -401,7 +410,7 @@ impl SubscriberOptions {
         D: TryInto<Derivation>,
         DerivationError: From<D::Error>,
     {
-        let (name, derivation) = (name.into(), derivation.try_into()?);
+        let (name, derivation) = (name.into(), self.resolve_modules(derivation.try_into()?)?);
         self.check_free(&name)?;
         DerivationError::check(&self.derivations, &name, &derivation)?;
         self.derivations.push(DerivedVariable { name, derivation, placement });

@@ -1,7 +1,7 @@
 //! A rank's handle on the sending side.
 
 use crate::beginning::Beginning;
-use crate::derived::Deriver;
+use crate::derived::{Deriver, vouch};
 use crate::driver::{Clock, Endpoint, Look, Role, Setup, State};
 use crate::error::{BeginError, CloseError, Misuse, OpenError};
 use crate::gathering::{Gathering, Ready, Side};
@@ -16,6 +16,7 @@ use fp_proto::commands::BegunStep;
 use fp_proto::config::{Placement, PublisherConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
+use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
 use fp_transport::{Link, Pool, PoolOptions};
 use fp_types::Epoch;
@@ -84,6 +85,12 @@ impl Role for PublisherRole {
 
     fn failed(&mut self, what: String) {
         self.failure.get_or_insert(what);
+    }
+
+    fn vouch(&self, message: &mut Message, uid: Option<u32>) {
+        if let Message::Subscribe { spec, .. } | Message::Reselect { spec } = message {
+            vouch(&mut spec.derivations, uid);
+        }
     }
 }
 
@@ -310,7 +317,7 @@ impl PublisherShared {
         let endpoint = Endpoint::start(clock, setup, machine, role);
         let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
         server.room.wake_by(endpoint.mailbox());
-        let (stream, deriver) = (stream.to_owned(), Deriver::default());
+        let (stream, deriver) = (stream.to_owned(), Deriver::new(&options));
         let shared = PublisherShared { stream, endpoint, server, counters, deriver, options };
         Ok((Arc::new(shared), directory))
     }

@@ -334,7 +334,7 @@ impl SubscriberShared {
             endpoint,
             owners,
             plans: Plans::default(),
-            derived: Derived::new(&options.derivations),
+            derived: Derived::new(&options.derivations, &options.modules),
             counters: Arc::new(Counters::default()),
             options,
             selected,

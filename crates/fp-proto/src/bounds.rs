@@ -19,6 +19,10 @@ pub const LIMIT_CHANGED_ITEMS: u64 = LIMIT_LONG_BYTES as u64;
 pub const LIMIT_DERIVATIONS: usize = 64;
 /// Bytes of all derivations of a subscription: as many as the longest ever takes, and a kilobyte for each of the others.
 pub const LIMIT_DERIVATIONS_BYTES: usize = LIMIT_DERIVATION_BYTES + (LIMIT_DERIVATIONS - 1) * 1024;
+/// Modules that go with the derivations of a subscription, and their bytes.
+pub const LIMIT_MODULES: usize = 8;
+/// Bytes of all modules of a subscription.
+pub const LIMIT_MODULES_BYTES: usize = 1 << 20;
 /// Bytes of the longest derivation.
 pub const LIMIT_DERIVATION_BYTES: usize = 96 << 10;
 /// Bytes of all scalar values of a step.
@@ -38,9 +42,9 @@ fn spec(spec: &SubscriptionSpec) -> Check {
     if let Some(share) = &spec.share {
         at_most(share.set.len(), LIMIT_NAME_BYTES, "share.set")?;
     }
-    at_most(spec.derivations.len(), LIMIT_DERIVATIONS, "spec.derivations")?;
+    at_most(spec.derivations.len(), LIMIT_DERIVATIONS + LIMIT_MODULES, "spec.derivations")?;
     let derivations: usize = spec.derivations.iter().map(Vec::len).sum();
-    at_most(derivations, LIMIT_DERIVATIONS_BYTES, "spec.derivations")?;
+    at_most(derivations, LIMIT_DERIVATIONS_BYTES + LIMIT_MODULES_BYTES, "spec.derivations")?;
     let VariableSet::Named(names) = &spec.variables else { return Ok(()) };
     at_most(names.len(), LIMIT_ITEMS, "spec.variables")?;
     names.iter().try_for_each(|name| at_most(name.len(), LIMIT_NAME_BYTES, "spec.variables"))

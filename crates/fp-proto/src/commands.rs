@@ -4,6 +4,7 @@ use crate::message::Assignment;
 use crate::outcome::{LossReason, StreamEnding};
 use crate::time::Moment;
 use fp_types::{ContributionError, Rank, StepId, SubscriptionId};
+use std::sync::Arc;
 
 /// The answer to `PublisherMachine::begin_step`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct BegunStep {
     /// The subscriptions that it is kept for, standing ones included; sorted. Empty: nothing need be stored.
     pub kept: Vec<SubscriptionId>,
     /// What is derived of it for those, each once and with how many of them asked for it; sorted.
-    pub derivations: Vec<(Vec<u8>, u32)>,
+    pub derivations: Vec<(Arc<[u8]>, u32)>,
 }
 
 /// What a publisher waits for before its next step.

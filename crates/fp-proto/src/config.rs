@@ -225,7 +225,7 @@ pub struct SubscriptionSpec {
     /// The work-sharing set, if it is a member of one.
     pub share: Option<Share>,
     /// What is to be derived for it in every step, each as its canonical bytes: not looked into here. Sorted and
-    /// without repetition; the same for the whole of the subscription.
+    /// without repetition; the same for the whole of the subscription. Modules that derivations need are among them.
     pub derivations: Vec<Vec<u8>>,
 }
 

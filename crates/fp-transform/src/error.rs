@@ -143,6 +143,33 @@ pub enum DeriveError {
     /// Parts of two different derivations.
     #[error("results of two different derivations are not merged")]
     Unlike,
+    /// A module that is known by its name alone, or is not here.
+    #[error("no module is called {name:?}")]
+    NoModule {
+        /// Its name.
+        name: String,
+    },
+    /// Deployed code that is refused or failed.
+    #[error("{what}")]
+    Module {
+        /// Which.
+        module: crate::ModuleHash,
+        /// Why, in words.
+        what: String,
+        /// Whether it used up its work or its time: the next call would as well.
+        overran: bool,
+    },
+    /// A module gave something else than was said of it.
+    #[error("the module gave {given}, where {wanted} was asked for")]
+    ModuleOutput {
+        /// What it gave.
+        given: String,
+        /// What it was to give.
+        wanted: String,
+    },
+    /// Deployed code in a program that cannot run any.
+    #[error("deployed code is not run here: this program was built without the feature `wasm`")]
+    NoWebAssembly,
     /// Of the conversion of elements.
     #[error(transparent)]
     Conversion(#[from] ElementConversionError),

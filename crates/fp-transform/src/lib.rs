@@ -13,7 +13,7 @@
 //! | `memory` | memory of results, used again |
 //! | `compression` | shorter blocks for the way |
 //! | `native`, `pool`, `shared` | registered functions, the threads that they run on, results that several ask for |
-//! | `policy`, `deployed` | whose WebAssembly is run; running it (feature `wasm`) |
+//! | `policy`, `modules`, `deployed` | whose WebAssembly is run; which there is; running it (feature `wasm`) |
 //!
 //! docs/transforms.md teaches all of it.
 #![forbid(unsafe_code)]
@@ -27,6 +27,7 @@ mod error;
 mod exact;
 mod expression;
 mod memory;
+mod modules;
 mod native;
 mod numbers;
 mod operation;
@@ -38,7 +39,7 @@ mod walk;
 pub use block::{Array, ArrayType, Block, Payload};
 pub use compression::{Compression, CompressionError, decompress};
 #[cfg(feature = "wasm")]
-pub use deployed::{DeployError, DeployLimits, Deployed, OutputFault, Resident, Runtime};
+pub use deployed::{DeployError, Deployed, OutputFault, Resident, Runtime};
 pub use derivation::{
     Derivation, DerivationDecodeError, DerivationId, Derived, MAX_DERIVATION_BYTES, MAX_INPUTS,
     MAX_OPERATIONS, ParseDerivationError, ParseFault, Partial, PartialError, Plan,
@@ -47,13 +48,14 @@ pub use error::DeriveError;
 pub use expression::{
     Expression, ExpressionError, ExpressionFault, Function, MAX_EXPRESSION_BYTES, MAX_EXPRESSION_DEPTH,
 };
+pub use modules::{Modules, RunModule};
 pub use native::{
     CallError, Cost, DataType, Decision, MAX_OVERRUNS, MAX_PATH, MAX_TRANSFORMS, Measured, Native,
     NativeError, NativeFunction, PathError, Place, Placement, Reason, RegisterError, TransformOptions,
     TransformPath, Transforms, record_array,
 };
-pub use operation::{Comparison, MAX_BINS, Operation, OutputType, Reduction};
-pub use policy::{DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};
+pub use operation::{Comparison, MAX_BINS, ModuleCall, Operation, OutputType, Reduction};
+pub use policy::{DeployLimits, DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};
 pub use pool::{Pool, PoolError};
 pub use shared::{ShareError, Shared, SharedCounts};
 

@@ -1,8 +1,9 @@
-//! Whose code a publisher runs: nobody's, unless its owner says otherwise.
+//! Whose code a publisher runs: nobody's, unless its owner says otherwise; and what it may use.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// The uid that the system shows where it cannot show the real one: it is nobody's in particular.
 const OVERFLOW_UID: u32 = 65534;
@@ -104,6 +105,66 @@ impl DeployPolicy {
             (Self::Listed(hashes), _) if hashes.contains(&hash) => Ok(()),
             (Self::Listed(_), _) => Err(PolicyRefusal::NotListed { hash }),
         }
+    }
+}
+
+/// What deployed code may use, for each call.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DeployLimits {
+    /// The size of a module: 1 MiB.
+    pub module_bytes: usize,
+    /// Modules that are kept: 64.
+    pub modules: usize,
+    /// The memory of a call: 256 MiB. What it is given and gives is in it.
+    pub memory_bytes: usize,
+    /// The work of a call, of about an instruction each: 10^10.
+    pub fuel: u64,
+    /// The time of a call: 10 s.
+    pub time: Duration,
+}
+
+impl Default for DeployLimits {
+    fn default() -> Self {
+        Self {
+            module_bytes: 1 << 20,
+            modules: 64,
+            memory_bytes: 256 << 20,
+            fuel: 10_000_000_000,
+            time: Duration::from_secs(10),
+        }
+    }
+}
+
+impl DeployLimits {
+    /// With modules of at most that size.
+    pub fn with_module_bytes(mut self, module_bytes: usize) -> Self {
+        self.module_bytes = module_bytes;
+        self
+    }
+
+    /// With that many modules.
+    pub fn with_modules(mut self, modules: usize) -> Self {
+        self.modules = modules;
+        self
+    }
+
+    /// With that much memory for a call.
+    pub fn with_memory_bytes(mut self, memory_bytes: usize) -> Self {
+        self.memory_bytes = memory_bytes;
+        self
+    }
+
+    /// With that much work for a call.
+    pub fn with_fuel(mut self, fuel: u64) -> Self {
+        self.fuel = fuel;
+        self
+    }
+
+    /// With that much time for a call.
+    pub fn with_time(mut self, time: Duration) -> Self {
+        self.time = time;
+        self
     }
 }
 

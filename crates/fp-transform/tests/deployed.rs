@@ -1,4 +1,4 @@
-//! Deployed code: guests in C and in WebAssembly's text that do what they should, and guests that do not.
+//! Deployed code: guests in C, Rust and WebAssembly's text that do what they should, and guests that do not.
 #![cfg(feature = "wasm")]
 
 use std::path::PathBuf;
@@ -68,6 +68,35 @@ fn compiled(name: &str) -> Option<Vec<u8>> {
     None
 }
 
+/// Compiles a guest in Rust, as its first comment says; none where the compiler has no such target.
+fn compiled_rust(name: &str) -> Option<Vec<u8>> {
+    let target = "wasm32-unknown-unknown";
+    let asked = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output().ok();
+    let library = asked.map(|ran| PathBuf::from(String::from_utf8_lossy(&ran.stdout).trim()));
+    if !library.is_some_and(|library| library.is_dir()) {
+        eprintln!("skipped: {name} needs `rustup target add {target}`");
+        return None;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let output = directory.path().join("guest.wasm");
+    let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("guest").join(name);
+    let mut rustc = Command::new("rustc");
+    rustc.args([
+        "--edition",
+        "2024",
+        "--target",
+        target,
+        "--crate-type",
+        "cdylib",
+        "-O",
+        "-C",
+        "panic=abort",
+    ]);
+    let ran = rustc.args(["-D", "warnings", "-o"]).arg(&output).arg(&source).output().unwrap();
+    assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&ran.stderr));
+    Some(std::fs::read(&output).unwrap())
+}
+
 fn sum(module: &[u8], values: &[f64]) -> f64 {
     let output = load(module).run(&[line(values)]).unwrap();
     assert_eq!((output.dtype(), output.region().ndims()), (Dtype::F64, 0));
@@ -75,14 +104,16 @@ fn sum(module: &[u8], values: &[f64]) -> f64 {
 }
 
 #[test]
-fn sums_of_squares_in_text_and_in_c() {
+fn sums_of_squares_in_text_in_c_and_in_rust() {
     let values: Vec<f64> = (0..100_001).map(f64::from).collect();
     let wanted: f64 = values.iter().map(|value| value * value).sum();
     let source = include_str!("../guest/sum_of_squares.wat");
     assert_eq!(sum(&text(source), &values), wanted);
     assert_eq!(sum(&text(source), &[]), 0.0);
-    if let Some(module) = compiled("sum_of_squares.c") {
+    let modules = [compiled("sum_of_squares.c"), compiled_rust("sum_of_squares.rs")];
+    for module in modules.into_iter().flatten() {
         assert_eq!(sum(&module, &values), wanted);
+        assert_eq!(sum(&module, &[]), 0.0);
         let other =
             Block::new(Region::new([0], [1]).unwrap(), Dtype::I8, MemoryOrder::RowMajor, vec![1]).unwrap();
         assert_eq!(load(&module).run(&[other]), Err(DeployError::Failed { number: 1 }));

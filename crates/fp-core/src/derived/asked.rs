@@ -1,14 +1,15 @@
 //! What a subscriber asks to be derived, and under which names it reads it.
 
+use super::deploying::{Code, DeployedModule, shipped};
 use super::{derived_name, failed_name, is_packed};
 use crate::options::SubscriberOptions;
 use crate::records::TransformedVariable;
-use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES};
-use fp_transform::{Derivation, ParseDerivationError, Placement};
+use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES, LIMIT_MODULES, LIMIT_MODULES_BYTES};
+use fp_transform::{Derivation, DeriveError, Modules, ParseDerivationError, Placement};
 use fp_types::{BlockId, Epoch, NameError, TableId, validate_name};
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Lists of parts that are remembered.
 const LIMIT_LISTS: usize = 64;
@@ -48,6 +49,28 @@ pub enum DerivationError {
         /// What they take.
         len_bytes: usize,
     },
+    /// It needs a module that [`SubscriberOptions::with_module`](crate::SubscriberOptions::with_module) has not named.
+    #[error("{0}: with_module names it, before a derivation does")]
+    NoModule(DeriveError),
+    /// A module's name is no word, or is that of another one.
+    #[error("a module cannot be called {name:?}: {what}")]
+    ModuleName {
+        /// The name.
+        name: String,
+        /// Why.
+        what: &'static str,
+    },
+    /// More than a subscription may hand over.
+    #[error("a subscription hands over {LIMIT_MODULES} modules at most")]
+    TooManyModules,
+    /// Longer than what a subscription may hand over.
+    #[error(
+        "the modules of a subscription take {len_bytes} bytes, and {LIMIT_MODULES_BYTES} at most are sent"
+    )]
+    ModulesTooLong {
+        /// What they take.
+        len_bytes: usize,
+    },
 }
 
 impl From<Infallible> for DerivationError {
@@ -72,6 +95,10 @@ pub struct DerivedVariable {
 pub(super) const ALWAYS: u8 = 0;
 /// Marks one that is done by the publisher unless its inputs have fewer bytes.
 pub(super) const FEWER_BYTES: u8 = 1;
+/// Marks a module that derivations name.
+pub(super) const MODULE: u8 = 2;
+/// Marks records that go through a transform of the publisher's, before the lengths of two names and the names.
+pub(crate) const THROUGH: u8 = 3;
 
 /// What travels, each with a mark before its encoding: sorted, each once.
 pub(crate) fn canonical(options: &SubscriberOptions) -> Vec<Vec<u8>> {
@@ -85,6 +112,9 @@ pub(crate) fn canonical(options: &SubscriberOptions) -> Vec<Vec<u8>> {
     };
     let through = options.transformed.iter().map(TransformedVariable::to_bytes);
     let mut all: Vec<Vec<u8>> = options.derivations.iter().filter_map(marked).chain(through).collect();
+    let sent = options.derivations.iter().filter(|of| of.placement != Placement::Subscriber);
+    let needed: Vec<_> = sent.flat_map(|of| of.derivation.modules()).filter_map(|of| of.hash()).collect();
+    all.extend(options.modules.iter().filter(|module| needed.contains(&module.hash)).map(shipped));
     all.sort();
     all.dedup();
     all
@@ -131,11 +161,14 @@ type PartsKey = (Option<Epoch>, TableId, String);
 /// All that a subscriber has derived for it.
 pub(crate) struct Derived {
     asked: Vec<Asked>,
+    /// What it handed over, and runs itself where it derives.
+    modules: Vec<DeployedModule>,
+    pub(super) code: Arc<Modules>,
     parts: Mutex<HashMap<PartsKey, Vec<BlockId>>>,
 }
 
 impl Derived {
-    pub(crate) fn new(derivations: &[DerivedVariable]) -> Self {
+    pub(crate) fn new(derivations: &[DerivedVariable], modules: &[DeployedModule]) -> Self {
         let asked = |of: &DerivedVariable| Asked {
             name: of.name.clone(),
             variable: derived_name(of.derivation.id()),
@@ -144,7 +177,15 @@ impl Derived {
             derivation: of.derivation.clone(),
             placement: of.placement,
         };
-        Self { asked: derivations.iter().map(asked).collect(), parts: Mutex::new(HashMap::new()) }
+        let (asked, parts) = (derivations.iter().map(asked).collect(), Mutex::new(HashMap::new()));
+        Self { asked, modules: modules.to_vec(), code: Arc::default(), parts }
+    }
+
+    /// The modules that a derivation needs, each with its bytes.
+    pub(super) fn modules_of(&self, derivation: &Derivation) -> Code {
+        let hashes: Vec<_> = derivation.modules().filter_map(|call| call.hash()).collect();
+        let needed = self.modules.iter().filter(|module| hashes.contains(&module.hash));
+        needed.map(|module| (module.hash, module.bytes.clone())).collect()
     }
 
     /// All of them.
@@ -214,7 +255,7 @@ mod tests {
 
     #[test]
     fn names_of_several_arrays_have_a_dot() {
-        let derived = Derived::new(&[variable("hot", "T | points(> 5)")]);
+        let derived = Derived::new(&[variable("hot", "T | points(> 5)")], &[]);
         let part = |name: &str| derived.find(name).map(|(_, part)| part.to_owned());
         assert_eq!(part("hot.index").as_deref(), Some("index"));
         assert_eq!((part("hot").as_deref(), part("hot.other"), part("hotter")), (Some(""), None, None));

@@ -1,12 +1,14 @@
 //! Deriving on a publisher rank: on the threads of a small pool, which contain what goes wrong.
 
 use super::asked::FEWER_BYTES;
+use super::deploying::{Code, Deployer, Offers};
 use super::packed::pack;
 use super::{derived_name, failed_name, is_better_left, is_packed};
 use crate::error::PutError;
-use crate::records::THROUGH;
+use crate::options::PublisherOptions;
 use fp_transform::{
-    Array, ArrayType, Block, Derivation, DeriveError, MAX_OVERRUNS, Operation, Plan, Pool, PoolError,
+    Array, ArrayType, Block, Derivation, DeriveError, MAX_OVERRUNS, ModuleHash, Modules, Operation, Plan,
+    PolicyRefusal, Pool, PoolError,
 };
 use fp_types::MemoryOrder;
 use std::collections::HashMap;
@@ -34,6 +36,10 @@ pub(crate) enum Failure {
     Missing { present: String, missing: String },
     #[error("it ran for too long {MAX_OVERRUNS} times, and is not done any more")]
     Refused,
+    #[error("deployed code: {0}")]
+    NotAdmitted(#[from] PolicyRefusal),
+    #[error("the module {0} was not handed over")]
+    NotHandedOver(ModuleHash),
     #[error(transparent)]
     Derive(#[from] DeriveError),
     #[error(transparent)]
@@ -103,9 +109,14 @@ impl Known {
         self.derivation.operations().iter().rev().find_map(reordered).unwrap_or(of_input)
     }
 
-    fn compute(&self, inputs: &[Array], of_input: MemoryOrder) -> Result<Outcome, DeriveError> {
+    fn compute(
+        &self,
+        inputs: &[Array],
+        of_input: MemoryOrder,
+        (modules, code): (&Modules, Code),
+    ) -> Result<Outcome, DeriveError> {
         let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
-        let plan = self.plan(&types)?;
+        let plan = attach(self.plan(&types)?, modules, code)?;
         let derived = plan.apply(inputs)?;
         if is_packed(&self.derivation) {
             return pack(&derived, self.derivation.compression()).map(Outcome::Packed);
@@ -124,32 +135,51 @@ impl Known {
     /// Derives from what a rank has, within that time; twice at most it may take longer.
     pub(crate) fn derive(
         self: &Arc<Self>,
-        inputs: Vec<Array>,
-        of_input: MemoryOrder,
+        (inputs, of_input): (Vec<Array>, MemoryOrder),
+        (modules, code): (Arc<Modules>, Code),
         limit: Duration,
     ) -> Result<Outcome, Failure> {
         if self.overruns.load(Ordering::Relaxed) >= MAX_OVERRUNS {
             return Err(Failure::Refused);
         }
         let known = self.clone();
-        let done = pool().run(limit, move || known.compute(&inputs, of_input));
-        if matches!(done, Err(PoolError::Overrun { .. })) {
+        let done = pool().run(limit, move || known.compute(&inputs, of_input, (&modules, code)));
+        let overran = |error: &DeriveError| matches!(error, DeriveError::Module { overran: true, .. });
+        let failed = done.as_ref().is_ok_and(|done| done.as_ref().is_err_and(overran));
+        if failed || matches!(done, Err(PoolError::Overrun { .. })) {
             self.overruns.fetch_add(1, Ordering::Relaxed);
         }
         Ok(done??)
     }
 }
 
+/// The plan with the modules that it needs. Compiles those that are new: on a thread of the pool, as that may take long.
+pub(super) fn attach(mut plan: Plan, modules: &Modules, code: Code) -> Result<Plan, DeriveError> {
+    for (hash, bytes) in code {
+        plan = plan.with_module(hash, modules.load(hash, &bytes)?);
+    }
+    Ok(plan)
+}
+
 /// The derivations that were asked for on one rank.
-#[derive(Default)]
 pub(crate) struct Deriver {
+    pub(crate) deployer: Deployer,
     known: Mutex<HashMap<Vec<u8>, Option<Arc<Known>>>>,
 }
 
 impl Deriver {
+    pub(crate) fn new(options: &PublisherOptions) -> Self {
+        Self { deployer: Deployer::new(options), known: Mutex::new(HashMap::new()) }
+    }
+
+    /// What of the modules that go with derivations this one needs, if they may run here.
+    pub(crate) fn code(&self, known: &Known, offers: &Offers) -> Result<Code, Failure> {
+        known.derivation.modules().map(|call| self.deployer.admitted(call, offers)).collect()
+    }
+
     /// What these bytes ask for, if they can be read, and whether it may be left to the subscriber.
     pub(crate) fn known(&self, marked: &[u8]) -> Option<(Arc<Known>, bool)> {
-        let (&mark, bytes) = marked.split_first().filter(|(mark, _)| **mark != THROUGH)?;
+        let (&mark, bytes) = marked.split_first().filter(|(mark, _)| **mark <= FEWER_BYTES)?;
         let bytes = bytes.to_vec();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= LIMIT_KNOWN {
@@ -169,7 +199,7 @@ mod tests {
 
     #[test]
     fn bytes_that_ask_for_nothing_are_passed_over_and_equal_ones_are_one() {
-        let deriver = Deriver::default();
+        let deriver = Deriver::new(&PublisherOptions::default());
         let encoded = "vx, vy | magnitude".parse::<Derivation>().expect("a derivation").to_bytes();
         let marked = |mark: u8| [&[mark], &encoded[..]].concat();
         let (always, may_be_left) = deriver.known(&marked(0)).expect("known");

@@ -1,6 +1,6 @@
 //! Reading a derived variable: as any array where its blocks were put, else by putting together what each rank has.
 
-use super::computing::pool;
+use super::computing::{attach, pool};
 use super::packed::unpack;
 use super::{Asked, is_better_left};
 use crate::error::ReadError;
@@ -163,8 +163,12 @@ impl StepReader {
         };
         let arrays = inputs.iter().zip(elements).map(array).collect::<Result<Vec<_>, _>>();
         let (left, plan) = (deadline.saturating_duration_since(Instant::now()), plan.clone());
+        let derived = &self.shared().derived;
+        let (modules, code) = (derived.code.clone(), derived.modules_of(&asked.derivation));
         let done = arrays.map_err(|error| error.to_string()).and_then(|arrays| {
-            let done = pool().run(left, move || plan.run(&arrays)).map_err(|error| error.to_string())?;
+            let done = pool()
+                .run(left, move || attach(plan, &modules, code)?.run(&arrays))
+                .map_err(|error| error.to_string())?;
             done.map_err(|error| error.to_string())
         });
         let counters = &self.shared().counters;

@@ -93,6 +93,11 @@ impl Links {
         (messages.into_iter().map(|message| (peer, message)).collect(), outcome.map_err(|()| peer))
     }
 
+    /// Of which user the peer is, if the system itself says so.
+    pub(crate) fn uid(&self, token: u64) -> Option<u32> {
+        self.entries.get(&token).and_then(|entry| entry.link.peer().uid)
+    }
+
     /// Has the peers put messages into their rings without ringing.
     pub(crate) fn be_silent(&mut self) {
         for entry in self.entries.values_mut() {

@@ -18,6 +18,7 @@ pub(crate) use clock::Clock;
 use dialling::Letter;
 pub(crate) use dialling::Mailbox;
 use fp_proto::effect::Effect;
+use fp_proto::message::Message;
 use fp_proto::time::Moment;
 use fp_transport::{Contact, Link, Listener, TransportPolicy};
 use links::{From, Links};
@@ -52,6 +53,8 @@ pub(crate) trait Role: Send + 'static {
     fn data_server(&self) -> Option<Arc<dyn DataServer>>;
     /// The driver itself failed.
     fn failed(&mut self, what: String);
+    /// A message came; its sender's user is known where the link proves it.
+    fn vouch(&self, _message: &mut Message, _uid: Option<u32>) {}
 }
 
 /// Serves data links; called without the machine's lock.
@@ -307,8 +310,10 @@ impl<R: Role> Endpoint<R> {
     }
 
     fn link_ready(&self, state: &mut State<R>, token: u64, from: From) {
+        let uid = state.links.uid(token);
         let (messages, alive) = state.links.receive(token, from, self.epoll.as_fd());
-        for (peer, message) in messages {
+        for (peer, mut message) in messages {
+            state.role.vouch(&mut message, uid);
             state.machine.handle_message(self.clock.now(), peer, message);
             self.drain(state);
         }

@@ -3,14 +3,11 @@
 //! It travels as derivations do, with a mark of its own, and the result lies beside the variables as theirs does: layouts,
 //! wants and transports know nothing of it, and who asks for the same shares it.
 
-use crate::derived::{DerivationError, derived_name_of, failed_name_of};
+use crate::derived::{DerivationError, THROUGH, derived_name_of, failed_name_of};
 use crate::options::{PublisherOptions, SubscriberOptions};
 use fp_proto::bounds::LIMIT_DERIVATIONS;
 use fp_transform::Transforms;
 use fp_types::validate_name;
-
-/// Marks what is to go through a transform, before the lengths of two names and the names.
-pub(crate) const THROUGH: u8 = 2;
 
 /// Records that a subscriber has transformed by the publisher.
 #[derive(Clone, Debug, PartialEq, Eq)]

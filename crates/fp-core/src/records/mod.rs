@@ -28,7 +28,6 @@ mod types;
 mod variables;
 mod whole;
 
-pub(crate) use asked::THROUGH;
 pub use asked::TransformedVariable;
 pub(crate) use block::plain_schema;
 pub use block::{RecordBlock, RecordBlockError};

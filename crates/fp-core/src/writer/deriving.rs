@@ -6,7 +6,7 @@
 //! `Statistics::derived_ns`.
 
 use super::StepWriter;
-use crate::derived::{Failure, Known, Outcome};
+use crate::derived::{Failure, Known, Offers, Outcome};
 use crate::error::PutError;
 use crate::publisher::PublisherShared;
 use crate::server::StoredBlock;
@@ -43,6 +43,8 @@ struct Input {
 /// What is derived of one step, and from what.
 pub(super) struct Deriving {
     asked: BTreeMap<String, Wanted>,
+    /// Modules that came with what is asked for.
+    offers: Offers,
     inputs: BTreeMap<String, Vec<Input>>,
     /// Inputs that go to subscribers after all.
     left: BTreeSet<String>,
@@ -51,7 +53,8 @@ pub(super) struct Deriving {
 }
 
 impl Deriving {
-    pub(super) fn new(shared: &PublisherShared, derivations: Vec<(Vec<u8>, u32)>) -> Self {
+    pub(super) fn new(shared: &PublisherShared, derivations: Vec<(Arc<[u8]>, u32)>) -> Self {
+        let offers = shared.deriver.deployer.offers(&derivations);
         let mut asked: BTreeMap<String, Wanted> = BTreeMap::new();
         for (bytes, more) in derivations {
             let Some((known, leave)) = shared.deriver.known(&bytes) else { continue };
@@ -63,7 +66,7 @@ impl Deriving {
         let names = asked.values().flat_map(|wanted| wanted.known.derivation.inputs().iter().cloned());
         let inputs = names.map(|name| (name, Vec::new())).collect();
         let scratch = (!asked.is_empty()).then(|| shared.server.pool.arena());
-        Self { asked, inputs, left: BTreeSet::new(), scratch }
+        Self { asked, offers, inputs, left: BTreeSet::new(), scratch }
     }
 
     fn takes(&self, variable: &str) -> bool {
@@ -141,7 +144,9 @@ impl StepWriter {
             return Ok(false);
         }
         let limit = self.shared.options.derive_timeout;
-        match known.derive(inputs, order, limit)? {
+        let deriver = &self.shared.deriver;
+        let code = (deriver.deployer.modules(), deriver.code(known, &self.deriving.offers)?);
+        match known.derive((inputs, order), code, limit)? {
             Outcome::Packed(bytes) => self.put_bytes(&known.variable, bytes)?,
             Outcome::Blocks { of, order, blocks } => {
                 let def = VariableDef::global_array(known.variable.clone(), of.dtype, of.shape.ndims());

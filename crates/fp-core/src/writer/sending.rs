@@ -61,7 +61,7 @@ struct Known {
 }
 
 impl Sending {
-    pub(super) fn new(derivations: &[(Vec<u8>, u32)]) -> Self {
+    pub(super) fn new(derivations: &[(Arc<[u8]>, u32)]) -> Self {
         let asked = derivations.iter().filter_map(|(bytes, _)| TransformedVariable::from_bytes(bytes));
         Self { asked: asked.map(Arc::new).collect() }
     }

@@ -5,6 +5,7 @@ use crate::message::{ChangeId, ReadyReport};
 use crate::time::Moment;
 use fp_types::{StepId, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The standing subscription that keeps the last steps for newcomers.
 pub const RESERVE: SubscriptionId = SubscriptionId(0);
@@ -27,7 +28,10 @@ pub(crate) struct Earlier {
 
 /// A subscription as this rank knows it.
 pub(crate) struct Subscription {
+    /// Without what is derived: that is the next.
     pub(crate) spec: SubscriptionSpec,
+    /// What is derived for it: handed out in every step, and long where modules go with it.
+    derivations: Vec<Arc<[u8]>>,
     /// Changes of selection under way: what was wanted before, oldest first.
     pub(crate) earlier: Vec<Earlier>,
     /// Its first step, once agreed.
@@ -45,9 +49,11 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    pub(crate) fn new(spec: SubscriptionSpec, first: Option<StepId>) -> Self {
+    pub(crate) fn new(mut spec: SubscriptionSpec, first: Option<StepId>) -> Self {
+        let derivations = std::mem::take(&mut spec.derivations).into_iter().map(Arc::from).collect();
         Self {
             spec,
+            derivations,
             earlier: Vec::new(),
             first,
             removed: false,
@@ -172,12 +178,12 @@ impl Ledger {
     }
 
     /// What these subscriptions have derived of a step, each once and with how many of them asked for it.
-    pub(crate) fn derivations(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<(Vec<u8>, u32)> {
-        let mut asked: BTreeMap<&[u8], u32> = BTreeMap::new();
+    pub(crate) fn derivations(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<(Arc<[u8]>, u32)> {
+        let mut asked: BTreeMap<&Arc<[u8]>, u32> = BTreeMap::new();
         for known in kept.iter().filter_map(|id| self.subscriptions.get(id)) {
-            known.spec.derivations.iter().for_each(|bytes| *asked.entry(bytes).or_default() += 1);
+            known.derivations.iter().for_each(|bytes| *asked.entry(bytes).or_default() += 1);
         }
-        asked.into_iter().map(|(bytes, count)| (bytes.to_vec(), count)).collect()
+        asked.into_iter().map(|(bytes, count)| (bytes.clone(), count)).collect()
     }
 
     /// Begins the next step for these subscriptions.

@@ -4,10 +4,13 @@ use super::ledger::Stage;
 use super::{Phase, PublisherMachine};
 use crate::effect::{Effect, Misbehaviour, PeerId};
 use crate::event::Event;
-use crate::message::{Decision, Message};
+use crate::message::{ChangeKind, Decision, Message};
 use crate::outcome::LossReason;
 use crate::transition::Transition;
 use fp_types::{Rank, StepId, SubscriptionId, TableId};
+
+/// What is derived for subscriptions, in one message: far below the longest, and more than one takes.
+const LIMIT_TOGETHER_BYTES: usize = 4 << 20;
 
 impl PublisherMachine {
     /// At the lead: the next entry, applied here at once and sent down when this input is done.
@@ -98,5 +101,59 @@ impl PublisherMachine {
 
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self.phase, Phase::Lost { .. })
+    }
+}
+
+/// What a decision takes in a message, if it is more than a little: what is derived for a subscription.
+fn derivations_bytes(decision: &Decision) -> usize {
+    match decision {
+        Decision::Prepare { kind: ChangeKind::Add(spec) | ChangeKind::Update(spec), .. } => {
+            spec.derivations.iter().map(Vec::len).sum()
+        }
+        _ => 0,
+    }
+}
+
+/// Decisions in as many messages as keeps each far below the longest.
+pub(super) fn split(entries: Vec<Decision>) -> Vec<Vec<Decision>> {
+    let (mut parts, mut len_bytes) = (vec![Vec::new()], 0);
+    for decision in entries {
+        let more = derivations_bytes(&decision);
+        if len_bytes + more > LIMIT_TOGETHER_BYTES && len_bytes > 0 {
+            parts.push(Vec::new());
+            len_bytes = 0;
+        }
+        len_bytes += more;
+        if let Some(part) = parts.last_mut() {
+            part.push(decision);
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::SubscriptionSpec;
+    use crate::message::ChangeId;
+
+    #[test]
+    fn many_modules_go_in_several_messages_in_order() {
+        let add = |id: u64, len_bytes: usize| {
+            let spec = SubscriptionSpec { derivations: vec![vec![2; len_bytes]], ..Default::default() };
+            let kind = ChangeKind::Add(spec);
+            Decision::Prepare { change: ChangeId(id), subscription: SubscriptionId(id), kind }
+        };
+        let entries: Vec<Decision> = (0..64).map(|id| add(id, 1 << 20)).chain([Decision::Closed]).collect();
+        let parts = split(entries.clone());
+        assert_eq!(parts.len(), 16);
+        assert!(parts.iter().all(|part| crate::codec::encode(&log(part)).len() < 5 << 20));
+        assert_eq!(parts.concat(), entries);
+        let small: Vec<Decision> = (0..64).map(|id| add(id, 100)).collect();
+        assert_eq!(split(small.clone()), [small]);
+    }
+
+    fn log(part: &[Decision]) -> Message {
+        Message::Log { serial: 0, entries: part.to_vec() }
     }
 }

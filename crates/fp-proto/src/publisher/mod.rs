@@ -268,16 +268,19 @@ impl PublisherMachine {
         self.now = self.now.max(now);
     }
 
-    /// Sends what the log grew by to the children, in one message.
+    /// Sends what the log grew by to the children: in one message, unless many modules go with it.
     pub(crate) fn finish(&mut self) {
         if self.outgoing.is_empty() {
             return;
         }
         let entries = std::mem::take(&mut self.outgoing);
-        let serial = self.serial - entries.len() as u64;
+        let mut serial = self.serial - entries.len() as u64;
         let children: Vec<PeerId> = self.cohort.children().map(|(_, peer)| peer).collect();
-        for child in children {
-            self.wire.send(self.now, child, Message::Log { serial, entries: entries.clone() });
+        for entries in log::split(entries) {
+            for &child in &children {
+                self.wire.send(self.now, child, Message::Log { serial, entries: entries.clone() });
+            }
+            serial += entries.len() as u64;
         }
     }
 

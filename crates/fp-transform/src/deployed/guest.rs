@@ -8,9 +8,9 @@ use fp_types::{Dims, Dtype, MAX_DIMS, MemoryOrder, Region};
 use wasmtime::{Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, Trap};
 
 use super::error::{DeployError, OutputFault};
-use super::module::DeployLimits;
 use super::ticker::TICK;
 use crate::block::Block;
+use crate::policy::DeployLimits;
 
 /// The size of a block's description in the guest's memory.
 const DESCRIPTION_BYTES: usize = 152;

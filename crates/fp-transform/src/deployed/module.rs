@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use wasmtime::{Config, Engine, ExternType, InstancePre, Linker, Module, ValType};
 
@@ -12,67 +11,7 @@ use super::ticker::Ticker;
 use crate::block::{Array, ArrayType, Block};
 use crate::memory::Memory;
 use crate::operation::aligned;
-use crate::policy::ModuleHash;
-
-/// What deployed code may use, for each call.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct DeployLimits {
-    /// The size of a module: 1 MiB.
-    pub module_bytes: usize,
-    /// Modules that are kept: 64.
-    pub modules: usize,
-    /// The memory of a call: 256 MiB. What it is given and gives is in it.
-    pub memory_bytes: usize,
-    /// The work of a call, of about an instruction each: 10^10.
-    pub fuel: u64,
-    /// The time of a call: 10 s.
-    pub time: Duration,
-}
-
-impl Default for DeployLimits {
-    fn default() -> Self {
-        Self {
-            module_bytes: 1 << 20,
-            modules: 64,
-            memory_bytes: 256 << 20,
-            fuel: 10_000_000_000,
-            time: Duration::from_secs(10),
-        }
-    }
-}
-
-impl DeployLimits {
-    /// With modules of at most that size.
-    pub fn with_module_bytes(mut self, module_bytes: usize) -> Self {
-        self.module_bytes = module_bytes;
-        self
-    }
-
-    /// With that many modules.
-    pub fn with_modules(mut self, modules: usize) -> Self {
-        self.modules = modules;
-        self
-    }
-
-    /// With that much memory for a call.
-    pub fn with_memory_bytes(mut self, memory_bytes: usize) -> Self {
-        self.memory_bytes = memory_bytes;
-        self
-    }
-
-    /// With that much work for a call.
-    pub fn with_fuel(mut self, fuel: u64) -> Self {
-        self.fuel = fuel;
-        self
-    }
-
-    /// With that much time for a call.
-    pub fn with_time(mut self, time: Duration) -> Self {
-        self.time = time;
-        self
-    }
-}
+use crate::policy::{DeployLimits, ModuleHash};
 
 /// Compiles modules and runs them. Modules outlive it.
 pub struct Runtime {

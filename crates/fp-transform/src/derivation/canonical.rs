@@ -7,7 +7,8 @@ use fp_types::{Dims, Dtype, MemoryOrder};
 use super::{Derivation, MAX_INPUTS, MAX_OPERATIONS};
 use crate::compression::Compression;
 use crate::error::DeriveError;
-use crate::operation::{Comparison, Operation, Reduction};
+use crate::operation::{Comparison, ModuleCall, Operation, Reduction};
+use crate::policy::ModuleHash;
 
 /// The longest encoding.
 pub const MAX_DERIVATION_BYTES: usize = 96 * 1024;
@@ -146,6 +147,27 @@ fn write_operation(bytes: &mut Vec<u8>, operation: &Operation) {
             bytes.extend([9, *comparison as u8]);
             bytes.extend(threshold.to_le_bytes());
         }
+        Operation::Module(call) => write_call(bytes, call),
+    }
+}
+
+/// A name travels only where nothing better is known.
+fn write_call(bytes: &mut Vec<u8>, call: &ModuleCall) {
+    bytes.push(10);
+    match call.hash() {
+        None => {
+            bytes.push(0);
+            write_text(bytes, call.name());
+        }
+        Some(hash) => {
+            bytes.push(1);
+            bytes.extend(hash.0);
+        }
+    }
+    bytes.push(call.dtype().map_or(0, fp_types::Dtype::as_u8));
+    match call.rows() {
+        None => bytes.push(0),
+        Some(rows) => write_dims(bytes, 1, rows),
     }
 }
 
@@ -262,9 +284,29 @@ fn read_operation(derivation: Derivation, input: &mut Input<'_>) -> Decoded<Deri
             let comparison = *comparison.ok_or_else(|| unknown("comparison", number))?;
             Operation::Points { comparison, threshold: input.number()? }
         }
+        10 => Operation::Module(read_call(input)?),
         number => return Err(unknown("operation", number)),
     };
     Ok(derivation.then(operation)?)
+}
+
+fn read_call(input: &mut Input<'_>) -> Decoded<ModuleCall> {
+    let mut call = match input.byte()? {
+        0 => ModuleCall::new(input.text()?),
+        1 => ModuleCall::new(ModuleHash(input.array()?).to_string()),
+        number => return Err(unknown("name of a module", number)),
+    };
+    match input.byte()? {
+        0 => {}
+        number => {
+            call = call.with_dtype(Dtype::try_from(number).map_err(|_| unknown("element type", number))?);
+        }
+    }
+    match input.byte()? {
+        0 => Ok(call),
+        1 => Ok(call.with_rows(input.dims()?)),
+        number => Err(unknown("result of a module", number)),
+    }
 }
 
 fn read_reduction(input: &mut Input<'_>) -> Decoded<Reduction> {

@@ -16,7 +16,8 @@ use fp_types::validate_name;
 use crate::compression::Compression;
 use crate::error::DeriveError;
 use crate::expression::Expression;
-use crate::operation::Operation;
+use crate::operation::{ModuleCall, Operation};
+use crate::policy::ModuleHash;
 
 /// The most variables that a derivation takes.
 pub const MAX_INPUTS: usize = 64;
@@ -129,6 +130,39 @@ impl Derivation {
     /// A bound that makes no sense.
     pub fn compressed(mut self, compression: Compression) -> Result<Self, DeriveError> {
         self.compression = Some(compression.check()?);
+        Ok(self)
+    }
+
+    /// With a module that runs on each block.
+    ///
+    /// # Errors
+    /// Those of [`then`](Self::then).
+    pub fn module(self, call: ModuleCall) -> Result<Self, DeriveError> {
+        self.then(Operation::Module(call))
+    }
+
+    /// The calls of modules, first to last.
+    pub fn modules(&self) -> impl Iterator<Item = &ModuleCall> {
+        self.operations.iter().filter_map(|operation| match operation {
+            Operation::Module(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// With the hashes of the modules that are only named.
+    ///
+    /// # Errors
+    /// [`DeriveError::NoModule`] of a name that is not known.
+    pub fn with_modules(mut self, hash_of: impl Fn(&str) -> Option<ModuleHash>) -> Result<Self, DeriveError> {
+        for operation in &mut self.operations {
+            if let Operation::Module(call) = operation
+                && call.hash().is_none()
+            {
+                let hash = hash_of(call.name());
+                let no_module = || DeriveError::NoModule { name: call.name().to_owned() };
+                *call = call.clone().with_hash(hash.ok_or_else(no_module)?);
+            }
+        }
         Ok(self)
     }
 

@@ -90,6 +90,7 @@ impl Plan {
             Operation::Points { .. } => {
                 Found::read(body, of.dtype.size_bytes()?, &of.shape).map(Content::Found)
             }
+            Operation::Module(call) => Found::read(body, call.row_bytes(), &of.shape).map(Content::Found),
             _ => None,
         }
     }

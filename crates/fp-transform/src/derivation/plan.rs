@@ -10,9 +10,11 @@ use super::{Derivation, DerivationId, Partial};
 use crate::block::{Array, ArrayType, Block};
 use crate::error::DeriveError;
 use crate::memory::Memory;
+use crate::modules::{Attached, RunModule};
 use crate::operation::{
     Operation, OutputType, averages, cast, elementwise, find, finish_averages, reduce, strided,
 };
+use crate::policy::ModuleHash;
 
 /// A derivation and the types of its variables: equal on every rank.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub struct Plan {
     outputs: Vec<OutputType>,
     /// Of results that were dropped.
     memory: Memory,
+    /// What is run that is not built in.
+    modules: Attached,
 }
 
 /// What a plan gave on one rank: arrays whose blocks are whole, and what is still to be merged.
@@ -55,11 +59,19 @@ impl Derivation {
             outputs = operation.outputs(&types)?;
             stages.push(types);
         }
-        Ok(Plan { derivation: self.clone(), id: self.id(), stages, outputs, memory: Memory::default() })
+        let (derivation, id) = (self.clone(), self.id());
+        Ok(Plan { derivation, id, stages, outputs, memory: Memory::default(), modules: Attached::default() })
     }
 }
 
 impl Plan {
+    /// With a module that the derivation asks for: without it, it cannot run.
+    #[must_use]
+    pub fn with_module(mut self, hash: ModuleHash, module: Arc<dyn RunModule>) -> Self {
+        self.modules.insert(hash, module);
+        self
+    }
+
     /// What is planned.
     pub fn derivation(&self) -> &Derivation {
         &self.derivation
@@ -145,6 +157,16 @@ impl Plan {
                 let statistic = reduce(*reduction, first, &self.memory)?;
                 partial(self.empty()?, Content::Statistic(Box::new(statistic)))
             }
+            Operation::Module(call) => {
+                let module = self.modules.find(call.hash(), call.name())?;
+                match call.rows() {
+                    None => whole(call.blocks(module, inputs, to, &self.memory)?),
+                    Some(_) => {
+                        let rows = call.rows_of(module, inputs, to, &self.memory)?;
+                        partial(self.empty()?, Content::Found(rows))
+                    }
+                }
+            }
             Operation::Points { comparison, threshold } => {
                 partial(self.empty()?, Content::Found(find(first, *comparison, *threshold, &self.memory)?))
             }
@@ -185,6 +207,10 @@ impl Plan {
                 let (places, values) = found.finish(of.dtype.size_bytes().unwrap_or(1));
                 let shape = Shape::new([(places.len() / 8) as u64])?;
                 Ok(vec![array(Dtype::U64, shape, places)?, array(of.dtype, shape, values)?])
+            }
+            (Operation::Module(call), Content::Found(found)) => {
+                let (places, values) = found.finish(call.row_bytes());
+                Ok(vec![array(first.dtype, call.rows_shape((places.len() / 8) as u64)?, values)?])
             }
             _ => Err(DeriveError::Unlike),
         }

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fp_types::{Dims, MemoryOrder};
+use fp_types::{Dims, Dtype, MemoryOrder};
 
 use super::Derivation;
 use crate::compression::Compression;
 use crate::error::DeriveError;
-use crate::operation::{Comparison, Operation, Reduction};
+use crate::operation::{Comparison, ModuleCall, Operation, Reduction};
 
 /// Why a text is no derivation, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum ParseFault {
     Open,
     /// Nothing that is known.
     #[error(
-        "{0:?} is no operation; there are cast, scale, order, stride, average, magnitude, compute, min, max, sum, mean, variance, histogram, points, and at the end lz4, pco, bounded"
+        "{0:?} is no operation; there are cast, scale, order, stride, average, magnitude, compute, min, max, sum, mean, variance, histogram, points, module, and at the end lz4, pco, bounded"
     )]
     Unknown(String),
     /// An operation with other words between its brackets than it takes.
@@ -192,6 +192,7 @@ fn operation(name: &str, arguments: Option<&str>) -> Result<Operation, ParseFaul
         "average" => ("average(2, 2)", dims(&words).map(Operation::Average)),
         "histogram" => ("histogram(low, high, bins)", histogram(&words)),
         "points" => ("points(> 5), with one of > >= < <=", points(&words)),
+        "module" => ("module(name), module(name, f32) or module(name, f64, 3)", module(&words)),
         _ => return Err(ParseFault::Unknown(name.chars().take(40).collect())),
     };
     found.ok_or(ParseFault::Arguments { wanted })
@@ -230,6 +231,18 @@ fn histogram(words: &[&str]) -> Option<Operation> {
     };
     let (low, high, bins) = (low.parse().ok()?, high.parse().ok()?, bins.parse().ok()?);
     Some(Operation::Reduce(Reduction::Histogram { low, high, bins }))
+}
+
+fn module(words: &[&str]) -> Option<Operation> {
+    let call = match words {
+        [""] | [] => return None,
+        [name] => ModuleCall::new(*name),
+        [name, dtype] => ModuleCall::new(*name).with_dtype(dtype.parse::<Dtype>().ok()?),
+        [name, dtype, rows @ ..] => {
+            ModuleCall::new(*name).with_dtype(dtype.parse::<Dtype>().ok()?).with_rows(dims(rows)?)
+        }
+    };
+    Some(Operation::Module(call))
 }
 
 fn points(words: &[&str]) -> Option<Operation> {
@@ -275,6 +288,9 @@ mod tests {
             "p | histogram(0.0, 1.0, 64)",
             "a, b | magnitude | variance",
             "p | stride() | pco",
+            "a, b | module(drift)",
+            "a | cast(f32) | module(drift, f64) | lz4",
+            "a | module(reduce, f64, 1)",
         ] {
             let derivation: Derivation = text.parse().unwrap();
             assert_eq!(derivation.to_string(), text);
@@ -297,6 +313,10 @@ mod tests {
         assert_eq!(place("\"T").0, 1);
         assert_eq!(place(" | max").0, 2);
         assert_eq!(place("T | max(T)").0, 5);
+        assert_eq!(place("T | module").0, 5);
+        assert_eq!(place("T | module(reduce, f64, 0)").0, 5);
+        assert_eq!(place("T | module(reduce, 3)").0, 5);
+        assert_eq!(place("T | module(reduce, f64, 1) | cast(f32)").0, 32);
         let (position, shown) = place("ü | compute(ü + 2 * v)");
         assert_eq!(position, 21);
         assert!(shown.contains("\"v\" is none of the variables ü"), "{shown}");

@@ -4,6 +4,7 @@
 //! what is whole, and of the rest a [`Partial`](crate::Partial) that is merged over all ranks before it is finished.
 
 mod average;
+mod deployed;
 mod elementwise;
 mod histogram;
 mod local;
@@ -11,9 +12,8 @@ mod points;
 mod reduction;
 
 pub(crate) use average::{Cells, averages, finish_averages};
-#[cfg(feature = "wasm")]
-pub(crate) use elementwise::aligned;
-pub(crate) use elementwise::elementwise;
+pub use deployed::ModuleCall;
+pub(crate) use elementwise::{aligned, elementwise};
 pub(crate) use histogram::Counts;
 pub(crate) use local::{cast, strided};
 pub(crate) use points::{Found, find};
@@ -63,6 +63,8 @@ pub enum Operation {
         /// With what.
         threshold: f64,
     },
+    /// A module that somebody hands over, on each block.
+    Module(ModuleCall),
 }
 
 /// What all elements are brought together to.
@@ -145,7 +147,10 @@ pub struct OutputType {
 impl Operation {
     /// Whether it brings together elements of all ranks, so that its results are whole only after all were merged.
     pub fn gathers(&self) -> bool {
-        matches!(self, Self::Average(_) | Self::Reduce(_) | Self::Points { .. })
+        match self {
+            Self::Module(call) => call.rows().is_some(),
+            _ => matches!(self, Self::Average(_) | Self::Reduce(_) | Self::Points { .. }),
+        }
     }
 
     /// Whether its numbers make sense.
@@ -156,6 +161,7 @@ impl Operation {
                 fail("factor and offset must be finite")
             }
             Self::Stride(steps) | Self::Average(steps) if steps.contains(&0) => fail("no extent may be 0"),
+            Self::Module(call) => call.fault().map_or(Ok(()), fail),
             Self::Points { threshold, .. } if threshold.is_nan() => fail("nothing compares with NaN"),
             Self::Reduce(Reduction::Histogram { low, high, bins }) => match (low, high, bins) {
                 (low, high, _) if !(high - low).is_finite() || low >= high => {
@@ -175,7 +181,7 @@ impl Operation {
     /// A wrong number of arrays, or arrays of shapes or elements that the operation does not take.
     pub fn outputs(&self, inputs: &[ArrayType]) -> Result<Vec<OutputType>, DeriveError> {
         let (first, wanted) = match (self, inputs) {
-            (Self::Magnitude | Self::Compute(_), [first, ..]) => (first, "one or more"),
+            (Self::Magnitude | Self::Compute(_) | Self::Module(_), [first, ..]) => (first, "one or more"),
             (_, [first]) => (first, "one"),
             _ => return Err(self.arity(inputs.len())),
         };
@@ -190,6 +196,7 @@ impl Operation {
             Self::Reorder(_) => one(first.dtype, first.shape),
             Self::Scale { .. } | Self::Magnitude | Self::Compute(_) => one(widest(inputs), first.shape),
             Self::Stride(steps) => one(first.dtype, self.thinned(steps, &first.shape)?),
+            Self::Module(call) => Ok(vec![call.output(first)?]),
             Self::Average(steps) => one(computed(first.dtype), self.thinned(steps, &first.shape)?),
             Self::Reduce(reduction) => one(reduction.dtype(first.dtype), reduction.shape()?),
             Self::Points { .. } => {
@@ -201,7 +208,7 @@ impl Operation {
     }
 
     fn arity(&self, count: usize) -> DeriveError {
-        let several = matches!(self, Self::Magnitude | Self::Compute(_));
+        let several = matches!(self, Self::Magnitude | Self::Compute(_) | Self::Module(_));
         let wanted = if several { "one or more" } else { "one" };
         DeriveError::Arity { operation: self.to_string(), wanted, count }
     }
@@ -209,7 +216,9 @@ impl Operation {
     fn check_elements(&self, inputs: &[ArrayType]) -> Result<(), DeriveError> {
         let is_complex = |dtype| matches!(dtype, Dtype::C32 | Dtype::C64);
         let takes = |dtype| match self {
-            Self::Reorder(_) | Self::Stride(_) => dtype != Dtype::String && dtype != Dtype::Bytes,
+            Self::Reorder(_) | Self::Stride(_) | Self::Module(_) => {
+                dtype != Dtype::String && dtype != Dtype::Bytes
+            }
             Self::Magnitude if inputs.len() == 1 => is_real(dtype) || is_complex(dtype),
             Self::Cast(to) => local::can_cast(dtype, *to),
             _ => is_real(dtype),
@@ -268,6 +277,7 @@ impl fmt::Display for Operation {
             Self::Reorder(MemoryOrder::ColumnMajor) => f.write_str("order(column)"),
             Self::Stride(dims) => write!(f, "stride({})", steps(dims)),
             Self::Average(dims) => write!(f, "average({})", steps(dims)),
+            Self::Module(call) => call.fmt(f),
             Self::Magnitude => f.write_str("magnitude"),
             Self::Compute(expression) => write!(f, "compute({expression})"),
             Self::Reduce(Reduction::Minimum) => f.write_str("min"),

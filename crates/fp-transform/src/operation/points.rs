@@ -49,6 +49,12 @@ pub(crate) fn find(
 }
 
 impl Found {
+    /// One more.
+    pub(crate) fn push(&mut self, place: u64, value: &[u8]) {
+        self.places.push(place);
+        self.values.extend_from_slice(value);
+    }
+
     pub(crate) fn merge(&mut self, other: &Self) {
         self.places.extend_from_slice(&other.places);
         self.values.extend_from_slice(&other.values);

@@ -1,0 +1,192 @@
+//! An operation that is not built in: a module that a subscriber hands over. What it gives is said beforehand, so that
+//! shapes are planned without it, and checked when it ran.
+
+use std::fmt;
+
+use fp_types::{Dims, Dtype, MemoryOrder, Region, Shape};
+
+use super::{Found, OutputType, aligned};
+use crate::block::{Array, ArrayType, Block};
+use crate::error::DeriveError;
+use crate::memory::Memory;
+use crate::modules::RunModule;
+use crate::policy::ModuleHash;
+
+/// A module's place in a derivation: written `module(name)`, `module(name, f32)` or `module(name, f64, 3)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModuleCall {
+    /// What the module is called where the derivation was written: it does not travel.
+    name: String,
+    /// Which module it is; unknown as long as only its name is.
+    hash: Option<ModuleHash>,
+    /// The element type of what it gives; that of the first variable if nothing is said.
+    dtype: Option<Dtype>,
+    /// Of each block a row of that shape; otherwise of each block one of the same region.
+    rows: Option<Dims>,
+}
+
+impl ModuleCall {
+    /// A module that gives, of each block, a block of the same region: as many elements, of the same type.
+    ///
+    /// The name is the hash in its 64 hex digits, or one that [`Derivation::with_modules`](crate::Derivation::with_modules)
+    /// is told the hash of.
+    pub fn new(name: impl Into<String>) -> Self {
+        let name: String = name.into();
+        Self { hash: name.parse().ok(), name, dtype: None, rows: None }
+    }
+
+    /// With elements of that type.
+    #[must_use]
+    pub fn with_dtype(mut self, dtype: Dtype) -> Self {
+        self.dtype = Some(dtype);
+        self
+    }
+
+    /// With one row of that shape for each block, in whatever region the module gives it: rows come together in the order
+    /// in which the blocks lie in the array.
+    #[must_use]
+    pub fn with_rows(mut self, shape: impl Into<Dims>) -> Self {
+        self.rows = Some(shape.into());
+        self
+    }
+
+    pub(crate) fn with_hash(mut self, hash: ModuleHash) -> Self {
+        self.hash = Some(hash);
+        self
+    }
+
+    /// What the module is called; where the derivation came from another process, its hash.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Which module it is, if that is known.
+    pub fn hash(&self) -> Option<ModuleHash> {
+        self.hash
+    }
+
+    pub(crate) fn dtype(&self) -> Option<Dtype> {
+        self.dtype
+    }
+
+    pub(crate) fn rows(&self) -> Option<&Dims> {
+        self.rows.as_ref()
+    }
+
+    /// Whether its numbers make sense.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        let is_name = !self.name.is_empty() && self.name.chars().all(crate::expression::is_word);
+        match (&self.rows, self.dtype) {
+            _ if !is_name => Some("a module's name is a word, or 64 hex digits"),
+            (_, Some(Dtype::String | Dtype::Bytes)) => Some("a module gives elements of a fixed size"),
+            (Some(_), None) => Some("rows need an element type"),
+            (Some(rows), _) if rows.is_empty() || rows.contains(&0) => Some("no extent may be 0"),
+            (Some(rows), _) if rows.ndims() >= fp_types::MAX_DIMS => Some("too many dimensions"),
+            _ => None,
+        }
+    }
+
+    /// What comes out for arrays of the shape and, unless it is told otherwise, the elements of the first.
+    pub(super) fn output(&self, first: &ArrayType) -> Result<OutputType, DeriveError> {
+        let dtype = self.dtype.unwrap_or(first.dtype);
+        let shape = match &self.rows {
+            None => first.shape,
+            Some(_) => self.rows_shape(first.shape.element_count())?,
+        };
+        Ok(OutputType { suffix: "", dtype, shape, at_most: self.rows.is_some() })
+    }
+
+    /// The shape of so many rows.
+    pub(crate) fn rows_shape(&self, count: u64) -> Result<Shape, DeriveError> {
+        let extents: Vec<u64> =
+            std::iter::once(count).chain(self.rows.iter().flat_map(|rows| rows.iter().copied())).collect();
+        let dims = Dims::from_slice(&extents)
+            .map_err(|_| DeriveError::Setting { operation: self.to_string(), what: "too many dimensions" })?;
+        Ok(Shape::new(dims)?)
+    }
+
+    /// The bytes of a row.
+    pub(crate) fn row_bytes(&self) -> usize {
+        let elements = self.rows.iter().flat_map(|rows| rows.iter()).product::<u64>();
+        let size = self.dtype.and_then(Dtype::size_bytes).unwrap_or(1);
+        usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(size)
+    }
+
+    /// Runs the module on every block that the variables have in common.
+    fn run(
+        &self,
+        module: &dyn RunModule,
+        inputs: &[Array],
+        memory: &Memory,
+        mut take: impl FnMut(&Region, Block) -> Result<(), DeriveError>,
+    ) -> Result<(), DeriveError> {
+        let Some((first, others)) = inputs.split_first() else {
+            return Err(DeriveError::InputCount { count: 0 });
+        };
+        for block in first.blocks().iter().filter(|block| !block.region().is_empty()) {
+            for parts in aligned(block, others, memory)? {
+                let Some(region) = parts.first().map(|part| *part.region()) else { continue };
+                take(&region, module.run(&parts)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One block for each.
+    pub(crate) fn blocks(
+        &self,
+        module: &dyn RunModule,
+        inputs: &[Array],
+        to: ArrayType,
+        memory: &Memory,
+    ) -> Result<Array, DeriveError> {
+        let mut blocks = Vec::new();
+        self.run(module, inputs, memory, |region, block| {
+            if block.region() != region || block.dtype() != to.dtype {
+                let wanted = format!("{} {region}", to.dtype);
+                return Err(wrong(&block, wanted));
+            }
+            blocks.push(block);
+            Ok(())
+        })?;
+        Array::new(to.dtype, to.shape, blocks)
+    }
+
+    /// One row for each.
+    pub(crate) fn rows_of(
+        &self,
+        module: &dyn RunModule,
+        inputs: &[Array],
+        to: ArrayType,
+        memory: &Memory,
+    ) -> Result<Found, DeriveError> {
+        let mut found = Found::default();
+        let whole = inputs.first().map(|first| Region::whole(first.shape()));
+        self.run(module, inputs, memory, |region, block| {
+            if block.dtype() != to.dtype || block.bytes().len() != self.row_bytes() {
+                let rows = self.rows.unwrap_or_default();
+                let elements = rows.iter().product::<u64>();
+                return Err(wrong(&block, format!("{elements} of {}", to.dtype)));
+            }
+            let block = block.reordered(MemoryOrder::RowMajor, memory)?;
+            let place = whole.and_then(|whole| whole.linear_offset(region.start(), MemoryOrder::RowMajor));
+            found.push(place.unwrap_or(0), block.bytes());
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+fn wrong(block: &Block, wanted: String) -> DeriveError {
+    let given = format!("{} {}, {} bytes", block.dtype(), block.region(), block.bytes().len());
+    DeriveError::ModuleOutput { given, wanted }
+}
+
+impl fmt::Display for ModuleCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "module({}", self.name)?;
+        self.dtype.iter().try_for_each(|dtype| write!(f, ", {dtype}"))?;
+        self.rows.iter().flat_map(|rows| rows.iter()).try_for_each(|extent| write!(f, ", {extent}"))?;
+        f.write_str(")")
+    }
+}
