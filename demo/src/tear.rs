@@ -43,7 +43,12 @@ impl TearWatch {
     /// # Errors
     /// Pairs that make no graph.
     pub fn new(ids: &[i64], bonds: &[[i64; 2]], rule: TearRule) -> Result<Self, AdjacencyError> {
-        Ok(TearWatch { first: Adjacency::from_pairs(ids, bonds)?, rule })
+        Ok(TearWatch::of(Adjacency::from_pairs(ids, bonds)?, rule))
+    }
+
+    /// Start from the graph of the first step.
+    pub fn of(first: Adjacency, rule: TearRule) -> Self {
+        TearWatch { first, rule }
     }
 
     /// Judge one step: `bonds` of now, `symmetry` in the order of the graph's ids. An atom that was not there in the

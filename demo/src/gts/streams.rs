@@ -38,7 +38,7 @@ pub fn subscribing(name: &str, cohort: Cohort) -> SubscriberOptions {
     SubscriberOptions::default().with_cohort(cohort).with_name(name).with_policy(policy)
 }
 
-/// The same as from another machine: then what moves is what goes through connections, and is counted.
+/// The same as from another machine: what is taken goes through connections, as nothing is shared.
 pub fn from_afar(name: &str, cohort: Cohort) -> SubscriberOptions {
     subscribing(name, cohort).with_transports(TransportPolicy::only(TransportKind::Tcp))
 }
@@ -50,11 +50,10 @@ pub struct MovedBytes {
 }
 
 impl MovedBytes {
-    /// Bytes that came through connections since this was asked for last. What is asked for in every step is sent before
-    /// the step is taken, so a few may be the next one's; none is counted twice, and none left out.
+    /// Bytes that were taken from other processes since this was asked for last. Small blocks ride with the messages that
+    /// say where blocks are, and go to those ranks alone that take them: so this is what crosses, but for headers.
     pub fn since_last(&mut self, subscriber: &Subscriber) -> u64 {
-        let counted = subscriber.statistics();
-        let now = counted.received_bytes + counted.staged_bytes;
+        let now = subscriber.statistics().payload_bytes;
         now - std::mem::replace(&mut self.before, now)
     }
 }

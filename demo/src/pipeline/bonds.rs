@@ -1,8 +1,9 @@
 //! Bonds' part: each rank finds the near pairs of its share. The stream's pairs are one array over both ranks, whose
 //! size changes every step.
 
-use flexpath::{Cohort, Variable, VariableError};
+use flexpath::{Cohort, Record as _, Variable};
 
+use super::by_type::{BOND, BondPair, PAIR, records};
 use super::coupling::{InStep, OutStep};
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
@@ -25,6 +26,8 @@ struct Variables {
     time_step: Variable,
     id: Variable,
     bond: Variable,
+    /// The same pairs as records, for who asks by type.
+    pair: Option<Variable>,
     reach: Variable,
 }
 
@@ -36,11 +39,13 @@ struct Found {
 }
 
 impl Variables {
-    fn new() -> Result<Self, VariableError> {
+    fn new(settings: &Settings) -> Result<Self, PartError> {
+        let pair = || Ok::<_, PartError>(Variable::joined_records(PAIR, &BondPair::schema()?, &[])?);
         Ok(Variables {
             time_step: time_step(),
             id: Variable::joined::<i64>("id", &[])?,
-            bond: Variable::joined::<i64>("bond", &[2])?.with_description("pairs of ids, the lower first"),
+            bond: Variable::joined::<i64>(BOND, &[2])?.with_description("pairs of ids, the lower first"),
+            pair: settings.takes_by_type().then(pair).transpose()?,
             reach: Variable::joined::<i64>("reach", &[2])?
                 .with_description("the same, within a longer cutoff"),
         })
@@ -49,6 +54,9 @@ impl Variables {
     fn put(&self, step: &mut OutStep<'_>, time_step: i64, found: Found) -> Result<(), PartError> {
         step.put_scalar(&self.time_step, time_step)?;
         step.put_joined(&self.id, found.ids)?;
+        if let Some(pair) = &self.pair {
+            step.put_records(pair, records(&found.bonds))?;
+        }
         step.put_joined(&self.bond, found.bonds.into_flattened())?;
         step.put_joined(&self.reach, found.reach.into_flattened())
     }
@@ -67,7 +75,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     wanted.extend([TIME_STEP, DOMAIN]);
     let mut shares = Inlet::open(Part::Bonds, settings, SHARES, Every::Step, &wanted)?;
     let mut outlet = Outlet::open(Part::Bonds, settings, BONDS, first_subscribers(settings))?;
-    let variables = Variables::new()?;
+    let variables = Variables::new(settings)?;
     let analysis = settings.problem.analysis();
     while let Some((time_step, step)) = shares.step()? {
         let (share, domain) = (names.take(&step)?, domain_of(&step)?);

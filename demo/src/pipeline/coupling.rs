@@ -4,7 +4,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use flexpath::{Element, Rank, Region, Selection, StepReader, StepWriter, Variable};
+use flexpath::bytemuck::NoUninit;
+use flexpath::{Element, Rank, Record, RecordBlock, Region, Selection, StepReader, StepWriter, Variable};
 
 use super::error::PartError;
 #[cfg(feature = "files")]
@@ -83,6 +84,18 @@ impl InStep {
             Content::Stream(step) => Ok(step.get(variable, &Selection::All)?),
             #[cfg(feature = "files")]
             Content::Files(step) => Ok(step.list(variable)?),
+        })
+    }
+
+    /// All records of this type that a variable has, or that become of those that it has. Not through files.
+    ///
+    /// # Errors
+    /// As [`StepReader::get_records`]; files.
+    pub fn records<T: Record>(&self, variable: &str) -> Result<Vec<T>, PartError> {
+        self.timed(|| match &self.content {
+            Content::Stream(step) => Ok(step.get_records(variable, Selection::All)?),
+            #[cfg(feature = "files")]
+            Content::Files(_) => Err(PartError::NoRecords { variable: variable.to_owned() }),
         })
     }
 
@@ -171,6 +184,23 @@ impl<'a> OutStep<'a> {
             Target::Stream(step) => Ok(step.put_joined(variable, elements)?),
             #[cfg(feature = "files")]
             Target::Files(step) => Ok(step.put(variable, &elements)?),
+        }
+    }
+
+    /// Put records of a joined array. Not through files.
+    ///
+    /// # Errors
+    /// As [`StepWriter::put_joined_records`]; files.
+    pub fn put_records<T: Record + NoUninit + Send + Sync>(
+        &mut self,
+        variable: &Variable,
+        records: Vec<T>,
+    ) -> Result<(), PartError> {
+        self.put_bytes += size_of_val(records.as_slice()) as u64;
+        match &mut self.target {
+            Target::Stream(step) => Ok(step.put_joined_records(variable, RecordBlock::plain(records)?)?),
+            #[cfg(feature = "files")]
+            Target::Files(_) => Err(PartError::NoRecords { variable: variable.name().to_owned() }),
         }
     }
 

@@ -1,13 +1,15 @@
 //! CSym's part: central symmetry from atoms and pairs, and the verdict. The bonds of the first step are kept for the whole
 //! run.
 
-use flexpath::{Variable, VariableError};
+use flexpath::{SubscriberOptions, Variable, VariableError};
 
+use super::by_type::{BOND, Graphs, PAIR, transforms};
 use super::coupling::OutStep;
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
+use super::report::{Report, say};
 use super::settings::Settings;
 use super::streams::{BONDS, DOMAIN, SHARES, SYMMETRY, TIME_STEP, domain_of, rows, time_step};
 use crate::adjacency::Adjacency;
@@ -29,8 +31,8 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let part = Part::Csym;
     let wanted = [TIME_STEP, DOMAIN, "id", "position"];
     let mut shares = Inlet::open(part, settings, SHARES, Every::Step, &wanted)?;
-    let wanted = [TIME_STEP, "id", "bond", "reach"];
-    let mut bonds = Inlet::open(part, settings, BONDS, Every::Step, &wanted)?;
+    let mut bonds = open_bonds(settings)?;
+    let mut graphs = Graphs::new(settings.takes_by_type());
     let mut outlet = Outlet::open(part, settings, SYMMETRY, FIRST_SUBSCRIBERS)?;
     let analysis = settings.problem.analysis();
     let mut watch = None;
@@ -38,12 +40,13 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
         let positions = rows::<f64, 3>("position", &step.list("position")?)?;
         let (table, domain) = (AtomTable::new(&step.list("id")?, &positions)?, domain_of(&step)?);
         shares.release(time_step, step);
+        graphs.look(&mut bonds)?;
         let step = bonds.step_of(time_step)?;
         let ids = step.list::<i64>("id")?;
-        let pairs = rows::<i64, 2>("bond", &step.list("bond")?)?;
+        let graph = graphs.take(&step, &ids)?;
         let reach = rows::<i64, 2>("reach", &step.list("reach")?)?;
         bonds.release(time_step, step);
-        let taken = Taken { time_step, table, domain, ids, pairs, reach };
+        let taken = Taken { time_step, table, domain, ids, graph, reach };
         let found = taken.judge(&analysis, &mut watch)?;
         outlet.publish(time_step, |step| found.put(step))?;
     }
@@ -53,7 +56,21 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     }
     shares.close()?;
     bonds.close()?;
+    if let Some(compared) = graphs.finish() {
+        say(part, 0, Report::ByType(compared));
+    }
     outlet.close()
+}
+
+/// The bonds as pairs of both kinds, and what makes lists of them.
+fn open_bonds(settings: &Settings) -> Result<Inlet, PartError> {
+    let mut wanted = vec![TIME_STEP, "id", BOND, "reach"];
+    let mut options = SubscriberOptions::default();
+    if settings.takes_by_type() {
+        wanted.push(PAIR);
+        options = options.with_transforms(&transforms()?);
+    }
+    Inlet::open_with(options, Part::Csym, settings, BONDS, Every::Step, &wanted)
 }
 
 /// What CSym takes of a step of both streams.
@@ -62,7 +79,7 @@ struct Taken {
     table: AtomTable,
     domain: Domain,
     ids: Vec<i64>,
-    pairs: Vec<[i64; 2]>,
+    graph: Adjacency,
     reach: Vec<[i64; 2]>,
 }
 
@@ -70,14 +87,13 @@ impl Taken {
     fn judge(self, analysis: &Analysis, watch: &mut Option<TearWatch>) -> Result<Found, PartError> {
         let reach = Adjacency::from_pairs(&self.ids, &self.reach)?;
         let symmetry = centro_symmetry(&self.table, &reach, &self.domain, analysis.neighbours)?;
-        let graph = Adjacency::from_pairs(&self.ids, &self.pairs)?;
         let watch = match watch {
             Some(watch) => watch,
-            none => none.insert(TearWatch::new(&self.ids, &self.pairs, analysis.tear)?),
+            none => none.insert(TearWatch::of(self.graph.clone(), analysis.tear)),
         };
-        let verdict = watch.judge(&graph, &symmetry);
+        let verdict = watch.judge(&self.graph, &symmetry);
         let ids = self.table.ids().to_vec();
-        Ok(Found::new(self.time_step, self.pairs.len(), verdict, ids, symmetry)?)
+        Ok(Found::new(self.time_step, self.graph.bonds(), verdict, ids, symmetry)?)
     }
 }
 

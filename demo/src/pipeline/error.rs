@@ -40,6 +40,21 @@ pub enum PartError {
     /// A variable that cannot be.
     #[error(transparent)]
     Variable(#[from] flexpath::VariableError),
+    /// A type of records that cannot be.
+    #[error(transparent)]
+    Type(#[from] flexpath::record::RecordError),
+    /// Records that cannot be put.
+    #[error(transparent)]
+    Records(#[from] flexpath::RecordBlockError),
+    /// A transform that cannot be registered.
+    #[error(transparent)]
+    Register(#[from] flexpath::RegisterError),
+    /// Records were asked for where parts are coupled through files, which carry lists of numbers.
+    #[error("{variable}: records do not go through files")]
+    NoRecords {
+        /// The variable.
+        variable: String,
+    },
     /// A stream ended, but not because its publisher closed it.
     #[error("stream {stream} has ended: {reason}")]
     Ended {

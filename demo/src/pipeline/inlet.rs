@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use flexpath::{Cohort, EndReason, NextStep, QueuePolicy, Subscriber, SubscriberOptions};
+use flexpath::{Cohort, EndReason, NextStep, QueuePolicy, Record, Subscriber, SubscriberOptions};
 
 use super::coupling::{Content, Coupling, InStep};
 use super::error::PartError;
@@ -144,6 +144,22 @@ impl Inlet {
                 let found = other.map(|(time_step, _)| time_step);
                 Err(PartError::OutOfStep { stream: self.stream, expected, found })
             }
+        }
+    }
+
+    /// The variable that provides this type best, and how, in words. Waits for a step, which is still the next one.
+    ///
+    /// # Errors
+    /// As [`Subscriber::of`]; files.
+    pub fn provider<T: Record>(&mut self) -> Result<(String, String), PartError> {
+        match &mut self.way {
+            Way::Stream(subscriber) => {
+                let provided = subscriber.of::<T>()?;
+                let best = provided.into_iter().next().map(|best| (best.variable, best.fit.to_string()));
+                best.ok_or_else(|| PartError::NoRecords { variable: self.stream.to_owned() })
+            }
+            #[cfg(feature = "files")]
+            Way::Files(_) => Err(PartError::NoRecords { variable: self.stream.to_owned() }),
         }
     }
 

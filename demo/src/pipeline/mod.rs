@@ -18,6 +18,7 @@
 //! ([`report`]); the data, and the verdict that starts CNA, travel through streams alone.
 
 pub mod bonds;
+pub mod by_type;
 pub mod check;
 pub mod cna;
 pub mod coupling;

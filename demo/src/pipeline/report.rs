@@ -72,6 +72,8 @@ pub enum Report {
         /// In words.
         reason: String,
     },
+    /// How CSym took the bonds, by type and by hand.
+    ByType(ByType),
     /// What a measured run has found, all steps together.
     Tallied(Tallied),
     /// The part could not go on.
@@ -188,6 +190,21 @@ pub struct Tallied {
     pub census: [u64; 5],
     /// A number that every id, symmetry and class goes into, in order and to the last bit.
     pub digest: u64,
+}
+
+/// How CSym took the bonds: first by type, through a transform, then by hand.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ByType {
+    /// Which way the transform leads, in words.
+    pub path: String,
+    /// Steps taken so.
+    pub steps: [u64; 2],
+    /// The time from asking to having the graph, all these steps together, in milliseconds.
+    pub millis: [f64; 2],
+    /// Steps that were taken both ways.
+    pub compared: u64,
+    /// Those of them in which the graphs differ.
+    pub unequal: u64,
 }
 
 /// How one step compares with LAMMPS.

@@ -144,6 +144,12 @@ impl Settings {
         self.published_steps() / 4
     }
 
+    /// Whether CSym takes bonds by type in every other step. What is measured goes one way, through files as through
+    /// streams.
+    pub fn takes_by_type(&self) -> bool {
+        self.coupling == Coupling::Streams && !self.measured
+    }
+
     /// The longest that a part waits for the next step of a stream: a simulation may be slow, but is not given up.
     pub fn step_patience(&self) -> Duration {
         Duration::from_millis(self.patience_ms)

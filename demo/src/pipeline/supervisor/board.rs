@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::part::Part;
-use super::super::report::{Closed, Compared, Left, Line, Owned, Published, Report, Taken, Tallied};
+use super::super::report::{ByType, Closed, Compared, Left, Line, Owned, Published, Report, Taken, Tallied};
 use super::super::streams::{ATOMS, BONDS};
 use super::watch::Judged;
 
@@ -42,6 +42,8 @@ pub(super) struct Board {
     pub(super) judged: Vec<Judged>,
     /// What became of the guest: how many steps it held, and how long the simulation waited for it.
     pub(super) detached: Option<(usize, u64)>,
+    /// How CSym took the bonds.
+    pub(super) by_type: Option<ByType>,
     /// What a measured run has found.
     pub(super) tallied: Option<Tallied>,
     /// What parts could not do.
@@ -77,6 +79,7 @@ impl Board {
                 self.detached = Some((held, waited_ms));
                 return vec![format!("  {}: {reason}", who.0)];
             }
+            Report::ByType(by_type) => self.by_type = Some(by_type),
             Report::Tallied(tallied) => self.tallied = Some(tallied),
             Report::Failed { what } => self.failures.push(format!("{}.{}: {what}", who.0, who.1)),
         }

@@ -61,6 +61,7 @@ pub(super) fn findings(
         selective(board),
         undelayed(settings, board),
         linked(board),
+        by_type(board),
         torn(board),
         called(settings, board),
     ];
@@ -124,6 +125,25 @@ fn selective(board: &Board) -> Finding {
         kept as f64 / 1e6
     );
     Finding::of(steps == 0 && kept > 0 && kept < put, "what nobody asks for is not kept", numbers)
+}
+
+/// CSym took bonds by type, through a transform, and by hand; whenever it did both they were the same.
+fn by_type(board: &Board) -> Finding {
+    let taken = board.by_type.clone().unwrap_or_default();
+    let mean = |way: usize| taken.millis[way] / taken.steps[way].max(1) as f64;
+    let numbers = format!(
+        "{} steps, {:.2} ms each, by {}; {} steps by hand, {:.2} ms each; {} of {} taken both ways differ",
+        taken.steps[0],
+        mean(0),
+        taken.path.lines().next().unwrap_or("nothing"),
+        taken.steps[1],
+        mean(1),
+        taken.unequal,
+        taken.compared
+    );
+    let all = taken.steps[0] + taken.steps[1] - taken.compared;
+    let both = taken.steps.iter().all(|steps| *steps > 0) && all == board.judged.len() as u64;
+    Finding::of(both && taken.compared > 0 && taken.unequal == 0, "bonds by type are those by hand", numbers)
 }
 
 /// The simulation never waited longer than its owner allowed, and went on without the one that made it wait.
@@ -223,7 +243,7 @@ pub(super) fn summary(runs: &[(Problem, Vec<Finding>)], screen: &mut Screen) {
 #[cfg(test)]
 mod tests {
     use super::super::super::coupling::Coupling;
-    use super::super::super::report::{Closed, Compared, Finding as Kind, Left, Owned};
+    use super::super::super::report::{ByType, Closed, Compared, Finding as Kind, Left, Owned};
     use super::super::super::settings::{Size, SourceKind};
     use super::*;
 
@@ -279,6 +299,9 @@ mod tests {
         let link = ("atoms".to_owned(), ("helper".to_owned(), 0), 0);
         board.links.insert(link, "transport=shm; inproc refused: other process".to_owned());
         board.constants = Some((3, 3));
+        let [compared, all] = [4, board.judged.len() as u64];
+        let (steps, path) = ([20 + compared, all - 20], "BondPair -> BondAdjacency".to_owned());
+        board.by_type = Some(ByType { path, steps, millis: [9.0, 8.0], compared, unequal: 0 });
         board
     }
 
@@ -317,7 +340,17 @@ mod tests {
 
     #[test]
     fn each_check_can_fail() {
-        assert_eq!(broken(|board| board.judged.truncate(60)), ["no step was lost"]);
+        assert_eq!(broken(|board| board.by_type = None), ["bonds by type are those by hand"]);
+        for change in [
+            (|found| found.unequal = 1) as fn(&mut ByType),
+            |found| found.compared = 0,
+            |found| found.steps[0] -= 1,
+        ] {
+            let broken = broken(|board| board.by_type.iter_mut().for_each(change));
+            assert_eq!(broken, ["bonds by type are those by hand"]);
+        }
+        let lost = ["no step was lost", "bonds by type are those by hand"];
+        assert_eq!(broken(|board| board.judged.truncate(60)), lost);
         assert_eq!(broken(|board| board.judged.swap(3, 4)), ["no step was lost"]);
         assert_eq!(broken(|board| board.closed[1].1.steps -= 1), ["no step was lost"]);
         assert_eq!(broken(|board| board.left[0].1.skipped = 1), ["no step was lost"]);
