@@ -23,6 +23,9 @@ fn main() {
     derivation("every second one, 4096 x 4096 f64", "T | stride(2, 2)", &[native(&square)], 0.0);
     derivation("means of 4 x 4, 4096 x 4096 f64", "T | average(4, 4)", &[native(&square)], 0.0);
     let three = [native(&line), native(&line), native(&line)];
+    let short = Shape::new([128 << 10]).expect("a shape");
+    let few = [native(&short), native(&short), native(&short)];
+    derivation("sqrt(x*x+y*y+z*z), 3 x 1 MiB", "x, y, z | compute(sqrt(x*x+y*y+z*z))", &few, 0.0);
     derivation("sqrt(x*x+y*y+z*z), 3 x 16 MiB", "x, y, z | compute(sqrt(x*x+y*y+z*z))", &three, 0.0);
     derivation("magnitude, 3 x 16 MiB", "x, y, z | magnitude", &three, 0.0);
     for operation in ["min", "sum", "variance", "histogram(0, 1, 64)", "points(> 0.99)"] {

@@ -112,11 +112,17 @@ impl<'a> Evaluation<'a> {
         match (&self.operands[height..], &mut self.stack[height..]) {
             ([a], [result, ..]) => {
                 let (result, a) = (&mut result[..count], input(a));
-                instructions.run(|| unary(function, result, a));
+                instructions.run(
+                    #[inline(always)]
+                    || unary(function, result, a),
+                );
             }
             ([a, b], [result, strip, ..]) => {
                 let (result, a, b) = (&mut result[..count], input(a), input(b).unwrap_or(&strip[..count]));
-                instructions.run(|| binary(function, result, a, b));
+                instructions.run(
+                    #[inline(always)]
+                    || binary(function, result, a, b),
+                );
             }
             ([condition, then, otherwise], [result, strips @ ..]) => {
                 let [second, third, ..] = strips else { return };
