@@ -58,7 +58,9 @@ impl Modules {
         let known = std::mem::take(&mut *self.lock());
         #[cfg(feature = "wasm")]
         if let Some(Ok(runtime)) = self.runtime.get() {
-            known.keys().for_each(|hash| drop(runtime.unload(*hash)));
+            for hash in known.keys() {
+                runtime.unload(*hash);
+            }
         }
         drop(known);
     }
