@@ -129,6 +129,7 @@ const ALLOWED_WORDS: &[Allowed] = &[
     // What one does with a variable of a step: no property is got.
     Allowed { word: "get", below: "crates/fp-core/src/step.rs", name: "" },
     Allowed { word: "get", below: "crates/fp-core/src/records/reading.rs", name: "" },
+    Allowed { word: "get", below: "crates/fp-core/src/records/filling.rs", name: "" },
     Allowed { word: "get", below: "crates/fp-core/src/step/filling.rs", name: "" },
     Allowed { word: "get", below: "crates/fp-core/src/futures/fetching.rs", name: "" },
     // What C calls it where nothing is lent or held: `malloc` and `free`. Steps, views and loans are released.
@@ -136,6 +137,8 @@ const ALLOWED_WORDS: &[Allowed] = &[
     // What one does with a variable of a step, as in fp-core.
     Allowed { word: "get", below: "crates/fp-ffi/src/step.rs", name: "" },
     Allowed { word: "get", below: "crates/fp-ffi/src/getting.rs", name: "" },
+    Allowed { word: "get", below: "crates/fp-ffi/src/records.rs", name: "" },
+    Allowed { word: "get", below: "crates/fp-ffi/src/record_set.rs", name: "" },
     // What C calls them.
     Allowed { word: "channel", below: "crates/fp-transport/src/verbs/sys.rs", name: "" },
     // Links carry frames: the word is the transport's own, and steps are unknown there.
