@@ -81,7 +81,17 @@ fn compiled_rust(name: &str) -> Option<Vec<u8>> {
     let output = directory.path().join("guest.wasm");
     let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("guest").join(name);
     let mut rustc = Command::new("rustc");
-    rustc.args(["--edition", "2024", "--target", target, "--crate-type", "cdylib", "-O", "-C", "panic=abort"]);
+    rustc.args([
+        "--edition",
+        "2024",
+        "--target",
+        target,
+        "--crate-type",
+        "cdylib",
+        "-O",
+        "-C",
+        "panic=abort",
+    ]);
     let ran = rustc.args(["-D", "warnings", "-o"]).arg(&output).arg(&source).output().unwrap();
     assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&ran.stderr));
     Some(std::fs::read(&output).unwrap())
