@@ -24,6 +24,7 @@ pub struct Block {
     count: [u64; 8],
 }
 
+// SAFETY: the linker defines it, as a byte whose address alone is asked for.
 unsafe extern "C" {
     /// The first address behind the program's own data: the linker knows it.
     static __heap_base: u8;

@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(place("T | module").0, 5);
         assert_eq!(place("T | module(reduce, f64, 0)").0, 5);
         assert_eq!(place("T | module(reduce, 3)").0, 5);
-        assert_eq!(place("T | module(reduce, f64, 1) | cast(f32)").0, 32);
+        assert_eq!(place("T | module(reduce, f64, 1) | cast(f32)").0, 30);
         let (position, shown) = place("ü | compute(ü + 2 * v)");
         assert_eq!(position, 21);
         assert!(shown.contains("\"v\" is none of the variables ü"), "{shown}");
