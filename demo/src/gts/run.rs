@@ -137,9 +137,11 @@ impl<'a> Run<'a> {
     /// What was found in the next step; none after the last.
     fn next(&mut self) -> Result<Option<Found>, RunError> {
         loop {
+            // Also where steps come without a pause.
+            self.look()?;
             match self.inbox.recv_timeout(LOOK) {
                 Ok(found) => return Ok(Some(found)),
-                Err(RecvTimeoutError::Timeout) => self.look()?,
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
