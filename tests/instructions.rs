@@ -21,10 +21,10 @@ const ELEMENTS: u64 = 64;
 /// thread takes over differs from run to run. The whole step has them.
 const PATHS: &[HotPath] = &[
     HotPath { name: "put", calls: STEPS, instructions: 4_300, tolerance_percent: 15 },
-    HotPath { name: "announce", calls: STEPS, instructions: 34_300, tolerance_percent: 10 },
-    HotPath { name: "fetch", calls: STEPS, instructions: 30_800, tolerance_percent: 5 },
+    HotPath { name: "announce", calls: STEPS, instructions: 22_400, tolerance_percent: 10 },
+    HotPath { name: "fetch", calls: STEPS, instructions: 19_200, tolerance_percent: 5 },
     HotPath { name: "release", calls: STEPS, instructions: 2_850, tolerance_percent: 25 },
-    HotPath { name: "step", calls: STEPS, instructions: 98_000, tolerance_percent: 12 },
+    HotPath { name: "step", calls: STEPS, instructions: 75_100, tolerance_percent: 12 },
 ];
 
 #[test]

@@ -5,6 +5,8 @@
 
 use crate::bounds::LIMIT_LONG_BYTES;
 use crate::message::Message;
+use bincode::enc::write::Writer;
+use bincode::error::EncodeError;
 
 /// The longest message that travels in one frame, in bytes.
 pub const LIMIT_MESSAGE_BYTES: usize = 16 << 20;
@@ -34,10 +36,27 @@ pub enum DecodeError {
     OutOfBounds(&'static str),
 }
 
+/// Room that bytes get at first: most messages of a step fit in.
+const USUAL_BYTES: usize = 128;
+
+/// Bytes that are written one after the other.
+struct Written(Vec<u8>);
+
+impl Writer for Written {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
 /// The bytes of anything that travels.
 pub(crate) fn to_bytes<T: serde::Serialize>(value: &T) -> Vec<u8> {
+    let mut written = Written(Vec::with_capacity(USUAL_BYTES));
     // Encoding into memory fails only for types that cannot be encoded at all, and ours can.
-    bincode::serde::encode_to_vec(value, bincode::config::standard()).unwrap_or_default()
+    match bincode::serde::encode_into_writer(value, &mut written, bincode::config::standard()) {
+        Ok(()) => written.0,
+        Err(_) => Vec::new(),
+    }
 }
 
 /// What these bytes, at most `LIMIT` of them, are.

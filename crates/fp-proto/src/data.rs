@@ -59,6 +59,7 @@ pub enum Place {
     /// Here.
     Inline {
         /// The whole block.
+        #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
     },
 }
@@ -167,6 +168,7 @@ pub enum DataMessage {
         /// The `Describe`.
         request: u64,
         /// The canonical bytes of the type, whose hash is its fingerprint; `None` if nothing of it was put here.
+        #[serde(with = "serde_bytes")]
         schema: Option<Vec<u8>>,
     },
 }

@@ -26,6 +26,7 @@ pub struct ScalarValue {
     /// Its element type: what its bytes mean.
     pub dtype: Dtype,
     /// Its bytes, little-endian.
+    #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
 }
 
@@ -276,6 +277,7 @@ pub enum Message {
         /// The table.
         table: TableId,
         /// The encoded table; `None` if no live step has it any more.
+        #[serde(with = "serde_bytes")]
         encoded: Option<Vec<u8>>,
         /// The contacts of all ranks, in rank order; only in the first answer over this link, otherwise empty.
         contacts: Vec<ContactText>,
@@ -383,6 +385,7 @@ pub enum Message {
         /// The asker's number.
         request: u64,
         /// The encoded table; `None` if no live step has it any more.
+        #[serde(with = "serde_bytes")]
         encoded: Option<Vec<u8>>,
         /// The contacts of the ranks that own the blocks.
         owners: Vec<(Rank, ContactText)>,
@@ -392,6 +395,7 @@ pub enum Message {
     /// their bytes together are the message.
     Fragment {
         /// The next bytes of the message, at least one.
+        #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
         /// How many bytes follow this fragment; 0 in the last.
         left_bytes: u64,
