@@ -23,6 +23,7 @@ pub mod md;
 pub mod picture;
 pub mod pipeline;
 pub mod problem;
+mod processes;
 pub mod share;
 pub mod source;
 pub mod tear;

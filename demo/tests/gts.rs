@@ -1,11 +1,13 @@
 //! The particles and their analytics as a user starts them: what was found is what anybody counts who follows all
 //! particles alone, to the last bit; pictures can be read; and whatever happens, nothing is left running.
 
+#[path = "common/running.rs"]
+mod running;
+
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Lines};
-use std::os::fd::OwnedFd;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use flexpath_demo::gts::axes::{AXES, AXIS_BINS, Axis, BINS, PAIR_BINS, PAIRS, PARTICLE_AXES};
 use flexpath_demo::gts::coordinates::MOST_LINES;
@@ -13,8 +15,8 @@ use flexpath_demo::gts::found::Found;
 use flexpath_demo::gts::grid::{CELLS, Grid, PLANES, owner};
 use flexpath_demo::gts::motion::advance;
 use flexpath_demo::gts::particle::Particle;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use running::{Running, have_ended};
+use rustix::process::{Pid, Signal, kill_process};
 
 const SEED: u64 = 5;
 /// Selects more particles than are taken, from the first step on.
@@ -187,54 +189,20 @@ fn help_says_what_there_is_and_nonsense_is_refused() {
 }
 
 /// A run under way, past its first step.
-struct Running {
-    supervisor: Child,
-    lines: Lines<BufReader<ChildStdout>>,
-    /// Handles on all parts, by label.
-    parts: Vec<(String, Pid, OwnedFd)>,
-    _folder: tempfile::TempDir,
-}
-
-impl Running {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut command = gts(folder.path());
-        command.args(["--particles=2000", "--steps=100000"]).stdout(Stdio::piped());
-        let mut supervisor = command.spawn().expect("starts");
-        let mut lines = BufReader::new(supervisor.stdout.take().expect("piped")).lines();
-        let mut parts = Vec::new();
-        let is_row = |line: &str| line.contains("/100000 ");
-        while let Some(line) = lines.next().map(|line| line.expect("text")).filter(|line| !is_row(line)) {
-            let list = line.trim_start().strip_prefix("started: ");
-            for entry in list.iter().flat_map(|list| list.split(", ")) {
-                let (label, id) = entry.split_once(" pid ").expect("label and id");
-                let id = Pid::from_raw(id.parse().expect("a number")).expect("not zero");
-                parts.push((label.to_owned(), id, pidfd_open(id, PidfdFlags::empty()).expect("alive")));
-            }
-        }
-        assert_eq!(parts.len(), 4 + 3 + 2);
-        Running { supervisor, lines, parts, _folder: folder }
-    }
-
-    /// What it still says, and how it ends.
-    fn rest(mut self) -> (Vec<String>, Option<i32>, Vec<OwnedFd>) {
-        let lines = self.lines.map_while(Result::ok).collect();
-        let status = self.supervisor.wait().expect("ends").code();
-        (lines, status, self.parts.into_iter().map(|(_, _, handle)| handle).collect())
-    }
-}
-
-/// Whether all have ended, waiting for each as long as `seconds`.
-fn have_ended(parts: &[OwnedFd], seconds: i64) -> bool {
-    let patience = Timespec { tv_sec: seconds, tv_nsec: 0 };
-    parts.iter().all(|part| {
-        poll(&mut [PollFd::new(part, PollFlags::IN)], Some(&patience)).expect("can be waited for") == 1
-    })
+fn started() -> Running {
+    let command = |folder: &Path| {
+        let mut command = gts(folder);
+        command.args(["--particles=2000", "--steps=100000"]);
+        command
+    };
+    let running = Running::start(command, |line| line.contains("/100000 "));
+    assert_eq!(running.parts.len(), 4 + 3 + 2);
+    running
 }
 
 #[test]
 fn an_interrupt_ends_everything_in_order() {
-    let running = Running::start();
+    let running = started();
     kill_process(Pid::from_child(&running.supervisor), Signal::INT).expect("alive");
     let (lines, status, parts) = running.rest();
     assert_eq!(status, Some(130), "{:?}", lines.last());
@@ -244,7 +212,7 @@ fn an_interrupt_ends_everything_in_order() {
 
 #[test]
 fn a_part_that_dies_ends_the_run_and_is_named_and_parts_end_without_their_supervisor() {
-    let running = Running::start();
+    let running = started();
     let (_, victim, _) = running.parts.iter().find(|(label, ..)| label == "histograms.1").expect("it runs");
     kill_process(*victim, Signal::KILL).expect("alive");
     let (lines, status, parts) = running.rest();
@@ -252,7 +220,7 @@ fn a_part_that_dies_ends_the_run_and_is_named_and_parts_end_without_their_superv
     let failures: Vec<&String> = lines.iter().filter(|line| line.contains("FAIL")).collect();
     assert!(failures.len() == 1 && failures[0].contains("histograms."), "{failures:?}");
     assert!(have_ended(&parts, 0));
-    let mut running = Running::start();
+    let mut running = started();
     running.supervisor.kill().expect("alive");
     let (_, _, parts) = running.rest();
     assert!(have_ended(&parts, 20));

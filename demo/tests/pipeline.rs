@@ -1,16 +1,17 @@
 //! The demonstration as a user starts it, on the built-in source: it holds, it says what it lacks, and whatever happens
 //! to it, nothing is left running.
 
-use std::io::{BufRead as _, BufReader, Lines};
-use std::os::fd::OwnedFd;
-use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+#[path = "common/running.rs"]
+mod running;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use running::{Running, have_ended};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Longer than anything here takes.
-const DEADLINE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
+const DEADLINE_S: i64 = 20;
 
 /// The demonstration where LAMMPS's library is not.
 fn demo(output: &Path) -> Command {
@@ -60,78 +61,44 @@ fn help_names_the_exit_statuses_and_nonsense_is_refused() {
 }
 
 /// A demonstration under way: a run that is long enough to be disturbed, past its first row of the table.
-struct Running {
-    supervisor: Child,
-    lines: Lines<BufReader<ChildStdout>>,
-    /// Handles on all parts, by label.
-    parts: Vec<(String, Pid, OwnedFd)>,
-    _folder: tempfile::TempDir,
-}
-
-impl Running {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut command = demo(folder.path());
-        command.args(["--short", "--problem", "notch"]).stdout(Stdio::piped());
-        let mut supervisor = command.spawn().expect("starts");
-        let mut lines = BufReader::new(supervisor.stdout.take().expect("piped")).lines();
-        let mut parts = Vec::new();
-        let is_row = |line: &str| line.contains(" no (");
-        while let Some(line) = lines.next().map(|line| line.expect("text")).filter(|line| !is_row(line)) {
-            for entry in line.trim_start().strip_prefix("started: ").iter().flat_map(|list| list.split(", "))
-            {
-                let (label, id) = entry.split_once(" pid ").expect("label and id");
-                let id = Pid::from_raw(id.parse().expect("a number")).expect("not zero");
-                parts.push((label.to_owned(), id, pidfd_open(id, PidfdFlags::empty()).expect("alive")));
-            }
-        }
-        assert_eq!(parts.len(), 4 + 2 + 2 + 1 + 1, "all parts but CNA and the guest run");
-        Running { supervisor, lines, parts, _folder: folder }
-    }
-
-    /// What it still says, and how it ends.
-    fn rest(mut self) -> (Vec<String>, Option<i32>, Vec<OwnedFd>) {
-        let lines = self.lines.map_while(Result::ok).collect();
-        let status = self.supervisor.wait().expect("ends").code();
-        (lines, status, self.parts.into_iter().map(|(_, _, handle)| handle).collect())
-    }
-}
-
-/// Whether the process has ended, waiting for that as long as `patience`.
-fn has_ended(handle: &OwnedFd, patience: Timespec) -> bool {
-    let mut handles = [PollFd::new(handle, PollFlags::IN)];
-    poll(&mut handles, Some(&patience)).expect("can be waited for") == 1
+fn started() -> Running {
+    let command = |folder: &Path| {
+        let mut command = demo(folder);
+        command.args(["--short", "--problem", "notch"]);
+        command
+    };
+    let running = Running::start(command, |line| line.contains(" no ("));
+    assert_eq!(running.parts.len(), 4 + 2 + 2 + 1 + 1, "all parts but CNA and the guest run");
+    running
 }
 
 #[test]
 fn an_interrupt_ends_everything_in_order() {
-    let running = Running::start();
+    let running = started();
     let id = Pid::from_child(&running.supervisor);
     kill_process(id, Signal::INT).expect("alive");
     let (lines, status, parts) = running.rest();
     assert_eq!(status, Some(130), "{lines:?}");
     assert!(lines.last().is_some_and(|line| line.starts_with("interrupted")), "{lines:?}");
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    assert!(parts.iter().all(|part| has_ended(part, now)), "the supervisor waited for its parts");
+    assert!(have_ended(&parts, 0), "the supervisor waited for its parts");
 }
 
 #[test]
 fn parts_end_when_their_supervisor_is_gone() {
-    let mut running = Running::start();
+    let mut running = started();
     running.supervisor.kill().expect("alive");
     let (_, _, parts) = running.rest();
-    assert!(parts.iter().all(|part| has_ended(part, DEADLINE)));
+    assert!(have_ended(&parts, DEADLINE_S));
 }
 
 #[test]
 fn a_part_that_dies_ends_the_run_and_is_named() {
-    let running = Running::start();
+    let running = started();
     let (_, bonds, _) = running.parts.iter().find(|(label, ..)| label == "bonds.1").expect("it runs");
     kill_process(*bonds, Signal::KILL).expect("alive");
     let (lines, status, parts) = running.rest();
     assert_eq!(status, Some(1), "{lines:?}");
     let failures: Vec<&String> = lines.iter().filter(|line| line.trim_start().starts_with("FAIL")).collect();
     assert!(failures.len() == 1 && failures[0].contains("bonds."), "{lines:?}");
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    assert!(parts.iter().all(|part| has_ended(part, now)));
+    assert!(have_ended(&parts, 0));
 }

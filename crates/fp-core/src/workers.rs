@@ -138,7 +138,7 @@ impl Workers {
 impl Inner {
     /// Queues a task; those that were withdrawn come back, to be dropped outside the lock.
     fn admit(&mut self, task: Arc<dyn Task>) -> Vec<Arc<dyn Task>> {
-        let process = std::process::id();
+        let process = fp_transport::own_pid();
         if self.process != process {
             (self.process, self.threads, self.idle) = (process, 0, 0);
             self.running.clear();

@@ -9,31 +9,11 @@ use fp_core::{
     Variable,
 };
 use std::collections::BTreeMap;
+use support::bonds::{BondAdjacency, BondPair, Label};
 use support::{Place, STREAM, take};
 
 const KINDS: [TransportKind; 3] = [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp];
 const PAIRS: u64 = 90;
-
-#[derive(fp_derive::Record, Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[record(crate = fp_core)]
-#[repr(C)]
-struct BondPair {
-    a: u32,
-    b: u32,
-}
-
-#[derive(fp_derive::Record, Clone, Debug, PartialEq)]
-#[record(crate = fp_core)]
-struct BondAdjacency {
-    atom: u64,
-    neighbours: Vec<u64>,
-}
-
-#[derive(fp_derive::Record, Clone, Debug, PartialEq)]
-#[record(crate = fp_core)]
-struct Label {
-    text: String,
-}
 
 fn pair(step: u64, index: u64) -> BondPair {
     BondPair { a: (index / 3) as u32, b: ((index + step) % 7) as u32 + 1000 }

@@ -14,18 +14,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
+use support::bonds::{BondAdjacency, BondPair, Label};
 use support::{PATIENCE, Place, STREAM, take};
 
 const KINDS: [TransportKind; 3] = [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp];
 const ATOMS: u64 = 40;
-
-#[derive(fp_derive::Record, Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[record(crate = fp_core)]
-#[repr(C)]
-struct BondPair {
-    a: u32,
-    b: u32,
-}
 
 /// What a transform takes that was written for larger systems.
 #[derive(fp_derive::Record, Clone, Copy, Debug, PartialEq)]
@@ -33,13 +26,6 @@ struct BondPair {
 struct WidePair {
     a: u64,
     b: u64,
-}
-
-#[derive(fp_derive::Record, Clone, Debug, PartialEq)]
-#[record(crate = fp_core)]
-struct BondAdjacency {
-    atom: u64,
-    neighbours: Vec<u64>,
 }
 
 /// The same for whoever writes it otherwise.
@@ -58,12 +44,6 @@ struct OtherAdjacency {
 struct Degree {
     atom: u64,
     degree: u64,
-}
-
-#[derive(fp_derive::Record, Clone, Debug, PartialEq)]
-#[record(crate = fp_core)]
-struct Label {
-    text: String,
 }
 
 /// Each atom is bound to the next ones.

@@ -49,6 +49,20 @@ impl Writer for Written {
     }
 }
 
+/// Lists of bytes, each of which travels as one piece: what `serde_bytes` is for bytes themselves.
+pub(crate) mod byte_lists {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+    use serde_bytes::{ByteBuf, Bytes};
+
+    pub(crate) fn serialize<S: Serializer>(lists: &[Vec<u8>], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(lists.iter().map(|bytes| Bytes::new(bytes)))
+    }
+
+    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<Vec<u8>>, D::Error> {
+        Ok(Vec::<ByteBuf>::deserialize(from)?.into_iter().map(ByteBuf::into_vec).collect())
+    }
+}
+
 /// The bytes of anything that travels.
 pub(crate) fn to_bytes<T: serde::Serialize>(value: &T) -> Vec<u8> {
     let mut written = Written(Vec::with_capacity(USUAL_BYTES));

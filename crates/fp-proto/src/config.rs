@@ -226,6 +226,7 @@ pub struct SubscriptionSpec {
     pub share: Option<Share>,
     /// What is to be derived for it in every step, each as its canonical bytes: not looked into here. Sorted and
     /// without repetition; the same for the whole of the subscription. Modules that derivations need are among them.
+    #[serde(with = "crate::codec::byte_lists")]
     pub derivations: Vec<Vec<u8>>,
 }
 

@@ -13,9 +13,10 @@ use super::checks::{Check, Checks};
 use super::error::GtsError;
 use super::found::{Found, follow};
 use super::plot::{draw_coordinates, draw_histograms};
-use super::processes::{Part, Processes};
+use super::processes::{Part, failed, start};
 use super::settings::Settings;
 use crate::pipeline::supervisor::{Interrupt, Screen};
+use crate::processes::{Processes, list};
 
 /// How soon an interrupt or an end is noticed.
 const LOOK: Duration = Duration::from_millis(50);
@@ -115,7 +116,7 @@ struct Run<'a> {
     following: Option<JoinHandle<Result<(), GtsError>>>,
     rendezvous: Rendezvous,
     // Ended, in this order, when the run is dropped: first the processes, then their folder.
-    processes: Processes,
+    processes: Processes<Part>,
     _folder: tempfile::TempDir,
 }
 
@@ -125,7 +126,7 @@ impl<'a> Run<'a> {
         let rendezvous = Rendezvous::at(folder.path())?;
         let mut processes = Processes::default();
         for part in Part::ALL {
-            processes.start(part, settings, folder.path())?;
+            start(&mut processes, part, settings, folder.path())?;
         }
         let (outbox, inbox) = channel();
         let at = rendezvous.clone();
@@ -156,7 +157,7 @@ impl<'a> Run<'a> {
         if self.interrupt.is_requested() {
             return Err(RunError::Interrupted);
         }
-        if let Some(what) = self.processes.failed()? {
+        if let Some(what) = failed(&mut self.processes)? {
             return Err(RunError::PartFailed(what));
         }
         match self.started.elapsed() < self.limit {
@@ -175,18 +176,18 @@ impl<'a> Run<'a> {
 
     fn check(&self) -> Check {
         let left_behind = self.rendezvous.entries().len();
-        let what = format!("{} ended with 0; {left_behind} streams left behind", self.processes.count());
+        let what = format!("{} ended with 0; {left_behind} streams left behind", self.processes.all().len());
         Check { holds: left_behind == 0, name: "every process ended well", what }
     }
 }
 
-fn introduce(settings: &Settings, processes: &Processes, screen: &mut Screen) {
+fn introduce(settings: &Settings, processes: &Processes<Part>, screen: &mut Screen) {
     let Settings { particles, steps, ranks, histogram_ranks, coordinate_ranks, seed, .. } = settings;
     screen.line(&format!(
         "== gts: {particles} particles (seed {seed}) on {ranks} ranks, {steps} steps; histograms on \
          {histogram_ranks} ranks, parallel coordinates on {coordinate_ranks}"
     ));
-    screen.line(&format!("  started: {}", processes.list()));
+    screen.line(&format!("  started: {}", list(processes.all())));
     screen.line(
         "  kB: published by all ranks; crossed for histograms, for coordinates (counts, and a few particles)",
     );

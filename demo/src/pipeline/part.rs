@@ -1,14 +1,12 @@
 //! The parts of the pipeline: their names, how many ranks each has, and how one is entered.
 
-use std::io::Read as _;
-use std::thread;
-
 use clap::ValueEnum;
 
 use super::error::PartError;
 use super::report::{Report, say};
 use super::settings::{Settings, SourceKind};
 use super::{bonds, check, cna, csym, guest, helper, simulation, tally};
+use crate::processes::end_with_supervisor;
 
 /// A part of the pipeline: one program, of one or several ranks, each a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, ValueEnum)]
@@ -30,9 +28,6 @@ pub enum Part {
     /// Takes atoms and releases none: it is soon detached. No part of the science either.
     Guest,
 }
-
-/// The status of a part whose supervisor is gone.
-const ABANDONED: i32 = 3;
 
 impl Part {
     /// Those that are started together; CNA and Guest come later.
@@ -100,10 +95,6 @@ impl Part {
         if under_mpirun && rank != 0 {
             return;
         }
-        thread::spawn(|| {
-            // Nobody writes there: it ends by closing, or fails, which means the same.
-            let _ = std::io::stdin().read(&mut [0]);
-            std::process::exit(ABANDONED);
-        });
+        end_with_supervisor();
     }
 }

@@ -1,6 +1,7 @@
 //! What the tests of this crate share: a stream in one process, contents that tell where they belong, waiting.
 #![allow(dead_code, unreachable_pub)] // each test binary uses its part
 
+pub mod bonds;
 pub mod executor;
 pub mod launcher;
 

@@ -1,16 +1,9 @@
 // The C++ layer's share of complete.c, with both ends in one process.
+#include "check.hpp"
 #include <flexpath.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
-
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            std::cerr << __FILE__ << ":" << __LINE__ << ": " #condition << "\n"; \
-            std::exit(1);                                                         \
-        }                                                                         \
-    } while (0)
 
 using std::chrono::seconds;
 

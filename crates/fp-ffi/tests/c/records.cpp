@@ -1,17 +1,10 @@
 // Records and derived variables by the C++ layer, with both ends in one process.
+#include "check.hpp"
 #include <flexpath.hpp>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
-
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            std::cerr << __FILE__ << ":" << __LINE__ << ": " #condition << "\n"; \
-            std::exit(1);                                                         \
-        }                                                                         \
-    } while (0)
 
 using std::chrono::seconds;
 

@@ -1,65 +1,28 @@
 //! The processes that the supervisor started: all of them, and no others, are ended by it.
 
-use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::thread;
-use std::time::{Duration, Instant};
-
-use rustix::process::{Pid, Signal, kill_process};
+use std::time::Duration;
 
 use super::super::part::Part;
 use super::super::report::heard;
 use super::super::settings::{Settings, SourceKind};
 use super::run::Notice;
+use crate::processes::{self, Processes};
 
-/// How long a process may take to end when asked to.
-const GRACE: Duration = Duration::from_secs(5);
-const LOOK: Duration = Duration::from_millis(20);
-/// How much of a failed process's log is shown.
-const TAIL_LINES: usize = 12;
+/// A process of a run.
+pub(super) type Process = processes::Process<Part>;
 
-/// A process that was started.
-pub(super) struct Process {
-    /// For people: `helper.1`.
-    pub(super) label: String,
-    pub(super) part: Part,
-    pub(super) status: Option<ExitStatus>,
-    child: Child,
-    log: PathBuf,
-}
-
-/// All processes of one run. Dropped, it ends those that still run.
+/// All processes of one run, each heard.
 pub(super) struct Children {
     settings: Settings,
     rendezvous: PathBuf,
     time_limit: Duration,
     inbox: Sender<Notice>,
-    processes: Vec<Process>,
-}
-
-impl Process {
-    pub(super) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// The end of what it wrote to standard error.
-    pub(super) fn last_words(&self) -> Vec<String> {
-        let text = fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let lines: Vec<String> = text.unwrap_or_default().lines().map(str::to_owned).collect();
-        lines[lines.len().saturating_sub(TAIL_LINES)..].to_vec()
-    }
-
-    fn signal(&self, signal: Signal) {
-        let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        if let (None, Some(id)) = (self.status, id) {
-            // Not reaped yet, so the id is still its own; if it has ended meanwhile, that is as well.
-            let _ = kill_process(id, signal);
-        }
-    }
+    processes: Processes<Part>,
 }
 
 impl Children {
@@ -70,11 +33,11 @@ impl Children {
         inbox: Sender<Notice>,
     ) -> Self {
         let (settings, rendezvous) = (settings.clone(), rendezvous.to_owned());
-        Children { settings, rendezvous, time_limit, inbox, processes: Vec::new() }
+        Children { settings, rendezvous, time_limit, inbox, processes: Processes::default() }
     }
 
     pub(super) fn processes(&self) -> &[Process] {
-        &self.processes
+        self.processes.all()
     }
 
     /// Start all ranks of a part.
@@ -111,52 +74,19 @@ impl Children {
     }
 
     fn spawn(&mut self, part: Part, label: String, mut command: Command) -> io::Result<()> {
-        fs::create_dir_all(self.settings.logs())?;
-        let log = self.settings.logs().join(format!("{label}.log"));
-        // A process group of its own: Ctrl-C reaches the supervisor alone, who ends its parts in order.
-        command.env("FLEXPATH_RENDEZVOUS", &self.rendezvous).process_group(0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
-        let mut child = command.spawn()?;
-        if let Some(output) = child.stdout.take() {
-            read_along(output, label.clone(), self.inbox.clone());
-        }
-        self.processes.push(Process { label, part, status: None, child, log });
+        command.env("FLEXPATH_RENDEZVOUS", &self.rendezvous).stdout(Stdio::piped());
+        let output = self.processes.spawn((part, label.clone()), command, &self.settings.logs())?;
+        output.into_iter().for_each(|output| read_along(output, label.clone(), self.inbox.clone()));
         Ok(())
     }
 
     /// Those that have ended since the last call.
     pub(super) fn reap(&mut self) -> io::Result<Vec<usize>> {
-        let mut ended = Vec::new();
-        for (index, process) in self.processes.iter_mut().enumerate() {
-            if process.status.is_none() {
-                process.status = process.child.try_wait()?;
-                ended.extend(process.status.map(|_| index));
-            }
-        }
-        Ok(ended)
+        self.processes.reap()
     }
 
     pub(super) fn are_all_ended(&self) -> bool {
-        self.processes.iter().all(|process| process.status.is_some())
-    }
-
-    /// End those that still run: ask them, and after a while do not ask.
-    pub(super) fn end(&mut self) {
-        for signal in [Signal::TERM, Signal::KILL] {
-            self.processes.iter().for_each(|process| process.signal(signal));
-            let asked = Instant::now();
-            while !self.are_all_ended() && asked.elapsed() < GRACE {
-                // What cannot be waited for cannot be ended either.
-                let _ = self.reap();
-                thread::sleep(LOOK);
-            }
-        }
-    }
-}
-
-impl Drop for Children {
-    fn drop(&mut self) {
-        self.end();
+        self.processes.are_all_ended()
     }
 }
 

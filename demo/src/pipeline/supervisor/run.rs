@@ -17,6 +17,7 @@ use super::findings::{Finding, findings};
 use super::table::Table;
 use super::watch::{Judged, watch};
 use super::{Interrupt, Screen};
+use crate::processes::list;
 
 /// How soon an interrupt or an end is noticed.
 const LOOK: Duration = Duration::from_millis(50);
@@ -134,9 +135,7 @@ impl<'a> Run<'a> {
         self.children.start(part)?;
         let fresh = &self.children.processes()[known..];
         self.speaking += fresh.len();
-        let list: Vec<String> =
-            fresh.iter().map(|process| format!("{} pid {}", process.label, process.id())).collect();
-        self.screen.line(&format!("  started: {}", list.join(", ")));
+        self.screen.line(&format!("  started: {}", list(fresh)));
         Ok(())
     }
 
