@@ -25,7 +25,6 @@ use fp_types::{Epoch, Rank, StepId};
 pub(crate) use inline::{INLINE_BYTES, fetch_inline, locate_inline};
 pub(crate) use locating::locate;
 pub(crate) use reading::READ_BYTES;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -56,7 +55,7 @@ impl<'a> Get<'a> {
 }
 
 /// A piece that is still to come: which get, which piece of its plan.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Missing {
     get: usize,
     piece: usize,
@@ -69,7 +68,7 @@ struct Errand {
     checked_out: bool,
     peer: Option<Box<DataPeer>>,
     missing: Vec<Missing>,
-    /// The pieces of the request under way, in its order.
+    /// The pieces of the request under way, in its order, which rises.
     asked: Vec<Missing>,
     request: Option<u64>,
     redialled: bool,
@@ -101,15 +100,17 @@ pub(crate) fn fetch(
 }
 
 fn errands(gets: &[Get<'_>]) -> Vec<Errand> {
-    let mut by_rank: BTreeMap<Rank, Vec<Missing>> = BTreeMap::new();
-    for (get, wanted) in gets.iter().enumerate() {
-        for (piece, planned) in wanted.planned.plan.pieces.iter().enumerate() {
-            if planned.element_count() > 0 {
-                by_rank.entry(planned.block.rank).or_default().push(Missing { get, piece });
-            }
-        }
-    }
-    by_rank.into_iter().map(|(rank, missing)| Errand::new(rank, missing)).collect()
+    let pieces = |get: usize| gets[get].planned.plan.pieces.iter().enumerate().map(move |it| (get, it));
+    let mut all: Vec<(Rank, Missing)> = (0..gets.len())
+        .flat_map(pieces)
+        .filter(|(_, (_, planned))| planned.element_count() > 0)
+        .map(|(get, (piece, planned))| (planned.block.rank, Missing { get, piece }))
+        .collect();
+    all.sort_by_key(|(rank, _)| *rank);
+    let errand = |of_rank: &[(Rank, Missing)]| {
+        Some(Errand::new(of_rank.first()?.0, of_rank.iter().map(|(_, missing)| *missing).collect()))
+    };
+    all.chunk_by(|one, other| one.0 == other.0).filter_map(errand).collect()
 }
 
 impl Errand {
@@ -168,6 +169,9 @@ impl Job<'_, '_, '_> {
                 }
                 Checkout::Busy => return Err(self.timed_out(format!("the link to rank {}", errand.rank))),
             }
+        }
+        if dials.is_empty() {
+            return Ok(());
         }
         let (shared, deadline) = (self.shared, self.deadline);
         let dialled: Vec<(usize, Result<Link, String>)> = match &dials[..] {
@@ -375,22 +379,16 @@ impl Job<'_, '_, '_> {
 
     /// Copies what the owner has placed or pushed before. Where that fails, all that is not here stays missing.
     fn copy_placed(&mut self, errand: &mut Errand) -> Result<(), PeerError> {
-        let mut left = Vec::new();
-        let mut rest = std::mem::take(&mut errand.missing).into_iter();
+        let mut missing = std::mem::take(&mut errand.missing);
         let mut outcome = Ok(());
-        for missing in rest.by_ref() {
-            match self.take_piece(errand, missing) {
-                Ok(true) => {}
-                Ok(false) => left.push(missing),
-                Err(error) => {
-                    left.push(missing);
-                    outcome = Err(error);
-                    break;
-                }
-            }
-        }
-        left.extend(rest);
-        errand.missing = left;
+        missing.retain(|&one| {
+            let taken = if outcome.is_ok() { self.take_piece(errand, one) } else { Ok(false) };
+            !taken.unwrap_or_else(|error| {
+                outcome = Err(error);
+                false
+            })
+        });
+        errand.missing = missing;
         outcome?;
         if errand.missing.is_empty() && errand.peer.as_ref().is_some_and(|peer| peer.shares_memory()) {
             // The answer to a request that came too late says nothing new.
@@ -408,8 +406,8 @@ impl Job<'_, '_, '_> {
             return Ok(true);
         }
         // What was asked for is on its way: READ now, it would come twice.
-        let comes = errand.request.is_some() && errand.asked.contains(&missing);
-        Ok(!comes && reading::read_placed(peer, step, get, piece, counters, self.deadline)?)
+        let comes = || errand.request.is_some() && errand.asked.binary_search(&missing).is_ok();
+        Ok(peer.link.reads_remote() && !comes() && reading::read_placed(peer, step, get, piece, counters, self.deadline)?)
     }
 
     fn lost(&self, rank: Rank, what: String) -> ReadError {
@@ -453,17 +451,9 @@ fn take_known(
         return Ok(true);
     };
     if let Some(block) = peer.placed(step, &wanted.variable, wanted.block) {
-        let (order, size) = (planned.order(), planned.element_size);
-        let copied = planned.plan.copy_piece(
-            of_plan,
-            block.as_slice(),
-            order,
-            get.destination,
-            planned.destination_order,
-            size,
-        );
+        let copied = planned.copy_piece(piece, block.as_slice(), get.destination);
         copied.map_err(|error| PeerError::Misbehaved(error.to_string()))?;
-        count_copied(counters, of_plan.element_count() as usize * size);
+        count_copied(counters, of_plan.element_count() as usize * planned.element_size);
         return Ok(true);
     }
     if let Some(bytes) = peer.staged(step, wanted) {

@@ -3,7 +3,7 @@
 use crate::peer::DataPeer;
 use fp_proto::config::ContactText;
 use fp_types::{Epoch, Rank, StepId};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ enum Slot {
 
 #[derive(Default)]
 struct Inner {
-    slots: HashMap<Rank, Slot>,
+    slots: BTreeMap<Rank, Slot>,
     contacts: BTreeMap<Rank, ContactText>,
     uses: u64,
     /// The publisher's opening; links of an older one are not taken back.

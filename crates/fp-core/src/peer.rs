@@ -10,7 +10,7 @@ use fp_transport::memory::MapOptions;
 use fp_transport::{
     InFrame, InprocKey, Link, LinkError, MappedSegment, OutFrame, Payload, RemoteMemory, inproc,
 };
-use fp_types::{Fingerprint, Selection, StepId, SubscriptionId};
+use fp_types::{Fingerprint, Selection, StepId, StepMap, SubscriptionId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::IoSliceMut;
 use std::time::Instant;
@@ -50,7 +50,16 @@ pub(crate) enum Heard {
     Answered(u64),
 }
 
-type BlockKey = (String, u32);
+/// What is known of blocks, by step, variable and number.
+type Blocks<T> = StepMap<BTreeMap<String, BTreeMap<u32, T>>>;
+
+fn find<T: Clone>(blocks: &Blocks<T>, step: StepId, variable: &str, block: u32) -> Option<T> {
+    blocks.get(&step)?.get(variable)?.get(&block).cloned()
+}
+
+fn insert<T>(blocks: &mut Blocks<T>, step: StepId, (variable, block): (String, u32), what: T) {
+    blocks.get_or_insert_with(step, BTreeMap::new).entry(variable).or_default().insert(block, what);
+}
 
 /// A live data link to an owner.
 pub(crate) struct DataPeer {
@@ -58,11 +67,11 @@ pub(crate) struct DataPeer {
     segments: HashMap<u64, MappedSegment>,
     /// Segments that are READ.
     remote_segments: HashMap<u64, RemoteMemory>,
-    placed: BTreeMap<StepId, HashMap<BlockKey, Payload>>,
+    placed: Blocks<Payload>,
     /// Blocks that are READ.
-    remote: BTreeMap<StepId, HashMap<BlockKey, RemoteMemory>>,
-    staged: BTreeMap<StepId, Vec<(Piece, Vec<u8>)>>,
-    pushed: BTreeMap<StepId, ()>,
+    remote: Blocks<RemoteMemory>,
+    staged: StepMap<Vec<(Piece, Vec<u8>)>>,
+    pushed: StepMap<()>,
     wants: Vec<WantedVariable>,
     /// Bytes of an element of each wanted variable.
     sizes: Vec<usize>,
@@ -83,10 +92,10 @@ impl DataPeer {
             link,
             segments: HashMap::new(),
             remote_segments: HashMap::new(),
-            placed: BTreeMap::new(),
-            remote: BTreeMap::new(),
-            staged: BTreeMap::new(),
-            pushed: BTreeMap::new(),
+            placed: Blocks::new(),
+            remote: Blocks::new(),
+            staged: StepMap::new(),
+            pushed: StepMap::new(),
             wants: Vec::new(),
             sizes: Vec::new(),
             next_request: 0,
@@ -102,12 +111,12 @@ impl DataPeer {
 
     /// Where the owner's memory holds a block that is READ, if the owner has said so.
     pub(crate) fn remote(&self, step: StepId, variable: &str, block: u32) -> Option<RemoteMemory> {
-        self.remote.get(&step)?.get(&(variable.to_owned(), block)).copied()
+        find(&self.remote, step, variable, block)
     }
 
     /// The block's bytes, if the owner has said where they are.
     pub(crate) fn placed(&self, step: StepId, variable: &str, block: u32) -> Option<Payload> {
-        self.placed.get(&step)?.get(&(variable.to_owned(), block)).cloned()
+        find(&self.placed, step, variable, block)
     }
 
     /// A piece that was pushed before anybody wanted it.
@@ -254,12 +263,12 @@ impl DataPeer {
         let answered = request.filter(|&request| self.requested.is_some_and(|(open, _)| open == request));
         for block in blocks {
             if let Some(remote) = self.remote_place(&block.place)? {
-                self.remote.entry(step).or_default().insert((block.variable, block.block), remote);
+                insert(&mut self.remote, step, (block.variable, block.block), remote);
                 continue;
             }
             match self.payload(block.place)? {
                 Some(payload) => {
-                    self.placed.entry(step).or_default().insert((block.variable, block.block), payload);
+                    insert(&mut self.placed, step, (block.variable, block.block), payload);
                 }
                 // What nobody waits for may be of a step that was released or dropped meanwhile.
                 None if answered.is_none() => {}
@@ -384,7 +393,7 @@ impl DataPeer {
         let mut bytes = vec![0; len];
         patience.receive(&mut self.link, &mut [IoSliceMut::new(&mut bytes)])?;
         counters.count_staged(&self.link, len);
-        self.staged.entry(step).or_default().push((piece, bytes));
+        self.staged.get_or_insert_with(step, Vec::new).push((piece, bytes));
         Ok(())
     }
 
@@ -393,7 +402,7 @@ impl DataPeer {
         self.placed.retain(|&step, _| !gone(step));
         self.remote.retain(|&step, _| !gone(step));
         self.staged.retain(|&step, _| !gone(step));
-        self.pushed.retain(|&step, ()| !gone(step));
+        self.pushed.retain(|&step, _| !gone(step));
         self.settled.extend(self.requested.take().map(|(request, _)| request));
     }
 }
@@ -403,7 +412,6 @@ mod tests {
     use super::*;
     use fp_proto::data::PlacedBlock;
     use fp_transport::{DialOptions, ListenOptions, Listener, dial};
-    use fp_types::Region;
     use std::time::Duration;
 
     const EPOCH: u128 = 77;
@@ -428,9 +436,7 @@ mod tests {
     fn withdrawn() -> Vec<PlacedBlock> {
         let key = inproc::export(Payload::from_owner(vec![1u8; 8]));
         inproc::withdraw(key);
-        let dims = |at| fp_types::Dims::from_slice(&[at]).expect("one dimension");
-        let region = Region::new(dims(0), dims(8)).expect("a region");
-        vec![PlacedBlock { variable: "x".to_owned(), block: 0, region, place: Place::Inproc { key: key.0 } }]
+        vec![PlacedBlock { variable: "x".to_owned(), block: 0, place: Place::Inproc { key: key.0 } }]
     }
 
     #[test]

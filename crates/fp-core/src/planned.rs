@@ -2,13 +2,15 @@
 
 use crate::derived::is_internal;
 use fp_transform::Block;
+use fp_types::{CopyError, Part, PartRuns, Run, SelectedPoint, StepTable, plan};
 use fp_types::{Epoch, GapPolicy, Layout, MemoryOrder, Piece, Plan, Region, Selection, TableId, VariableDef};
-use fp_types::{Part, SelectedPoint, StepTable, plan};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Plans that are kept; when there are more, all are forgotten and made again as needed.
 const LIMIT_PLANS: usize = 4096;
+/// Plans that are found by comparing.
+const RECENT_PLANS: usize = 8;
 
 /// More than a part of a block takes in a request, and than one of its points does: numbers of at most nine bytes.
 const PART_BYTES: usize = 16 + 9 * 3 * fp_types::MAX_DIMS;
@@ -25,6 +27,8 @@ pub(crate) struct Planned {
     pub(crate) here: Option<Arc<[Block]>>,
     /// The pieces as their owners are asked for them: counted from the corner of the block.
     pub(crate) wanted: Vec<fp_proto::data::Piece>,
+    /// The one run of each piece that is one, once it was copied: in bytes, from the block to the subscriber's array.
+    pub(crate) single: Box<[OnceLock<Option<Run>>]>,
 }
 
 /// What a plan is kept under.
@@ -60,12 +64,58 @@ impl Planned {
         let plan = plan(layout, &key.selection, policy).map_err(NoPlan::Plan)?;
         let wanted = plan.pieces.iter().map(|piece| wanted(&key.variable, piece)).collect();
         let element_size = def.element_bytes().unwrap_or(1);
-        Ok(Self { def, plan, element_size, destination_order: key.order, here: None, wanted })
+        let single = plan.pieces.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { def, plan, element_size, destination_order: key.order, here: None, wanted, single })
     }
 
     /// Bytes of the subscriber's array.
     pub(crate) fn len_bytes(&self) -> Option<usize> {
         usize::try_from(self.plan.element_count()).ok()?.checked_mul(self.element_size)
+    }
+
+    /// Copies a piece out of its block into the subscriber's array, all of each.
+    pub(crate) fn copy_piece(
+        &self,
+        piece: usize,
+        block: &[u8],
+        destination: &mut [u8],
+    ) -> Result<(), CopyError> {
+        let Some(of_plan) = self.plan.pieces.get(piece) else { return Ok(()) };
+        if let Some((from, to)) = self.single_run(piece, block, destination) {
+            to.copy_from_slice(from);
+            return Ok(());
+        }
+        let (order, size) = (self.order(), self.element_size);
+        self.plan.copy_piece(of_plan, block, order, destination, self.destination_order, size)
+    }
+
+    /// The piece's bytes in its block and in the subscriber's array, if they lie side by side in both.
+    fn single_run<'a, 'b>(
+        &self,
+        piece: usize,
+        block: &'a [u8],
+        destination: &'b mut [u8],
+    ) -> Option<(&'a [u8], &'b mut [u8])> {
+        let run = (*self.single.get(piece)?.get_or_init(|| self.run_of(piece)))?;
+        let range = |start: u64| Some(start as usize..(start as usize).checked_add(run.len as usize)?);
+        let from = block.get(range(run.source_offset)?)?;
+        Some((from, destination.get_mut(range(run.destination_offset)?)?))
+    }
+
+    /// In bytes.
+    fn run_of(&self, piece: usize) -> Option<Run> {
+        let piece = self.plan.pieces.get(piece)?;
+        let PartRuns::Elements(runs) = self.plan.runs(piece, self.order(), self.destination_order).ok()?
+        else {
+            return None;
+        };
+        let (run, size) = (runs.single()?, self.element_size as u64);
+        let offset = run.destination_offset.checked_add(piece.destination_offset)?;
+        Some(Run {
+            source_offset: run.source_offset.checked_mul(size)?,
+            destination_offset: offset.checked_mul(size)?,
+            len: run.len.checked_mul(size)?,
+        })
     }
 
     /// The block's memory order.
@@ -79,8 +129,7 @@ impl Planned {
         if !self.plan.gaps.is_empty() || piece.element_count() != self.plan.element_count() {
             return None;
         }
-        let fp_types::PartRuns::Elements(runs) =
-            self.plan.runs(piece, self.order(), self.destination_order).ok()?
+        let PartRuns::Elements(runs) = self.plan.runs(piece, self.order(), self.destination_order).ok()?
         else {
             return None;
         };
@@ -130,22 +179,63 @@ pub(crate) fn request_bytes(piece: &fp_proto::data::Piece) -> usize {
     piece.variable.len() + PART_BYTES + POINT_BYTES * points
 }
 
-/// Plans and tables that were made before.
+/// What a plan is looked up by where the selection is known: as [`PlanKey`], borrowed.
+pub(crate) struct Asked<'a> {
+    pub(crate) epoch: Option<Epoch>,
+    pub(crate) table: TableId,
+    pub(crate) variable: &'a str,
+    pub(crate) selection: &'a Selection,
+    pub(crate) fill: bool,
+    pub(crate) order: MemoryOrder,
+}
+
+impl Asked<'_> {
+    fn is(&self, key: &PlanKey) -> bool {
+        (self.table, self.epoch, self.fill, self.order) == (key.table, key.epoch, key.fill, key.order)
+            && self.variable == key.variable
+            && *self.selection == key.selection
+    }
+}
+
+/// Plans that were made before.
 #[derive(Default)]
 pub(crate) struct Plans {
-    plans: Mutex<HashMap<PlanKey, Arc<Planned>>>,
+    inner: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    plans: HashMap<PlanKey, Arc<Planned>>,
+    /// Those that were looked up last: most steps have the same few again, and need no hash.
+    recent: VecDeque<(PlanKey, Arc<Planned>)>,
 }
 
 impl Plans {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn find(&self, key: &PlanKey) -> Option<Arc<Planned>> {
-        self.plans.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        let mut known = self.lock();
+        let planned = known.plans.get(key).cloned()?;
+        if known.recent.iter().all(|(recent, _)| recent != key) {
+            known.recent.truncate(RECENT_PLANS - 1);
+            known.recent.push_front((key.clone(), planned.clone()));
+        }
+        Some(planned)
+    }
+
+    /// One of those that were looked up last.
+    pub(crate) fn find_recent(&self, asked: &Asked<'_>) -> Option<Arc<Planned>> {
+        let known = self.lock();
+        known.recent.iter().find(|(key, _)| asked.is(key)).map(|(_, planned)| planned.clone())
     }
 
     pub(crate) fn keep(&self, key: PlanKey, planned: Arc<Planned>) {
-        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        if plans.len() >= LIMIT_PLANS {
-            plans.clear();
+        let mut known = self.lock();
+        if known.plans.len() >= LIMIT_PLANS {
+            *known = Known::default();
         }
-        plans.insert(key, planned);
+        known.plans.insert(key, planned);
     }
 }

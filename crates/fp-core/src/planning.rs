@@ -1,7 +1,7 @@
 //! From what is asked of a variable in a step to the plan that gets it.
 
 use crate::error::{Misuse, ReadError};
-use crate::planned::{NoPlan, PlanKey, Planned, names};
+use crate::planned::{Asked, NoPlan, PlanKey, Planned, names};
 use crate::select::{NoSelection, Select};
 use crate::step::StepReader;
 use crate::truth::goes_with;
@@ -40,17 +40,36 @@ impl StepReader {
         dtype: Option<Dtype>,
         deadline: Instant,
     ) -> Result<Arc<Planned>, ReadError> {
+        let planned = match self.recent_plan(variable, select, fill) {
+            Some(planned) => planned,
+            None => self.found_plan(variable, select, fill, deadline)?,
+        };
+        self.check_dtype(&planned, dtype)?;
+        Ok(planned)
+    }
+
+    fn recent_plan(&self, variable: &str, select: &Select, fill: bool) -> Option<Arc<Planned>> {
+        let (table, selection, order) = (self.held.assignment.table, select.exact()?, select.order());
+        let asked = Asked { epoch: self.epoch(), table, variable, selection, fill, order };
+        self.shared().plans.find_recent(&asked)
+    }
+
+    fn found_plan(
+        &self,
+        variable: &str,
+        select: &Select,
+        fill: bool,
+        deadline: Instant,
+    ) -> Result<Arc<Planned>, ReadError> {
         let shape = match select.needs_shape() {
             true => self.shape(variable, deadline)?,
             false => None,
         };
         let key = self.key(variable, select, shape.as_ref(), fill)?;
-        let planned = match self.shared().plans.find(&key) {
-            Some(planned) => planned,
-            None => self.plan(key, deadline)?,
-        };
-        self.check_dtype(&planned, dtype)?;
-        Ok(planned)
+        match self.shared().plans.find(&key) {
+            Some(planned) => Ok(planned),
+            None => self.plan(key, deadline),
+        }
     }
 
     /// The plan, if it was made before.

@@ -23,6 +23,7 @@ use fp_types::Epoch;
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Events that wait to be read; older ones give way, counted.
@@ -122,6 +123,8 @@ pub(crate) struct PublisherShared {
     pub(crate) counters: Arc<Counters>,
     pub(crate) deriver: Deriver,
     pub(crate) options: PublisherOptions,
+    /// Whether what came was heard after the last step.
+    caught_up: AtomicBool,
 }
 
 /// A publisher rank of a stream. Dropped without [`Publisher::close`], it closes with what time `close_timeout`
@@ -318,7 +321,8 @@ impl PublisherShared {
         let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
         server.room.wake_by(endpoint.mailbox());
         let (stream, deriver) = (stream.to_owned(), Deriver::new(&options));
-        let shared = PublisherShared { stream, endpoint, server, counters, deriver, options };
+        let caught_up = AtomicBool::new(false);
+        let shared = PublisherShared { stream, endpoint, server, counters, deriver, options, caught_up };
         Ok((Arc::new(shared), directory))
     }
 
@@ -356,9 +360,24 @@ impl PublisherShared {
 
     fn begin(&self) -> Result<BegunStep, BeginError> {
         let mut beginning = self.beginning()?;
-        self.endpoint.catch_up();
+        if !self.caught_up.swap(false, Ordering::Relaxed) || !self.begins_freely() {
+            self.endpoint.catch_up();
+        }
         let begun = self.endpoint.wait(beginning.started + BACKSTOP, |state, now| beginning.look(state, now));
         beginning.outcome(begun)
+    }
+
+    fn begins_freely(&self) -> bool {
+        self.endpoint.inspect(|state| state.machine.begins_freely())
+    }
+
+    /// After a small step: what came meanwhile is heard now, when the step is on its way, and not before the next one.
+    pub(crate) fn ended(&self, len_bytes: u64) {
+        self.server.room.ended(len_bytes);
+        if self.server.room.is_light() {
+            self.endpoint.catch_up();
+            self.caught_up.store(true, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn beginning(&self) -> Result<Beginning<'_>, BeginError> {

@@ -53,6 +53,9 @@ struct State {
     streams: Vec<Weak<Room>>,
 }
 
+/// Bytes of a step that count as few.
+const LIGHT_BYTES: u64 = 64 << 10;
+
 /// What one stream holds, and may.
 pub(crate) struct Room {
     limit_bytes: u64,
@@ -131,6 +134,11 @@ impl Room {
 
     pub(crate) fn ended(&self, step_bytes: u64) {
         self.step_bytes.store(step_bytes, Ordering::Relaxed);
+    }
+
+    /// Whether the last step was so small that what is published is worth less than the time in which it arrives.
+    pub(crate) fn is_light(&self) -> bool {
+        self.step_bytes.load(Ordering::Relaxed) <= LIGHT_BYTES
     }
 
     /// Lets go of so many bytes, and wakes streams that wait for them.

@@ -79,6 +79,11 @@ impl Select {
         }
     }
 
+    /// The selection, where it is one whatever the shape.
+    pub(crate) fn exact(&self) -> Option<&Selection> {
+        if let Wanted::Exact(selection) = &self.wanted { Some(selection) } else { None }
+    }
+
     /// Whether it is of blocks as they were put.
     pub(crate) fn is_of_blocks(&self) -> bool {
         matches!(self.wanted, Wanted::Exact(Selection::Block(_) | Selection::Rank(_)))

@@ -60,7 +60,7 @@ impl Served {
         request: Option<u64>,
         placed: Vec<PlacedBlock>,
     ) -> Result<(), LinkError> {
-        let (mut blocks, mut len_bytes) = (Vec::new(), 0);
+        let (mut blocks, mut len_bytes) = (Vec::with_capacity(1), 0);
         for block in placed {
             len_bytes += placed_bytes(&block);
             if len_bytes > LIMIT_PLACED_BYTES && !blocks.is_empty() {

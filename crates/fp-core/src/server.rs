@@ -10,7 +10,9 @@ use crate::statistics::Counters;
 use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedBlock};
 use fp_proto::message::MemberId;
 use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, inproc};
-use fp_types::{Packing, Part, Region, Run, Runs, StepId, StridedRegion, SubscriptionId, VariableDef};
+use fp_types::{
+    Packing, Part, Region, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId, VariableDef,
+};
 use rustix::event::epoll;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -49,7 +51,7 @@ struct StoredStep {
 
 #[derive(Default)]
 struct Inner {
-    steps: BTreeMap<StepId, StoredStep>,
+    steps: StepMap<StoredStep>,
     links: BTreeMap<u64, Served>,
     next_token: u64,
 }
@@ -114,7 +116,7 @@ impl Server {
             kept,
             ended: false,
             assigned: Vec::new(),
-            blocks: Vec::new(),
+            blocks: Vec::with_capacity(1),
             exported: BTreeMap::new(),
             seen: BTreeMap::new(),
         };
@@ -194,12 +196,7 @@ impl Server {
                 return self.answer_gone(served, request, step, GoneReason::NoRoom);
             };
             let Some(block) = stored.blocks.get(at) else { continue };
-            blocks.push(PlacedBlock {
-                variable: block.def.name.clone(),
-                block: block.index,
-                region: block.region,
-                place,
-            });
+            blocks.push(PlacedBlock { variable: block.def.name.clone(), block: block.index, place });
         }
         served.told_of(step);
         match served.send_placed(step, request, blocks) {
@@ -344,7 +341,9 @@ impl Server {
     pub(crate) fn free(&self, step: StepId, retire: bool) {
         let mut inner = self.lock();
         // Before its memory can be lent again.
-        inner.links.retain(|_, served| !served.ends_with(step, retire));
+        if inner.links.values().any(|served| served.link.reads_remote()) {
+            inner.links.retain(|_, served| !served.ends_with(step, retire));
+        }
         let Some(stored) = inner.steps.remove(&step) else { return };
         drop(inner);
         for key in stored.exported.values() {
@@ -374,7 +373,7 @@ impl Server {
         }
     }
 
-    fn serve(&self, steps: &mut BTreeMap<StepId, StoredStep>, served: &mut Served) -> Result<(), LinkError> {
+    fn serve(&self, steps: &mut StepMap<StoredStep>, served: &mut Served) -> Result<(), LinkError> {
         served.link.flush()?;
         for step in served.drained() {
             if let Some(stored) = steps.get(&step) {
@@ -412,11 +411,7 @@ impl Server {
     }
 
     /// What a new `Want` would have brought for the steps that are here already.
-    fn catch_up(
-        &self,
-        steps: &mut BTreeMap<StepId, StoredStep>,
-        served: &mut Served,
-    ) -> Result<(), LinkError> {
+    fn catch_up(&self, steps: &mut StepMap<StoredStep>, served: &mut Served) -> Result<(), LinkError> {
         let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
         for (&step, stored) in steps.iter_mut().filter(|(_, stored)| stored.ended) {
             self.place_wanted(step, stored, served)?;
@@ -429,7 +424,7 @@ impl Server {
 
     fn fetch(
         &self,
-        steps: &mut BTreeMap<StepId, StoredStep>,
+        steps: &mut StepMap<StoredStep>,
         served: &mut Served,
         request: u64,
         step: StepId,

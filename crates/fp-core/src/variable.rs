@@ -3,12 +3,13 @@
 use crate::element::Element;
 use fp_types::record::RecordSchema;
 use fp_types::{ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, Shape, VariableDef};
+use std::sync::Arc;
 
 /// A variable as a publisher defines it. Cheap enough to clone for every step; its shape may change from step to
 /// step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    pub(crate) def: VariableDef,
+    pub(crate) def: Arc<VariableDef>,
     pub(crate) shape: Shape,
     /// What its elements are, if they are records.
     pub(crate) records: Option<RecordSchema>,
@@ -69,13 +70,13 @@ impl Variable {
     }
 
     pub(crate) fn shapeless(def: VariableDef) -> Self {
-        Self { def, shape: Shape::scalar(), records: None }
+        Self { def: Arc::new(def), shape: Shape::scalar(), records: None }
     }
 
     /// The same in that memory order; default row-major.
     #[must_use]
     pub fn with_order(mut self, order: MemoryOrder) -> Self {
-        self.def.order = order;
+        Arc::make_mut(&mut self.def).order = order;
         self
     }
 
@@ -84,7 +85,7 @@ impl Variable {
     #[must_use]
     pub fn with_truth_values(mut self) -> Self {
         if self.def.dtype == Dtype::U8 {
-            self.def.dtype = Dtype::Bool;
+            Arc::make_mut(&mut self.def).dtype = Dtype::Bool;
         }
         self
     }
@@ -92,28 +93,28 @@ impl Variable {
     /// The same with that unit.
     #[must_use]
     pub fn with_unit(mut self, unit: impl Into<String>) -> Self {
-        self.def.unit = Some(unit.into());
+        Arc::make_mut(&mut self.def).unit = Some(unit.into());
         self
     }
 
     /// The same with that description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.def.description = Some(description.into());
+        Arc::make_mut(&mut self.def).description = Some(description.into());
         self
     }
 
     /// The same with one attribute more.
     #[must_use]
     pub fn with_attribute(mut self, name: impl Into<String>, value: impl Into<AttributeValue>) -> Self {
-        self.def.attributes.insert(name.into(), value.into());
+        Arc::make_mut(&mut self.def).attributes.insert(name.into(), value.into());
         self
     }
 
     /// The same with names for its dimensions, slowest first in row-major order.
     #[must_use]
     pub fn with_dimensions(mut self, names: &[&str]) -> Self {
-        self.def.dimensions = names.iter().map(|&name| name.to_owned()).collect();
+        Arc::make_mut(&mut self.def).dimensions = names.iter().map(|&name| name.to_owned()).collect();
         self
     }
 

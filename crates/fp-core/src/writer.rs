@@ -31,9 +31,37 @@ struct Put {
     def: Arc<VariableDef>,
     shape: Option<Shape>,
     blocks: Vec<Region>,
-    /// Those of a global array once more, so that one put twice is found among a million.
+    /// Those of a global array once more, where they are many, so that one put twice is found among a million.
     regions: BTreeSet<Region>,
     bytes: u64,
+}
+
+/// Blocks of a variable among which one that was put twice is found by looking at each.
+const FEW_BLOCKS: usize = 16;
+
+impl Put {
+    fn of(variable: &Variable) -> Box<Self> {
+        let shape = (variable.def.kind == ArrayKind::GlobalArray).then_some(variable.shape);
+        let (blocks, regions) = (Vec::with_capacity(1), BTreeSet::new());
+        Box::new(Self { def: variable.def.clone(), shape, blocks, regions, bytes: 0 })
+    }
+
+    /// Whether this block of a global array was put.
+    fn has(&self, region: &Region) -> bool {
+        if self.regions.is_empty() { self.blocks.contains(region) } else { self.regions.contains(region) }
+    }
+
+    fn add(&mut self, region: &Region) {
+        self.blocks.push(*region);
+        if self.def.kind != ArrayKind::GlobalArray || self.blocks.len() <= FEW_BLOCKS {
+            return;
+        }
+        if self.regions.is_empty() {
+            self.regions = self.blocks.iter().copied().collect();
+        } else {
+            self.regions.insert(*region);
+        }
+    }
 }
 
 /// A step of this rank, open until [`StepWriter::end`]. Dropped without it, the step is abandoned for the whole
@@ -48,7 +76,7 @@ pub struct StepWriter {
     arena: Arena,
     deriving: Deriving,
     sending: Sending,
-    puts: BTreeMap<String, Put>,
+    puts: BTreeMap<String, Box<Put>>,
     values: Vec<ScalarValue>,
     promised: Vec<String>,
     len_bytes: u64,
@@ -305,7 +333,7 @@ impl StepWriter {
         // A step that cannot end is abandoned as the writer is dropped.
         ended.map_err(|error| self.command_error(error))?;
         self.left = true;
-        self.shared.server.room.ended(len_bytes);
+        self.shared.ended(len_bytes);
         Counters::add(&self.shared.counters.steps, 1);
         Ok(())
     }
@@ -331,11 +359,9 @@ impl StepWriter {
 
     fn contribution(&mut self) -> Contribution {
         let puts = std::mem::take(&mut self.puts).into_values();
-        let put = |put: Put| VariablePut {
-            def: (*put.def).clone(),
-            shape: put.shape,
-            blocks: put.blocks,
-            bytes: put.bytes,
+        let put = |put: Box<Put>| {
+            let Put { def, shape, blocks, bytes, .. } = *put;
+            VariablePut { def, shape, blocks, bytes }
         };
         Contribution { variables: puts.map(put).collect() }
     }
@@ -421,11 +447,11 @@ impl StepWriter {
     }
 
     fn check_again(&self, variable: &Variable, region: &Region, known: &Put) -> Result<(), PutError> {
-        let what = if *known.def != variable.def || known.shape.is_some_and(|shape| shape != variable.shape) {
+        let what = if known.def != variable.def || known.shape.is_some_and(|shape| shape != variable.shape) {
             "its definition differs from that of an earlier put of this step"
         } else if variable.def.kind.is_scalar() {
             "its value was put already"
-        } else if variable.def.kind == ArrayKind::GlobalArray && known.regions.contains(region) {
+        } else if variable.def.kind == ArrayKind::GlobalArray && known.has(region) {
             "this region was put already"
         } else {
             return Ok(());
@@ -456,18 +482,9 @@ impl StepWriter {
         let bytes = payload.as_ref().map_or(0, Payload::len) as u64;
         self.check_bound(bytes)?;
         self.len_bytes += bytes;
-        let put = self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put {
-            def: Arc::new(variable.def.clone()),
-            shape: (variable.def.kind == ArrayKind::GlobalArray).then_some(variable.shape),
-            blocks: Vec::new(),
-            regions: BTreeSet::new(),
-            bytes: 0,
-        });
+        let put = self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put::of(variable));
         let index = u32::try_from(put.blocks.len()).unwrap_or(u32::MAX);
-        put.blocks.push(*region);
-        if variable.def.kind == ArrayKind::GlobalArray {
-            put.regions.insert(*region);
-        }
+        put.add(region);
         put.bytes += region.element_count() * variable.def.element_bytes().unwrap_or(1) as u64;
         if let Some(payload) = payload {
             Counters::add(&self.shared.counters.payload_bytes, payload.len());

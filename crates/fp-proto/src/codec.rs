@@ -65,7 +65,12 @@ pub(crate) mod byte_lists {
 
 /// The bytes of anything that travels.
 pub(crate) fn to_bytes<T: serde::Serialize>(value: &T) -> Vec<u8> {
-    let mut written = Written(Vec::with_capacity(USUAL_BYTES));
+    to_bytes_of(value, 0)
+}
+
+/// The same of something that has so many bytes in it.
+pub(crate) fn to_bytes_of<T: serde::Serialize>(value: &T, more_bytes: usize) -> Vec<u8> {
+    let mut written = Written(Vec::with_capacity(USUAL_BYTES + more_bytes));
     // Encoding into memory fails only for types that cannot be encoded at all, and ours can.
     match bincode::serde::encode_into_writer(value, &mut written, bincode::config::standard()) {
         Ok(()) => written.0,

@@ -8,7 +8,7 @@ use crate::bounds::{LIMIT_ITEMS, LIMIT_NAME_BYTES};
 use crate::codec::DecodeError;
 use crate::message::MemberId;
 use fp_types::record::MAX_RECORD_TYPE_BYTES;
-use fp_types::{Fingerprint, Part, Region, Selection, StepId, SubscriptionId};
+use fp_types::{Fingerprint, Part, Selection, StepId, SubscriptionId};
 use serde::{Deserialize, Serialize};
 
 /// Pieces at most this long travel inside `Placed`.
@@ -71,8 +71,6 @@ pub struct PlacedBlock {
     pub variable: String,
     /// The block's index on its rank.
     pub block: u32,
-    /// What it covers.
-    pub region: Region,
     /// Where.
     pub place: Place,
 }
@@ -208,7 +206,15 @@ impl DataMessage {
 
     /// The bytes of this message.
     pub fn encode(&self) -> Vec<u8> {
-        crate::codec::to_bytes(self)
+        let bytes = |block: &PlacedBlock| match &block.place {
+            Place::Inline { bytes } => bytes.len(),
+            Place::Segment { .. } | Place::Inproc { .. } => 0,
+        };
+        let inline = match self {
+            Self::Placed { blocks, .. } => blocks.iter().map(bytes).sum(),
+            _ => 0,
+        };
+        crate::codec::to_bytes_of(self, inline)
     }
 
     /// The message of these bytes.

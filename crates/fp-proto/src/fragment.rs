@@ -131,7 +131,7 @@ mod tests {
     fn ready(blocks: u64) -> Message {
         let shape = Some(Shape::new([1 << 40]).expect("it can be counted"));
         let block = |at: u64| Region::new([at << 20], [1]).expect("it can be counted");
-        let def = VariableDef::global_array("T", Dtype::F64, 1);
+        let def = VariableDef::global_array("T", Dtype::F64, 1).into();
         let put = VariablePut { def, shape, blocks: (0..blocks).map(block).collect(), bytes: 8 * blocks };
         let changed =
             PutChanges::of(Rank(2), &Contribution { variables: vec![put] }).expect("they are its blocks");

@@ -69,6 +69,8 @@ pub(crate) struct Wire {
     fragment_bytes: usize,
     long_bytes: usize,
     transitions: TransitionSet,
+    /// No heartbeat and no silence is due before: who speaks and is heard moves both, but not this.
+    due: Option<Moment>,
 }
 
 impl Wire {
@@ -83,6 +85,7 @@ impl Wire {
             fragment_bytes: config.fragment_bytes,
             long_bytes: config.long_bytes,
             transitions: TransitionSet::default(),
+            due: None,
         }
     }
 
@@ -158,6 +161,8 @@ impl Wire {
 
     pub(crate) fn connect(&mut self, now: Moment, peer: PeerId, role: Role) {
         self.links.insert(peer, Link { role, heard: now, sent: now, joining: Joining::default() });
+        let due = now.after(self.heartbeat.min(self.silence));
+        self.due = Some(self.due.map_or(due, |known| known.min(due)));
     }
 
     pub(crate) fn role(&self, peer: PeerId) -> Option<Role> {
@@ -204,8 +209,13 @@ impl Wire {
         }
     }
 
-    /// When a heartbeat or a silence is due next.
+    /// When a heartbeat or a silence is due next, at the earliest: by then [`Wire::tick`] looks.
     pub(crate) fn deadline(&self) -> Option<Moment> {
+        self.due
+    }
+
+    /// When a heartbeat or a silence is due next.
+    fn next_due(&self) -> Option<Moment> {
         self.links
             .values()
             .map(|link| link.sent.after(self.heartbeat).min(link.heard.after(self.silence)))
@@ -215,18 +225,23 @@ impl Wire {
     /// Sends the heartbeats that are due and gives the peers that were silent for too long. A driver that
     /// overslept restarts the silence of all its peers once: they may well have spoken.
     pub(crate) fn tick(&mut self, now: Moment) -> Vec<PeerId> {
-        let overslept = self.deadline().is_some_and(|due| now.since(due) > self.silence / 2);
+        let overslept = self.next_due().is_some_and(|due| now.since(due) > self.silence / 2);
         if overslept {
             self.mark(Transition::DriverOverslept);
             self.links.values_mut().for_each(|link| link.heard = now);
         }
         self.beat(now);
         let silence = self.silence;
-        self.links
-            .iter()
-            .filter(|(_, link)| now >= link.heard.after(silence))
-            .map(|(&peer, _)| peer)
-            .collect()
+        let is_silent = |link: &Link| now >= link.heard.after(silence);
+        let silent: Vec<PeerId> =
+            self.links.iter().filter(|(_, link)| is_silent(link)).map(|(&peer, _)| peer).collect();
+        self.review_deadline();
+        silent
+    }
+
+    /// Looks anew when something is due.
+    pub(crate) fn review_deadline(&mut self) {
+        self.due = self.next_due();
     }
 
     fn beat(&mut self, now: Moment) {

@@ -153,7 +153,9 @@ fn contribution(blocks: u64) -> Contribution {
     };
     let regions = (0..blocks).rev().map(block).collect();
     let shape = Some(Shape::new([blocks << 20, 1300, 1300]).expect("it can be counted"));
-    Contribution { variables: vec![VariablePut { def, shape, blocks: regions, bytes: 8 * blocks }] }
+    Contribution {
+        variables: vec![VariablePut { def: def.into(), shape, blocks: regions, bytes: 8 * blocks }],
+    }
 }
 
 /// A subscriber rank with one child, attached to an epoch.

@@ -54,6 +54,7 @@ mod runs;
 mod schema;
 mod selection;
 mod shape;
+mod step_map;
 mod stride;
 mod table;
 
@@ -77,6 +78,7 @@ pub use schema::{
 };
 pub use selection::{ParseSelectionError, Position, Selection, SelectionError, SelectionExpression, Slice};
 pub use shape::{Shape, ShapeTooLarge};
+pub use step_map::StepMap;
 pub use stride::{StrideError, StridedRegion};
 pub use table::{
     ApplyError, ComposeError, Contribution, ContributionError, Difference, PutChanges, PutChangesError,

@@ -34,6 +34,12 @@ pub(crate) enum From {
     Socket,
 }
 
+/// What one turn has taken from one link.
+#[derive(Default)]
+pub(crate) struct Turn {
+    messages: usize,
+}
+
 /// The control links by peer; a peer's number is its token.
 pub(crate) struct Links {
     entries: BTreeMap<u64, Entry>,
@@ -74,23 +80,27 @@ impl Links {
         Ok(())
     }
 
-    /// The messages that are here; `Err` with the peer if the link is lost.
+    /// The next of the messages that are here; after as many as one turn takes there is none. `Err` with the peer if
+    /// the link is lost.
     pub(crate) fn receive(
         &mut self,
         token: u64,
         from: From,
-        set: BorrowedFd<'_>,
-    ) -> (Vec<(PeerId, Message)>, Result<(), PeerId>) {
-        let peer = PeerId(token);
-        let Some(entry) = self.entries.get_mut(&token) else { return (Vec::new(), Ok(())) };
-        let mut messages = Vec::new();
-        let outcome = entry.receive_into(&mut messages, from);
-        if outcome.is_ok() {
-            entry.watch(token, set);
-        } else {
+        turn: &mut Turn,
+    ) -> Result<Option<Message>, PeerId> {
+        let Some(entry) = self.entries.get_mut(&token) else { return Ok(None) };
+        let received = entry.receive(from, turn);
+        if received.is_err() {
             self.entries.remove(&token);
         }
-        (messages.into_iter().map(|message| (peer, message)).collect(), outcome.map_err(|()| peer))
+        received.map_err(|()| PeerId(token))
+    }
+
+    /// Watches for room to write, if something waits to be written.
+    pub(crate) fn watch_writing(&mut self, token: u64, set: BorrowedFd<'_>) {
+        if let Some(entry) = self.entries.get_mut(&token) {
+            entry.watch(token, set);
+        }
     }
 
     /// Of which user the peer is, if the system itself says so.
@@ -145,28 +155,25 @@ impl Links {
 }
 
 impl Entry {
-    fn receive_into(&mut self, messages: &mut Vec<Message>, from: From) -> Result<(), ()> {
-        self.broken |= self.link.flush().is_err();
-        self.unfinished = false;
-        loop {
-            if messages.len() >= LIMIT_MESSAGES {
-                self.unfinished = true;
-                return Ok(());
-            }
-            let frame = if from == From::Here { self.link.recv_here() } else { self.link.recv() };
-            match frame {
-                Ok(Some(frame)) => {
-                    let message = codec::decode(&frame.head).map_err(|error| {
-                        tracing::warn!(%error, peer = ?self.link.peer(), "a peer misbehaved");
-                    })?;
-                    messages.push(message);
-                }
-                Ok(None) => return Ok(()),
-                Err(LinkError::Closed) => return Err(()),
-                Err(error) => {
-                    tracing::debug!(%error, "control link lost");
-                    return Err(());
-                }
+    fn receive(&mut self, from: From, turn: &mut Turn) -> Result<Option<Message>, ()> {
+        if turn.messages == 0 {
+            self.broken |= self.link.flush().is_err();
+        }
+        self.unfinished = turn.messages >= LIMIT_MESSAGES;
+        if self.unfinished {
+            return Ok(None);
+        }
+        turn.messages += 1;
+        let frame = if from == From::Here { self.link.recv_here() } else { self.link.recv() };
+        match frame {
+            Ok(Some(frame)) => codec::decode(&frame.head).map(Some).map_err(|error| {
+                tracing::warn!(%error, peer = ?self.link.peer(), "a peer misbehaved");
+            }),
+            Ok(None) => Ok(None),
+            Err(LinkError::Closed) => Err(()),
+            Err(error) => {
+                tracing::debug!(%error, "control link lost");
+                Err(())
             }
         }
     }

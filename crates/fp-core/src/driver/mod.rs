@@ -17,11 +17,11 @@ use background::{Background, Driven};
 pub(crate) use clock::Clock;
 use dialling::Letter;
 pub(crate) use dialling::Mailbox;
-use fp_proto::effect::Effect;
+use fp_proto::effect::{Effect, PeerId};
 use fp_proto::message::Message;
 use fp_proto::time::Moment;
 use fp_transport::{Contact, Link, Listener, TransportPolicy};
-use links::{From, Links};
+use links::{From, Links, Turn};
 pub(crate) use machine::Machine;
 use rustix::event::epoll;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -310,16 +310,22 @@ impl<R: Role> Endpoint<R> {
     }
 
     fn link_ready(&self, state: &mut State<R>, token: u64, from: From) {
-        let uid = state.links.uid(token);
-        let (messages, alive) = state.links.receive(token, from, self.epoll.as_fd());
-        for (peer, mut message) in messages {
-            state.role.vouch(&mut message, uid);
-            state.machine.handle_message(self.clock.now(), peer, message);
-            self.drain(state);
+        let (uid, mut turn) = (state.links.uid(token), Turn::default());
+        loop {
+            match state.links.receive(token, from, &mut turn) {
+                Ok(Some(mut message)) => {
+                    state.role.vouch(&mut message, uid);
+                    state.machine.handle_message(self.clock.now(), PeerId(token), message);
+                    self.drain(state);
+                }
+                Ok(None) => break,
+                Err(peer) => {
+                    state.machine.handle_disconnected(self.clock.now(), peer);
+                    break;
+                }
+            }
         }
-        if let Some(peer) = alive.err() {
-            state.machine.handle_disconnected(self.clock.now(), peer);
-        }
+        state.links.watch_writing(token, self.epoll.as_fd());
         if state.links.is_unfinished(token) {
             // What is here makes no descriptor readable.
             self.mailbox.ring();

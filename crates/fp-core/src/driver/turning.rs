@@ -5,21 +5,29 @@ use super::links::From;
 use super::{DATA_BIT, Endpoint, HERE_BIT, Machine, Role, State, TOKEN_LISTENER, TOKEN_WAKE};
 use fp_transport::RingWatch;
 use rustix::event::epoll;
+use smallvec::SmallVec;
+use std::mem::MaybeUninit;
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+
+/// Events that one look at the epoll set takes.
+const EVENTS: usize = 64;
+
+/// What is ready: few at a time, as a rule.
+pub(super) type Tokens = SmallVec<[u64; 16]>;
 
 /// Looks at the rings between two looks at the epoll set, while a call looks by itself.
 const LOOKS: u32 = 1024;
 
 impl<R: Role> State<R> {
     /// The tokens of control links that have something here.
-    fn here(&self) -> Vec<u64> {
-        self.links.here().map(|token| token | HERE_BIT).collect()
+    fn here(&self) -> impl Iterator<Item = u64> {
+        self.links.here().map(|token| token | HERE_BIT)
     }
 
     /// Has the peers ring for what they put into rings from now on; the tokens of links that have something already.
-    pub(super) fn be_rung(&mut self) -> Vec<u64> {
+    pub(super) fn be_rung(&mut self) -> Tokens {
         self.links.be_rung().map(|token| token | HERE_BIT).collect()
     }
 }
@@ -61,7 +69,7 @@ impl<R: Role> Endpoint<R> {
     }
 
     /// The tokens that are ready, at the latest at `due`: looks for as long as `busy_poll` allows, then sleeps.
-    fn await_ready(&self, due: Instant) -> Vec<u64> {
+    fn await_ready(&self, due: Instant) -> Tokens {
         if !self.busy_poll.is_zero() {
             let ready = self.look_by_ourselves(due.min(Instant::now() + self.busy_poll));
             if !ready.is_empty() {
@@ -78,10 +86,10 @@ impl<R: Role> Endpoint<R> {
 
     /// Looks at the rings of the control links, and now and then at the descriptors, until something is ready or
     /// `until` is past. Peers need not ring meanwhile.
-    fn look_by_ourselves(&self, until: Instant) -> Vec<u64> {
+    fn look_by_ourselves(&self, until: Instant) -> Tokens {
         let watched = self.lock().links.watch();
         let has_news = || watched.iter().any(RingWatch::has_news);
-        let mut ready = Vec::new();
+        let mut ready = Tokens::new();
         while Instant::now() < until {
             ready = self.ready(Duration::ZERO);
             let looks = if ready.is_empty() { LOOKS } else { 1 };
@@ -94,22 +102,22 @@ impl<R: Role> Endpoint<R> {
     }
 
     /// The tokens that are ready, at the latest after `timeout`.
-    fn ready(&self, timeout: Duration) -> Vec<u64> {
-        let mut events: Vec<epoll::Event> = Vec::with_capacity(64);
+    fn ready(&self, timeout: Duration) -> Tokens {
+        let mut space = [MaybeUninit::<epoll::Event>::uninit(); EVENTS];
         let timeout = rustix::time::Timespec::try_from(timeout).ok();
-        let spare = rustix::buffer::spare_capacity(&mut events);
-        match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
-            Ok(_) => events.iter().map(|event| event.data.u64()).collect(),
-            Err(_) => Vec::new(),
+        match epoll::wait(&self.epoll, &mut space[..], timeout.as_ref()) {
+            Ok((events, _)) => events.iter().map(|event| event.data.u64()).collect(),
+            Err(_) => Tokens::new(),
         }
     }
 
     /// Inputs that are ready come first, deadlines after them. Gives the tokens of data links.
-    fn turn_control(&self, ready: &[u64], by_caller: bool) -> Vec<u64> {
+    fn turn_control(&self, ready: &[u64], by_caller: bool) -> Tokens {
         let mut state = self.lock();
-        let (data, control): (Vec<u64>, Vec<u64>) = ready.iter().partition(|&&token| token & DATA_BIT != 0);
-        let mut news = !control.is_empty();
-        for token in control {
+        let is_data = |token: &u64| token & DATA_BIT != 0;
+        let data: Tokens = ready.iter().copied().filter(is_data).collect();
+        let mut news = data.len() < ready.len();
+        for &token in ready.iter().filter(|token| !is_data(token)) {
             match token {
                 TOKEN_LISTENER => self.accept(&mut state),
                 TOKEN_WAKE => self.read_mailbox(&mut state),

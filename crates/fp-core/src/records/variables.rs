@@ -3,6 +3,7 @@
 use crate::variable::{Variable, VariableError};
 use fp_types::VariableDef;
 use fp_types::record::RecordSchema;
+use std::sync::Arc;
 
 impl Variable {
     /// One record for all ranks; of several ranks that put it in a step the highest rank's counts.
@@ -45,7 +46,7 @@ impl Variable {
     }
 
     fn of_records(mut self, schema: &RecordSchema) -> Self {
-        self.def = self.def.with_record(schema);
+        self.def = Arc::new(Arc::unwrap_or_clone(self.def).with_record(schema));
         self.records = Some(schema.clone());
         self
     }

@@ -111,7 +111,7 @@ impl StepWriter {
             }
             let def = VariableDef::global_array(asked.result(), variable.def.dtype, variable.def.ndims());
             let records = Some(known.given.clone());
-            let def = def.with_order(variable.def.order).with_record(&known.given);
+            let def = Arc::new(def.with_order(variable.def.order).with_record(&known.given));
             return self.put_result(&Variable { def, shape: variable.shape, records }, region, block);
         }
         let rows = Variable::joined_records(asked.result(), &known.given, &[])?;

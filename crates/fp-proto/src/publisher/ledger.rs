@@ -3,7 +3,7 @@
 use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use crate::message::{ChangeId, ReadyReport};
 use crate::time::Moment;
-use fp_types::{StepId, SubscriptionId, TableId};
+use fp_types::{PutChanges, StepId, StepMap, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -118,8 +118,10 @@ pub(crate) struct LocalStep {
     pub(crate) stored: bool,
     /// Changes whose outcome was not known when it began.
     pub(crate) pending: Vec<ChangeId>,
-    /// The rank's own report, until it is sent.
+    /// The rank's own report, until it is sent, but for what it put.
     pub(crate) report: ReadyReport,
+    /// What it put, until that is reported.
+    pub(crate) put: Option<Arc<PutChanges>>,
     pub(crate) len_bytes: u64,
     pub(crate) retire: bool,
     pub(crate) freed: bool,
@@ -131,7 +133,7 @@ pub(crate) struct LocalStep {
 #[derive(Default)]
 pub(crate) struct Ledger {
     pub(crate) subscriptions: BTreeMap<SubscriptionId, Subscription>,
-    pub(crate) steps: BTreeMap<StepId, LocalStep>,
+    pub(crate) steps: StepMap<LocalStep>,
     /// The next step to begin.
     pub(crate) next: StepId,
     /// The open step, if one is.
@@ -212,6 +214,7 @@ impl Ledger {
             stored,
             pending,
             report,
+            put: None,
             len_bytes: 0,
             retire: false,
             freed: false,

@@ -16,7 +16,9 @@ impl PublisherMachine {
     /// At the lead: the next entry, applied here at once and sent down when this input is done.
     pub(crate) fn append(&mut self, decision: Decision) {
         self.serial += 1;
-        self.outgoing.push(decision.clone());
+        if self.config.cohort.size > 1 {
+            self.outgoing.push(decision.clone());
+        }
         self.apply(decision);
     }
 

@@ -23,10 +23,11 @@ use crate::transition::{Transition, TransitionSet};
 use crate::wire::{Role, Wire};
 use change::Changes;
 use draining::Draining;
-use fp_types::{PutChanges, Rank, StepId, SubscriptionId};
+use fp_types::{Contribution, PutChanges, Rank, StepId, SubscriptionId};
 use lead::Lead;
 use ledger::{Ledger, Subscription};
 use ready::Merging;
+use std::sync::Arc;
 use tables::Tables;
 
 /// Where the rank stands.
@@ -67,7 +68,9 @@ pub struct PublisherMachine {
     pub(crate) draining: Draining,
     /// What only the lead has.
     pub(crate) lead: Option<Lead>,
-    pub(crate) last_reported: Option<PutChanges>,
+    pub(crate) last_reported: Option<Arc<PutChanges>>,
+    /// What this rank put last, and the same as it is reported.
+    pub(crate) last_put: Option<(Contribution, Arc<PutChanges>)>,
     pub(crate) lagging: Option<(StepId, Rank)>,
     /// Entries of the log that were applied here and are not yet sent to the children.
     pub(crate) outgoing: Vec<Decision>,
@@ -94,6 +97,7 @@ impl PublisherMachine {
             draining: Draining::default(),
             lead,
             last_reported: None,
+            last_put: None,
             lagging: None,
             outgoing: Vec::new(),
             serial: 0,
@@ -253,6 +257,7 @@ impl PublisherMachine {
         #[cfg(feature = "mutations")]
         if self.mutated(crate::mutation::Mutation::SilenceIgnored) {
             silent.iter().for_each(|&peer| self.wire.heard(self.now, peer));
+            self.wire.review_deadline();
             return;
         }
         let silence_ms = u64::try_from(self.config.cohort.silence.as_millis()).unwrap_or(u64::MAX);

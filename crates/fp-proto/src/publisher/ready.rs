@@ -11,7 +11,7 @@ use crate::outcome::LossReason;
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
-use fp_types::{PutChanges, Rank, RankRange, StepId};
+use fp_types::{Rank, RankRange, StepId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -72,7 +72,10 @@ impl PublisherMachine {
     /// Reports the ended steps of this rank that may be reported now, in order.
     pub(crate) fn send_ready(&mut self) {
         while let Some((step, report)) = self.next_report() {
-            if let Some(report) = report {
+            let Some(report) = report else { continue };
+            if self.cohort.children().next().is_none() && !self.is_lost() {
+                self.pass_on(step, report);
+            } else {
                 let now = self.now;
                 let partial = self.merging.entry(step, now);
                 partial.own = true;
@@ -132,20 +135,19 @@ impl PublisherMachine {
         local.stage = Stage::Reported;
         local.pending.clear();
         let mut report = std::mem::take(&mut local.report);
+        let put = local.put.take().filter(|put| !put.is_empty());
         #[cfg(feature = "mutations")]
         if self.last_reported.is_some()
             && self.config.mutation == Some(crate::mutation::Mutation::StaleContribution)
         {
-            report.changed = PutChanges::default();
-        }
-        if report.changed.is_empty() {
             return Some(report);
         }
-        if self.last_reported.as_ref() == Some(&report.changed) {
-            report.changed = PutChanges::default();
+        let Some(put) = put else { return Some(report) };
+        if self.last_reported.as_ref() == Some(&put) {
             self.wire.mark(Transition::ReadyUnchanged);
         } else {
-            self.last_reported = Some(report.changed.clone());
+            report.changed = (*put).clone();
+            self.last_reported = Some(put);
             self.wire.mark(Transition::ReadyChanged);
         }
         Some(report)
@@ -185,11 +187,16 @@ impl PublisherMachine {
         if !partial.own || !all_children || self.is_lost() {
             return;
         }
-        let Some(partial) = self.merging.steps.remove(&step) else { return };
+        if let Some(partial) = self.merging.steps.remove(&step) {
+            self.pass_on(step, partial.report);
+        }
+    }
+
+    fn pass_on(&mut self, step: StepId, report: ReadyReport) {
         if self.lead.is_some() {
-            self.decide(step, partial.report);
+            self.decide(step, report);
         } else {
-            self.report_above(step, partial.report);
+            self.report_above(step, report);
         }
     }
 

@@ -11,10 +11,13 @@ use crate::time::Moment;
 use crate::transition::Transition;
 use fp_types::{Contribution, PutChanges, Rank, StepId, SubscriptionId};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes that the global scalars of one step may take together.
 pub(crate) const LIMIT_SCALAR_BYTES: u64 = 4096;
+/// Blocks of what a rank put that it remembers, to know it again in the next step.
+const LIMIT_REMEMBERED_BLOCKS: usize = 1024;
 
 /// What a subscription means for a step that wants to begin.
 enum Verdict {
@@ -71,6 +74,17 @@ impl PublisherMachine {
     /// hold, as the driver knows it.
     pub fn set_room_bytes(&mut self, room_bytes: u64) {
         self.room_bytes = room_bytes;
+    }
+
+    /// Whether the next step begins at once and is kept for everybody who wants it, by what is known here already.
+    pub fn begins_freely(&self) -> bool {
+        let (step, full) = (self.ledger.next, self.ledger.live_bytes() >= self.room_bytes);
+        let is_free = |known: &Subscription| {
+            !known.wants(step) || (!full && known.live.len() < known.spec.limit_steps as usize)
+        };
+        self.phase == Phase::Streaming
+            && self.ledger.undecided() < self.config.skew_steps.max(1) as usize
+            && self.ledger.subscriptions.values().all(is_free)
     }
 
     fn begin_for_subscriptions(&mut self) -> Begin {
@@ -162,19 +176,33 @@ impl PublisherMachine {
     ) -> Result<(), CommandError> {
         self.enter(now);
         self.check_open(step)?;
-        check_scalars(step, &values)?;
-        let CohortConfig { rank, long_bytes, .. } = self.config.cohort;
-        let changed = PutChanges::of(rank, &contribution)
-            .map_err(|error| CommandError::Contribution { step, error: Box::new(error) })?;
-        let own = ReadyReport { changed, values, len_bytes, ..ReadyReport::default() };
-        check_blocks(step, &own, long_bytes)?;
+        let values_bytes = check_scalars(step, &values)?;
+        let put = self.changes_of(step, contribution, values_bytes)?;
         if let Some(local) = self.ledger.steps.get_mut(&step) {
-            local.len_bytes = len_bytes;
-            let not_kept = std::mem::take(&mut local.report.not_kept);
-            local.report = ReadyReport { not_kept, ..own };
+            (local.len_bytes, local.put) = (len_bytes, Some(put));
+            (local.report.values, local.report.len_bytes) = (values, len_bytes);
         }
         self.leave_step(step);
         Ok(())
+    }
+
+    /// What was put, as it is reported; known already where the step before had the same.
+    fn changes_of(
+        &mut self,
+        step: StepId,
+        contribution: Contribution,
+        values_bytes: usize,
+    ) -> Result<Arc<PutChanges>, CommandError> {
+        if let Some((_, changes)) = self.last_put.as_ref().filter(|(known, _)| *known == contribution) {
+            return Ok(changes.clone());
+        }
+        let CohortConfig { rank, long_bytes, .. } = self.config.cohort;
+        let changes = PutChanges::of(rank, &contribution)
+            .map_err(|error| CommandError::Contribution { step, error: Box::new(error) })?;
+        let changes = Arc::new(checked(step, changes, long_bytes.saturating_sub(values_bytes))?);
+        let blocks: usize = contribution.variables.iter().map(|put| put.blocks.len()).sum();
+        self.last_put = (blocks <= LIMIT_REMEMBERED_BLOCKS).then(|| (contribution, changes.clone()));
+        Ok(changes)
     }
 
     /// Gives the open step up: nobody gets it.
@@ -228,16 +256,19 @@ impl PublisherMachine {
     }
 }
 
-fn check_scalars(step: StepId, values: &[ScalarValue]) -> Result<(), CommandError> {
+/// The bytes of the scalars.
+fn check_scalars(step: StepId, values: &[ScalarValue]) -> Result<usize, CommandError> {
     let len_bytes: u64 = values.iter().map(|value| (value.name.len() + value.bytes.len()) as u64).sum();
     if len_bytes > LIMIT_SCALAR_BYTES {
         return Err(CommandError::ScalarsTooLarge { step, len_bytes, limit_bytes: LIMIT_SCALAR_BYTES });
     }
-    Ok(())
+    Ok(len_bytes as usize)
 }
 
-fn check_blocks(step: StepId, report: &ReadyReport, long_bytes: usize) -> Result<(), CommandError> {
-    let Some(len_bytes) = fragment::too_long(report, long_bytes) else { return Ok(()) };
+/// What can be reported in one message.
+fn checked(step: StepId, changed: PutChanges, long_bytes: usize) -> Result<PutChanges, CommandError> {
+    let report = ReadyReport { changed, ..ReadyReport::default() };
+    let Some(len_bytes) = fragment::too_long(&report, long_bytes) else { return Ok(report.changed) };
     let (blocks, limit_bytes) = (report.changed.block_count(), long_bytes as u64);
     Err(CommandError::TooManyBlocks { step, blocks, len_bytes, limit_bytes })
 }

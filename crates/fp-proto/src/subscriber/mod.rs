@@ -201,6 +201,7 @@ impl SubscriberMachine {
         #[cfg(feature = "mutations")]
         if self.mutated(crate::mutation::Mutation::SilenceIgnored) {
             silent.iter().for_each(|&peer| self.wire.heard(self.now, peer));
+            self.wire.review_deadline();
             return;
         }
         let silence_ms = u64::try_from(self.config.cohort.silence.as_millis()).unwrap_or(u64::MAX);

@@ -61,13 +61,18 @@ fn counts(rank: Rank) -> VariablePut {
     let block = |count: u64| Region::new([0, 0], [count, 3]).expect("a region");
     let mut blocks = vec![block(1000), block(u64::from(rank.0))];
     blocks.truncate(1 + rank.0 as usize % 3);
-    VariablePut { def: VariableDef::joined_array("x", Dtype::F32, 2, 0), shape: None, blocks, bytes: 0 }
+    VariablePut {
+        def: VariableDef::joined_array("x", Dtype::F32, 2, 0).into(),
+        shape: None,
+        blocks,
+        bytes: 0,
+    }
 }
 
 fn report() -> ReadyReport {
     let def = VariableDef::global_array("T", Dtype::F64, 2);
     let shape = Some(Shape::new([10, 1000]).expect("a shape"));
-    let put = VariablePut { def, shape, blocks: vec![region()], bytes: 9600 };
+    let put = VariablePut { def: def.into(), shape, blocks: vec![region()], bytes: 9600 };
     ReadyReport {
         abandoned: Some(RANK),
         not_kept: vec![SUBSCRIPTION],
@@ -260,7 +265,7 @@ fn placed() -> Vec<PlacedBlock> {
         Place::Inproc { key: 1 << 100 },
         Place::Inline { bytes: vec![8, 9] },
     ];
-    places.map(|place| PlacedBlock { variable: "T".to_owned(), block: 2, region: region(), place }).into()
+    places.map(|place| PlacedBlock { variable: "T".to_owned(), block: 2, place }).into()
 }
 
 /// Every message of the data plane.

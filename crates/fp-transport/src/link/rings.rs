@@ -233,7 +233,8 @@ impl Link {
     }
 
     pub(super) fn ring_has_frames(&self) -> bool {
-        self.watch_ring().is_some_and(|watch| watch.has_news())
+        let inside = self.rings.receiving.as_ref().filter(|receiving| receiving.inside);
+        inside.is_some_and(|receiving| receiving.ring.has_news())
     }
 
     /// Whether the ring has nothing, and the peer will ring for what comes.

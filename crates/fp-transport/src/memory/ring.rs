@@ -28,6 +28,7 @@ pub use receiver::{RingReceiver, RingWatch, Taken};
 pub use sender::{RingOffer, RingSender};
 
 use super::error::MemoryError;
+use std::sync::atomic::AtomicU64;
 
 /// An error of a ring. After [`RingError::Malformed`] the ring is of no use any more.
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +87,19 @@ mod control {
 /// Words that a frame of `len_bytes` takes, its length word included.
 fn frame_words(len_bytes: u64) -> u64 {
     1 + len_bytes.div_ceil(8)
+}
+
+/// So many words of a ring from a position on: up to its end, and those that go on at its beginning.
+fn parts(
+    segment: &[AtomicU64],
+    capacity_words: u64,
+    position: u64,
+    count: usize,
+) -> (&[AtomicU64], &[AtomicU64]) {
+    let words = &segment[data::FRAMES_WORD..data::FRAMES_WORD + capacity_words as usize];
+    let from = (position & (capacity_words - 1)) as usize;
+    let before = count.min(words.len() - from);
+    (&words[from..from + before], &words[..count - before])
 }
 
 /// Longest frame of a ring: a little less than half of it, so that two always fit.

@@ -179,13 +179,13 @@ mod tests {
         let shape = Shape::new([4, 3]).ok();
         let blocks = vec![Region::new([first_row, 0], [rows, 3]).unwrap()];
         let array = |name| VariablePut {
-            def: VariableDef::global_array(name, Dtype::F64, 2),
+            def: VariableDef::global_array(name, Dtype::F64, 2).into(),
             shape,
             blocks: blocks.clone(),
             bytes: rows * 24,
         };
         let joined = VariablePut {
-            def: VariableDef::joined_array("id", Dtype::I64, 1, 0),
+            def: VariableDef::joined_array("id", Dtype::I64, 1, 0).into(),
             shape: None,
             blocks: vec![Region::new([0], [count]).unwrap()],
             bytes: count * 8,
@@ -235,7 +235,7 @@ mod tests {
     fn disagreeing_ranks_are_named() {
         let mut builder = builder();
         let mut other = put(2, 2, 7);
-        other.variables[2].def.dtype = Dtype::F32;
+        Arc::make_mut(&mut other.variables[2].def).dtype = Dtype::F32;
         assert_eq!(apply(&mut builder, 1, &other), []);
         let expected = ComposeError::Disagreement {
             variable: "P".into(),
@@ -254,12 +254,15 @@ mod tests {
     fn every_difference_is_found() {
         let changes: [fn(&mut VariablePut); 7] = [
             |put| put.shape = Shape::new([5, 3]).ok(),
-            |put| put.def.unit = Some("K".into()),
-            |put| put.def.description = Some(String::new()),
-            |put| put.def.order = crate::MemoryOrder::ColumnMajor,
-            |put| put.def.dimensions[0] = "row".into(),
-            |put| put.def = put.def.clone().with_attribute("a", 1.0),
-            |put| (put.def.kind, put.shape, put.blocks) = (crate::ArrayKind::LocalArray, None, vec![]),
+            |put| Arc::make_mut(&mut put.def).unit = Some("K".into()),
+            |put| Arc::make_mut(&mut put.def).description = Some(String::new()),
+            |put| Arc::make_mut(&mut put.def).order = crate::MemoryOrder::ColumnMajor,
+            |put| Arc::make_mut(&mut put.def).dimensions[0] = "row".into(),
+            |put| put.def = (*put.def).clone().with_attribute("a", 1.0).into(),
+            |put| {
+                Arc::make_mut(&mut put.def).kind = crate::ArrayKind::LocalArray;
+                (put.shape, put.blocks) = (None, vec![]);
+            },
         ];
         for change in changes {
             let mut builder = builder();

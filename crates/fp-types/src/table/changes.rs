@@ -205,7 +205,7 @@ impl PutColumn {
             numbers.extend_from_slice(region.count());
         }
         let block_counts = if put.blocks.len() == 1 { Vec::new() } else { vec![put.blocks.len() as u32] };
-        Ok(Self { def: put.def.clone(), shape: put.shape, ranks: ranks.to_vec(), block_counts, numbers })
+        Ok(Self { def: (*put.def).clone(), shape: put.shape, ranks: ranks.to_vec(), block_counts, numbers })
     }
 
     /// How many ranks it tells of.

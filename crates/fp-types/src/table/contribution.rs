@@ -1,6 +1,6 @@
 //! What one rank put in one step.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use crate::layout::MAX_BLOCKS;
 use crate::region::Region;
@@ -8,17 +8,17 @@ use crate::schema::{ArrayKind, MAX_VARIABLES, SchemaError, VariableDef};
 use crate::shape::Shape;
 
 /// What one rank put in one step: the blocks of each variable, without their bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Contribution {
     /// One entry for each variable that the rank put, in any order.
     pub variables: Vec<VariablePut>,
 }
 
 /// What one rank put of one variable in one step.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VariablePut {
     /// What the variable is; all ranks must agree.
-    pub def: VariableDef,
+    pub def: Arc<VariableDef>,
     /// The global extent, on which all ranks must agree: of global arrays, and of them alone.
     pub shape: Option<Shape>,
     /// The blocks in the order in which they were put. Those of local and joined arrays start at 0: they have
@@ -177,7 +177,7 @@ mod tests {
         let region = Region::new([2, 0], [2, 4]).unwrap();
         let global = VariableDef::global_array("T", Dtype::F64, 2);
         let put = |def: &VariableDef, shape, region| {
-            let put = VariablePut { def: def.clone(), shape, blocks: vec![region], bytes: 64 };
+            let put = VariablePut { def: def.clone().into(), shape, blocks: vec![region], bytes: 64 };
             Contribution { variables: vec![put] }.validate()
         };
         assert_eq!(put(&global, Some(shape), region), Ok(()));
@@ -198,7 +198,7 @@ mod tests {
     fn one_variable_twice_is_refused() {
         let scalar = Region::new([], []).unwrap();
         let def = VariableDef::scalar("t", Dtype::F64);
-        let put = VariablePut { def, shape: None, blocks: vec![scalar], bytes: 8 };
+        let put = VariablePut { def: def.into(), shape: None, blocks: vec![scalar], bytes: 8 };
         let twice = Contribution { variables: vec![put.clone(), put] };
         assert_eq!(twice.validate(), Err(ContributionError::Duplicate { variable: "t".into() }));
         assert_eq!(twice.len_bytes(), 16);

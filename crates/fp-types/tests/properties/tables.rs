@@ -13,7 +13,7 @@ use crate::arrays::{blocks_in, shape_of};
 /// A put of one of three variables: a global array, a joined one, a scalar of each rank.
 fn put() -> impl Strategy<Value = VariablePut> {
     let shape = Shape::new([6, 6]).unwrap();
-    let put = |def, shape, blocks| VariablePut { def, shape, blocks, bytes: 0 };
+    let put = |def: VariableDef, shape, blocks| VariablePut { def: def.into(), shape, blocks, bytes: 0 };
     let regions =
         move || blocks_in(shape, 3).prop_map(|blocks| blocks.into_iter().map(|(_, region)| region).collect());
     let at_zero = |count: Dims| Region::new(count.zeros_like(), count).unwrap();
@@ -172,7 +172,7 @@ fn damaged(all: &mut PutChanges, what: usize, at: prop::sample::Index, to: u64) 
 #[test]
 fn a_rank_whose_block_breaks_the_rules_is_named() {
     let put = |count: u64| VariablePut {
-        def: VariableDef::global_array("T", Dtype::F64, 1),
+        def: VariableDef::global_array("T", Dtype::F64, 1).into(),
         shape: Shape::new([8]).ok(),
         blocks: vec![Region::new([2], [1]).unwrap(), Region::new([2], [count]).unwrap()],
         bytes: 0,

@@ -87,7 +87,7 @@ impl Content {
     }
 
     fn particles(&self, count: u64) -> VariablePut {
-        let def = VariableDef::joined_array(ATOMS, Dtype::F64, 2, 0);
+        let def = VariableDef::joined_array(ATOMS, Dtype::F64, 2, 0).into();
         VariablePut { def, shape: None, blocks: vec![region(&[0, 0], &[count, 3])], bytes: 24 * count }
     }
 
@@ -103,7 +103,7 @@ impl Content {
         } else {
             vec![region(&start, &[self.extent; 3])]
         };
-        let def = VariableDef::global_array(GRID, Dtype::F64, 3);
+        let def = VariableDef::global_array(GRID, Dtype::F64, 3).into();
         let shape = Some(Shape::new(Dims::from(self.shape())).expect("it can be counted"));
         VariablePut { def, shape, blocks, bytes: 8 * self.extent.pow(3) }
     }

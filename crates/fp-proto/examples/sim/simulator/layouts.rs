@@ -30,7 +30,7 @@ fn shape(dims: &[u64]) -> Option<Shape> {
 fn put(def: VariableDef, shape: Option<Shape>, blocks: &[&Block]) -> VariablePut {
     let bytes = blocks.iter().map(|block| 8 * block.values.len() as u64).sum();
     let blocks = blocks.iter().map(|block| region(&block.start, &block.count)).collect();
-    VariablePut { def, shape, blocks, bytes }
+    VariablePut { def: def.into(), shape, blocks, bytes }
 }
 
 /// What a rank hands over at `end_step`.
@@ -45,7 +45,7 @@ pub(crate) fn contribution(content: &Content, step: u64, rank: u32) -> Contribut
         put(VariableDef::joined_array(PARTICLES, Dtype::U64, 1, 0), None, &of(PARTICLES)),
     ];
     if content.clock(step, rank).is_some() {
-        let def = VariableDef::scalar(CLOCK, Dtype::U64);
+        let def = VariableDef::scalar(CLOCK, Dtype::U64).into();
         variables.push(VariablePut { def, shape: None, blocks: vec![region(&[], &[])], bytes: 8 });
     }
     Contribution { variables }

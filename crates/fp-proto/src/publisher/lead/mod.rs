@@ -8,7 +8,7 @@ mod reserve;
 use crate::config::{ContactText, QueuePolicy, SubscriptionSpec};
 use crate::effect::PeerId;
 use crate::message::{MemberId, ScalarValue};
-use fp_types::{Rank, StepId, StepTable, SubscriptionId, TableBuilder, TableId};
+use fp_types::{Rank, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ pub(crate) struct Lead {
     pub(crate) early: Vec<(PeerId, Ask)>,
     pub(crate) members: BTreeMap<MemberId, Member>,
     pub(crate) served: BTreeMap<SubscriptionId, Served>,
-    pub(crate) steps: BTreeMap<StepId, Decided>,
+    pub(crate) steps: StepMap<Decided>,
     pub(crate) builder: TableBuilder,
     /// The table of the last decided step, the same for the next one if no rank reports a change.
     pub(crate) last_table: Option<Arc<StepTable>>,
@@ -103,7 +103,7 @@ impl Lead {
             early: Vec::new(),
             members: BTreeMap::new(),
             served: BTreeMap::new(),
-            steps: BTreeMap::new(),
+            steps: StepMap::new(),
             builder: TableBuilder::new(cohort_size),
             last_table: None,
             refused: BTreeMap::new(),

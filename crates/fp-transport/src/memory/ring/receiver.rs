@@ -2,7 +2,7 @@
 
 use super::super::mapping::{Mapping, PAGE_BYTES};
 use super::super::segment::sealed_memfd;
-use super::{RingError, control, data, frame_limit_bytes, frame_words};
+use super::{RingError, control, data, frame_limit_bytes, frame_words, parts};
 use crate::memory::MapOptions;
 use crate::memory::mapped::MappedSegment;
 use rustix::fs::fstat;
@@ -118,6 +118,11 @@ impl RingReceiver {
         self.control.words()[control::ARMED_WORD].store(armed.into(), Ordering::Relaxed);
     }
 
+    /// Whether anything was put in that was not taken out.
+    pub fn has_news(&self) -> bool {
+        self.segment.words()[data::HEAD_WORD].load(Ordering::Acquire) != self.tail
+    }
+
     /// Sees what comes after all that was taken so far.
     pub fn watch(&self) -> RingWatch {
         RingWatch { segment: self.segment.clone(), tail: self.tail }
@@ -140,12 +145,23 @@ impl RingReceiver {
     }
 
     fn load(&self, len_bytes: u64, into: &mut Vec<u8>) {
+        let count = (frame_words(len_bytes) - 1) as usize;
         into.clear();
-        into.reserve(len_bytes as usize + 8);
-        for position in self.tail + 1..self.tail + frame_words(len_bytes) {
-            into.extend_from_slice(&self.word(position).load(Ordering::Relaxed).to_le_bytes());
+        into.resize(count * 8, 0);
+        let (before, after) = self.words(self.tail + 1, count);
+        let (chunks, _) = into.as_chunks_mut::<8>();
+        let (first, second) = chunks.split_at_mut(before.len());
+        for (words, chunks) in [(before, first), (after, second)] {
+            for (word, chunk) in words.iter().zip(chunks) {
+                *chunk = word.load(Ordering::Relaxed).to_le_bytes();
+            }
         }
         into.truncate(len_bytes as usize);
+    }
+
+    /// So many words from that position on: up to the end of the ring, and those that go on at its beginning.
+    fn words(&self, position: u64, count: usize) -> (&[AtomicU64], &[AtomicU64]) {
+        parts(self.segment.words(), self.capacity_words, position, count)
     }
 
     fn word(&self, position: u64) -> &AtomicU64 {

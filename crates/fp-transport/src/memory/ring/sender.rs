@@ -2,7 +2,7 @@
 
 use super::super::mapping::{Mapping, PAGE_BYTES};
 use super::super::segment::sealed_memfd;
-use super::{RingError, control, data, frame_limit_bytes, frame_words};
+use super::{RingError, control, data, frame_limit_bytes, frame_words, parts};
 use crate::memory::MapOptions;
 use crate::memory::mapped::MappedSegment;
 use std::os::fd::OwnedFd;
@@ -144,15 +144,17 @@ impl RingSender {
     fn store(&self, frame: &[u8]) {
         let (whole, rest) = frame.as_chunks::<8>();
         self.word(self.head).store(frame.len() as u64, Ordering::Relaxed);
-        let mut position = self.head + 1;
-        for bytes in whole {
-            self.word(position).store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
-            position += 1;
+        let (before, after) = parts(self.mapping.words(), self.capacity_words, self.head + 1, whole.len());
+        let (first, second) = whole.split_at(before.len());
+        for (words, chunks) in [(before, first), (after, second)] {
+            for (word, chunk) in words.iter().zip(chunks) {
+                word.store(u64::from_le_bytes(*chunk), Ordering::Relaxed);
+            }
         }
         if !rest.is_empty() {
             let mut bytes = [0; 8];
             bytes[..rest.len()].copy_from_slice(rest);
-            self.word(position).store(u64::from_le_bytes(bytes), Ordering::Relaxed);
+            self.word(self.head + 1 + whole.len() as u64).store(u64::from_le_bytes(bytes), Ordering::Relaxed);
         }
     }
 

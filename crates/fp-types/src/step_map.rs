@@ -1,0 +1,146 @@
+//! Values by step, where few steps are live at a time and most come and go at the ends.
+
+use std::collections::VecDeque;
+
+use crate::id::StepId;
+
+/// Values by step, in the order of the steps: a map for a few steps, mostly neighbours, that keeps its memory when they
+/// go. New ones are expected at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepMap<T> {
+    entries: VecDeque<(StepId, T)>,
+}
+
+impl<T> Default for StepMap<T> {
+    fn default() -> Self {
+        Self { entries: VecDeque::new() }
+    }
+}
+
+impl<T> StepMap<T> {
+    /// One without steps.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Where a step is, or belongs.
+    fn find(&self, step: StepId) -> Result<usize, usize> {
+        match self.entries.back() {
+            Some((last, _)) if *last >= step => self.entries.binary_search_by_key(&step, |(known, _)| *known),
+            _ => Err(self.entries.len()),
+        }
+    }
+
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whether this step is there.
+    pub fn contains_key(&self, step: &StepId) -> bool {
+        self.find(*step).is_ok()
+    }
+
+    /// The value of a step.
+    pub fn get(&self, step: &StepId) -> Option<&T> {
+        let at = self.find(*step).ok()?;
+        self.entries.get(at).map(|(_, value)| value)
+    }
+
+    /// The value of a step.
+    pub fn get_mut(&mut self, step: &StepId) -> Option<&mut T> {
+        let at = self.find(*step).ok()?;
+        self.entries.get_mut(at).map(|(_, value)| value)
+    }
+
+    /// The value of a step; made if the step is not there.
+    pub fn get_or_insert_with(&mut self, step: StepId, make: impl FnOnce() -> T) -> &mut T {
+        let at = self.find(step).unwrap_or_else(|at| {
+            self.entries.insert(at, (step, make()));
+            at
+        });
+        &mut self.entries[at].1
+    }
+
+    /// Gives a step its value; the one that it had before.
+    pub fn insert(&mut self, step: StepId, value: T) -> Option<T> {
+        match self.find(step) {
+            Ok(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
+            Err(at) => {
+                self.entries.insert(at, (step, value));
+                None
+            }
+        }
+    }
+
+    /// Takes a step out.
+    pub fn remove(&mut self, step: &StepId) -> Option<T> {
+        let at = self.find(*step).ok()?;
+        self.entries.remove(at).map(|(_, value)| value)
+    }
+
+    /// Keeps what is asked for.
+    pub fn retain(&mut self, mut keep: impl FnMut(&StepId, &mut T) -> bool) {
+        self.entries.retain_mut(|(step, value)| keep(step, value));
+    }
+
+    /// The steps with their values, rising.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&StepId, &T)> {
+        self.entries.iter().map(|(step, value)| (step, value))
+    }
+
+    /// The steps with their values, rising.
+    pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (&StepId, &mut T)> {
+        self.entries.iter_mut().map(|(step, value)| (&*step, value))
+    }
+
+    /// The steps, rising.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &StepId> {
+        self.entries.iter().map(|(step, _)| step)
+    }
+
+    /// The values, by rising steps.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.entries.iter().map(|(_, value)| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn is_a_map(ops in prop::collection::vec((0u64..12, 0u8..5, any::<u8>()), 0..60)) {
+            let (mut ours, mut model) = (StepMap::new(), BTreeMap::new());
+            for (step, op, value) in ops {
+                let step = StepId(step);
+                match op {
+                    0 | 1 => prop_assert_eq!(ours.insert(step, value), model.insert(step, value)),
+                    2 => prop_assert_eq!(ours.remove(&step), model.remove(&step)),
+                    3 => {
+                        let made = *ours.get_or_insert_with(step, || value);
+                        prop_assert_eq!(made, *model.entry(step).or_insert(value));
+                    }
+                    _ => {
+                        ours.retain(|known, _| known.0 % 3 != step.0 % 3);
+                        model.retain(|known, _| known.0 % 3 != step.0 % 3);
+                    }
+                }
+                prop_assert!(ours.iter().eq(model.iter()));
+                prop_assert!(ours.keys().eq(model.keys()) && ours.values().eq(model.values()));
+                prop_assert_eq!(ours.get(&step), model.get(&step));
+                prop_assert_eq!(ours.get_mut(&step).copied(), model.get(&step).copied());
+                prop_assert_eq!(ours.contains_key(&step), model.contains_key(&step));
+                prop_assert_eq!((ours.len(), ours.is_empty()), (model.len(), model.is_empty()));
+            }
+        }
+    }
+}
