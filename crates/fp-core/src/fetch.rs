@@ -407,7 +407,9 @@ impl Job<'_, '_, '_> {
         }
         // What was asked for is on its way: READ now, it would come twice.
         let comes = || errand.request.is_some() && errand.asked.binary_search(&missing).is_ok();
-        Ok(peer.link.reads_remote() && !comes() && reading::read_placed(peer, step, get, piece, counters, self.deadline)?)
+        Ok(peer.link.reads_remote()
+            && !comes()
+            && reading::read_placed(peer, step, get, piece, counters, self.deadline)?)
     }
 
     fn lost(&self, rank: Rank, what: String) -> ReadError {

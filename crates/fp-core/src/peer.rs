@@ -3,6 +3,7 @@
 
 use crate::announcing::{REMOTE_LEN_BYTES, told};
 use crate::patience::Patience;
+use crate::placed::Placed;
 use crate::statistics::Counters;
 use fp_proto::data::{DataMessage, GoneReason, Piece, Place, WantedVariable};
 use fp_proto::message::MemberId;
@@ -11,7 +12,7 @@ use fp_transport::{
     InFrame, InprocKey, Link, LinkError, MappedSegment, OutFrame, Payload, RemoteMemory, inproc,
 };
 use fp_types::{Fingerprint, Selection, StepId, StepMap, SubscriptionId};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::io::IoSliceMut;
 use std::time::Instant;
 
@@ -50,26 +51,15 @@ pub(crate) enum Heard {
     Answered(u64),
 }
 
-/// What is known of blocks, by step, variable and number.
-type Blocks<T> = StepMap<BTreeMap<String, BTreeMap<u32, T>>>;
-
-fn find<T: Clone>(blocks: &Blocks<T>, step: StepId, variable: &str, block: u32) -> Option<T> {
-    blocks.get(&step)?.get(variable)?.get(&block).cloned()
-}
-
-fn insert<T>(blocks: &mut Blocks<T>, step: StepId, (variable, block): (String, u32), what: T) {
-    blocks.get_or_insert_with(step, BTreeMap::new).entry(variable).or_default().insert(block, what);
-}
-
 /// A live data link to an owner.
 pub(crate) struct DataPeer {
     pub(crate) link: Link,
     segments: HashMap<u64, MappedSegment>,
     /// Segments that are READ.
     remote_segments: HashMap<u64, RemoteMemory>,
-    placed: Blocks<Payload>,
+    placed: Placed<Payload>,
     /// Blocks that are READ.
-    remote: Blocks<RemoteMemory>,
+    remote: Placed<RemoteMemory>,
     staged: StepMap<Vec<(Piece, Vec<u8>)>>,
     pushed: StepMap<()>,
     wants: Vec<WantedVariable>,
@@ -92,8 +82,8 @@ impl DataPeer {
             link,
             segments: HashMap::new(),
             remote_segments: HashMap::new(),
-            placed: Blocks::new(),
-            remote: Blocks::new(),
+            placed: Placed::default(),
+            remote: Placed::default(),
             staged: StepMap::new(),
             pushed: StepMap::new(),
             wants: Vec::new(),
@@ -111,12 +101,12 @@ impl DataPeer {
 
     /// Where the owner's memory holds a block that is READ, if the owner has said so.
     pub(crate) fn remote(&self, step: StepId, variable: &str, block: u32) -> Option<RemoteMemory> {
-        find(&self.remote, step, variable, block)
+        self.remote.find(step, variable, block)
     }
 
     /// The block's bytes, if the owner has said where they are.
     pub(crate) fn placed(&self, step: StepId, variable: &str, block: u32) -> Option<Payload> {
-        find(&self.placed, step, variable, block)
+        self.placed.find(step, variable, block)
     }
 
     /// A piece that was pushed before anybody wanted it.
@@ -261,19 +251,22 @@ impl DataPeer {
     ) -> Result<Heard, PeerError> {
         // An answer to a question that was settled otherwise is no more than a hint.
         let answered = request.filter(|&request| self.requested.is_some_and(|(open, _)| open == request));
+        let (mut placed, mut remote) = (Vec::with_capacity(blocks.len()), Vec::new());
         for block in blocks {
-            if let Some(remote) = self.remote_place(&block.place)? {
-                insert(&mut self.remote, step, (block.variable, block.block), remote);
+            if let Some(place) = self.remote_place(&block.place)? {
+                remote.push((block.variable, block.block, place));
                 continue;
             }
             match self.payload(block.place)? {
-                Some(payload) => {
-                    insert(&mut self.placed, step, (block.variable, block.block), payload);
-                }
+                Some(payload) => placed.push((block.variable, block.block, payload)),
                 // What nobody waits for may be of a step that was released or dropped meanwhile.
                 None if answered.is_none() => {}
                 None => return Err(PeerError::Gone(GoneReason::Step)),
             }
+        }
+        self.placed.add(step, placed);
+        if !remote.is_empty() {
+            self.remote.add(step, remote);
         }
         if let Some(request) = request {
             self.settled.remove(&request);
@@ -399,8 +392,8 @@ impl DataPeer {
 
     /// Forgets steps that nobody will read any more.
     pub(crate) fn forget(&mut self, gone: impl Fn(StepId) -> bool) {
-        self.placed.retain(|&step, _| !gone(step));
-        self.remote.retain(|&step, _| !gone(step));
+        self.placed.forget(&gone);
+        self.remote.forget(&gone);
         self.staged.retain(|&step, _| !gone(step));
         self.pushed.retain(|&step, _| !gone(step));
         self.settled.extend(self.requested.take().map(|(request, _)| request));
