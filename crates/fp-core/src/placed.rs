@@ -26,13 +26,19 @@ impl<T: Clone> Placed<T> {
         known.extend(blocks.into_iter().map(|(variable, number, what)| Block { variable, number, what }));
         // What was in order before is no work for it, and equal ones stay in the order in which they came.
         known.sort_by(|one, other| one.key().cmp(&other.key()));
+        known.dedup_by(|later, earlier| {
+            let same = later.key() == earlier.key();
+            if same {
+                std::mem::swap(later, earlier);
+            }
+            same
+        });
     }
 
     pub(crate) fn find(&self, step: StepId, variable: &str, number: u32) -> Option<T> {
         let blocks = self.steps.get(&step)?;
-        let after = blocks.partition_point(|block| block.key() <= (variable, number));
-        let last = blocks.get(after.checked_sub(1)?)?;
-        (last.key() == (variable, number)).then(|| last.what.clone())
+        let at = blocks.binary_search_by(|block| block.key().cmp(&(variable, number))).ok()?;
+        blocks.get(at).map(|block| block.what.clone())
     }
 
     /// Forgets steps.
@@ -58,6 +64,7 @@ mod tests {
         placed.add(StepId(3), [named("y", 0, 1), named("x", 7, 2), named("x", 1, 3)]);
         placed.add(StepId(3), [named("x", 7, 4), named("a", 0, 5)]);
         placed.add(StepId(4), [named("x", 7, 6)]);
+        assert_eq!(placed.steps.get(&StepId(3)).map(Vec::len), Some(4));
         let found = |step, name, number| placed.find(StepId(step), name, number);
         assert_eq!([found(3, "x", 7), found(3, "x", 1), found(3, "y", 0)], [Some(4), Some(3), Some(1)]);
         assert_eq!([found(3, "x", 2), found(3, "", 0), found(5, "x", 7)], [None; 3]);
