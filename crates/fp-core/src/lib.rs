@@ -34,6 +34,7 @@ mod publisher;
 mod records;
 mod registered;
 pub mod rendezvous;
+mod resolving;
 mod room;
 mod select;
 mod selected;
