@@ -11,7 +11,7 @@ pub const LIMIT_CONTACT_BYTES: usize = 1024;
 /// Names in a `VariableSet`, queries in a `Resolve`, entries in a `Log`.
 pub const LIMIT_ITEMS: usize = 4096;
 /// Ranks whose contacts are asked for in one message.
-pub const LIMIT_CONTACTS: usize = 1024;
+pub const LIMIT_CONTACTS: usize = 128;
 /// Bytes of one fragment of a message that is longer than that, unless a cohort is told otherwise.
 pub const FRAGMENT_BYTES: usize = 1 << 20;
 /// Bytes of a message that travels in fragments: the longest table, and what goes with it.

@@ -2,7 +2,7 @@
 //! parent of each rank that is asked for (`docs/protocol.md`, section 11).
 
 use super::PublisherMachine;
-use crate::asking::{Asking, Told, untold};
+use crate::asking::{Asking, Told, Unanswered, untold};
 use crate::config::{CohortConfig, ContactText};
 use crate::effect::{Misbehaviour, PeerId};
 use crate::message::Message;
@@ -53,11 +53,20 @@ impl PublisherMachine {
         }
         let asker = Asker { peer: from, request };
         self.tell_contacts(asker, told);
-        let due = self.now.after(self.config.cohort.silence);
         for (peer, ranks) in beyond {
             self.wire.mark(Transition::ContactsPassedOn);
-            let (_, question) = self.contacts.pass(asker, Some(peer), ranks, due);
-            self.wire.send(self.now, peer, question);
+            self.contacts.pass(asker, Some(peer), ranks);
+        }
+        self.pass_contacts_on();
+    }
+
+    /// Sends the questions whose way is free.
+    fn pass_contacts_on(&mut self) {
+        let patience = self.config.cohort.silence;
+        while let Some((_, way, question)) = self.contacts.next_to_send(self.now, patience) {
+            if let Some(peer) = way {
+                self.wire.send(self.now, peer, question);
+            }
         }
     }
 
@@ -88,16 +97,21 @@ impl PublisherMachine {
 
     /// Part of the answer to a question that was passed on: it goes on as it is.
     pub(crate) fn contacts_told(&mut self, from: PeerId, request: u64, contacts: Told) {
-        match self.contacts.heard(from, request, &contacts) {
-            Ok(Some(heard)) => self.tell_contacts(heard.asker, contacts),
+        let patience = self.config.cohort.silence;
+        match self.contacts.heard((self.now, patience), from, request, &contacts) {
+            Ok(Some(heard)) => {
+                self.tell_contacts(heard.asker, contacts);
+                if heard.left == 0 {
+                    self.pass_contacts_on();
+                }
+            }
             Ok(None) => {}
             Err(what) => self.misbehaved(from, what),
         }
     }
 
-    /// A neighbour is gone: what it was asked nobody can say, what it asked nobody needs to know.
+    /// A neighbour is gone: what it was asked nobody can say.
     pub(crate) fn contacts_gone(&mut self, peer: PeerId) {
-        self.contacts.forget(|asker| asker.peer == peer);
         let unanswered = self.contacts.gone(peer);
         self.contacts_untold(unanswered);
     }
@@ -106,9 +120,10 @@ impl PublisherMachine {
     pub(crate) fn tick_contacts(&mut self) {
         let overdue = self.contacts.overdue(self.now);
         self.contacts_untold(overdue);
+        self.pass_contacts_on();
     }
 
-    fn contacts_untold(&mut self, unanswered: Vec<(Asker, u64, Vec<Rank>)>) {
+    fn contacts_untold(&mut self, unanswered: Vec<Unanswered<Asker>>) {
         for (asker, _, missing) in unanswered {
             self.tell_contacts(asker, untold(missing));
         }

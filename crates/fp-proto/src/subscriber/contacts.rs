@@ -2,7 +2,7 @@
 //! rank is that answers it (`docs/protocol.md`, section 11).
 
 use super::{Phase, SubscriberMachine};
-use crate::asking::{Asking, Told, untold};
+use crate::asking::{Asking, Told, Unanswered, untold};
 use crate::bounds::LIMIT_CONTACTS;
 use crate::commands::CommandError;
 use crate::effect::{Misbehaviour, PeerId};
@@ -46,14 +46,20 @@ impl SubscriberMachine {
         if !in_bounds {
             return Err(CommandError::InvalidRanks { ranks: ranks.len(), size });
         }
-        let (request, question) = self.contacts.pass(Asker::Application, None, ranks, self.contacts_due());
-        self.put_question(question);
+        let request = self.contacts.pass(Asker::Application, None, ranks);
+        self.put_contact_questions();
         Ok(request)
     }
 
-    /// Before that every rank on the way has given up whom it waits for.
-    fn contacts_due(&self) -> Moment {
-        self.now.after(self.config.cohort.open_timeout)
+    /// Sends the questions whose way is free. Whoever is asked has given up all it waits for long before this rank does.
+    fn put_contact_questions(&mut self) {
+        let patience = self.config.cohort.open_timeout;
+        while let Some((asker, way, question)) = self.contacts.next_to_send(self.now, patience) {
+            match (asker, way) {
+                (Asker::Itself, Some(parent)) => self.wire.send(self.now, parent, question),
+                _ => self.put_question(question),
+            }
+        }
     }
 
     /// A child asks.
@@ -73,8 +79,8 @@ impl SubscriberMachine {
             return;
         }
         self.wire.mark(Transition::ContactsPassedOn);
-        let (_, question) = self.contacts.pass(asker, None, ranks, self.contacts_due());
-        self.put_question(question);
+        self.contacts.pass(asker, None, ranks);
+        self.put_contact_questions();
     }
 
     /// Asks the parent where the publisher rank is that answers this one: which a rank does once it has a question.
@@ -86,14 +92,18 @@ impl SubscriberMachine {
         self.wire.mark(Transition::AnswererSought);
         self.resolving.seeking = true;
         let ranks = vec![self.answering_rank()];
-        let (_, question) = self.contacts.pass(Asker::Itself, None, ranks, self.contacts_due());
-        self.wire.send(self.now, parent, question);
+        self.contacts.pass(Asker::Itself, Some(parent), ranks);
+        self.put_contact_questions();
     }
 
     /// Part of an answer has come.
     pub(crate) fn contacts_told(&mut self, from: PeerId, request: u64, contacts: Told) {
-        match self.contacts.heard(from, request, &contacts) {
-            Ok(Some(heard)) => self.tell_contacts(heard.asker, request, contacts, heard.left),
+        let patience = self.config.cohort.open_timeout;
+        match self.contacts.heard((self.now, patience), from, request, &contacts) {
+            Ok(Some(heard)) => {
+                self.tell_contacts(heard.asker, request, contacts, heard.left);
+                self.put_contact_questions();
+            }
             Ok(None) => {}
             Err(what) => self.misbehaved(from, what),
         }
@@ -131,9 +141,10 @@ impl SubscriberMachine {
     pub(crate) fn tick_contacts(&mut self) {
         let overdue = self.contacts.overdue(self.now);
         self.contacts_untold(overdue);
+        self.put_contact_questions();
     }
 
-    fn contacts_untold(&mut self, unanswered: Vec<(Asker, u64, Vec<Rank>)>) {
+    fn contacts_untold(&mut self, unanswered: Vec<Unanswered<Asker>>) {
         for (asker, request, missing) in unanswered {
             let sought = matches!(asker, Asker::Itself);
             if !sought || self.resolving.seeking {
