@@ -124,6 +124,10 @@ impl PublisherMachine {
     }
 
     fn contacts_untold(&mut self, unanswered: Vec<Unanswered<Asker>>) {
+        #[cfg(feature = "mutations")]
+        if self.mutated(crate::mutation::Mutation::ContactsForgotten) {
+            return;
+        }
         for (asker, _, missing) in unanswered {
             self.tell_contacts(asker, untold(missing));
         }
