@@ -114,12 +114,12 @@ def simulated_tables(runs):
         memory, moved = of["memory_bytes"], lambda stage: in_bytes(by[stage]["bytes"])
         sizes.append([name, f"{by['unchanged']['most_bytes_on_a_link']} B", *(moved(stage) for stage in (
             "unchanged", "one rank", "new layout", "every count", "attach")), *(in_bytes(memory[word]) for word in (
-                "publisher", "subscriber", "lead", "lead_contacts", "lead_layouts", "answering_rank_layouts")),
+                "publisher", "subscriber", "lead", "lead_layouts", "answering_rank_layouts")),
             str(of["control_links_peak"])])
     return [table(["M x N", "unchanged", "of it links", "one rank", "new layout", "every count", "owners known, new layout", "newcomer",
                    "data links (computed)", "detach", "death", "to run, s (processor)", "memory of the run"], times),
             table(["M x N", "most on a link, unchanged", "in all, unchanged", "one rank", "new layout", "every count", "attach",
-                   "publisher rank", "subscriber rank", "lead", "its contacts", "its layouts", "layouts of a rank that answers",
+                   "publisher rank", "subscriber rank", "lead", "its layouts", "layouts of a rank that answers",
                    "links"], sizes)]
 
 
@@ -136,10 +136,9 @@ def verdicts(runs):
                                      ("new layout, 1,024 x 8", (1_024, 8), "new layout", 5e3),
                                      ("every count changed, 131,072 x 8,192", (131_072, 8_192), "every count", 5e4)):
         line(what, size, stages(by[size])[stage]["time_us"] if size in by else None, bound, in_time)
-    worst = lambda *words: max(sum(of["memory_bytes"][word] for word in words) for of in runs)
-    for word, name in (("publisher", "a publisher rank"), ("subscriber", "a subscriber rank"), ("lead", "the lead, its cohort's contacts apart")):
+    worst = lambda word: max(of["memory_bytes"][word] for of in runs)
+    for word, name in (("publisher", "a publisher rank"), ("subscriber", "a subscriber rank"), ("lead", "the lead")):
         line(f"without layouts, {name}", None, worst(word), 64 << 10, in_bytes)
-    line("without layouts, the lead with its cohort's contacts", None, worst("lead", "lead_contacts"), 64 << 10, in_bytes)
     line("control links of a rank because of cohort size", None, max(of["control_links_peak"] for of in runs), 64, str)
     largest = by.get((131_072, 8_192))
     line("131,072 x 8,192, to run, s", (131_072, 8_192), largest and largest["wall_seconds"], LIMIT_S, lambda value: f"{value:.0f}")

@@ -148,11 +148,24 @@ impl Job<'_, '_, '_> {
         }
     }
 
+    /// Where an owner is that was never fetched from is asked for, and with it where all others of this fetch are.
+    fn checkout(&self, rank: Rank) -> Result<Checkout, ReadError> {
+        let owners = &self.shared.owners;
+        let found = owners.checkout(rank, self.epoch, self.deadline);
+        if !matches!(found, Checkout::NoContact) {
+            return Ok(found);
+        }
+        let pieces = self.gets.iter().flat_map(|get| get.planned.plan.pieces.iter());
+        let ranks = pieces.map(|piece| piece.block.rank).chain([rank]);
+        self.shared.learn_contacts((self.step, self.epoch), ranks, self.deadline)?;
+        Ok(owners.checkout(rank, self.epoch, self.deadline))
+    }
+
     /// Checks the links out, dialling those that are not there, several at a time.
     fn link_up(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
         let mut dials = Vec::new();
         for (at, errand) in errands.iter_mut().enumerate() {
-            match self.shared.owners.checkout(errand.rank, self.epoch, self.deadline) {
+            match self.checkout(errand.rank)? {
                 Checkout::Link(peer) => {
                     errand.peer = Some(peer);
                     errand.checked_out = true;

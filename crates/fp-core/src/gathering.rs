@@ -164,9 +164,9 @@ impl Gathered {
         }
     }
 
-    /// The contacts of all ranks: the lead alone needs them.
-    pub(crate) fn contacts(&self) -> Vec<ContactText> {
-        self.records.iter().map(|record| ContactText(record.text())).collect()
+    /// How many ranks gave their records.
+    pub(crate) fn size(&self) -> u32 {
+        u32::try_from(self.records.len()).unwrap_or(u32::MAX)
     }
 }
 

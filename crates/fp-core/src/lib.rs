@@ -35,6 +35,7 @@ mod publisher;
 mod records;
 mod registered;
 pub mod rendezvous;
+mod resolving;
 mod room;
 mod select;
 mod selected;

@@ -19,6 +19,8 @@ enum Slot {
 struct Inner {
     slots: BTreeMap<Rank, Slot>,
     contacts: BTreeMap<Rank, ContactText>,
+    /// Questions about contacts that are answered whole, until whoever asked has seen it.
+    answered: BTreeSet<u64>,
     uses: u64,
     /// The publisher's opening; links of an older one are not taken back.
     epoch: Option<Epoch>,
@@ -68,6 +70,28 @@ impl Owners {
         }
     }
 
+    /// Part of the answer to a question about contacts, of the present opening.
+    pub(crate) fn told(&self, request: u64, contacts: &[(Rank, Option<ContactText>)], left: usize) {
+        let mut inner = self.lock();
+        let known = contacts.iter().filter_map(|(rank, contact)| Some((*rank, contact.clone()?)));
+        inner.contacts.extend(known);
+        if left == 0 {
+            inner.answered.insert(request);
+        }
+    }
+
+    /// Whether that question is answered whole: once.
+    pub(crate) fn take_answer(&self, request: u64) -> bool {
+        self.lock().answered.remove(&request)
+    }
+
+    /// Those of these ranks of which nobody has said yet where they are, rising; none if that opening is over.
+    pub(crate) fn unknown(&self, epoch: Option<Epoch>, ranks: impl IntoIterator<Item = Rank>) -> Vec<Rank> {
+        let inner = self.lock();
+        let is_unknown = |rank: &Rank| inner.epoch == epoch && !inner.contacts.contains_key(rank);
+        ranks.into_iter().filter(is_unknown).collect::<BTreeSet<Rank>>().into_iter().collect()
+    }
+
     pub(crate) fn took(&self, step: StepId) {
         let mut inner = self.lock();
         inner.held.insert(step);
@@ -90,7 +114,8 @@ impl Owners {
     /// Another epoch, or none: every link of the old one is closed, those checked out when they come back.
     pub(crate) fn attached(&self, epoch: Option<Epoch>) {
         let mut inner = self.lock();
-        *inner = Inner { epoch, uses: inner.uses, ..Inner::default() };
+        let answered = std::mem::take(&mut inner.answered);
+        *inner = Inner { epoch, answered, uses: inner.uses, ..Inner::default() };
         drop(inner);
         self.returned.notify_all();
     }

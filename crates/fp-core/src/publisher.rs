@@ -268,8 +268,7 @@ impl PublisherShared {
             let _ = shared.close();
         }
         let ((shared, directory), gathered) = exchanged?;
-        let contacts = gathered.contacts();
-        shared.endpoint.drive(|state, now| state.machine.handle_gathered(now, contacts));
+        shared.endpoint.drive(|state, now| state.machine.handle_gathered(now, gathered.size()));
         Ok((shared, directory))
     }
 

@@ -19,10 +19,9 @@ use fp_proto::commands::Next;
 use fp_proto::config::{ContactText, Placement, SubscriberConfig, SubscriptionSpec, VariableSet};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure, ResolveOutcome};
-use fp_proto::message::{Assignment, MemberId, ResolveQuery};
+use fp_proto::message::{Assignment, MemberId};
 use fp_proto::outcome::{EndReason, StreamEnding};
 use fp_proto::subscriber::SubscriberMachine;
-use fp_proto::table;
 use fp_proto::time::Moment;
 use fp_transport::Link;
 use fp_types::{Epoch, Selection, StepId, StepTable, SubscriptionId, TableId, validate_name};
@@ -47,7 +46,7 @@ pub(crate) struct SubscriberRole {
     pub(crate) opened: Option<Result<Epoch, OpenFailure>>,
     closed: Option<CloseOutcome>,
     pub(crate) failure: Option<String>,
-    answers: HashMap<u64, ResolveOutcome>,
+    pub(crate) answers: HashMap<u64, ResolveOutcome>,
     owners: Arc<Owners>,
     selected: Arc<Selected>,
     /// Steps of the present epoch that readers and views hold.
@@ -97,6 +96,10 @@ impl Role for SubscriberRole {
             }
             Event::Resolved { request, outcome } => {
                 self.answers.insert(*request, outcome.clone());
+                return;
+            }
+            Event::Contacts { request, contacts, left } => {
+                self.owners.told(*request, contacts, *left);
                 return;
             }
             _ => {}
@@ -306,8 +309,7 @@ impl SubscriberShared {
         let (prepared, gathered) = gathering.exchange(prepared, Ready::of)?;
         let begun = Self::begin_opening(stream, &name, options, prepared, gathered.placement())?;
         if gathering.is_lead() {
-            let contacts = gathered.contacts();
-            begun.0.endpoint.drive(|state, now| state.machine.handle_gathered(now, contacts));
+            begun.0.endpoint.drive(|state, now| state.machine.handle_gathered(now, gathered.size()));
         }
         Ok(begun)
     }
@@ -416,44 +418,6 @@ impl SubscriberShared {
     /// The same, if they were asked for before.
     pub(crate) fn known_definitions(&self, epoch: Option<Epoch>, id: TableId) -> Option<Arc<StepTable>> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner).get(&(epoch, id)).cloned()
-    }
-
-    /// Asks the publisher which blocks the selections touch.
-    pub(crate) fn resolve(
-        &self,
-        (step, epoch): (StepId, Option<Epoch>),
-        id: TableId,
-        queries: Vec<ResolveQuery>,
-        deadline: Instant,
-    ) -> Result<StepTable, ReadError> {
-        let started = Instant::now();
-        Counters::add(&self.counters.resolves, 1);
-        let stream = self.stream.clone();
-        let (rank, asked) = self.endpoint.drive(|state, now| {
-            let of_epoch = state.machine.epoch() == epoch;
-            let request = of_epoch.then(|| state.machine.resolve(now, id, queries).ok()).flatten();
-            (state.machine.answering_rank(), request)
-        });
-        let lost = |what: &str| ReadError::Lost { stream: stream.clone(), step, rank, what: what.to_owned() };
-        let request = asked.ok_or_else(|| lost("its opening of the stream is over"))?;
-        let answer = self.endpoint.wait(deadline, |state, _| state.role.answers.remove(&request).ok_or(None));
-        match answer {
-            Some(ResolveOutcome::Table { encoded, owners }) => {
-                self.owners.learn(epoch, owners);
-                table::decode(&encoded).map_err(|error| {
-                    let what = format!("its table: {error}");
-                    ReadError::PeerMisbehaved { stream: stream.clone(), step, rank, what }
-                })
-            }
-            Some(ResolveOutcome::Unknown) => Err(lost("its layout is not known any more: the step is gone")),
-            Some(ResolveOutcome::Refused(source)) => Err(ReadError::NoLayout { stream, step, source }),
-            Some(ResolveOutcome::Lost) => Err(lost("nobody is left to ask for its layout")),
-            None => {
-                let waits_for = "the publisher's answer about the layout".to_owned();
-                let waited = started.elapsed();
-                Err(ReadError::TimedOut { stream, step, waited, waits_for })
-            }
-        }
     }
 
     pub(crate) fn release(&self, step: StepId, epoch: Option<Epoch>) {

@@ -2,6 +2,7 @@
 
 use crate::config::{ContactText, SubscriptionSpec, VariableSet};
 use crate::message::{ChangeKind, Decision, Message, ReadyReport};
+use fp_types::Rank;
 
 /// Bytes of a name or label.
 pub const LIMIT_NAME_BYTES: usize = 255;
@@ -9,9 +10,11 @@ pub const LIMIT_NAME_BYTES: usize = 255;
 pub const LIMIT_CONTACT_BYTES: usize = 1024;
 /// Names in a `VariableSet`, queries in a `Resolve`, entries in a `Log`.
 pub const LIMIT_ITEMS: usize = 4096;
+/// Ranks whose contacts are asked for in one message.
+pub const LIMIT_CONTACTS: usize = 128;
 /// Bytes of one fragment of a message that is longer than that, unless a cohort is told otherwise.
 pub const FRAGMENT_BYTES: usize = 1 << 20;
-/// Bytes of a message that travels in fragments: the longest table, and the contacts that go with it.
+/// Bytes of a message that travels in fragments: the longest table, and what goes with it.
 pub const LIMIT_LONG_BYTES: usize = crate::table::MAX_ENCODED_BYTES + crate::codec::LIMIT_MESSAGE_BYTES;
 /// Ranks and blocks that a `Ready` tells of, over all variables: no more than it has bytes, though a scalar takes none.
 pub const LIMIT_CHANGED_ITEMS: u64 = LIMIT_LONG_BYTES as u64;
@@ -36,6 +39,15 @@ fn at_most(len: usize, limit: usize, what: &'static str) -> Check {
 
 fn contact(contact: &ContactText) -> Check {
     at_most(contact.0.len(), LIMIT_CONTACT_BYTES, "contact")
+}
+
+/// At least one rank, no more than may be asked for at one time, each once.
+fn some_rising(ranks: impl ExactSizeIterator<Item = Rank>, what: &'static str) -> Check {
+    if ranks.len() == 0 {
+        Err(what)?
+    }
+    at_most(ranks.len(), LIMIT_CONTACTS, what)?;
+    if ranks.is_sorted_by(|one, next| one < next) { Ok(()) } else { Err(what) }
 }
 
 fn spec(spec: &SubscriptionSpec) -> Check {
@@ -80,6 +92,7 @@ impl Message {
         match self {
             Self::Join { contact: own, .. } => contact(own),
             Self::Welcome { parent, .. } => contact(parent),
+            Self::TreeHello { contact: own, .. } => contact(own),
             Self::Ready { report: merged, .. } => report(merged),
             Self::Log { entries, .. } => {
                 at_most(entries.len(), LIMIT_ITEMS, "log.entries")?;
@@ -90,17 +103,22 @@ impl Message {
                 spec(asked)
             }
             Self::Reselect { spec: asked } => spec(asked),
-            Self::Subscribed { peers, .. } | Self::Attached { peers, .. } => {
-                peers.iter().try_for_each(contact)
-            }
-            Self::TableReply { contacts, .. } => contacts.iter().try_for_each(contact),
             Self::Resolve { queries, .. } => {
                 at_most(queries.len(), LIMIT_ITEMS, "resolve.queries")?;
                 queries
                     .iter()
                     .try_for_each(|query| at_most(query.variable.len(), LIMIT_NAME_BYTES, "resolve.variable"))
             }
-            Self::Resolved { owners, .. } => owners.iter().try_for_each(|(_, owner)| contact(owner)),
+            Self::Resolved { owners, .. } => {
+                at_most(owners.len(), LIMIT_CONTACTS, "resolved.owners")?;
+                owners.iter().try_for_each(|(_, owner)| contact(owner))
+            }
+            Self::Subscribed { publisher_size: 0, .. } => Err("subscribed.publisher_size"),
+            Self::AskContacts { ranks, .. } => some_rising(ranks.iter().copied(), "ask_contacts.ranks"),
+            Self::Contacts { contacts, .. } => {
+                some_rising(contacts.iter().map(|(rank, _)| *rank), "contacts.contacts")?;
+                contacts.iter().filter_map(|(_, told)| told.as_ref()).try_for_each(contact)
+            }
             _ => Ok(()),
         }
     }
@@ -144,6 +162,8 @@ impl Message {
             Self::TableRefused { .. } => "TableRefused",
             Self::Unresolved { .. } => "Unresolved",
             Self::RestartHeard => "RestartHeard",
+            Self::AskContacts { .. } => "AskContacts",
+            Self::Contacts { .. } => "Contacts",
         }
     }
 }

@@ -40,6 +40,7 @@ enum Stage {
 
 struct Child {
     peer: PeerId,
+    contact: ContactText,
     open: bool,
 }
 
@@ -60,9 +61,10 @@ pub(crate) struct Cohort {
     pub(crate) epoch: Epoch,
     claim: Option<Claim>,
     stage: Stage,
+    /// At a lead that gathers: who has come, until all are told their parents.
     joined: BTreeMap<Rank, (PeerId, ContactText)>,
-    /// The contacts of all ranks, where a launcher gathered them.
-    gathered: Option<Vec<ContactText>>,
+    /// Whether the launcher has told the ranks where their parents are.
+    gathered: bool,
     parent: Option<PeerId>,
     children: BTreeMap<Rank, Child>,
     give_up: Moment,
@@ -90,7 +92,7 @@ impl Cohort {
             claim,
             stage,
             joined: BTreeMap::new(),
-            gathered: None,
+            gathered: false,
             parent: None,
             children: BTreeMap::new(),
             give_up,
@@ -147,13 +149,14 @@ impl Cohort {
         self.children.iter().map(|(&rank, child)| (rank, child.peer))
     }
 
-    /// The contacts of all ranks, at the lead of a complete cohort: handed over, as one list of them is enough.
-    pub(crate) fn take_directory(&mut self) -> Vec<ContactText> {
-        if let Some(gathered) = self.gathered.take() {
-            return gathered;
-        }
-        let own = std::iter::once(self.config.contact.clone());
-        own.chain(std::mem::take(&mut self.joined).into_values().map(|(_, contact)| contact)).collect()
+    /// The link to a child, and where it is: nobody else keeps that.
+    pub(crate) fn child(&self, rank: Rank) -> Option<(PeerId, &ContactText)> {
+        self.children.get(&rank).map(|child| (child.peer, &child.contact))
+    }
+
+    /// Where this rank's children are.
+    pub(crate) fn children_contacts(&self) -> impl Iterator<Item = (Rank, &ContactText)> {
+        self.children.iter().map(|(&rank, child)| (rank, &child.contact))
     }
 
     pub(crate) fn deadline(&self) -> Option<Moment> {
@@ -192,7 +195,12 @@ impl Cohort {
 
     fn present(&self) -> u32 {
         let searched = self.config.placement == Placement::Searched;
-        let others = if self.is_lead() && searched { self.joined.len() } else { self.children.len() };
+        let others = match self.stage {
+            // All had come, and their contacts are forgotten.
+            Stage::Waiting if self.is_lead() && searched => return self.config.size,
+            _ if self.is_lead() && searched => self.joined.len(),
+            _ => self.children.len(),
+        };
         u32::try_from(others).unwrap_or(u32::MAX).saturating_add(1)
     }
 
@@ -243,7 +251,8 @@ impl Cohort {
         wire.mark(Transition::CohortLinked);
         wire.set_role(peer, Role::Parent);
         self.parent = Some(peer);
-        wire.send(now, peer, Message::TreeHello { rank: self.config.rank });
+        let CohortConfig { rank, contact, .. } = &self.config;
+        wire.send(now, peer, Message::TreeHello { rank: *rank, contact: contact.clone() });
     }
 
     pub(crate) fn dial_failed(&mut self, now: Moment, wire: &mut Wire, ticket: DialTicket) -> Progress {
@@ -303,7 +312,13 @@ impl Cohort {
     }
 
     /// A child hangs itself under us.
-    pub(crate) fn child_hello(&mut self, now: Moment, wire: &mut Wire, peer: PeerId, rank: Rank) -> Progress {
+    pub(crate) fn child_hello(
+        &mut self,
+        now: Moment,
+        wire: &mut Wire,
+        peer: PeerId,
+        (rank, contact): (Rank, ContactText),
+    ) -> Progress {
         let expected =
             tree::children(rank_of(self), self.config.size, self.config.fan_out).any(|child| child == rank);
         if !expected || self.children.contains_key(&rank) || self.is_open() {
@@ -311,7 +326,7 @@ impl Cohort {
             return Progress::None;
         }
         wire.set_role(peer, Role::Child(rank));
-        self.children.insert(rank, Child { peer, open: false });
+        self.children.insert(rank, Child { peer, contact, open: false });
         self.review(now, wire)
     }
 
@@ -366,7 +381,7 @@ impl Cohort {
     fn all_joined(&self) -> bool {
         match self.config.placement {
             Placement::Searched => self.joined.len() + 1 == self.config.size as usize,
-            Placement::Gathered | Placement::Under { .. } => self.gathered.is_some(),
+            Placement::Gathered | Placement::Under { .. } => self.gathered,
         }
     }
 

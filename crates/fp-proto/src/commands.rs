@@ -110,6 +110,17 @@ pub enum CommandError {
     /// The stream has not been attached yet.
     #[error("the stream is not attached yet")]
     NotAttached,
+    /// These are no ranks of the publisher, or none, or too many for one question.
+    #[error(
+        "{ranks} ranks, to be of the publisher's {size}, and at most {} in one question",
+        crate::bounds::LIMIT_CONTACTS
+    )]
+    InvalidRanks {
+        /// How many.
+        ranks: usize,
+        /// The publisher's.
+        size: u32,
+    },
     /// The new selection is not acceptable.
     #[error("invalid selection: only the variables of a subscription can change")]
     InvalidSpec,

@@ -84,6 +84,15 @@ pub enum Event {
         /// What became of it.
         outcome: ResolveOutcome,
     },
+    /// Part of the answer to `ask_contacts` (subscriber): every rank that was asked for is in one part.
+    Contacts {
+        /// The request.
+        request: u64,
+        /// Where these publisher ranks are; `None` where nobody can say any more, as a rank on the way is lost.
+        contacts: Vec<(Rank, Option<ContactText>)>,
+        /// Ranks that are still to come.
+        left: usize,
+    },
     /// Another selection holds from this step on (subscriber).
     Reselected {
         /// The first step under it.
@@ -192,7 +201,7 @@ pub enum ResolveOutcome {
     Table {
         /// To be decoded by `table::decode`.
         encoded: Vec<u8>,
-        /// The contacts of the ranks that own those blocks.
+        /// Of the ranks that own those blocks, the contacts that came with the answer.
         owners: Vec<(Rank, ContactText)>,
     },
     /// No live step has that table any more.

@@ -34,16 +34,13 @@ pub(crate) fn cut(message: &Message, fragment_bytes: usize) -> Option<Vec<Messag
 
 /// Bytes that a message takes at most, if it is of a kind that can grow long; 0 for the others.
 fn estimate(message: &Message) -> usize {
-    let of_contacts = |len_bytes: usize, count: usize| len_bytes + FIXED_BYTES * (count + 1);
+    let of_table = |encoded: &Option<Vec<u8>>| FIXED_BYTES + encoded.as_ref().map_or(0, Vec::len);
     match message {
         Message::Ready { report, .. } => FIXED_BYTES + of_report(report),
-        Message::TableReply { encoded, contacts, .. } => {
-            let len_bytes: usize = contacts.iter().map(|contact| contact.0.len()).sum();
-            of_contacts(len_bytes, contacts.len()) + encoded.as_ref().map_or(0, Vec::len)
-        }
+        Message::TableReply { encoded, .. } => of_table(encoded),
         Message::Resolved { encoded, owners, .. } => {
-            let len_bytes: usize = owners.iter().map(|(_, contact)| contact.0.len()).sum();
-            of_contacts(len_bytes, owners.len()) + encoded.as_ref().map_or(0, Vec::len)
+            let contacts = owners.iter().map(|(_, contact)| contact.0.len() + FIXED_BYTES);
+            of_table(encoded) + contacts.sum::<usize>()
         }
         _ => 0,
     }
@@ -118,9 +115,7 @@ mod tests {
     use super::*;
     use crate::bounds::LIMIT_LONG_BYTES;
     use crate::config::ContactText;
-    use fp_types::{
-        Contribution, Dtype, PutChanges, Rank, Region, Shape, StepId, TableId, VariableDef, VariablePut,
-    };
+    use fp_types::{Contribution, Dtype, PutChanges, Rank, Region, Shape, StepId, VariableDef, VariablePut};
     use proptest::prelude::*;
 
     fn resolved(len_bytes: usize) -> Message {
@@ -174,10 +169,10 @@ mod tests {
         for message in [resolved(0), resolved(70_000), ready(0), ready(5_000)] {
             assert!(codec::encode(&message).len() <= estimate(&message), "{}", message.name());
         }
-        let reply = |contact: &str| Message::TableReply {
-            table: TableId([255; 16]),
+        let reply = |contact: &str| Message::Resolved {
+            request: u64::MAX,
             encoded: None,
-            contacts: vec![ContactText(contact.to_owned()); 500],
+            owners: vec![(Rank(u32::MAX), ContactText(contact.to_owned())); 500],
         };
         for message in [reply(""), reply(&"x".repeat(1024))] {
             assert!(codec::encode(&message).len() <= estimate(&message));

@@ -4,6 +4,7 @@
 //! socket, or sees a payload.
 #![forbid(unsafe_code)]
 
+mod asking;
 pub mod bounds;
 mod claim;
 pub mod codec;

@@ -219,6 +219,8 @@ pub enum Message {
     TreeHello {
         /// The child.
         rank: Rank,
+        /// Its contact, which the parent alone keeps.
+        contact: ContactText,
     },
     /// A subtree is complete.
     SubtreeOpen,
@@ -279,8 +281,6 @@ pub enum Message {
         /// The encoded table; `None` if no live step has it any more.
         #[serde(with = "serde_bytes")]
         encoded: Option<Vec<u8>>,
-        /// The contacts of all ranks, in rank order; only in the first answer over this link, otherwise empty.
-        contacts: Vec<ContactText>,
     },
     /// Down the publisher tree: the next entries of the lead's log.
     Log {
@@ -309,10 +309,8 @@ pub enum Message {
         member: MemberId,
         /// The first step that may be assigned.
         first: StepId,
-        /// Publisher ranks.
+        /// Publisher ranks: so many answer questions about layouts, but no more than the subscriber cohort has ranks.
         publisher_size: u32,
-        /// Where subscriber ranks send their questions: rank r to entry r modulo the length.
-        peers: Vec<ContactText>,
     },
     /// A step for this cohort; down its tree as well.
     Assign(Assignment),
@@ -359,8 +357,6 @@ pub enum Message {
         answerers: u32,
         /// Ranks of this cohort that ask them, each its own: the lowest so many. The others ask their parents.
         askers: u32,
-        /// Where those of them send their questions that are in the receiver's subtree, by rising rank.
-        peers: Vec<ContactText>,
     },
     /// Down the subscriber tree: the publisher is lost, a new epoch is awaited.
     AwaitingRestart {
@@ -387,7 +383,8 @@ pub enum Message {
         /// The encoded table; `None` if no live step has it any more.
         #[serde(with = "serde_bytes")]
         encoded: Option<Vec<u8>>,
-        /// The contacts of the ranks that own the blocks.
+        /// Of the ranks that own the blocks the contacts that the answering rank has at hand: its own, and those of its
+        /// children. The others are asked for.
         owners: Vec<(Rank, ContactText)>,
     },
 
@@ -417,4 +414,19 @@ pub enum Message {
     /// Up the subscriber tree, the answer to `AwaitingRestart`: releases that came before it on this link were of the
     /// epoch that is over, those that come after it are of the next.
     RestartHeard,
+    /// Where are these publisher ranks? From a subscriber rank to the publisher rank that answers it, or to its parent,
+    /// which passes it on; then along the publisher tree to the parent of each.
+    AskContacts {
+        /// The asker's number for it.
+        request: u64,
+        /// The ranks, rising, at least one.
+        ranks: Vec<Rank>,
+    },
+    /// The answer, in as many parts as come from different ranks: each rank that was asked for is in one of them.
+    Contacts {
+        /// The asker's number.
+        request: u64,
+        /// The contacts; `None` where nobody can say any more, as a rank on the way is lost.
+        contacts: Vec<(Rank, Option<ContactText>)>,
+    },
 }

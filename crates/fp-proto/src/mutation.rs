@@ -44,11 +44,13 @@ pub enum Mutation {
     ReservedNotPinned,
     /// A live incumbent does not stop a claim.
     IncumbentIgnored,
+    /// Whoever asked for contacts beyond a rank that is lost is told nothing.
+    ContactsForgotten,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -69,5 +71,6 @@ impl Mutation {
         Self::FreeWithoutRetire,
         Self::ReservedNotPinned,
         Self::IncumbentIgnored,
+        Self::ContactsForgotten,
     ];
 }

@@ -167,6 +167,15 @@ transitions! {
     TableAnswered = "table.answered",
     /// A question was about a table that is gone.
     TableUnknown = "table.unknown",
+
+    /// A rank passed on a question about contacts.
+    ContactsPassedOn = "contacts.passed-on",
+    /// Contacts were told.
+    ContactsTold = "contacts.told",
+    /// A contact was not to be had any more: a rank on the way is lost.
+    ContactsUnknown = "contacts.unknown",
+    /// A subscriber rank asked where the publisher rank is that answers it.
+    AnswererSought = "contacts.answerer-sought",
 }
 
 /// A set of transitions.

@@ -26,20 +26,6 @@ pub fn child_towards(top: Rank, rank: Rank, fan_out: u32) -> Option<Rank> {
     way.find(|&rank| parent(rank, fan_out) == Some(top))
 }
 
-/// The ranks of the subtree of `top`, itself among them, rising.
-pub fn subtree(top: Rank, size: u32, fan_out: u32) -> impl Iterator<Item = Rank> {
-    let fan_out = u64::from(fan_out.max(1));
-    let (top, size) = (u64::from(top.0), u64::from(size));
-    let below =
-        move |&(first, end): &(u64, u64)| Some((first * fan_out + 1, (end - 1) * fan_out + fan_out + 1));
-    let levels =
-        std::iter::successors(Some((top, top + 1)), below).take_while(move |&(first, _)| first < size);
-    levels
-        .flat_map(move |(first, end)| first..end.min(size))
-        .filter_map(|rank| u32::try_from(rank).ok())
-        .map(Rank)
-}
-
 /// Levels of the tree below `rank`; 0 for a leaf.
 pub fn height(rank: Rank, size: u32, fan_out: u32) -> u32 {
     let first_child = |rank: &Rank| children(*rank, size, fan_out).next();
@@ -80,22 +66,6 @@ mod tests {
                         let found = are_below(Rank(top), (Rank(first), Rank(last)), fan_out);
                         assert_eq!(found, expected, "{first} to {last} below {top}, {fan_out} children each");
                     }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_subtree_lists_its_ranks() {
-        for fan_out in [1u32, 2, 16] {
-            for size in [1u32, 5, 40, 300] {
-                for top in 0..size.min(20) {
-                    let climbs = |rank: &Rank| {
-                        std::iter::successors(Some(*rank), |&rank| parent(rank, fan_out))
-                            .any(|rank| rank.0 == top)
-                    };
-                    let expected: Vec<Rank> = (0..size).map(Rank).filter(climbs).collect();
-                    assert_eq!(subtree(Rank(top), size, fan_out).collect::<Vec<_>>(), expected);
                 }
             }
         }

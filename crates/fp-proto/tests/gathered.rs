@@ -85,7 +85,7 @@ fn talk(now: Moment, lead: &mut PublisherMachine, rank: &mut PublisherMachine) -
 #[test]
 fn a_cohort_opens_without_a_search_and_without_a_call() {
     let (mut lead, mut rank) = (lead(), publisher(1, under()));
-    lead.handle_gathered(START, vec![contact(0), contact(1)]);
+    lead.handle_gathered(START, 2);
     let ticket = dialled(&effects(&mut rank));
     rank.handle_dialled(START, ticket, OTHER);
     lead.handle_accepted(START, OTHER);
@@ -102,7 +102,7 @@ fn a_child_that_comes_before_the_contacts_is_no_mistake() {
     rank.handle_dialled(START, ticket, OTHER);
     lead.handle_accepted(START, OTHER);
     assert_eq!(talk(START, &mut lead, &mut rank), (Vec::new(), Vec::new()));
-    lead.handle_gathered(START, vec![contact(0), contact(1)]);
+    lead.handle_gathered(START, 2);
     let (of_lead, of_rank) = talk(START, &mut lead, &mut rank);
     assert_eq!((of_lead.len(), of_rank.len()), (1, 1));
 }
@@ -114,7 +114,7 @@ fn the_time_for_opening_begins_after_the_launcher_is_done() {
     let late = START.after(timeout * 10);
     lead.handle_timeout(late);
     assert!(events(&effects(&mut lead)).is_empty(), "how long the launcher takes is not ours");
-    lead.handle_gathered(late, vec![contact(0), contact(1)]);
+    lead.handle_gathered(late, 2);
     lead.handle_timeout(late.after(timeout - Duration::from_millis(1)));
     assert!(events(&effects(&mut lead)).is_empty());
     assert_eq!(lead.deadline(), Some(late.after(timeout)));
@@ -136,7 +136,7 @@ fn who_asks_for_a_place_is_of_another_run() {
 #[test]
 fn contacts_that_are_too_few_fail_the_opening() {
     let mut lead = lead();
-    lead.handle_gathered(START, vec![contact(0)]);
+    lead.handle_gathered(START, 1);
     let mismatch = RefusalReason::CohortMismatch { rank: Rank(0), size: 1, expected_size: 2 };
     assert_eq!(events(&effects(&mut lead)), [Event::OpenFailed(OpenFailure::Refused(mismatch))]);
 }
@@ -155,6 +155,6 @@ fn a_subscriber_cohort_claims_no_name() {
     let config = SubscriberConfig::new(cohort(0, Placement::Gathered), EPOCH, "heat");
     let mut lead = SubscriberMachine::new(config, START);
     assert_eq!(std::iter::from_fn(|| lead.poll()).count(), 0, "it waits for the launcher");
-    lead.handle_gathered(START, vec![contact(0), contact(1)]);
+    lead.handle_gathered(START, 2);
     assert_eq!(std::iter::from_fn(|| lead.poll()).count(), 0, "and for its other rank");
 }

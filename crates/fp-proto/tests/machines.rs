@@ -174,7 +174,8 @@ impl Subscribers {
         subscribers.lead.handle_listing(START, Vec::new());
         subscribers.lead.handle_accepted(START, CHILD);
         let join = Message::Join { rank: Rank(1), size: 2, contact: contact("reader.1") };
-        for message in [join, Message::TreeHello { rank: Rank(1) }, Message::SubtreeOpen] {
+        let hello = Message::TreeHello { rank: Rank(1), contact: contact("reader.1") };
+        for message in [join, hello, Message::SubtreeOpen] {
             subscribers.lead.handle_message(START, CHILD, message);
         }
         subscribers
@@ -191,7 +192,6 @@ impl Subscribers {
             member: MemberId(0),
             first: StepId(0),
             publisher_size: 1,
-            peers: vec![contact("stream.0")],
         };
         self.lead.handle_message(now, publisher, subscribed);
         effects(|| self.lead.poll());
@@ -302,11 +302,7 @@ fn a_corrupt_table_from_above_is_the_fault_of_who_sent_it() {
     );
     effects(|| publishers.other.poll());
     let encoded = Some(vec![1, 2, 3]);
-    publishers.other.handle_message(
-        START,
-        TREE,
-        Message::TableReply { table, encoded, contacts: Vec::new() },
-    );
+    publishers.other.handle_message(START, TREE, Message::TableReply { table, encoded });
     let heard = effects(|| publishers.other.poll());
     let reason = NoTable::Unreadable { rank: Rank(0) };
     assert_eq!(sent_to(&heard, ASKER).first(), Some(&Message::Unresolved { request: 5, reason }));
@@ -340,6 +336,16 @@ fn a_release_of_an_epoch_that_is_over_is_not_one_of_the_next() {
     assert!(heard.contains(&Effect::Disconnect { peer: CHILD, reason }), "{heard:?}");
 }
 
+/// The rank asks its parent where its answerer is, is told, and dials it.
+fn told_its_answerer(rank: &mut SubscriberMachine) -> DialTicket {
+    let asked = sent_to(&effects(|| rank.poll()), TREE);
+    let [Message::AskContacts { request, ranks }] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(ranks[..], [Rank(0)], "rank 1 modulo one publisher rank");
+    let contacts = vec![(Rank(0), Some(contact("stream.0")))];
+    rank.handle_message(START, TREE, Message::Contacts { request: *request, contacts });
+    dialled(&effects(|| rank.poll()))
+}
+
 #[test]
 fn a_dial_of_an_epoch_that_is_over_fails_without_consequence() {
     let mut config = SubscriberConfig::new(cohort("reader", 1, 1 << 20), Epoch(3), "stream");
@@ -354,8 +360,7 @@ fn a_dial_of_an_epoch_that_is_over_fails_without_consequence() {
         first: StepId(0),
         publisher_size: 1,
         answerers: 1,
-        askers: 32,
-        peers: vec![contact("stream.0")],
+        askers: 2,
     };
     let epoch = Epoch(3);
     for message in [
@@ -368,13 +373,13 @@ fn a_dial_of_an_epoch_that_is_over_fails_without_consequence() {
     }
     effects(|| rank.poll());
     rank.resolve(START, TableId([1; 16]), Vec::new()).expect("it is attached");
-    let stale = dialled(&effects(|| rank.poll()));
+    let stale = told_its_answerer(&mut rank);
     let reason = EndReason::Lost { rank: Rank(0), reason: LossReason::Disconnected };
     rank.handle_message(START, TREE, Message::AwaitingRestart { reason });
     rank.handle_message(START, TREE, attached(Epoch(8)));
     assert_eq!(sent_to(&effects(|| rank.poll()), TREE), [Message::RestartHeard]);
     let request = rank.resolve(START, TableId([1; 16]), Vec::new()).expect("it is attached");
-    let ticket = dialled(&effects(|| rank.poll()));
+    let ticket = told_its_answerer(&mut rank);
     rank.handle_dial_failed(START, stale);
     assert_eq!(effects(|| rank.poll()), []);
     rank.handle_dial_failed(START, ticket);

@@ -45,7 +45,7 @@ fn what_changed_travels_and_nothing_else() {
     let longest = |stage: &str| run.stage(stage).books.longest_bytes("Ready");
     assert!(longest("one rank") < 2 * longest("new layout"), "one rank's blocks, not all ranks'");
     assert!(longest("every count") > 2 * longest("unchanged"), "the counts of a subtree");
-    // A rank that answered for many layouts holds those of live steps and the latest, some 10 KiB each with the contacts.
+    // A rank that answered for many layouts holds those of live steps and the latest, some 5 KiB each.
     assert!(run.memory.publisher_layouts <= 40 << 10, "{:?}", run.memory);
 }
 
@@ -65,14 +65,26 @@ fn a_coordinator_does_not_grow_with_either_cohort() {
     assert!(grown(|run| run.memory.subscriber_own), "{:?}, {:?}", few.memory, many.memory);
 }
 
+/// Nobody has the contacts of a cohort, neither the lead that lets it in nor a rank that answers for its layouts: they are
+/// asked for, each once by each that needs it.
 #[test]
-fn a_subscriber_rank_hears_the_contacts_of_its_subtree_alone() {
-    let run = small(64, 512);
-    let attached = run.stage("attach").books.traffic["Attached"];
-    assert_eq!(attached.messages, 511);
-    // A contact is some 65 bytes long. Each rank's goes down three levels at most, once on each.
-    assert!(attached.bytes <= 511 * (3 * 72 + 64), "{attached:?}");
-    assert!(attached.longest_bytes <= (1 + 16 + 256) * 72 + 64, "{attached:?}");
+fn contacts_are_told_to_those_who_ask_and_to_nobody_else() {
+    for run in [small(64, 512), small(4_096, 64)] {
+        assert!(run.violations.is_empty(), "{} x {}: {:?}", run.publishers, run.subscribers, run.violations);
+        assert!(run.memory.lead_own <= 64 << 10, "{:?}", run.memory);
+        let books = &run.stage("attach").books;
+        for kind in ["Subscribed", "Attached"] {
+            assert!(books.longest_bytes(kind) <= 64, "{kind} takes {} bytes", books.longest_bytes(kind));
+        }
+        assert!(!books.traffic.contains_key("AskContacts"), "who has no question asks for nothing");
+        // Those of one rank and its children, some 65 bytes each.
+        let first = run.stage("first layout").books.traffic["Contacts"];
+        assert!(first.longest_bytes <= 17 * 80, "{first:?}");
+        for stage in ["unchanged", "one rank", "new layout"] {
+            let traffic = &run.stage(stage).books.traffic;
+            assert!(!traffic.contains_key("AskContacts"), "{stage}: the owners are the same");
+        }
+    }
 }
 
 #[test]

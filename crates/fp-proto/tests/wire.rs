@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-const CONTROL_VARIANTS: usize = 36;
+const CONTROL_VARIANTS: usize = 38;
 const DATA_VARIANTS: usize = 10;
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,33 +1,33 @@
 //! A cohort whose launcher has the ranks exchange their contacts (MPI): nobody searches, nobody calls the lead.
 
 use super::{Cohort, Progress, Stage};
-use crate::config::{ContactText, Placement};
+use crate::config::Placement;
 use crate::event::OpenFailure;
 use crate::outcome::RefusalReason;
 use crate::time::Moment;
 use crate::wire::Wire;
 
 impl Cohort {
-    /// The launcher has exchanged the contacts of all ranks, rising by rank: at the lead. How long that took is not
-    /// counted: the time for opening begins anew.
-    pub(crate) fn gathered(&mut self, now: Moment, wire: &mut Wire, contacts: Vec<ContactText>) -> Progress {
-        if self.config.placement != Placement::Gathered || self.gathered.is_some() {
+    /// The launcher has exchanged the contacts of so many ranks: at the lead, which needs none of them, as its children
+    /// tell it theirs. How long that took is not counted: the time for opening begins anew.
+    pub(crate) fn gathered(&mut self, now: Moment, wire: &mut Wire, size: u32) -> Progress {
+        if self.config.placement != Placement::Gathered || self.gathered {
             return Progress::None;
         }
-        let (rank, size, expected_size) = (self.config.rank, contacts.len() as u32, self.config.size);
+        let (rank, expected_size) = (self.config.rank, self.config.size);
         if size != expected_size {
             let mismatch = RefusalReason::CohortMismatch { rank, size, expected_size };
             return self.fail(OpenFailure::Refused(mismatch));
         }
         self.give_up = now.after(self.config.open_timeout);
-        self.gathered = Some(contacts);
+        self.gathered = true;
         self.review(now, wire)
     }
 
     /// Whether the lead holds its name, if it needs one, and the launcher has not told it where the others are: that
     /// wait is the launcher's.
     pub(super) fn awaits_launcher(&self) -> bool {
-        let gathers = self.config.placement == Placement::Gathered && self.gathered.is_none();
+        let gathers = self.config.placement == Placement::Gathered && !self.gathered;
         gathers && matches!(self.stage, Stage::Gathering)
     }
 }

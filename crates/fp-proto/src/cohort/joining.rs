@@ -107,11 +107,12 @@ impl Cohort {
         self.stage = Stage::Searching(search);
     }
 
-    /// Tells every rank its parent.
+    /// Tells every rank its parent, and forgets them: each tells its parent, which keeps it, where it is.
     pub(super) fn welcome_all(&mut self, now: Moment, wire: &mut Wire) {
-        for (&rank, (peer, _)) in &self.joined {
+        let joined = std::mem::take(&mut self.joined);
+        for (&rank, (peer, _)) in &joined {
             let parent = tree::parent(rank, self.config.fan_out).unwrap_or(Rank(0));
-            let contact = match self.joined.get(&parent) {
+            let contact = match joined.get(&parent) {
                 Some((_, contact)) => contact.clone(),
                 None => self.config.contact.clone(),
             };

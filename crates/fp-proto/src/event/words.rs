@@ -25,6 +25,9 @@ impl fmt::Display for Event {
             Self::RankLagging { step, rank } => write!(f, "step {step} waits for rank {rank}"),
             Self::RankLost { rank, reason } => write!(f, "rank {rank} of the own cohort is lost: {reason}"),
             Self::Resolved { request, .. } => write!(f, "question {request} about a layout is answered"),
+            Self::Contacts { request, contacts, left } => {
+                write!(f, "question {request} about contacts: {} came, {left} are to come", contacts.len())
+            }
             Self::Reselected { first } => write!(f, "other variables come from step {first} on"),
             Self::AwaitingRestart { reason } => write!(f, "a new epoch is awaited: {reason}"),
             Self::Restarted { epoch, first } => write!(f, "restarted at step {first}, epoch {epoch}"),

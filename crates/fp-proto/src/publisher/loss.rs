@@ -13,6 +13,7 @@ impl PublisherMachine {
     /// A link is gone, with the role it had.
     pub(crate) fn lost_link(&mut self, peer: PeerId, role: Role, reason: LossReason) {
         self.asker_gone(peer, role);
+        self.contacts_gone(peer);
         match role {
             Role::Parent | Role::Child(_) => self.lost_relative(role, reason),
             Role::Member(member) => self.member_lost(member, reason),

@@ -1,6 +1,7 @@
 //! The machine of one publisher rank. This file dispatches; what each input means stands in the files beside it.
 
 mod change;
+mod contacts;
 mod draining;
 mod lead;
 mod ledger;
@@ -13,7 +14,7 @@ mod tables;
 pub use ledger::{PRECIOUS, RESERVE};
 
 use crate::cohort::{Cohort, Progress};
-use crate::config::{ContactText, PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
+use crate::config::{PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
 use crate::event::{Event, OpenFailure};
 use crate::message::{Decision, Message};
@@ -22,6 +23,7 @@ use crate::time::Moment;
 use crate::transition::{Transition, TransitionSet};
 use crate::wire::{Role, Wire};
 use change::Changes;
+use contacts::Contacts;
 use draining::Draining;
 use fp_types::{Contribution, PutChanges, Rank, StepId, SubscriptionId};
 use lead::Lead;
@@ -65,6 +67,7 @@ pub struct PublisherMachine {
     pub(crate) merging: Merging,
     pub(crate) changes: Changes,
     pub(crate) tables: Tables,
+    pub(crate) contacts: Contacts,
     pub(crate) draining: Draining,
     /// What only the lead has.
     pub(crate) lead: Option<Lead>,
@@ -94,6 +97,7 @@ impl PublisherMachine {
             merging: Merging::default(),
             changes: Changes::default(),
             tables: Tables::default(),
+            contacts: Contacts::default(),
             draining: Draining::default(),
             lead,
             last_reported: None,
@@ -168,8 +172,9 @@ impl PublisherMachine {
         if self.phase == Phase::Closed {
             return None;
         }
+        let asked = self.contacts.deadline();
         let due = [self.wire.deadline(), self.cohort.deadline(), self.lag_deadline(), self.drain_deadline()];
-        due.into_iter().flatten().min()
+        due.into_iter().flatten().chain(asked).min()
     }
 
     /// A peer dialled us.
@@ -215,11 +220,10 @@ impl PublisherMachine {
         self.finish();
     }
 
-    /// The launcher has exchanged the contacts of all ranks, rising by rank: for the lead of a cohort that is
-    /// `Placement::Gathered`.
-    pub fn handle_gathered(&mut self, now: Moment, contacts: Vec<ContactText>) {
+    /// The launcher has exchanged the contacts of so many ranks: for the lead of a cohort that is `Placement::Gathered`.
+    pub fn handle_gathered(&mut self, now: Moment, size: u32) {
         self.enter(now);
-        let progress = self.cohort.gathered(now, &mut self.wire, contacts);
+        let progress = self.cohort.gathered(now, &mut self.wire, size);
         self.cohort_progress(progress);
         self.finish();
     }
@@ -248,6 +252,7 @@ impl PublisherMachine {
         let progress = self.cohort.tick(now, &mut self.wire);
         self.cohort_progress(progress);
         self.tick_lag();
+        self.tick_contacts();
         self.tick_drain();
         self.finish();
     }
@@ -333,7 +338,9 @@ impl PublisherMachine {
             Message::Join { rank, size, contact } if self.cohort.is_lead() => {
                 self.cohort.joins(now, &mut self.wire, from, rank, size, contact)
             }
-            Message::TreeHello { rank } => self.cohort.child_hello(now, &mut self.wire, from, rank),
+            Message::TreeHello { rank, contact } => {
+                self.cohort.child_hello(now, &mut self.wire, from, (rank, contact))
+            }
             Message::Subscribe { spec, label, cohort_size, credit } if self.cohort.is_lead() => {
                 self.subscribe(from, lead::Ask { spec, label, cohort_size, credit });
                 Progress::None
@@ -341,6 +348,11 @@ impl PublisherMachine {
             Message::Resolve { request, table, queries } => {
                 self.wire.set_role(from, Role::Asker);
                 self.resolve(from, request, table, queries);
+                Progress::None
+            }
+            Message::AskContacts { request, ranks } => {
+                self.wire.set_role(from, Role::Asker);
+                self.contacts_asked(from, request, ranks);
                 Progress::None
             }
             other => {
@@ -364,8 +376,8 @@ impl PublisherMachine {
             (Role::Lead, Message::Refused { reason }) => {
                 self.cohort.refused(now, &mut self.wire, from, reason)
             }
-            (Role::Joiner(rank), Message::TreeHello { rank: said }) if said == rank => {
-                self.cohort.child_hello(now, &mut self.wire, from, rank)
+            (Role::Joiner(rank), Message::TreeHello { rank: said, contact }) if said == rank => {
+                self.cohort.child_hello(now, &mut self.wire, from, (rank, contact))
             }
             (_, other) => {
                 self.unexpected(from, &other);
@@ -384,10 +396,10 @@ impl PublisherMachine {
             }
             Message::Log { serial, entries } => self.log_from_above(from, serial, entries),
             Message::RankLost { rank, reason } => self.lost_from_above(rank, reason),
-            Message::TableReply { table, encoded, contacts } => {
-                self.table_reply(from, table, encoded, contacts);
-            }
+            Message::TableReply { table, encoded } => self.table_reply(from, table, encoded),
             Message::TableRefused { table, reason } => self.table_refused(table, &reason),
+            Message::AskContacts { request, ranks } => self.contacts_asked(from, request, ranks),
+            Message::Contacts { request, contacts } => self.contacts_told(from, request, contacts),
             other => self.unexpected(from, &other),
         }
     }
@@ -406,6 +418,8 @@ impl PublisherMachine {
             Message::Late { step, rank } => self.late(step, rank),
             Message::RankLost { rank, reason } => self.lost_from_below(rank, reason),
             Message::TableRequest { table } => self.table_request(from, table),
+            Message::AskContacts { request, ranks } => self.contacts_asked(from, request, ranks),
+            Message::Contacts { request, contacts } => self.contacts_told(from, request, contacts),
             other => self.unexpected(from, &other),
         }
     }
@@ -414,6 +428,7 @@ impl PublisherMachine {
         match message {
             Message::Heartbeat => {}
             Message::Resolve { request, table, queries } => self.resolve(from, request, table, queries),
+            Message::AskContacts { request, ranks } => self.contacts_asked(from, request, ranks),
             other => self.unexpected(from, &other),
         }
     }
@@ -449,9 +464,7 @@ impl PublisherMachine {
         }
         self.phase = Phase::Streaming;
         self.wire.event(Event::Opened { epoch: self.cohort.epoch });
-        let directory = self.cohort.take_directory();
         if let Some(lead) = &mut self.lead {
-            lead.directory = directory;
             let early = std::mem::take(&mut lead.early);
             for (peer, ask) in early {
                 self.subscribe(peer, ask);

@@ -3,7 +3,7 @@
 
 use super::PublisherMachine;
 use super::ledger::Ledger;
-use crate::config::{CohortConfig, ContactText};
+use crate::config::CohortConfig;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::message::{Message, NoTable, ResolveQuery};
 use crate::transition::Transition;
@@ -40,13 +40,10 @@ pub(crate) struct Tables {
     pub(crate) latest: Option<TableId>,
     /// The bytes of the table that went down last, as all children ask for the same one.
     encoded: Option<(TableId, Vec<u8>)>,
-    contacts: Vec<ContactText>,
     asked: BTreeSet<TableId>,
     questions: BTreeMap<TableId, Vec<Question>>,
     /// Children that wait for a table.
     below: BTreeMap<TableId, Vec<PeerId>>,
-    /// Children that have the contacts already.
-    informed: BTreeSet<PeerId>,
 }
 
 impl Tables {
@@ -125,19 +122,10 @@ impl PublisherMachine {
             return;
         }
         self.wire.mark(Transition::TableAnswered);
-        let owners =
-            owners(&part).into_iter().filter_map(|rank| Some((rank, self.contact_of(rank)?))).collect();
+        let owners = self.contacts_at_hand(&owners(&part));
         let encoded = Some(table::encode(&part));
         let message = Message::Resolved { request: question.request, encoded, owners };
         self.wire.send(self.now, question.from, message);
-    }
-
-    fn contact_of(&self, rank: Rank) -> Option<ContactText> {
-        if rank == self.config.cohort.rank {
-            return Some(self.config.cohort.contact.clone());
-        }
-        let directory = self.lead.as_ref().map_or(&self.tables.contacts, |lead| &lead.directory);
-        directory.get(rank.0 as usize).cloned()
     }
 
     fn answer_unknown(&mut self, from: PeerId, request: u64) {
@@ -165,24 +153,12 @@ impl PublisherMachine {
     }
 
     fn pass_down(&mut self, to: PeerId, id: TableId, table: Option<&StepTable>) {
-        let first = table.is_some() && self.tables.informed.insert(to);
-        let directory = self.lead.as_ref().map_or(&self.tables.contacts, |lead| &lead.directory);
-        let contacts = if first { directory.clone() } else { Vec::new() };
         let encoded = table.map(|table| self.tables.encode(id, table));
-        self.wire.send(self.now, to, Message::TableReply { table: id, encoded, contacts });
+        self.wire.send(self.now, to, Message::TableReply { table: id, encoded });
     }
 
     /// The parent's answer: everybody who waited for it is served.
-    pub(crate) fn table_reply(
-        &mut self,
-        from: PeerId,
-        id: TableId,
-        encoded: Option<Vec<u8>>,
-        contacts: Vec<ContactText>,
-    ) {
-        if !contacts.is_empty() {
-            self.tables.contacts = contacts;
-        }
+    pub(crate) fn table_reply(&mut self, from: PeerId, id: TableId, encoded: Option<Vec<u8>>) {
         let Some(encoded) = encoded else {
             self.table_gone(id);
             return;
@@ -249,7 +225,6 @@ impl PublisherMachine {
         if matches!(role, Role::Asker | Role::Member(_)) {
             self.tables.questions.values_mut().for_each(|list| list.retain(|question| question.from != peer));
         }
-        self.tables.informed.remove(&peer);
         self.tables.below.values_mut().for_each(|list| list.retain(|&child| child != peer));
     }
 }

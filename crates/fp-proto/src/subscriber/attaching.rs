@@ -9,10 +9,8 @@ use crate::outcome::{EndReason, RefusalReason};
 use crate::search::{Found, Search};
 use crate::time::Moment;
 use crate::transition::Transition;
-use crate::tree;
 use crate::wire::{Role, Wire};
-use fp_types::{Epoch, Rank, StepId, SubscriptionId};
-use std::collections::BTreeMap;
+use fp_types::{Epoch, StepId, SubscriptionId};
 
 /// Where attaching stands; only the lead has more than the epoch.
 #[derive(Default)]
@@ -23,8 +21,8 @@ pub(crate) struct Attachment {
     asked: Option<Epoch>,
     epoch: Option<Epoch>,
     membership: Option<(SubscriptionId, MemberId)>,
-    /// Where this rank sends its questions, if not to its parent; how many such publisher ranks the whole cohort has,
-    /// and how many ranks that ask them.
+    /// Where this rank sends its questions, if not to its parent, once it has asked for that; how many such publisher
+    /// ranks the whole cohort has, and how many ranks that ask them.
     pub(crate) answerer: Option<ContactText>,
     pub(crate) answerers: u32,
     pub(crate) askers: u32,
@@ -143,13 +141,13 @@ impl SubscriberMachine {
     /// The publisher's lead speaks.
     pub(crate) fn hear_publisher(&mut self, from: PeerId, message: Message) {
         match message {
-            Message::Subscribed { subscription, member, first, publisher_size, peers }
+            Message::Subscribed { subscription, member, first, publisher_size }
                 if self.attachment.search.is_some() =>
             {
                 let epoch = self.attachment.asked.unwrap_or(Epoch(0));
                 self.attachment.publisher_size = publisher_size;
-                let peers = self.share_answerers(&peers);
-                self.attached(epoch, (subscription, member), first, peers);
+                self.share_answerers();
+                self.attached(epoch, (subscription, member), first);
             }
             Message::Refused { reason } if self.attachment.search.is_some() => {
                 self.publisher_refused(from, reason)
@@ -164,24 +162,19 @@ impl SubscriberMachine {
             Message::StreamEnd { reason, skipped } => self.publisher_ended(reason, skipped),
             Message::Resolved { request, encoded, owners } => self.resolved(request, encoded, owners),
             Message::Unresolved { request, reason } => self.unresolved(request, reason),
+            Message::Contacts { request, contacts } => self.contacts_told(from, request, contacts),
             other => self.unexpected(from, &other),
         }
     }
 
     /// The cohort is attached, to this epoch.
-    fn attached(
-        &mut self,
-        epoch: Epoch,
-        membership: (SubscriptionId, MemberId),
-        first: StepId,
-        peers: Vec<ContactText>,
-    ) {
+    fn attached(&mut self, epoch: Epoch, membership: (SubscriptionId, MemberId), first: StepId) {
         self.wire.mark(Transition::SubscriberAttached);
         self.attachment.search = None;
         self.attachment.give_up = None;
         self.attachment.epoch = Some(epoch);
         self.attachment.membership = Some(membership);
-        self.tell_attached(epoch, membership, first, peers);
+        self.tell_attached(epoch, membership, first);
         self.stream.start(first);
         if self.phase != Phase::Attaching {
             return;
@@ -195,49 +188,26 @@ impl SubscriberMachine {
         }
     }
 
-    /// At the lead: how many ranks ask which publisher ranks, and the contact for each of those, by rising rank.
-    fn share_answerers(&mut self, peers: &[ContactText]) -> Vec<ContactText> {
+    /// At the lead: how many ranks ask, and how many publisher ranks answer them.
+    fn share_answerers(&mut self) {
         let CohortConfig { size, .. } = self.config.cohort;
-        self.attachment.answerers = u32::try_from(peers.len()).unwrap_or(u32::MAX);
+        self.attachment.answerers = self.attachment.publisher_size.min(size);
         let most = self.attachment.answerers.saturating_mul(self.config.askers_each.max(1));
         self.attachment.askers = size.min(most);
-        peers.iter().cycle().take(self.attachment.askers as usize).cloned().collect()
     }
 
-    /// Tells every child, and with it the contacts for the askers of its subtree. Of the contacts, by rising rank, the
-    /// first is for this rank if it asks.
+    /// Tells every child. Where a rank's answerer is it asks its parent once it has a question.
     fn tell_attached(
         &mut self,
         epoch: Epoch,
         (subscription, member): (SubscriptionId, MemberId),
         first: StepId,
-        peers: Vec<ContactText>,
     ) {
-        let CohortConfig { rank: own, size, fan_out, .. } = self.config.cohort;
-        let Attachment { publisher_size, answerers, askers, .. } = self.attachment;
-        let mut below: BTreeMap<Rank, Vec<ContactText>> = BTreeMap::new();
         self.attachment.answerer = None;
-        for (rank, contact) in tree::subtree(own, size, fan_out).zip(peers) {
-            match tree::child_towards(own, rank, fan_out) {
-                Some(child) => below.entry(child).or_default().push(contact),
-                None => self.attachment.answerer = Some(contact),
-            }
-        }
-        let children: Vec<(Rank, PeerId)> = self.cohort.children().collect();
-        for (child, peer) in children {
-            let peers = below.remove(&child).unwrap_or_default();
-            let news = Message::Attached {
-                subscription,
-                member,
-                epoch,
-                first,
-                publisher_size,
-                answerers,
-                askers,
-                peers,
-            };
-            self.wire.send(self.now, peer, news);
-        }
+        let Attachment { publisher_size, answerers, askers, .. } = self.attachment;
+        let news =
+            Message::Attached { subscription, member, epoch, first, publisher_size, answerers, askers };
+        self.tell_children(&news);
     }
 
     fn publisher_refused(&mut self, from: PeerId, reason: RefusalReason) {
@@ -261,24 +231,15 @@ impl SubscriberMachine {
     /// News from the lead, for this rank and all below.
     pub(crate) fn news_from_above(&mut self, from: PeerId, message: Message) {
         match message {
-            Message::Attached {
-                subscription,
-                member,
-                epoch,
-                first,
-                publisher_size,
-                answerers,
-                askers,
-                peers,
-            } => {
-                let CohortConfig { rank, size, fan_out, .. } = self.config.cohort;
-                if tree::subtree(rank, size.min(askers), fan_out).count() != peers.len() {
-                    self.misbehaved(from, Misbehaviour::OutOfBounds("Attached.peers"));
+            Message::Attached { subscription, member, epoch, first, publisher_size, answerers, askers } => {
+                let asked = 1..=publisher_size;
+                if !asked.contains(&answerers) || !(1..=self.config.cohort.size).contains(&askers) {
+                    self.misbehaved(from, Misbehaviour::OutOfBounds("Attached.askers"));
                     return;
                 }
                 self.attachment.publisher_size = publisher_size;
                 (self.attachment.answerers, self.attachment.askers) = (answerers, askers);
-                self.attached(epoch, (subscription, member), first, peers);
+                self.attached(epoch, (subscription, member), first);
             }
             Message::AwaitingRestart { reason } => self.await_restart(reason),
             Message::StreamEnd { reason, skipped } => self.ended(reason, skipped),

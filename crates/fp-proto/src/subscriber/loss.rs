@@ -16,7 +16,7 @@ impl SubscriberMachine {
         match role {
             Role::Parent => {
                 self.lost_relative(role, reason);
-                if self.asks_parent() {
+                if self.asks_parent() || self.resolving.seeking {
                     self.answerer_gone();
                 }
             }

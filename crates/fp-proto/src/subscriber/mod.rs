@@ -2,13 +2,14 @@
 //! it, which mirror the publisher's.
 
 mod attaching;
+mod contacts;
 mod draining;
 mod loss;
 mod resolving;
 mod streaming;
 
 use crate::cohort::{Cohort, Progress};
-use crate::config::{ContactText, SubscriberConfig};
+use crate::config::SubscriberConfig;
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
 use crate::event::{CloseOutcome, Event, OpenFailure};
 use crate::message::{MemberId, Message};
@@ -17,6 +18,7 @@ use crate::time::Moment;
 use crate::transition::{Transition, TransitionSet};
 use crate::wire::{DialPurpose, Role, Wire};
 use attaching::Attachment;
+use contacts::Contacts;
 use fp_types::{Epoch, Rank, SubscriptionId};
 use resolving::Resolving;
 use streaming::Stream;
@@ -48,6 +50,7 @@ pub struct SubscriberMachine {
     pub(crate) attachment: Attachment,
     pub(crate) stream: Stream,
     pub(crate) resolving: Resolving,
+    pub(crate) contacts: Contacts,
     /// Whether this rank knows, and has told its neighbours, that a rank of the own cohort is lost.
     pub(crate) cohort_is_lost: bool,
     /// Children whose subtrees have closed.
@@ -69,6 +72,7 @@ impl SubscriberMachine {
             attachment: Attachment::default(),
             stream: Stream::default(),
             resolving: Resolving::default(),
+            contacts: Contacts::default(),
             cohort_is_lost: false,
             left: std::collections::BTreeSet::new(),
             close_give_up: None,
@@ -104,9 +108,10 @@ impl SubscriberMachine {
         if self.phase == Phase::Closed {
             return None;
         }
+        let asked = self.contacts.deadline();
         let due =
             [self.wire.deadline(), self.cohort.deadline(), self.attachment.deadline(), self.close_give_up];
-        due.into_iter().flatten().min()
+        due.into_iter().flatten().chain(asked).min()
     }
 
     pub(crate) fn enter(&mut self, now: Moment) {
@@ -167,11 +172,10 @@ impl SubscriberMachine {
         }
     }
 
-    /// The launcher has exchanged the contacts of all ranks, rising by rank: for the lead of a cohort that is
-    /// `Placement::Gathered`.
-    pub fn handle_gathered(&mut self, now: Moment, contacts: Vec<ContactText>) {
+    /// The launcher has exchanged the contacts of so many ranks: for the lead of a cohort that is `Placement::Gathered`.
+    pub fn handle_gathered(&mut self, now: Moment, size: u32) {
         self.enter(now);
-        let progress = self.cohort.gathered(now, &mut self.wire, contacts);
+        let progress = self.cohort.gathered(now, &mut self.wire, size);
         self.cohort_progress(progress);
     }
 
@@ -193,6 +197,7 @@ impl SubscriberMachine {
         let progress = self.cohort.tick(now, &mut self.wire);
         self.cohort_progress(progress);
         self.tick_attaching();
+        self.tick_contacts();
         self.tick_close();
     }
 
@@ -260,7 +265,9 @@ impl SubscriberMachine {
             Message::Join { rank, size, contact } if self.cohort.is_lead() => {
                 self.cohort.joins(now, &mut self.wire, from, rank, size, contact)
             }
-            Message::TreeHello { rank } => self.cohort.child_hello(now, &mut self.wire, from, rank),
+            Message::TreeHello { rank, contact } => {
+                self.cohort.child_hello(now, &mut self.wire, from, (rank, contact))
+            }
             other => {
                 self.unexpected(from, &other);
                 Progress::None
@@ -285,8 +292,8 @@ impl SubscriberMachine {
             (Role::Lead, Message::Refused { reason }) => {
                 self.cohort.refused(now, &mut self.wire, from, reason)
             }
-            (Role::Joiner(rank), Message::TreeHello { rank: said }) if said == rank => {
-                self.cohort.child_hello(now, &mut self.wire, from, rank)
+            (Role::Joiner(rank), Message::TreeHello { rank: said, contact }) if said == rank => {
+                self.cohort.child_hello(now, &mut self.wire, from, (rank, contact))
             }
             (_, other) => {
                 self.unexpected(from, &other);
@@ -310,7 +317,9 @@ impl SubscriberMachine {
             Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
             Message::Left => self.closed(CloseOutcome::Clean),
             // An answer to a question of an epoch that is over is passed over there.
-            Message::Resolved { .. } | Message::Unresolved { .. } => self.hear_answerer(from, message),
+            Message::Resolved { .. } | Message::Unresolved { .. } | Message::Contacts { .. } => {
+                self.hear_answerer(from, message)
+            }
             other => self.unexpected(from, &other),
         }
     }
@@ -327,6 +336,7 @@ impl SubscriberMachine {
             Message::Resolve { request, table, queries } => {
                 self.pass_question_on(from, request, table, queries)
             }
+            Message::AskContacts { request, ranks } => self.pass_contacts_on(from, rank, request, ranks),
             Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
             other => self.unexpected(from, &other),
         }

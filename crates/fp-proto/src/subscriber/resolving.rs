@@ -18,7 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Resolving {
     next: u64,
     answerer: Option<PeerId>,
-    dialling: Option<DialTicket>,
+    pub(crate) dialling: Option<DialTicket>,
+    /// Whether the parent was asked where the answerer is.
+    pub(crate) seeking: bool,
     /// Waiting for the link.
     unsent: Vec<Message>,
     /// Sent or unsent, not answered.
@@ -57,7 +59,7 @@ impl SubscriberMachine {
         request
     }
 
-    fn put_question(&mut self, question: Message) {
+    pub(crate) fn put_question(&mut self, question: Message) {
         let parent =
             self.cohort.parent().filter(|&peer| self.asks_parent() && self.wire.role(peer).is_some());
         match self.attachment.publisher.or(self.resolving.answerer).or(parent) {
@@ -96,14 +98,14 @@ impl SubscriberMachine {
 
     fn ask_later(&mut self, question: Message) {
         self.resolving.unsent.push(question);
-        if self.resolving.dialling.is_some() {
+        if self.resolving.dialling.is_some() || self.resolving.seeking {
             return;
         }
         match self.attachment.answerer.clone() {
             Some(contact) => {
                 self.resolving.dialling = Some(self.wire.dial(contact, None, DialPurpose::Answerer));
             }
-            None => self.answerer_gone(),
+            None => self.seek_answerer(),
         }
     }
 
@@ -124,6 +126,7 @@ impl SubscriberMachine {
         match message {
             Message::Resolved { request, encoded, owners } => self.resolved(request, encoded, owners),
             Message::Unresolved { request, reason } => self.unresolved(request, reason),
+            Message::Contacts { request, contacts } => self.contacts_told(from, request, contacts),
             other => self.unexpected(from, &other),
         }
     }
@@ -191,6 +194,7 @@ impl SubscriberMachine {
         for (_, (child, request)) in std::mem::take(&mut self.resolving.relayed) {
             self.wire.send(self.now, child, Message::Unresolved { request, reason: NoTable::Unanswered });
         }
+        self.contacts_unanswered();
     }
 
     /// The epoch is over: the link to its answerer as well.

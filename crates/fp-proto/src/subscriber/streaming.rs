@@ -29,7 +29,7 @@ pub(crate) struct Stream {
     ending: Option<StreamEnding>,
     /// Children that have not heard yet that an epoch is over, and how often: what they release is of that epoch,
     /// whatever its number.
-    behind: BTreeMap<Rank, u32>,
+    pub(crate) behind: BTreeMap<Rank, u32>,
 }
 
 impl Stream {

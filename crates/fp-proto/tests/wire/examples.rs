@@ -159,7 +159,7 @@ fn within_cohorts() -> Vec<Message> {
         Message::ProbeReply { epoch: EPOCH, incumbent: true },
         Message::Join { rank: RANK, size: 301, contact: contact() },
         Message::Welcome { epoch: EPOCH, parent: contact() },
-        Message::TreeHello { rank: RANK },
+        Message::TreeHello { rank: RANK, contact: contact() },
         Message::SubtreeOpen,
         Message::CohortOpen,
         Message::RankLost { rank: RANK, reason: LossReason::Disconnected },
@@ -179,8 +179,8 @@ fn among_publishers() -> Vec<Message> {
         Message::Closing { steps: 12 },
         Message::Late { step: STEP, rank: RANK },
         Message::TableRequest { table: TABLE },
-        Message::TableReply { table: TABLE, encoded: Some(vec![1, 2, 3]), contacts: vec![contact()] },
-        Message::TableReply { table: TABLE, encoded: None, contacts: Vec::new() },
+        Message::TableReply { table: TABLE, encoded: Some(vec![1, 2, 3]) },
+        Message::TableReply { table: TABLE, encoded: None },
         Message::TableRefused { table: TABLE, reason: NoTable::Unreadable { rank: RANK } },
         Message::Log { serial: 8, entries: log() },
     ]
@@ -200,8 +200,7 @@ fn assignment() -> Assignment {
 
 /// What a publisher and a subscriber cohort say to each other, and the latter's ranks among themselves.
 fn about_subscriptions() -> Vec<Message> {
-    let (subscription, member, first, publisher_size, peers) =
-        (SUBSCRIPTION, MEMBER, STEP, 4, vec![contact()]);
+    let (subscription, member, first, publisher_size) = (SUBSCRIPTION, MEMBER, STEP, 4);
     let subscribe = |policy| Message::Subscribe {
         spec: spec(policy),
         label: "viewer".to_owned(),
@@ -209,7 +208,7 @@ fn about_subscriptions() -> Vec<Message> {
         credit: 4,
     };
     let mut messages = vec![
-        Message::Subscribed { subscription, member, first, publisher_size, peers: peers.clone() },
+        Message::Subscribed { subscription, member, first, publisher_size },
         Message::Assign(assignment()),
         Message::Release { step: STEP },
         Message::Reselect { spec: SubscriptionSpec::default() },
@@ -224,7 +223,6 @@ fn about_subscriptions() -> Vec<Message> {
             publisher_size,
             answerers: 4,
             askers: 128,
-            peers,
         },
         Message::AwaitingRestart { reason: EndReason::Closed },
         Message::RestartHeard,
@@ -245,6 +243,8 @@ fn about_layouts() -> Vec<Message> {
         Message::Resolved { request: 11, encoded: Some(vec![4, 5]), owners: vec![(RANK, contact())] },
         Message::Unresolved { request: 11, reason },
         Message::Unresolved { request: 12, reason: NoTable::Unanswered },
+        Message::AskContacts { request: 13, ranks: vec![Rank(2), RANK] },
+        Message::Contacts { request: 13, contacts: vec![(Rank(2), None), (RANK, Some(contact()))] },
     ]
 }
 

@@ -5,7 +5,7 @@ use crate::scaling::driving::contact;
 use crate::scaling::memory;
 use crate::scaling::rank::{Input, Machine, Rank};
 use crate::scaling::world::{Slot, World};
-use fp_proto::config::{CohortConfig, ContactText, Placement, PublisherConfig, SubscriberConfig};
+use fp_proto::config::{CohortConfig, Placement, PublisherConfig, SubscriberConfig};
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
@@ -58,7 +58,7 @@ impl World {
         self.settle();
         // The lead holds its name: the launcher's collectives begin, and they are not ours.
         self.begin_stage();
-        self.command(Slot(0), Input::Gathered(directory(Slot(0), size)));
+        self.command(Slot(0), Input::Gathered(size));
         (1..size as usize).for_each(|slot| self.command(Slot(slot), Input::Born));
         self.settle();
         assert_eq!(self.books.count(Mark::Opened), u64::from(size), "every publisher rank opens");
@@ -73,7 +73,7 @@ impl World {
             self.add_subscriber(config, asking.contains(&rank));
         }
         self.begin_stage();
-        self.command(first, Input::Gathered(directory(first, size)));
+        self.command(first, Input::Gathered(size));
         (1..size as usize).for_each(|rank| self.command(Slot(first.0 + rank), Input::Born));
         self.settle();
         assert_eq!(
@@ -106,8 +106,4 @@ impl World {
         let machine = Box::new(SubscriberMachine::new(config, Moment::ZERO));
         self.ranks.push(Rank::new(Machine::Subscriber(machine), asks, before));
     }
-}
-
-fn directory(first: Slot, size: u32) -> Vec<ContactText> {
-    (0..size as usize).map(|rank| contact(Slot(first.0 + rank))).collect()
 }

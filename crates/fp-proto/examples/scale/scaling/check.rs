@@ -29,15 +29,13 @@ const LIMIT_RUN_BYTES: u64 = 16 << 30;
 pub(crate) struct Memory {
     /// The most that a publisher rank but the lead ever had, without layouts.
     pub(crate) publisher_own: i64,
-    /// The publisher's lead, without layouts and without its cohort's contacts.
+    /// The publisher's lead, without layouts.
     pub(crate) lead_own: i64,
-    /// The cohort's contacts at the publisher's lead.
-    pub(crate) lead_directory: i64,
     /// Layouts at the publisher's lead.
     pub(crate) lead_layouts: i64,
-    /// The most that another publisher rank had of layouts and contacts of owners.
+    /// The most that another publisher rank had of layouts.
     pub(crate) publisher_layouts: i64,
-    /// The most that a subscriber rank ever had, its cohort's contacts at its lead apart.
+    /// The most that a subscriber rank ever had, without layouts.
     pub(crate) subscriber_own: i64,
     /// Of all ranks in the end.
     pub(crate) total: i64,
@@ -49,11 +47,10 @@ impl Memory {
         let own = |from: usize, to: usize| world.ranks[from..to].iter().map(|rank| rank.held.own_peak).max();
         let layouts = world.ranks[1..publishers].iter().map(|rank| rank.held.layouts_peak).max();
         let lead = world.ranks[0].held;
-        let all = world.ranks.iter().map(|rank| rank.held.own + rank.held.layouts + rank.held.directory);
+        let all = world.ranks.iter().map(|rank| rank.held.own + rank.held.layouts);
         Self {
             publisher_own: own(1, publishers).unwrap_or(0),
             lead_own: lead.own_peak,
-            lead_directory: lead.directory,
             lead_layouts: lead.layouts_peak,
             publisher_layouts: layouts.unwrap_or(0),
             subscriber_own: own(publishers, world.ranks.len()).unwrap_or(0),
@@ -115,15 +112,4 @@ pub(crate) fn missed(run: &Run) -> Vec<String> {
         missed.push(format!("the run took {} bytes of memory, more than {LIMIT_RUN_BYTES}", run.peak_bytes));
     }
     missed
-}
-
-/// Bounds that are known not to hold, in words: what is written in `docs/performance.md` as well.
-pub(crate) fn known(run: &Run) -> Vec<String> {
-    let Memory { lead_own, lead_directory, .. } = run.memory;
-    let beyond = lead_own <= LIMIT_OWN_BYTES && lead_own + lead_directory > LIMIT_OWN_BYTES;
-    let text = format!(
-        "with its cohort's contacts the publisher's lead takes {} bytes without layouts, more than {LIMIT_OWN_BYTES}",
-        lead_own + lead_directory
-    );
-    if beyond { vec![text] } else { Vec::new() }
 }

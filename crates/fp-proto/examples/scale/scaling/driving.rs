@@ -9,16 +9,27 @@ use fp_proto::effect::{DialTicket, Effect, PeerId};
 use fp_proto::event::{Event, ResolveOutcome};
 use fp_proto::message::Message;
 use fp_proto::table;
-use fp_types::{StepId, TableId};
+use fp_types::{Rank, StepId, StepTable, TableId};
 
 /// What a machine asked for, without its contents.
 pub(crate) enum Asked {
-    Send { to: PeerId, bytes: Vec<u8>, kind: &'static str },
-    Dial { ticket: DialTicket, target: Slot },
+    Send {
+        to: PeerId,
+        bytes: Vec<u8>,
+        kind: &'static str,
+    },
+    Dial {
+        ticket: DialTicket,
+        target: Slot,
+    },
     Disconnect(PeerId),
     Listing,
     Marked(Mark),
     Taken(StepId, TableId),
+    /// The layout is here: who owns its blocks, and of whom the contacts came with it.
+    Owners(Vec<u32>, Vec<u32>),
+    /// The contacts of these came, and so many are still to come.
+    Located(Vec<u32>, usize),
 }
 
 /// The contact of a rank: as long as those of real ranks are.
@@ -56,10 +67,7 @@ pub(crate) fn codec_kind(bytes: &[u8]) -> Kind {
 pub(crate) fn given_bytes(input: &Input) -> i64 {
     match input {
         Input::Message(_, bytes) => bytes.capacity() as i64,
-        Input::Gathered(contacts) => {
-            let texts: usize = contacts.iter().map(|contact| contact.0.capacity()).sum();
-            (contacts.capacity() * size_of::<ContactText>() + texts) as i64
-        }
+        Input::AskContacts(ranks) => (ranks.capacity() * size_of::<Rank>()) as i64,
         _ => 0,
     }
 }
@@ -67,6 +75,8 @@ pub(crate) fn given_bytes(input: &Input) -> i64 {
 pub(crate) fn sent_bytes(asked: &Asked) -> i64 {
     match asked {
         Asked::Send { bytes, .. } => bytes.capacity() as i64,
+        Asked::Owners(owners, located) => (4 * (owners.capacity() + located.capacity())) as i64,
+        Asked::Located(ranks, _) => (4 * ranks.capacity()) as i64,
         _ => 0,
     }
 }
@@ -83,7 +93,7 @@ pub(crate) fn asked(effect: Effect) -> Option<Asked> {
         Effect::PublishName { .. } | Effect::WithdrawName { .. } => None,
         Effect::Assigned { .. } => Some(Asked::Marked(Mark::Applied)),
         Effect::Free { .. } => Some(Asked::Marked(Mark::Freed)),
-        Effect::Event(event) => of_event(event).map(Asked::Marked),
+        Effect::Event(event) => of_event(event),
     }
 }
 
@@ -91,19 +101,33 @@ fn encoded(message: &Message) -> Vec<u8> {
     codec::encode(message)
 }
 
-fn of_event(event: Event) -> Option<Mark> {
-    match event {
-        Event::Opened { .. } => Some(Mark::Opened),
-        Event::SubscriptionStarted { .. } => Some(Mark::Started),
-        Event::SubscriptionEnded { .. } => Some(Mark::Detached),
-        Event::RankLost { .. } => Some(Mark::Lost),
-        Event::Ended(_) => Some(Mark::Ended),
-        Event::Resolved { outcome: ResolveOutcome::Table { encoded, .. }, .. } => {
-            table::decode(&encoded).expect("what was encoded can be decoded");
-            Some(Mark::Resolved)
+fn of_event(event: Event) -> Option<Asked> {
+    let mark = match event {
+        Event::Opened { .. } => Mark::Opened,
+        Event::SubscriptionStarted { .. } => Mark::Started,
+        Event::SubscriptionEnded { .. } => Mark::Detached,
+        Event::RankLost { .. } => Mark::Lost,
+        Event::Ended(_) => Mark::Ended,
+        Event::Resolved { outcome: ResolveOutcome::Table { encoded, owners }, .. } => {
+            let table = table::decode(&encoded).expect("what was encoded can be decoded");
+            let located = owners.iter().map(|(rank, _)| rank.0).collect();
+            return Some(Asked::Owners(owners_of(&table), located));
+        }
+        Event::Contacts { contacts, left, .. } => {
+            assert!(contacts.iter().all(|(_, contact)| contact.is_some()), "nobody is lost: {contacts:?}");
+            return Some(Asked::Located(contacts.iter().map(|(rank, _)| rank.0).collect(), left));
         }
         Event::Resolved { outcome, .. } => panic!("a live step's table: {outcome:?}"),
         Event::OpenFailed(failure) => panic!("it opens: {failure:?}"),
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(Asked::Marked(mark))
+}
+
+fn owners_of(table: &StepTable) -> Vec<u32> {
+    let blocks = table.entries().iter().flat_map(|entry| entry.layout.blocks());
+    let mut owners: Vec<u32> = blocks.map(|(block, _)| block.rank.0).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    owners
 }

@@ -3,13 +3,13 @@
 use crate::scaling::memory;
 use fp_proto::codec;
 use fp_proto::commands::{Begin, Next};
-use fp_proto::config::ContactText;
 use fp_proto::effect::{DialTicket, Effect, PeerId};
 use fp_proto::message::{Message, ResolveQuery};
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
-use fp_types::{Contribution, StepId, TableId};
+use fp_types::{Contribution, Rank as RankId, StepId, TableId};
+use std::collections::BTreeSet;
 
 /// A machine of either kind.
 pub(crate) enum Machine {
@@ -21,7 +21,8 @@ pub(crate) enum Machine {
 pub(crate) enum Input {
     /// The machine is there; its first effects are taken.
     Born,
-    Gathered(Vec<ContactText>),
+    /// The launcher has exchanged the contacts of so many ranks.
+    Gathered(u32),
     Listing,
     Accepted(PeerId),
     Dialled(DialTicket, PeerId),
@@ -31,6 +32,7 @@ pub(crate) enum Input {
     End(StepId, Contribution),
     Release(StepId),
     Resolve(TableId, Vec<ResolveQuery>),
+    AskContacts(Vec<RankId>),
     Close,
 }
 
@@ -39,10 +41,8 @@ pub(crate) enum Input {
 pub(crate) enum Account {
     /// The coordinator itself.
     Own,
-    /// Layouts, on their way or held to answer for them, with the contacts of owners that travel with them.
+    /// Layouts, on their way or held to answer for them.
     Layouts,
-    /// The contacts of the own cohort, which only a lead has.
-    Directory,
 }
 
 /// Bytes by account.
@@ -52,7 +52,6 @@ pub(crate) struct Held {
     pub(crate) own_peak: i64,
     pub(crate) layouts: i64,
     pub(crate) layouts_peak: i64,
-    pub(crate) directory: i64,
 }
 
 impl Held {
@@ -60,7 +59,6 @@ impl Held {
         match account {
             Account::Own => self.own += len_bytes,
             Account::Layouts => self.layouts += len_bytes,
-            Account::Directory => self.directory += len_bytes,
         }
         self.own_peak = self.own_peak.max(self.own);
         self.layouts_peak = self.layouts_peak.max(self.layouts);
@@ -84,6 +82,9 @@ pub(crate) struct Rank {
     /// The table of the step that it took last, and the step that it holds meanwhile.
     pub(crate) known: Option<TableId>,
     pub(crate) resolving: Option<StepId>,
+    /// Owners whose contacts its application knows, and those that it has still to ask for.
+    pub(crate) located: BTreeSet<u32>,
+    pub(crate) to_locate: Vec<u32>,
 }
 
 impl Rank {
@@ -103,6 +104,8 @@ impl Rank {
             asks,
             known: None,
             resolving: None,
+            located: BTreeSet::new(),
+            to_locate: Vec::new(),
         }
     }
 
@@ -167,7 +170,7 @@ fn publisher_hears(machine: &mut PublisherMachine, now: Moment, input: Input) ->
             machine.handle_message(now, from, message);
             name
         }
-        Input::Gathered(contacts) => done(machine.handle_gathered(now, contacts), "contacts"),
+        Input::Gathered(size) => done(machine.handle_gathered(now, size), "contacts"),
         Input::Listing => done(machine.handle_listing(now, Vec::new()), "listing"),
         Input::Accepted(peer) => done(machine.handle_accepted(now, peer), "accept"),
         Input::Dialled(ticket, peer) => done(machine.handle_dialled(now, ticket, peer), "dial"),
@@ -181,7 +184,7 @@ fn publisher_hears(machine: &mut PublisherMachine, now: Moment, input: Input) ->
             "end_step"
         }
         Input::Close => done(machine.close(now), "close"),
-        Input::Release(_) | Input::Resolve(..) | Input::Born => "nothing",
+        Input::Release(_) | Input::Resolve(..) | Input::AskContacts(_) | Input::Born => "nothing",
     };
     (answer, what)
 }
@@ -197,7 +200,7 @@ fn subscriber_hears(machine: &mut SubscriberMachine, now: Moment, input: Input) 
             machine.handle_message(now, from, message);
             name
         }
-        Input::Gathered(contacts) => done(machine.handle_gathered(now, contacts), "contacts"),
+        Input::Gathered(size) => done(machine.handle_gathered(now, size), "contacts"),
         Input::Listing => done(machine.handle_listing(now, Vec::new()), "listing"),
         Input::Accepted(peer) => done(machine.handle_accepted(now, peer), "accept"),
         Input::Dialled(ticket, peer) => done(machine.handle_dialled(now, ticket, peer), "dial"),
@@ -209,6 +212,10 @@ fn subscriber_hears(machine: &mut SubscriberMachine, now: Moment, input: Input) 
         Input::Resolve(table, queries) => {
             machine.resolve(now, table, queries).expect("the stream is attached");
             "resolve"
+        }
+        Input::AskContacts(ranks) => {
+            machine.ask_contacts(now, ranks).expect("they are ranks of the publisher");
+            "ask_contacts"
         }
         Input::Close => done(machine.close(now), "close"),
         Input::Begin | Input::End(..) | Input::Born => "nothing",

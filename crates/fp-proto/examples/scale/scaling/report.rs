@@ -1,6 +1,6 @@
 //! A run as a table and as JSON. Every figure is simulated.
 
-use crate::scaling::check::{known, links_of_all, missed};
+use crate::scaling::check::{links_of_all, missed};
 use crate::scaling::stages::{Run, Stage};
 use std::fmt::Write;
 
@@ -51,12 +51,11 @@ pub(crate) fn table(run: &Run) -> String {
     run.stages.iter().for_each(|stage| text += &format!("{}\n", row(stage)));
     let _ = writeln!(
         text,
-        "\nmemory as if unshared: publisher rank {}, subscriber rank {}, lead {} (and {} of contacts, {} of layouts); \
+        "\nmemory as if unshared: publisher rank {}, subscriber rank {}, lead {} (and {} of layouts); \
          layouts at a rank that answers {}; {} in all. Control links of a rank: at most {}.",
         bytes(memory.publisher_own),
         bytes(memory.subscriber_own),
         bytes(memory.lead_own),
-        bytes(memory.lead_directory),
         bytes(memory.lead_layouts),
         bytes(memory.publisher_layouts),
         bytes(memory.total),
@@ -64,7 +63,6 @@ pub(crate) fn table(run: &Run) -> String {
     );
     run.violations.iter().for_each(|wrong| text += &format!("BROKEN: {wrong}\n"));
     missed(run).iter().for_each(|wrong| text += &format!("MISSED: {wrong}\n"));
-    known(run).iter().for_each(|wrong| text += &format!("KNOWN: {wrong}\n"));
     text
 }
 
@@ -104,8 +102,8 @@ fn run_json(run: &Run) -> String {
     format!(
         "{{\"simulated\": true, \"network\": {:?}, \"publishers\": {}, \"subscribers\": {}, \"wall_seconds\": {:.1}, \
          \"cpu_seconds\": {:.1}, \"peak_bytes\": {}, \"control_links_peak\": {}, \"memory_bytes\": {{\"publisher\": {}, \"subscriber\": {}, \"lead\": {}, \
-         \"lead_contacts\": {}, \"lead_layouts\": {}, \"answering_rank_layouts\": {}, \"all\": {}}}, \
-         \"broken\": {:?}, \"missed\": {:?}, \"known\": {:?}, \"stages\": [\n    {}\n  ]}}",
+         \"lead_layouts\": {}, \"answering_rank_layouts\": {}, \"all\": {}}}, \
+         \"broken\": {:?}, \"missed\": {:?}, \"stages\": [\n    {}\n  ]}}",
         run.network,
         run.publishers,
         run.subscribers,
@@ -116,13 +114,11 @@ fn run_json(run: &Run) -> String {
         memory.publisher_own,
         memory.subscriber_own,
         memory.lead_own,
-        memory.lead_directory,
         memory.lead_layouts,
         memory.publisher_layouts,
         memory.total,
         run.violations,
         missed(run),
-        known(run),
         stages.join(",\n    "),
     )
 }

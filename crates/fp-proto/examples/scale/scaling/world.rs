@@ -9,9 +9,10 @@ use crate::scaling::memory;
 use crate::scaling::queue::Queue;
 use crate::scaling::rank::{Account, Answer, Input, Machine, Rank};
 use crate::scaling::usual::Usual;
+use fp_proto::bounds::LIMIT_CONTACTS;
 use fp_proto::effect::{DialTicket, PeerId};
 use fp_proto::time::Moment;
-use fp_types::{StepId, TableId};
+use fp_types::{Rank as RankId, StepId, TableId};
 
 /// A rank of the world: publishers first, then subscribers, then the newcomer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,6 +240,7 @@ impl World {
         let of_layouts = match what {
             "Ready" | "end_step" => self.case != Case::Unchanged,
             "Fragment" | "TableRequest" | "TableReply" | "Resolve" | "Resolved" | "resolve" => true,
+            "AskContacts" | "Contacts" | "ask_contacts" => true,
             _ => false,
         };
         slot != Slot(0) && !of_layouts
@@ -305,6 +307,18 @@ impl World {
             Asked::Listing => self.queue.push(at_ns + self.cost.dial_ns(), Due::Input(slot, Input::Listing)),
             Asked::Marked(mark) => self.marked(slot, at_ns, mark),
             Asked::Taken(step, table) => self.taken(slot, at_ns, step, table),
+            Asked::Owners(owners, located) => {
+                let rank = &mut self.ranks[slot.0];
+                rank.located.extend(located);
+                rank.to_locate = owners.into_iter().filter(|owner| !rank.located.contains(owner)).collect();
+                self.locate(slot, at_ns);
+            }
+            Asked::Located(ranks, left) => {
+                self.ranks[slot.0].located.extend(ranks);
+                if left == 0 {
+                    self.locate(slot, at_ns);
+                }
+            }
         }
     }
 
@@ -340,6 +354,18 @@ impl World {
         self.queue.push(at_ns, Due::Input(slot, next));
     }
 
+    /// Asks for the next contacts of owners, as many as one question may name, until all are known.
+    fn locate(&mut self, slot: Slot, at_ns: u64) {
+        let missing = &mut self.ranks[slot.0].to_locate;
+        let left = missing.len().saturating_sub(LIMIT_CONTACTS);
+        let ranks: Vec<RankId> = missing.drain(left..).map(RankId).collect();
+        if ranks.is_empty() {
+            self.marked(slot, at_ns, Mark::Resolved);
+        } else {
+            self.queue.push(at_ns, Due::Input(slot, Input::AskContacts(ranks)));
+        }
+    }
+
     fn marked(&mut self, slot: Slot, at_ns: u64, mark: Mark) {
         self.books.mark(mark, at_ns);
         if mark == Mark::Resolved
@@ -354,7 +380,6 @@ impl World {
         let changes = self.case != Case::Unchanged;
         let lead = slot == Slot(0);
         match input {
-            Input::Gathered(_) => Account::Directory,
             Input::Message(_, bytes) if self.is_publisher(slot) => match codec_kind(bytes) {
                 Kind::Table => Account::Layouts,
                 Kind::Ready if changes => Account::Layouts,

@@ -76,6 +76,9 @@ impl World {
             self.note(slot, || format!("-> {} ({}): {message:?}", whom.unwrap_or_default(), to.0));
         }
         self.said(slot, other, message);
+        if matches!(message, Message::AskContacts { .. }) {
+            self.question_on_its_way(other);
+        }
         let Some((link, side)) = self.network.side(to) else { return };
         if let Some(at) = self.network.send(self.now, link, side) {
             self.queue.push(at, Due::Message { link, side: 1 - side, bytes });

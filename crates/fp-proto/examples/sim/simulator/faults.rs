@@ -106,6 +106,22 @@ pub(crate) enum Strike {
     Intrude { pick: u64 },
 }
 
+/// The question about contacts that kills the publisher rank which it goes to: how many are before it, how long after it
+/// was sent that rank dies, and whether its host does too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CutWay {
+    pub(crate) before: u64,
+    pub(crate) after: Duration,
+    pub(crate) silent: bool,
+}
+
+/// In some seeds a way is cut, drawn from a stream of its own: what else a seed does stays as it is.
+pub(crate) fn draw_cut_way(prng: &mut Prng) -> Option<CutWay> {
+    let cut = prng.chance(8);
+    let (before, after, silent) = (prng.below(8), prng.micros(0, 3_000), prng.chance(30));
+    cut.then_some(CutWay { before, after, silent })
+}
+
 /// When a fault strikes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum When {

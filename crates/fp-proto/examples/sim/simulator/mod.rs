@@ -7,6 +7,7 @@ mod data;
 mod driving;
 mod faults;
 mod layouts;
+mod locating;
 mod machine;
 mod network;
 mod oracle;

@@ -61,13 +61,14 @@ impl World {
         let Some((_, app)) = self.subscriber(slot) else { return };
         let wanted = app.wanted(assignment.step);
         let table: KnownTable = (attachment, assignment.table, wanted);
-        let known = app.tables.contains_key(&table);
+        let owners =
+            app.tables.get(&table).map(|blocks| blocks.iter().map(|block| block.block.rank).collect());
         let held = Held { publisher, table: table.clone(), progress: Progress::Resolving, views: Vec::new() };
         app.held.insert(key, held);
-        if known {
-            self.fetch_blocks(slot, key);
-        } else {
-            self.resolve_table(slot, key, table);
+        match owners {
+            // Where they are may be asked for still.
+            Some(owners) => self.locate_owners(slot, key, &owners),
+            None => self.resolve_table(slot, key, table),
         }
     }
 
@@ -80,9 +81,7 @@ impl World {
         match machine.resolve(now, table.1, queries.clone()) {
             Ok(request) => {
                 app.asked.insert(request, (table, key.1, queries));
-                let by = now.after(
-                    self.scenario.timing.silence * 3 + self.oracle.slack + self.scenario.longest_stall(),
-                );
+                let by = self.answered_by();
                 self.queue.push(by, Due::CheckResolved { slot, request });
             }
             Err(error) => {
@@ -90,6 +89,17 @@ impl World {
                 self.give_step_up(slot, key, "resolve");
             }
         }
+    }
+
+    /// When a question that is asked now must have been answered, whatever happens meanwhile.
+    pub(crate) fn answered_by(&self) -> Moment {
+        let stall = self.scenario.longest_stall();
+        self.now.after(self.scenario.timing.silence * 3 + self.oracle.slack + stall)
+    }
+
+    /// The publisher of a step that a rank holds.
+    pub(crate) fn publisher_of(&self, slot: SlotId, key: StepKey) -> Option<CohortId> {
+        self.held_by(slot, key).map(|held| held.publisher)
     }
 
     fn held_by(&self, slot: SlotId, key: StepKey) -> Option<&Held> {
@@ -100,7 +110,7 @@ impl World {
     }
 
     /// A step that cannot be read: that must be somebody's fault.
-    fn give_step_up(&mut self, slot: SlotId, key: StepKey, what: &'static str) {
+    pub(crate) fn give_step_up(&mut self, slot: SlotId, key: StepKey, what: &'static str) {
         let (cohort, rank) = self.place(slot);
         let Some(held) = self.held_by(slot, key) else { return };
         let publisher = held.publisher;
@@ -150,31 +160,16 @@ impl World {
             }
             Err(error) => self.oracle.violated("what was encoded is decoded", format!("{error:?}")),
         }
-        self.check_owners(publisher, &found, &owners);
+        let needed: BTreeSet<Rank> = found.iter().map(|block| block.block.rank).collect();
         if let Some((_, app)) = self.subscriber(slot) {
             app.tables.insert(known, found);
         }
-        self.fetch_blocks(slot, key);
-    }
-
-    fn check_owners(
-        &mut self,
-        publisher: CohortId,
-        found: &[Located],
-        owners: &[(Rank, fp_proto::config::ContactText)],
-    ) {
-        let named: BTreeSet<Rank> = owners.iter().map(|(rank, _)| *rank).collect();
-        let needed: BTreeSet<Rank> = found.iter().map(|block| block.block.rank).collect();
-        let right = owners.iter().all(|(rank, contact)| {
-            self.owner_slot(publisher, *rank).is_some_and(|slot| self.slot(slot).contact == *contact)
-        });
-        self.oracle.demand(needed.is_subset(&named) && right, "an answer names the owners", || {
-            format!("{publisher}: needed {needed:?}, named {owners:?}")
-        });
+        self.contacts_came(slot, publisher, key, &owners);
+        self.locate_owners(slot, key, &needed);
     }
 
     /// Collects the pieces of a step: those that were announced, and the others on request.
-    fn fetch_blocks(&mut self, slot: SlotId, key: StepKey) {
+    pub(crate) fn fetch_blocks(&mut self, slot: SlotId, key: StepKey) {
         let Some(held) = self.held_by(slot, key) else { return };
         let (publisher, table) = (held.publisher, held.table.clone());
         let Some((_, app)) = self.subscriber(slot) else { return };

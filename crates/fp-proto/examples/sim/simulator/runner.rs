@@ -85,6 +85,7 @@ impl World {
             Due::Restart(number) => self.restart(number),
             Due::CheckLoss(cohort) => self.check_loss(cohort),
             Due::CheckResolved { slot, request } => self.check_resolved(slot, request),
+            Due::CheckLocated { slot, request } => self.check_located(slot, request),
         }
     }
 

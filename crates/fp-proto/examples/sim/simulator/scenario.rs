@@ -1,7 +1,7 @@
 //! What a seed stands for: cohorts, their configurations and habits, and the faults that will hit them.
 
 use crate::simulator::content::{LayoutHabit, VARIABLES};
-use crate::simulator::faults::{self, Fault, FaultKind, Strike};
+use crate::simulator::faults::{self, CutWay, Fault, FaultKind, Strike};
 use crate::simulator::network::Delays;
 use crate::simulator::prng::Prng;
 use fp_proto::bounds::FRAGMENT_BYTES;
@@ -135,6 +135,8 @@ pub(crate) struct Scenario {
     pub(crate) subscribers: Vec<SubscriberPlan>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) kinds: Vec<FaultKind>,
+    /// A publisher rank that dies with a question about contacts on its way to it.
+    pub(crate) cut_way: Option<CutWay>,
 }
 
 impl Scenario {
@@ -154,6 +156,7 @@ impl Scenario {
             publishers: vec![publisher],
             faults: Vec::new(),
             kinds: Vec::new(),
+            cut_way: faults::draw_cut_way(&mut Prng::new(seed).fork(8)),
         };
         let count = prng.between(2, 4);
         while (scenario.kinds.len() as u64) < count {

@@ -1,8 +1,9 @@
 //! Faults strike. Whom they may cost something is noted, so that the oracles can tell a loss from a mistake.
 
-use crate::simulator::faults::{Strike, Target};
+use crate::simulator::faults::{Fault, Strike, Target, When};
 use crate::simulator::network::{LinkId, Spike};
 use crate::simulator::world::{App, CohortId, Due, Life, SlotId, World};
+use fp_proto::config::ContactText;
 use fp_proto::message::{ChangeId, Message};
 use fp_proto::time::Moment;
 use fp_types::{Rank, StepId, SubscriptionId, TableId};
@@ -32,6 +33,23 @@ impl World {
             Strike::Oversleep { target, len } => self.oversleep(target, len),
             Strike::Intrude { pick } => self.intrude(pick),
         }
+    }
+
+    /// A question about contacts is on its way to this rank: it may be the one that it does not live to answer.
+    pub(crate) fn question_on_its_way(&mut self, to: SlotId) {
+        let (CohortId::Publisher(number), rank) = self.place(to) else { return };
+        let Some(mut cut) = self.scenario.cut_way.take() else { return };
+        if cut.before > 0 {
+            cut.before -= 1;
+            self.scenario.cut_way = Some(cut);
+            return;
+        }
+        let (when, strike) = (
+            self.now.after(cut.after),
+            Strike::Crash { target: Target::Publisher(number, rank), silent: cut.silent },
+        );
+        self.queue.push(when, Due::Strike(self.scenario.faults.len()));
+        self.scenario.faults.push(Fault { when: When::At(when), strike });
     }
 
     fn spike(&mut self, len: Duration, extra: Duration, only: Option<Target>) {
@@ -209,19 +227,16 @@ impl World {
 /// What an intruder says.
 fn insults(pick: u64) -> Vec<Message> {
     let step = StepId(pick % 7);
-    let first = match pick / 7 % 9 {
+    let first = match pick / 7 % 10 {
         0 => Message::Release { step },
         1 => Message::Prepared { change: ChangeId(0), next: step },
         2 => Message::Log { serial: 0, entries: Vec::new() },
         3 => Message::Expire { subscription: SubscriptionId(2), rank: Rank(0), waited_ms: 9 },
-        4 => Message::TreeHello { rank: Rank(99) },
-        5 => Message::Join {
-            rank: Rank(1),
-            size: 77,
-            contact: fp_proto::config::ContactText("liar".to_owned()),
-        },
+        4 => Message::TreeHello { rank: Rank(99), contact: ContactText("liar".to_owned()) },
+        5 => Message::Join { rank: Rank(1), size: 77, contact: ContactText("liar".to_owned()) },
         6 => Message::StreamEnd { reason: fp_proto::outcome::EndReason::Closed, skipped: 0 },
-        7 => Message::TableReply { table: TableId([0; 16]), encoded: None, contacts: Vec::new() },
+        7 => Message::TableReply { table: TableId([0; 16]), encoded: None },
+        8 => Message::AskContacts { request: 0, ranks: vec![Rank(1 << 20)] },
         _ => Message::Closing { steps: 0 },
     };
     vec![Message::Heartbeat, first, Message::SubtreeOpen]

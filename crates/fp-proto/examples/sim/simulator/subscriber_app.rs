@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::simulator::data::Piece;
 use crate::simulator::layouts::Located;
+use crate::simulator::locating;
 
 /// A fetch under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +37,10 @@ pub(crate) struct SubscriberApp {
     /// Questions under way: what was asked, for which step.
     pub(crate) asked: BTreeMap<u64, (KnownTable, StepId, Vec<ResolveQuery>)>,
     pub(crate) tables: BTreeMap<KnownTable, Vec<Located>>,
+    /// Questions about contacts under way: for which step, and which ranks are to come.
+    pub(crate) locating: BTreeMap<u64, (StepKey, BTreeSet<Rank>)>,
+    /// Publisher ranks of which this rank knows where they are.
+    pub(crate) located: BTreeSet<locating::Located>,
     /// Where owners said that blocks are, in the current attachment.
     pub(crate) placed: BTreeMap<(StepId, Rank), (SlotId, Vec<Piece>)>,
     /// Owners that were told what is wanted, in the current attachment.
@@ -59,6 +64,8 @@ impl SubscriberApp {
             prng,
             held: BTreeMap::new(),
             asked: BTreeMap::new(),
+            locating: BTreeMap::new(),
+            located: BTreeSet::new(),
             tables: BTreeMap::new(),
             placed: BTreeMap::new(),
             told: BTreeSet::new(),
@@ -256,6 +263,7 @@ impl World {
             Event::OpenFailed(failure) => self.oracle.reader_failed(cohort, rank, &failure),
             Event::Closed(_) => self.oracle.reader_closed(cohort, rank),
             Event::Resolved { request, outcome } => self.table_answered(slot, request, outcome),
+            Event::Contacts { request, contacts, left } => self.contacts_told(slot, request, contacts, left),
             Event::Reselected { first } => self.selection_holds(slot, first),
             Event::SubscriptionStarted { .. }
             | Event::MemberJoined { .. }

@@ -133,6 +133,11 @@ pub(crate) enum Due {
         slot: SlotId,
         request: u64,
     },
+    /// By now a question about contacts must have been answered.
+    CheckLocated {
+        slot: SlotId,
+        request: u64,
+    },
 }
 
 /// One run.

@@ -74,7 +74,6 @@ impl PublisherMachine {
             Member {
                 subscription,
                 peer: from,
-                cohort_size,
                 credit,
                 assigned: 0,
                 held: BTreeSet::new(),
@@ -156,9 +155,8 @@ impl PublisherMachine {
         let Some(lead) = &self.lead else { return };
         let Some(known) = lead.members.get(&member) else { return };
         let publisher_size = self.config.cohort.size;
-        let peers = lead.directory.iter().take(known.cohort_size as usize).cloned().collect();
         let subscription = known.subscription;
-        let message = Message::Subscribed { subscription, member, first, publisher_size, peers };
+        let message = Message::Subscribed { subscription, member, first, publisher_size };
         self.wire.send(self.now, known.peer, message);
     }
 
@@ -169,6 +167,7 @@ impl PublisherMachine {
             Message::Reselect { spec } => self.reselect(from, member, spec),
             Message::Unsubscribe => self.member_left(from, member),
             Message::Resolve { request, table, queries } => self.resolve(from, request, table, queries),
+            Message::AskContacts { request, ranks } => self.contacts_asked(from, request, ranks),
             other => self.unexpected(from, &other),
         }
     }

@@ -5,7 +5,7 @@ mod decide;
 mod members;
 mod reserve;
 
-use crate::config::{ContactText, QueuePolicy, SubscriptionSpec};
+use crate::config::{QueuePolicy, SubscriptionSpec};
 use crate::effect::PeerId;
 use crate::message::{MemberId, ScalarValue};
 use fp_types::{Rank, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId};
@@ -25,7 +25,6 @@ pub(crate) struct Ask {
 pub(crate) struct Member {
     pub(crate) subscription: SubscriptionId,
     pub(crate) peer: PeerId,
-    pub(crate) cohort_size: u32,
     /// Steps that it will take in all.
     pub(crate) credit: u64,
     /// Steps that it was assigned in all.
@@ -76,7 +75,6 @@ pub(crate) struct Decided {
 
 /// The lead's state.
 pub(crate) struct Lead {
-    pub(crate) directory: Vec<ContactText>,
     /// Subscriptions that came before the cohort was complete.
     pub(crate) early: Vec<(PeerId, Ask)>,
     pub(crate) members: BTreeMap<MemberId, Member>,
@@ -99,7 +97,6 @@ pub(crate) struct Lead {
 impl Lead {
     pub(crate) fn new(reserve_steps: u32, cohort_size: u32) -> Self {
         Self {
-            directory: Vec::new(),
             early: Vec::new(),
             members: BTreeMap::new(),
             served: BTreeMap::new(),
