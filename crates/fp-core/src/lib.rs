@@ -6,6 +6,7 @@
 
 mod ahead;
 mod announcing;
+mod attaching;
 mod beginning;
 mod blocks;
 mod cohort;
@@ -79,7 +80,7 @@ pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
 pub use records::{
     Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, TransformProblem,
-    TransformedVariable,
+    TransformedVariable, WantedType,
 };
 pub use registered::{Fillable, Registered, RegisteredPart};
 pub use rendezvous::Rendezvous;

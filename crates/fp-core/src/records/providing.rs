@@ -4,13 +4,13 @@
 use super::route::{Route, expected_bytes};
 use crate::ahead::look_ahead;
 use crate::error::{Misuse, ReadError};
-use crate::patience::Limit;
-use crate::planned::is_known;
+use crate::patience::{Limit, after};
+use crate::planned::{is_known, names};
 use crate::step::StepReader;
 use crate::subscriber::Subscriber;
 use fp_transform::{PathError, TransformPath};
 use fp_types::record::{Conversion, Difference, Incompatible, Loss, Record, RecordSchema, differences};
-use fp_types::{ArrayKind, Rank, Selection, VariableDef};
+use fp_types::{ArrayKind, Rank, Selection, TableEntry, VariableDef};
 use std::cmp::Ordering;
 use std::fmt;
 use std::time::Instant;
@@ -74,6 +74,8 @@ impl fmt::Display for Fit {
 /// A variable that does not provide the type that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
+    /// The one that was to provide it is not there, or was not subscribed to: those that are.
+    NotThere(String, Vec<String>),
     /// Its elements are no records.
     NoRecords(String, String),
     /// Its records have no conversion to that type.
@@ -87,6 +89,10 @@ pub enum Misfit {
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NotThere(variable, there) => {
+                let there = there.join(", ");
+                write!(f, "variable {variable:?} is not there, or not subscribed to; there are {there}")
+            }
             Self::NoRecords(variable, dtype) => write!(f, "variable {variable:?} is of {dtype}, no records"),
             Self::Incompatible(variable, why) => write!(f, "variable {variable:?}: {why}"),
             Self::NotTransformed(variable, why) => write!(f, "variable {variable:?}: {why}"),
@@ -119,46 +125,81 @@ impl Subscriber {
     /// As [`Subscriber::of`].
     pub fn of_schema(&mut self, wanted: &RecordSchema) -> Result<Vec<Provided>, ReadError> {
         self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
-        let (started, timeout) = (Instant::now(), self.shared.options.link.open_timeout);
-        let deadline = started + timeout;
+        let started = Instant::now();
+        let deadline = after(started, self.shared.options.link.open_timeout);
         let came = self.shared.endpoint.wait(deadline, look_ahead);
         let reader = self.shared.ahead(came, started)?;
-        reader.provided(wanted, deadline.into())
+        reader.provided(wanted, None, deadline.into())
     }
 
-    fn no_type(&self, source: crate::records::RecordBlockError) -> ReadError {
+    pub(crate) fn no_type(&self, source: crate::records::RecordBlockError) -> ReadError {
         let variable = String::new();
         self.shared.misuse(Misuse::NoRecords { variable, source: Box::new(source) })
     }
 }
 
 impl StepReader {
-    fn provided(&self, wanted: &RecordSchema, limit: Limit<'_>) -> Result<Vec<Provided>, ReadError> {
+    /// What provides a type: any variable, or `only` this one.
+    pub(crate) fn provided(
+        &self,
+        wanted: &RecordSchema,
+        only: Option<&str>,
+        limit: Limit<'_>,
+    ) -> Result<Vec<Provided>, ReadError> {
         self.shared().types.learn_anyway(wanted);
         let (mut provided, mut refused) = (Vec::new(), Vec::new());
+        let is_asked = |name: &str| only.is_none_or(|only| only == name);
         for entry in self.table(limit.deadline)?.entries().iter().filter(|entry| is_known(&entry.def)) {
-            let (def, variable) = (&entry.def, entry.def.name.clone());
-            if !self.shared().selected.contains(self.step(), &variable) {
-                continue;
-            }
-            if def.record.is_none() {
-                refused.push(Misfit::NoRecords(variable, def.dtype.to_string()));
-                continue;
-            }
-            let found = self.type_of(def, None, limit)?;
-            match self.fit_of(&found, wanted, expected_bytes(def, &entry.layout)) {
-                Ok(fit) => provided.push(Provided { variable, fit }),
-                Err((why, None)) => refused.push(Misfit::Incompatible(variable, why)),
-                Err((why, Some(path))) => refused.push(Misfit::NoPath(variable, why, path)),
+            let name = &entry.def.name;
+            if is_asked(name) && self.shared().selected.contains(self.step(), name) {
+                match self.provided_by(entry, wanted, limit)? {
+                    Ok(fit) => provided.push(Provided { variable: name.clone(), fit }),
+                    Err(misfit) => refused.push(misfit),
+                }
             }
         }
-        self.received(wanted, (&mut provided, &mut refused), limit)?;
+        for asked in self.shared().options.transformed.iter().filter(|asked| is_asked(&asked.name)) {
+            match self.received(asked, wanted, limit)? {
+                Ok(fit) => provided.push(Provided { variable: asked.name.clone(), fit }),
+                Err(misfit) => refused.push(misfit),
+            }
+        }
         provided.sort_by(|one, other| one.fit.compare(&other.fit));
+        if let (true, true, Some(only)) = (provided.is_empty(), refused.is_empty(), only) {
+            refused.push(Misfit::NotThere(only.to_owned(), self.subscribed(limit)?));
+        }
         if provided.is_empty() {
             let (stream, wanted) = (self.stream().to_owned(), wanted.record().name.clone());
             return Err(ReadError::NotProvided { stream, wanted, refused });
         }
         Ok(provided)
+    }
+
+    /// How well a variable's records fit, or why they do not.
+    fn provided_by(
+        &self,
+        entry: &TableEntry,
+        wanted: &RecordSchema,
+        limit: Limit<'_>,
+    ) -> Result<Result<Fit, Misfit>, ReadError> {
+        let (def, variable) = (&entry.def, entry.def.name.clone());
+        if def.record.is_none() {
+            return Ok(Err(Misfit::NoRecords(variable, def.dtype.to_string())));
+        }
+        let found = self.type_of(def, None, limit)?;
+        let fit = self.fit_of(&found, wanted, expected_bytes(def, &entry.layout));
+        Ok(fit.map_err(|(why, path)| match path {
+            None => Misfit::Incompatible(variable, why),
+            Some(path) => Misfit::NoPath(variable, why, path),
+        }))
+    }
+
+    /// The names of what was subscribed to and is there.
+    fn subscribed(&self, limit: Limit<'_>) -> Result<Vec<String>, ReadError> {
+        let mut names = names(&*self.table(limit.deadline)?);
+        names.retain(|name| self.shared().selected.contains(self.step(), name));
+        names.extend(self.shared().options.transformed.iter().map(|asked| asked.name.clone()));
+        Ok(names)
     }
 
     /// How well records of so many bytes fit, or why they do not.
