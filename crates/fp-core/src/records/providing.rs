@@ -1,6 +1,7 @@
 //! Which variables of a stream provide a type, and why the others do not: known when the first step is here, before
 //! anything of it is taken.
 
+use super::TransformedVariable;
 use super::route::{Route, expected_bytes};
 use crate::ahead::look_ahead;
 use crate::error::{Misuse, ReadError};
@@ -42,7 +43,7 @@ pub enum Fit {
 
 impl Fit {
     /// What orders them: the best first, and of paths the cheapest.
-    fn compare(&self, other: &Self) -> Ordering {
+    pub(crate) fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Through(one), Self::Through(other)) => one.compare(other),
             (one, other) => one.rank().cmp(&other.rank()),
@@ -246,6 +247,20 @@ impl StepReader {
         Ok(schema)
     }
 
+    /// The type of a variable's records, whether it was subscribed to or not. Asks the publisher if it is not known yet;
+    /// at most `fetch_timeout`.
+    ///
+    /// # Errors
+    /// Unknown variable; no records; a lost publisher; time.
+    pub fn record_schema(&self, variable: &str) -> Result<RecordSchema, ReadError> {
+        let limit = self.deadline().into();
+        let received = self.shared().options.transformed_variable(variable).map(TransformedVariable::result);
+        let table = self.table(self.deadline())?;
+        let entry = table.entry(received.as_deref().unwrap_or(variable));
+        let entry = entry.ok_or_else(|| self.misuse(self.unknown(&table, variable)))?;
+        self.type_of(&entry.def, None, limit)
+    }
+
     /// A rank that put a block of the variable.
     fn any_owner(&self, def: &VariableDef, limit: Limit<'_>) -> Result<Rank, ReadError> {
         let table = self.table(limit.deadline)?;
@@ -257,12 +272,15 @@ impl StepReader {
             }
             _ => Selection::Rank(Rank::LEAD),
         };
-        let planned = self.planned(&def.name, cheap, true, None, limit.deadline).ok();
-        if let Some(piece) = planned.and_then(|planned| planned.plan.pieces.first().map(|piece| piece.block))
-        {
-            return Ok(piece.rank);
+        // Whether it was subscribed to does not matter: ranks tell the types of all that they put.
+        let first = |selection: Selection| {
+            let planned = self.planned_as_put(&def.name, &selection.into(), true, None, limit.deadline)?;
+            Ok::<_, ReadError>(planned.plan.pieces.first().map(|piece| piece.block.rank))
+        };
+        if let Ok(Some(rank)) = first(cheap) {
+            return Ok(rank);
         }
-        let first = self.blocks(&def.name)?.first().map(|(block, _)| block.rank);
+        let first = self.blocks_as_put(&def.name, limit.deadline)?.first().map(|(block, _)| block.rank);
         first.ok_or_else(|| self.problem(&def.name, super::RecordProblem::NoRecords(def.dtype)))
     }
 }

@@ -76,7 +76,7 @@ impl SubscriberOptions {
 impl StepReader {
     /// Whether the step provides all types that were asked for; the error is that of the first which it does not.
     pub(crate) fn check_types(&self, limit: Limit<'_>) -> Result<(), ReadError> {
-        let wanted = self.shared().options.types.iter();
-        wanted.map(|one| self.provided(&one.schema, one.variable.as_deref(), limit).map(drop)).collect()
+        let mut wanted = self.shared().options.types.iter();
+        wanted.try_for_each(|one| self.provided(&one.schema, one.variable.as_deref(), limit).map(drop))
     }
 }
