@@ -72,11 +72,26 @@ impl Adjacency {
             }
         }
         edges.sort_unstable();
-        let lacks = |&&(from, to): &&(usize, usize)| edges.binary_search(&(to, from)).is_err();
-        if let Some(&(from, to)) = edges.iter().find(lacks) {
-            return Err(AdjacencyError::OneWay { edge: [ids[from], ids[to]] });
+        let graph = Adjacency::from_edges(ids, edges)?;
+        match graph.one_way() {
+            Some((from, to)) => Err(AdjacencyError::OneWay { edge: [graph.ids[from], graph.ids[to]] }),
+            None => Ok(graph),
         }
-        Adjacency::from_edges(ids, edges)
+    }
+
+    /// An edge without the one back. Edges are sorted, so those to an atom come by rising ends, as its own list has them:
+    /// if all are there, each is the next of that list.
+    fn one_way(&self) -> Option<(usize, usize)> {
+        let mut next = self.starts.clone();
+        let mut back = |from: usize, to: usize| {
+            let found = self.neighbours(to).get(next[to] - self.starts[to]) == Some(&from);
+            next[to] += usize::from(found);
+            found
+        };
+        let edges = || (0..self.len()).flat_map(|from| self.neighbours(from).iter().map(move |&to| (from, to)));
+        let all_back = edges().all(|(from, to)| back(from, to));
+        let lacks = |&(from, to): &(usize, usize)| !self.are_bonded(to, from);
+        if all_back { None } else { edges().find(lacks) }
     }
 
     /// From every bond as two edges, sorted.
@@ -111,7 +126,7 @@ impl Adjacency {
 
     /// The index of an atom, if it is there.
     pub fn index_of(&self, id: i64) -> Option<usize> {
-        self.ids.binary_search(&id).ok()
+        index_of(&self.ids, id)
     }
 
     /// The indices of the atoms bonded to the atom of this index, rising.
@@ -142,9 +157,15 @@ fn sorted(ids: &[i64]) -> Result<Vec<i64>, AdjacencyError> {
 
 /// The indices of two atoms that are bonded.
 fn edge(ids: &[i64], pair: [i64; 2]) -> Result<(usize, usize), AdjacencyError> {
-    let index = |id: i64| ids.binary_search(&id).map_err(|_| AdjacencyError::UnknownAtom { pair, id });
+    let index = |id: i64| index_of(ids, id).ok_or(AdjacencyError::UnknownAtom { pair, id });
     let (one, other) = (index(pair[0])?, index(pair[1])?);
     if one == other { Err(AdjacencyError::Loop { id: pair[0] }) } else { Ok((one, other)) }
+}
+
+/// Where an id is among those that rise: mostly none is missing, and it is where it would be then.
+fn index_of(ids: &[i64], id: i64) -> Option<usize> {
+    let guess = ids.first().and_then(|first| usize::try_from(id.checked_sub(*first)?).ok());
+    guess.filter(|&guess| ids.get(guess) == Some(&id)).or_else(|| ids.binary_search(&id).ok())
 }
 
 /// Every pair as two directed edges between indices, sorted.
@@ -201,6 +222,7 @@ mod tests {
         let made = |lists: &[(i64, &[i64])]| Adjacency::from_lists(&[1, 2], lists.iter().copied());
         assert!(made(&[(1, &[2]), (2, &[1])]).is_ok());
         assert_eq!(made(&[(1, &[2])]), Err(AdjacencyError::OneWay { edge: [1, 2] }));
+        assert_eq!(made(&[(2, &[1])]), Err(AdjacencyError::OneWay { edge: [2, 1] }));
         assert_eq!(made(&[(1, &[2, 2]), (2, &[1, 1])]), Err(AdjacencyError::TwicePair { pair: [1, 2] }));
         assert_eq!(made(&[(2, &[2])]), Err(AdjacencyError::Loop { id: 2 }));
         assert_eq!(made(&[(3, &[1])]), Err(AdjacencyError::UnknownAtom { pair: [3, 1], id: 3 }));

@@ -52,6 +52,11 @@ pub trait ElementValue: Sized {
     /// Reads one element.
     fn take_element(value: Value<'_>) -> Result<Self, ReadError>;
 
+    /// Reads a number of that type from where it lies in this machine's order; `None` by who is another.
+    fn take_native(_dtype: Dtype, _bytes: &[u8]) -> Option<Self> {
+        None
+    }
+
     /// Reads all elements of an array.
     fn take_elements(array: &ArrayRef<'_>) -> Result<Vec<Self>, ReadError> {
         (0..array.count()).map(|index| Self::take_element(array.value(index)?)).collect()
@@ -68,6 +73,11 @@ pub trait FieldValue: Sized {
 
     /// Reads the field.
     fn take(value: Value<'_>) -> Result<Self, ReadError>;
+
+    /// Reads the field of that index of a record.
+    fn take_from(from: &RecordRef<'_>, index: usize) -> Result<Self, ReadError> {
+        Self::take(from.field(index)?)
+    }
 
     /// Whether the field lies in memory as it does in a record.
     fn lies_as_field() -> bool {
@@ -87,13 +97,18 @@ pub fn decode_records<T: Record>(records: &Records<'_>) -> Result<Vec<T>, ReadEr
         let (found, wanted) = (records.schema().record().name.clone(), wanted.record().name.clone());
         return Err(ReadError::OtherType { found, wanted });
     }
-    records.iter().map(|record| T::take_fields(&record)).collect()
+    // A count is believed as far as there are bytes for it.
+    let mut values = Vec::with_capacity(records.count().min(records.as_bytes().len()));
+    for record in records.iter() {
+        values.push(T::take_fields(&record)?);
+    }
+    Ok(values)
 }
 
 impl RecordRef<'_> {
     /// The field of that index as a value of a Rust type.
     pub fn take<T: FieldValue>(&self, index: usize) -> Result<T, ReadError> {
-        T::take(self.field(index)?)
+        T::take_from(self, index)
     }
 }
 
@@ -139,6 +154,12 @@ macro_rules! numbers {
                     *place = value.to_ne_bytes();
                 }
                 Ok(())
+            }
+
+            #[inline]
+            fn take_native(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
+                let bytes = bytes.first_chunk().filter(|_| dtype == Dtype::$dtype);
+                bytes.map(|bytes| <$rust>::from_ne_bytes(*bytes))
             }
 
             fn take_element(value: Value<'_>) -> Result<Self, ReadError> {
@@ -235,6 +256,11 @@ impl<T: ElementValue> FieldValue for T {
 
     fn take(value: Value<'_>) -> Result<Self, ReadError> {
         T::take_element(value)
+    }
+
+    fn take_from(from: &RecordRef<'_>, index: usize) -> Result<Self, ReadError> {
+        let native = from.number(index).and_then(|(dtype, bytes)| T::take_native(dtype, bytes));
+        native.map_or_else(|| Self::take(from.field(index)?), Ok)
     }
 }
 
