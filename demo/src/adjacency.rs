@@ -88,7 +88,8 @@ impl Adjacency {
             next[to] += usize::from(found);
             found
         };
-        let edges = || (0..self.len()).flat_map(|from| self.neighbours(from).iter().map(move |&to| (from, to)));
+        let edges =
+            || (0..self.len()).flat_map(|from| self.neighbours(from).iter().map(move |&to| (from, to)));
         let all_back = edges().all(|(from, to)| back(from, to));
         let lacks = |&(from, to): &(usize, usize)| !self.are_bonded(to, from);
         if all_back { None } else { edges().find(lacks) }
