@@ -174,9 +174,10 @@ impl<'a> RecordRef<'a> {
         else {
             return None;
         };
-        let is_number = slot.unit == Unit::Number(*dtype) && self.order == ByteOrder::NATIVE;
-        let start = self.at + slot.offset;
-        is_number.then(|| self.bytes.get(start..)).flatten().map(|bytes| (*dtype, bytes))
+        if !matches!(slot.unit, Unit::Number(_)) || self.order != ByteOrder::NATIVE {
+            return None;
+        }
+        self.bytes.get(self.at + slot.offset..).map(|bytes| (*dtype, bytes))
     }
 
     pub(super) fn is_present(&self, slot: &Slot) -> bool {
