@@ -14,7 +14,7 @@ use super::inlet::Inlet;
 use super::report::{ByType, Transformed};
 use super::settings::BondsBy;
 use super::streams::rows;
-use crate::adjacency::Adjacency;
+use crate::adjacency::{Adjacency, grouped, index_of};
 
 /// The variable of [`BondPair`]s.
 pub const PAIR: &str = "pair";
@@ -92,14 +92,35 @@ pub fn records(pairs: &[[i64; 2]]) -> Vec<BondPair> {
 
 /// The transform: for each atom that has bonds, by rising id, whom it is bonded to.
 pub fn adjacency(pairs: &[BondPair]) -> Vec<BondAdjacency> {
-    let both_ways = |pair: &BondPair| [(pair.lower, pair.higher), (pair.higher, pair.lower)];
-    let mut edges: Vec<(i64, i64)> = pairs.iter().flat_map(both_ways).collect();
-    edges.sort_unstable();
-    let of_atom = |edges: &[(i64, i64)]| BondAdjacency {
-        atom: edges[0].0,
-        neighbours: edges.iter().map(|edge| edge.1).collect(),
+    let ids = bonded(pairs);
+    let mut edges = Vec::with_capacity(2 * pairs.len());
+    for pair in pairs {
+        let ends = index_of(&ids, pair.lower).zip(index_of(&ids, pair.higher));
+        edges.extend(ends.into_iter().flat_map(|(lower, higher)| [(lower, higher), (higher, lower)]));
+    }
+    let (starts, ends) = grouped(ids.len(), &edges);
+    let of_atom = |(&atom, two): (&i64, &[usize])| {
+        let neighbours = ends[two[0]..two[1]].iter().map(|&end| ids[end]);
+        BondAdjacency { atom, neighbours: neighbours.collect() }
     };
-    edges.chunk_by(|one, next| one.0 == next.0).map(of_atom).collect()
+    ids.iter().zip(starts.windows(2)).map(of_atom).collect()
+}
+
+/// The ids of all atoms that have bonds, rising.
+fn bonded(pairs: &[BondPair]) -> Vec<i64> {
+    let ends = || pairs.iter().flat_map(|pair| [pair.lower, pair.higher]);
+    let (Some(first), Some(last)) = (ends().min(), ends().max()) else { return Vec::new() };
+    let span = usize::try_from(last.abs_diff(first)).unwrap_or(usize::MAX);
+    if span / 8 > pairs.len() {
+        let mut ids: Vec<i64> = ends().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        return ids;
+    }
+    // Mostly few are missing: to mark those that are there is faster than to sort them.
+    let mut there = vec![false; span + 1];
+    ends().for_each(|id| there[id.abs_diff(first) as usize] = true);
+    (first..=last).zip(there).filter_map(|(id, there)| there.then_some(id)).collect()
 }
 
 /// What is known to make of other types: in CSym's process, and in those of Bonds, which send what comes out to whoever
@@ -254,6 +275,15 @@ mod tests {
             prop_assert_eq!(&graph, &Adjacency::from_pairs(&ids, &pairs).expect("good pairs"));
             prop_assert_eq!(graph.bonds(), pairs.len());
         }
+    }
+
+    #[test]
+    fn ids_that_are_far_apart_need_no_more_memory() {
+        let far = [BondPair { lower: i64::MIN, higher: i64::MAX }, BondPair { lower: -5, higher: i64::MAX }];
+        let lists = adjacency(&far).into_iter().map(|list| (list.atom, list.neighbours));
+        let expected = [(i64::MIN, vec![i64::MAX]), (-5, vec![i64::MAX]), (i64::MAX, vec![i64::MIN, -5])];
+        assert!(lists.eq(expected));
+        assert!(adjacency(&[]).is_empty());
     }
 
     #[test]
