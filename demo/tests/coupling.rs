@@ -7,16 +7,21 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-fn measure(coupling: &str, problem: &str, output: &Path) -> Output {
+fn measure(coupling: &str, problem: &str, output: &Path, bonds: Option<&str>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_demo"));
     command.args(["measure", "--coupling", coupling, "--problem", problem, "--size", "tiny"]);
     command.args(["--source", "built-in", "--ranks", "3", "--deadline-s", "60", "--output"]).arg(output);
+    command.args(bonds.into_iter().flat_map(|way| ["--bonds", way]));
     command.env("TMPDIR", output).output().expect("starts")
 }
 
 fn measured(coupling: &str, problem: &str) -> Value {
+    measured_by(coupling, problem, None)
+}
+
+fn measured_by(coupling: &str, problem: &str, bonds: Option<&str>) -> Value {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = measure(coupling, problem, folder.path());
+    let output = measure(coupling, problem, folder.path(), bonds);
     assert!(output.status.success(), "{coupling}: {}", String::from_utf8_lossy(&output.stderr));
     assert!(!folder.path().join("exchange").exists(), "files are removed");
     serde_json::from_slice(&output.stdout).expect("JSON")
@@ -62,13 +67,37 @@ fn both_couplings_find_the_same() {
 }
 
 #[test]
+fn every_way_to_the_bonds_finds_the_same_and_says_what_it_took() {
+    let by = |way| measured_by("streams", "notch", Some(way));
+    let (hand, here, there, turns) = (by("hand"), by("subscriber"), by("publisher"), by("turns"));
+    let steps = number(&hand, "/found/steps");
+    for (way, report) in [("hand", &hand), ("subscriber", &here), ("publisher", &there)] {
+        assert_eq!(report["found"], hand["found"], "{way}");
+        assert_eq!(report["bonds"].as_object().map(|ways| ways.len()), Some(1), "{report}");
+        assert_eq!(number(report, &format!("/bonds/{way}/steps")), steps);
+        assert!(number(report, &format!("/bonds/{way}/millis")) > 0.0);
+    }
+    assert_eq!(turns["found"], hand["found"]);
+    assert_eq!(turns["bonds"].as_object().map(|ways| ways.len()), Some(3), "{turns}");
+    let calls = |report, way| number(report, &format!("/bonds/{way}/transformed/calls"));
+    assert_eq!((calls(&here, "subscriber"), calls(&hand, "hand")), (steps, 0.0));
+    assert_eq!(calls(&there, "publisher"), 2.0 * steps, "once on each rank of Bonds");
+    // Pairs are the same bytes either way; lists are pairs both ways round, with an atom and a place each.
+    let bytes = |report, way| number(report, &format!("/bonds/{way}/bytes"));
+    assert_eq!(bytes(&here, "subscriber"), bytes(&hand, "hand"));
+    assert!(bytes(&there, "publisher") > bytes(&hand, "hand"), "{there}");
+    let taken = |report| number(report, "/streams/bonds/taken/csym");
+    assert!(taken(&there) > taken(&here));
+}
+
+#[test]
 fn without_the_feature_files_are_refused_in_words() {
     if cfg!(feature = "files") {
         println!("skipped: built with the feature `files`");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let output = measure("files", "notch", folder.path());
+    let output = measure("files", "notch", folder.path(), None);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("built without the feature `files`"), "{said}");
 }

@@ -60,6 +60,15 @@ pub(crate) struct LsOptions {
     /// Lists entries too behind which nobody answers: remains of processes that were killed
     #[arg(long)]
     pub(crate) all: bool,
+    /// Shows the variables of each stream as well, with their types and the fields of records
+    ///
+    /// That takes a step of each stream, which is waited for. No publisher waits for this command; but one that waits for
+    /// its first subscriber takes it for that.
+    #[arg(long)]
+    pub(crate) types: bool,
+    /// With --types: how long each stream has for its next step
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, requires = "types")]
+    pub(crate) timeout: Duration,
 }
 
 /// Options of `describe`.

@@ -1,15 +1,19 @@
 //! `flexpath describe`: the variables of a stream, as its next step has them.
 
 use std::io::Write as _;
+use std::time::Duration;
 
-use fp_core::rendezvous::Rendezvous;
-use fp_core::{NextStep, QueuePolicy, StepReader, Subscriber, SubscriberOptions};
+use fp_core::rendezvous::{Entry, Rendezvous};
+use fp_core::{NextStep, QueuePolicy, StepReader, Subscriber, SubscriberOptions, VariableInfo};
 use serde::Serialize;
 
 use crate::arguments::DescribeOptions;
 use crate::failure::Failure;
 use crate::list;
 use crate::summary::VariableSummary;
+
+/// How long it may take to leave a stream of a list.
+const LEAVE: Duration = Duration::from_millis(500);
 
 /// A stream, as far as one step tells.
 #[derive(Debug, Serialize)]
@@ -26,13 +30,8 @@ struct Description {
 
 /// Describes a stream.
 pub(crate) fn run(rendezvous: Rendezvous, options: &DescribeOptions) -> Result<(), Failure> {
-    // No variable is asked for: the publisher keeps no data, and tells what there is.
-    let subscription = SubscriberOptions::default()
-        .with_variables(Vec::<String>::new())
-        .with_policy(QueuePolicy::LatestOnly)
-        .with_open_timeout(options.timeout);
-    let mut subscriber = open(&options.stream, subscription, rendezvous)?;
-    let step = first_step(&mut subscriber, options)?;
+    let mut subscriber = open(&options.stream, looking(options.timeout), rendezvous)?;
+    let step = first_step(&mut subscriber, &options.stream, options.timeout)?;
     let description = describe(&options.stream, &step)?;
     drop(step);
     subscriber.close()?;
@@ -46,6 +45,30 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &DescribeOptions) -> Result<(
     Ok(out.flush()?)
 }
 
+/// A subscription that asks for no variable: the publisher keeps no data, and tells what there is.
+fn looking(timeout: Duration) -> SubscriberOptions {
+    SubscriberOptions::default()
+        .with_variables(Vec::<String>::new())
+        .with_policy(QueuePolicy::LatestOnly)
+        .with_open_timeout(timeout)
+}
+
+/// The variables of the stream that an entry speaks of, or in words why they cannot be told.
+pub(crate) fn variables(
+    rendezvous: &Rendezvous,
+    entry: &Entry,
+    timeout: Duration,
+) -> Result<Vec<VariableSummary>, String> {
+    let options = looking(timeout).with_rendezvous(rendezvous.clone()).with_close_timeout(LEAVE);
+    let opened = Subscriber::open(&entry.name, options.with_publisher_contact(entry.contact.clone()));
+    let mut subscriber = opened.map_err(|error| error.to_string())?;
+    let described = first_step(&mut subscriber, &entry.name, timeout);
+    let described = described.and_then(|step| describe(&entry.name, &step));
+    // What was told is shown, however the stream was left.
+    let _ = subscriber.close();
+    described.map(|described| described.variables).map_err(|failure| failure.to_string())
+}
+
 /// Attaches to a stream; the error says which streams there are.
 pub(crate) fn open(
     stream: &str,
@@ -57,11 +80,11 @@ pub(crate) fn open(
 }
 
 /// The first step that comes.
-fn first_step(subscriber: &mut Subscriber, options: &DescribeOptions) -> Result<StepReader, Failure> {
-    let stream = options.stream.clone();
-    match subscriber.next_step(options.timeout) {
+fn first_step(subscriber: &mut Subscriber, stream: &str, timeout: Duration) -> Result<StepReader, Failure> {
+    let stream = stream.to_owned();
+    match subscriber.next_step(timeout) {
         Ok(NextStep::Step(step)) => Ok(step),
-        Ok(NextStep::NotYet) => Err(Failure::NoStep { stream, waited: options.timeout }),
+        Ok(NextStep::NotYet) => Err(Failure::NoStep { stream, waited: timeout }),
         Ok(NextStep::Ended(ending)) => Err(Failure::Ended { stream, ending: ending.reason.to_string() }),
         Err(source) => Err(Failure::read(&stream, source)),
     }
@@ -71,11 +94,14 @@ fn first_step(subscriber: &mut Subscriber, options: &DescribeOptions) -> Result<
 fn describe(stream: &str, step: &StepReader) -> Result<Description, Failure> {
     let variables = step.variables();
     let variables = variables.map_err(|source| Failure::read(stream, source))?;
+    let summary = |info: &VariableInfo| {
+        VariableSummary::with_fields(step, info).map_err(|source| Failure::read(stream, source))
+    };
     Ok(Description {
         stream: stream.to_owned(),
         epoch: step.epoch().map(|epoch| epoch.to_string()),
         step: step.step().0,
-        variables: variables.iter().map(VariableSummary::new).collect(),
+        variables: variables.iter().map(summary).collect::<Result<_, _>>()?,
     })
 }
 

@@ -8,8 +8,9 @@ use fp_core::rendezvous::{Entry, Rendezvous};
 use serde::Serialize;
 
 use crate::arguments::LsOptions;
+use crate::describe::variables;
 use crate::failure::Failure;
-use crate::knock::answers;
+use crate::summary::VariableSummary;
 
 /// How long an entry may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -27,11 +28,18 @@ struct Line {
     contact: String,
     /// Whether it answers.
     alive: bool,
+    /// Its variables, where they were asked for and told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variables: Option<Vec<VariableSummary>>,
+    /// Why they were not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    untold: Option<String>,
 }
 
 /// Lists streams.
 pub(crate) fn run(rendezvous: &Rendezvous, options: &LsOptions) -> Result<(), Failure> {
-    let lines: Vec<Line> = lines(rendezvous).into_iter().filter(|line| line.alive || options.all).collect();
+    let lines = lines(rendezvous, options.types.then_some(options.timeout));
+    let lines: Vec<Line> = lines.into_iter().filter(|line| line.alive || options.all).collect();
     let mut out = std::io::stdout().lock();
     if options.json {
         serde_json::to_writer_pretty(&mut out, &lines)?;
@@ -46,24 +54,38 @@ pub(crate) fn run(rendezvous: &Rendezvous, options: &LsOptions) -> Result<(), Fa
 
 /// The names of the streams that answer.
 pub(crate) fn alive(rendezvous: &Rendezvous) -> Vec<String> {
-    lines(rendezvous).into_iter().filter(|line| line.alive).map(|line| line.stream).collect()
+    lines(rendezvous, None).into_iter().filter(|line| line.alive).map(|line| line.stream).collect()
 }
 
 /// The files of entries behind which nobody answers, and how many entries there are.
 pub(crate) fn stale(rendezvous: &Rendezvous) -> (Vec<String>, usize) {
-    let lines = lines(rendezvous);
+    let lines = lines(rendezvous, None);
     let stale = lines.iter().filter(|line| !line.alive);
     (stale.map(|line| format!("{}.{}", line.stream, line.epoch)).collect(), lines.len())
 }
 
-/// Every entry, each asked whether it is alive; all at once, so that a silent one holds nothing up.
-fn lines(rendezvous: &Rendezvous) -> Vec<Line> {
+/// Every entry, each asked whether it is alive, and what variables it has where there is time for that; all at once, so
+/// that a silent one holds nothing up.
+fn lines(rendezvous: &Rendezvous, types: Option<Duration>) -> Vec<Line> {
     let entries = rendezvous.entries();
     thread::scope(|scope| {
-        let asked = entries.iter().map(|entry| scope.spawn(move || answers(&entry.contact, PATIENCE)));
+        let asked = entries.iter().map(|entry| scope.spawn(move || asked(rendezvous, entry, types)));
         let asked: Vec<_> = asked.collect();
-        entries.iter().zip(asked).map(|(entry, asked)| line(entry, asked.join().unwrap_or(false))).collect()
+        let line = |(entry, asked): (_, thread::ScopedJoinHandle<'_, Line>)| {
+            asked.join().unwrap_or_else(|_| line(entry, false))
+        };
+        entries.iter().zip(asked).map(line).collect()
     })
+}
+
+/// What is found out about an entry.
+fn asked(rendezvous: &Rendezvous, entry: &Entry, types: Option<Duration>) -> Line {
+    let line = line(entry, entry.answers(PATIENCE));
+    match types.filter(|_| line.alive).map(|timeout| variables(rendezvous, entry, timeout)) {
+        None => line,
+        Some(Ok(variables)) => Line { variables: Some(variables), ..line },
+        Some(Err(why)) => Line { untold: Some(why), ..line },
+    }
 }
 
 /// The line of an entry.
@@ -74,6 +96,8 @@ fn line(entry: &Entry, alive: bool) -> Line {
         pid: entry.contact.pid,
         contact: entry.contact.to_string(),
         alive,
+        variables: None,
+        untold: None,
     }
 }
 
@@ -87,6 +111,12 @@ fn print_table(out: &mut impl std::io::Write, lines: &[Line], all: bool) -> std:
             _ => "",
         };
         writeln!(out, "{:width$}  {:>8}  {}{state}", line.stream, line.pid, line.epoch)?;
+        for variable in line.variables.iter().flatten() {
+            writeln!(out, "  {}", variable.full())?;
+        }
+        if let Some(why) = &line.untold {
+            writeln!(out, "  ({why})")?;
+        }
     }
     Ok(())
 }
@@ -103,6 +133,8 @@ mod tests {
             pid: 42,
             contact: String::new(),
             alive,
+            variables: None,
+            untold: None,
         };
         let mut out = Vec::new();
         print_table(&mut out, &[line("heat", true), line("a.long.name", false)], true).unwrap();

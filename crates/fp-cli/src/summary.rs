@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fp_core::{AttributeValue, VariableInfo};
+use fp_core::{AttributeValue, ReadError, StepReader, VariableInfo};
 use serde::Serialize;
+
+use crate::fields::{FieldSummary, in_short};
 
 /// A variable of a step.
 #[derive(Debug, Serialize)]
@@ -18,6 +20,9 @@ pub(crate) struct VariableSummary {
     /// The record that its elements are.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<String>,
+    /// The fields of that record, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields: Option<Vec<FieldSummary>>,
     /// Its global extent; none of local arrays.
     shape: Option<Vec<u64>>,
     /// The names of its dimensions; none if they have no names.
@@ -61,6 +66,7 @@ impl VariableSummary {
             kind: def.kind.to_string(),
             dtype: def.dtype.to_string(),
             record: def.record.as_ref().map(|record| record.name.clone()),
+            fields: None,
             shape: info.shape.map(|shape| shape.dims().to_vec()),
             dimensions: def.dimensions.iter().filter(|name| !name.is_empty()).cloned().collect(),
             order: def.order.to_string(),
@@ -68,6 +74,16 @@ impl VariableSummary {
             description: def.description.clone(),
             attributes: attributes.collect(),
         }
+    }
+
+    /// The same with the fields of its records, of which the publisher tells.
+    pub(crate) fn with_fields(step: &StepReader, info: &VariableInfo) -> Result<Self, ReadError> {
+        let summary = Self::new(info);
+        if summary.record.is_none() {
+            return Ok(summary);
+        }
+        let schema = step.record_schema(&info.def.name)?;
+        Ok(Self { fields: Some(FieldSummary::all(schema.record())), ..summary })
     }
 
     /// A few words: `temperature f64 [64, 64] K`.
@@ -81,6 +97,9 @@ impl VariableSummary {
     /// Everything, over several lines.
     pub(crate) fn full(&self) -> String {
         let mut text = format!("{}, {}, {}", self.brief(), self.kind, self.order);
+        if let Some(fields) = &self.fields {
+            text.push_str(&format!("\n    {}", in_short(fields)));
+        }
         if !self.dimensions.is_empty() {
             text.push_str(&format!("\n    dimensions: {}", self.dimensions.join(", ")));
         }

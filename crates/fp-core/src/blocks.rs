@@ -27,7 +27,15 @@ impl StepReader {
                 variable
             }
         };
-        let deadline = Instant::now() + self.shared().options.fetch_timeout;
+        self.blocks_as_put(variable, self.deadline())
+    }
+
+    /// The same of a variable of the step, whether it was subscribed to or not.
+    pub(crate) fn blocks_as_put(
+        &self,
+        variable: &str,
+        deadline: Instant,
+    ) -> Result<Vec<(BlockId, Region)>, ReadError> {
         let query = ResolveQuery { variable: variable.to_owned(), selection: Selection::All };
         let table =
             self.shared().resolve(self.identity(), self.held.assignment.table, vec![query], deadline)?;

@@ -81,6 +81,12 @@ pub enum OpenError {
         /// Why.
         source: GatherError,
     },
+    /// The stream does not have a type that was asked for, or nothing said in time what types it has.
+    #[error("{source}")]
+    Types {
+        /// Which, and field by field why not; or what was waited for.
+        source: Box<ReadError>,
+    },
     /// Fewer subscribers came than were waited for.
     #[error("stream {stream:?}: {present} of {wanted} subscribers attached within {waited:?}")]
     TooFewSubscribers {

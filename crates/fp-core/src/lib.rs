@@ -6,6 +6,7 @@
 
 mod ahead;
 mod announcing;
+mod attaching;
 mod beginning;
 mod blocks;
 mod cohort;
@@ -18,6 +19,7 @@ mod element;
 mod error;
 mod events;
 mod fetch;
+mod finding;
 mod futures;
 mod gathering;
 mod misuse;
@@ -56,6 +58,7 @@ pub use derived::{DeployedModule, DerivationError, DerivedVariable};
 pub use element::Element;
 pub use error::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError};
 pub use events::EventQueue;
+pub use finding::{FindError, FoundStream, NoProvider};
 pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
 pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
 pub use fp_proto::message::NoTable;
@@ -81,7 +84,7 @@ pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
 pub use publisher::Publisher;
 pub use records::{
     Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, TransformProblem,
-    TransformedVariable,
+    TransformedVariable, WantedType,
 };
 pub use registered::{Fillable, Registered, RegisteredPart};
 pub use rendezvous::Rendezvous;

@@ -4,7 +4,7 @@ use crate::cohort::Cohort;
 use crate::collectives::{Collectives, SharedCollectives};
 use crate::derived::{DeployedModule, DerivationError, DerivedVariable};
 use crate::gathering;
-use crate::records::TransformedVariable;
+use crate::records::{TransformedVariable, WantedType};
 use crate::rendezvous::Rendezvous;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, VariableSet};
 use fp_transform::{DeployLimits, DeployPolicy, Derivation, Placement, Transforms};
@@ -308,6 +308,8 @@ pub struct SubscriberOptions {
     pub transforms: Option<Transforms>,
     /// Records that the publisher sends through transforms of its own.
     pub transformed: Vec<TransformedVariable>,
+    /// Types that the stream must have for it to attach.
+    pub types: Vec<WantedType>,
     /// Modules that derivations name.
     pub modules: Vec<DeployedModule>,
     /// Standing selections: pushed without being asked where blocks cannot be shared.
@@ -338,6 +340,7 @@ impl Default for SubscriberOptions {
             derivations: Vec::new(),
             transforms: None,
             transformed: Vec::new(),
+            types: Vec::new(),
             modules: Vec::new(),
             selections: Vec::new(),
             policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },

@@ -2,6 +2,8 @@
 //! `name.<epoch>`, written aside and renamed. What a file says is believed only after a hello from its contact has
 //! returned that epoch; a stale or forged one is passed over.
 
+mod knocking;
+
 use fp_proto::config::ContactText;
 use fp_proto::effect::Listing;
 use fp_transport::Contact;

@@ -90,6 +90,11 @@ impl Select {
     }
 
     /// Whether it has to be resolved against a shape.
+    /// Whether it is all of whatever there is, in the order in which transforms give it.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.wanted == Wanted::Exact(Selection::All) && self.order == MemoryOrder::RowMajor
+    }
+
     pub(crate) fn needs_shape(&self) -> bool {
         matches!(self.wanted, Wanted::Slices(_))
     }

@@ -152,7 +152,8 @@ impl Subscriber {
     /// Attaches to the stream, waiting up to `open_timeout` for it to appear.
     ///
     /// # Errors
-    /// A bad name, a stream that does not come (with what was seen instead), a refusal, ranks that do not come.
+    /// A bad name, a stream that does not come (with what was seen instead), a refusal, ranks that do not come;
+    /// types that the options want and the stream does not have.
     pub fn open(stream: &str, options: SubscriberOptions) -> Result<Self, OpenError> {
         let (shared, directory) = SubscriberShared::start(stream, options)?;
         shared.finish_opening(&directory)?;
@@ -369,12 +370,6 @@ impl SubscriberShared {
 
     pub(crate) fn check_fork(&self) -> Result<(), Misuse> {
         if self.endpoint.is_forked() { Err(Misuse::Forked) } else { Ok(()) }
-    }
-
-    fn finish_opening(&self, directory: &str) -> Result<(), OpenError> {
-        let (deadline, opening) = self.opening(directory);
-        let opened = self.endpoint.wait(deadline, |state, _| opening.look_at_subscriber(state));
-        opening.outcome(opened).map(drop)
     }
 
     /// Until when opening may take, and who opens.

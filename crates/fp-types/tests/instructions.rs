@@ -1,4 +1,5 @@
-//! Instructions of the hot paths of geometry and types: a plan, copying its runs, conversions of an array and of records.
+//! Instructions of the hot paths of geometry and types: a plan, copying its runs, conversions of an array and of records,
+//! records as values of a Rust type.
 
 #[path = "../../../tests/guard/mod.rs"]
 mod guard;
@@ -7,7 +8,8 @@ use std::hint::black_box;
 
 use fp_types::MemoryOrder::RowMajor;
 use fp_types::record::{
-    ArrayConversion, Conversion, ElementForm, Field, Loss, RecordSchema, RecordType, Records,
+    ArrayConversion, Conversion, ElementForm, EncodeError, Field, FieldValue as _, Loss, ReadError, Record,
+    RecordRef, RecordSchema, RecordTarget, RecordType, Records, decode_records, encode_records,
 };
 use fp_types::{BlockId, Dtype, GapPolicy, Layout, Packing, Rank, Region, Selection, Shape, copy, plan};
 use guard::HotPath;
@@ -20,6 +22,7 @@ const PATHS: &[HotPath] = &[
     HotPath { name: "runs", calls: CALLS, instructions: 26_520, tolerance_percent: 5 },
     HotPath { name: "conversion", calls: CALLS, instructions: 3_020, tolerance_percent: 5 },
     HotPath { name: "records", calls: CALLS, instructions: 101_800, tolerance_percent: 5 },
+    HotPath { name: "decoding", calls: CALLS, instructions: 213_000, tolerance_percent: 5 },
 ];
 
 #[test]
@@ -46,14 +49,47 @@ fn plan_copy_and_convert() {
     let wider = Conversion::new(&atom(Dtype::U32, Dtype::F32), &atom(Dtype::U64, Dtype::F64), Loss::Refused);
     let (wider, atoms, mut wide_atoms) =
         (wider.expect("a widening"), vec![0u8; 1024 * 16], vec![1; 1024 * 32]);
+    let pairs = encode_records(&vec![Pair { a: 1, b: 2 }; 1024]).expect("records");
     for _ in 0..CALLS {
         watched_records(&wider, &atoms, &mut wide_atoms);
+        assert_eq!(watched_decoding(&pairs), 1024);
         assert_eq!(watched_plan(&layout, &region), 27);
         watched_runs(&source, &packings, &mut destination, &block);
         watched_conversion(&conversion, &shape, &floats, &mut doubles);
     }
     assert_eq!(destination.iter().map(|byte| usize::from(*byte)).sum::<usize>(), source.len());
     assert!(doubles.iter().chain(&wide_atoms).all(|byte| *byte == 0));
+}
+
+/// Two numbers.
+#[derive(Clone)]
+struct Pair {
+    a: i64,
+    b: i64,
+}
+
+impl Record for Pair {
+    fn record_type() -> RecordType {
+        RecordType::new("Pair").field(i64::field("a")).field(i64::field("b"))
+    }
+
+    fn put_fields(&self, to: &mut RecordTarget<'_>) -> Result<(), EncodeError> {
+        to.put(0, &self.a)?;
+        to.put(1, &self.b)
+    }
+
+    fn take_fields(from: &RecordRef<'_>) -> Result<Self, ReadError> {
+        Ok(Self { a: from.take(0)?, b: from.take(1)? })
+    }
+}
+
+/// 1024 records as values of a Rust type.
+#[inline(never)]
+fn watched_decoding(bytes: &[u8]) -> usize {
+    let schema = Pair::schema().expect("a type");
+    let records = Records::new(&schema, black_box(bytes), 1024).expect("whole records");
+    let pairs: Vec<Pair> = decode_records(&records).expect("values");
+    black_box(&pairs).iter().filter(|pair| pair.a + pair.b == 3).count()
 }
 
 /// A record of three numbers and one of another type.

@@ -1,15 +1,16 @@
 //! Bonds' part: each rank finds the near pairs of its share. The stream's pairs are one array over both ranks, whose
 //! size changes every step.
 
-use flexpath::{Cohort, Record as _, Variable};
+use flexpath::{Cohort, PublisherOptions, Record as _, Variable};
 
-use super::by_type::{BOND, BondPair, PAIR, records};
+use super::by_type::{BOND, BondPair, PAIR, records, transformed, transforms};
 use super::coupling::{InStep, OutStep};
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
-use super::settings::Settings;
+use super::report::{Report, say};
+use super::settings::{BondsBy, Settings};
 use super::streams::{BONDS, DOMAIN, SHARES, TIME_STEP, domain_of, rows, time_step};
 use crate::bonds::{closer_than, pairs_within};
 use crate::geometry::Domain;
@@ -45,7 +46,7 @@ impl Variables {
             time_step: time_step(),
             id: Variable::joined::<i64>("id", &[])?,
             bond: Variable::joined::<i64>(BOND, &[2])?.with_description("pairs of ids, the lower first"),
-            pair: settings.takes_by_type().then(pair).transpose()?,
+            pair: (settings.bonds_by() != BondsBy::Hand).then(pair).transpose()?,
             reach: Variable::joined::<i64>("reach", &[2])?
                 .with_description("the same, within a longer cutoff"),
         })
@@ -74,7 +75,9 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let mut wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
     wanted.extend([TIME_STEP, DOMAIN]);
     let mut shares = Inlet::open(Part::Bonds, settings, SHARES, Every::Step, &wanted)?;
-    let mut outlet = Outlet::open(Part::Bonds, settings, BONDS, first_subscribers(settings))?;
+    let transforms = transforms()?;
+    let options = PublisherOptions::default().with_transforms(&transforms);
+    let mut outlet = Outlet::open_with(options, Part::Bonds, settings, BONDS, first_subscribers(settings))?;
     let variables = Variables::new(settings)?;
     let analysis = settings.problem.analysis();
     while let Some((time_step, step)) = shares.step()? {
@@ -84,6 +87,9 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
         outlet.publish(time_step, |step| variables.put(step, time_step, found))?;
     }
     shares.close()?;
+    if let Some(transformed) = transformed(&transforms) {
+        say(Part::Bonds, rank, Report::Transformed(transformed));
+    }
     outlet.close()
 }
 

@@ -1,10 +1,10 @@
 //! CSym's part: central symmetry from atoms and pairs, and the verdict. The bonds of the first step are kept for the whole
 //! run.
 
-use flexpath::{SubscriberOptions, Variable, VariableError};
+use flexpath::{Variable, VariableError};
 
-use super::by_type::{BOND, Graphs, PAIR, transforms};
-use super::coupling::OutStep;
+use super::by_type::Graphs;
+use super::coupling::{Coupling, OutStep};
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
@@ -31,8 +31,8 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let part = Part::Csym;
     let wanted = [TIME_STEP, DOMAIN, "id", "position"];
     let mut shares = Inlet::open(part, settings, SHARES, Every::Step, &wanted)?;
-    let mut bonds = open_bonds(settings)?;
-    let mut graphs = Graphs::new(settings.takes_by_type());
+    let mut graphs = Graphs::new(settings.bonds_by())?;
+    let mut bonds = open_bonds(&graphs, settings)?;
     let mut outlet = Outlet::open(part, settings, SYMMETRY, FIRST_SUBSCRIBERS)?;
     let analysis = settings.problem.analysis();
     let mut watch = None;
@@ -43,7 +43,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
         graphs.look(&mut bonds)?;
         let step = bonds.step_of(time_step)?;
         let ids = step.list::<i64>("id")?;
-        let graph = graphs.take(&step, &ids)?;
+        let graph = graphs.take(&bonds, &step, &ids)?;
         let reach = rows::<i64, 2>("reach", &step.list("reach")?)?;
         bonds.release(time_step, step);
         let taken = Taken { time_step, table, domain, ids, graph, reach };
@@ -56,21 +56,17 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     }
     shares.close()?;
     bonds.close()?;
-    if let Some(compared) = graphs.finish() {
-        say(part, 0, Report::ByType(compared));
+    if settings.coupling == Coupling::Streams {
+        say(part, 0, Report::ByType(graphs.finish()));
     }
     outlet.close()
 }
 
-/// The bonds as pairs of both kinds, and what makes lists of them.
-fn open_bonds(settings: &Settings) -> Result<Inlet, PartError> {
-    let mut wanted = vec![TIME_STEP, "id", BOND, "reach"];
-    let mut options = SubscriberOptions::default();
-    if settings.takes_by_type() {
-        wanted.push(PAIR);
-        options = options.with_transforms(&transforms()?);
-    }
-    Inlet::open_with(options, Part::Csym, settings, BONDS, Every::Step, &wanted)
+/// The bonds, as they are taken, and what makes lists of them.
+fn open_bonds(graphs: &Graphs, settings: &Settings) -> Result<Inlet, PartError> {
+    let mut wanted = vec![TIME_STEP, "id", "reach"];
+    wanted.extend(graphs.variables());
+    Inlet::open_with(graphs.options()?, Part::Csym, settings, BONDS, Every::Step, &wanted)
 }
 
 /// What CSym takes of a step of both streams.

@@ -46,6 +46,9 @@ pub enum PartError {
     /// Records that cannot be put.
     #[error(transparent)]
     Records(#[from] flexpath::RecordBlockError),
+    /// A transform that cannot be asked for.
+    #[error(transparent)]
+    Ask(#[from] flexpath::DerivationError),
     /// A transform that cannot be registered.
     #[error(transparent)]
     Register(#[from] flexpath::RegisterError),

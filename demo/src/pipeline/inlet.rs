@@ -147,16 +147,25 @@ impl Inlet {
         }
     }
 
-    /// The variable that provides this type best, and how, in words. Waits for a step, which is still the next one.
+    /// Bytes that were taken of a stream so far; of files 0.
+    pub fn taken_bytes(&self) -> u64 {
+        match &self.way {
+            Way::Stream(subscriber) => subscriber.statistics().payload_bytes,
+            #[cfg(feature = "files")]
+            Way::Files(_) => 0,
+        }
+    }
+
+    /// The variables that provide this type, the best first, and how, in words. Waits for a step, which is still the next
+    /// one.
     ///
     /// # Errors
     /// As [`Subscriber::of`]; files.
-    pub fn provider<T: Record>(&mut self) -> Result<(String, String), PartError> {
+    pub fn providers<T: Record>(&mut self) -> Result<Vec<(String, String)>, PartError> {
         match &mut self.way {
             Way::Stream(subscriber) => {
-                let provided = subscriber.of::<T>()?;
-                let best = provided.into_iter().next().map(|best| (best.variable, best.fit.to_string()));
-                best.ok_or_else(|| PartError::NoRecords { variable: self.stream.to_owned() })
+                let provided = subscriber.of::<T>()?.into_iter();
+                Ok(provided.map(|one| (one.variable, one.fit.to_string())).collect())
             }
             #[cfg(feature = "files")]
             Way::Files(_) => Err(PartError::NoRecords { variable: self.stream.to_owned() }),

@@ -38,12 +38,13 @@ enum Way {
 
 impl Way {
     fn open(
+        options: PublisherOptions,
         settings: &Settings,
         stream: &str,
         cohort: Cohort,
         first_subscribers: u32,
     ) -> Result<Self, PartError> {
-        let options = publishing(settings, PublisherOptions::default())?;
+        let options = publishing(settings, options)?;
         let options = options.with_cohort(cohort).with_min_subscribers(first_subscribers);
         match settings.coupling {
             Coupling::Streams => Ok(Way::Stream(Publisher::open(stream, options)?)),
@@ -85,9 +86,23 @@ impl Outlet {
         stream: &'static str,
         first_subscribers: u32,
     ) -> Result<Self, PartError> {
+        Outlet::open_with(PublisherOptions::default(), part, settings, stream, first_subscribers)
+    }
+
+    /// As [`Outlet::open`], with other options than the usual ones.
+    ///
+    /// # Errors
+    /// As [`Outlet::open`].
+    pub fn open_with(
+        options: PublisherOptions,
+        part: Part,
+        settings: &Settings,
+        stream: &'static str,
+        first_subscribers: u32,
+    ) -> Result<Self, PartError> {
         let cohort = Cohort::from_environment()?;
         Ok(Outlet {
-            way: Way::open(settings, stream, cohort, first_subscribers)?,
+            way: Way::open(options, settings, stream, cohort, first_subscribers)?,
             stream,
             part,
             rank: cohort.rank().0,

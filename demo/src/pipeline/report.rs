@@ -74,6 +74,8 @@ pub enum Report {
     },
     /// How CSym took the bonds, by type and by hand.
     ByType(ByType),
+    /// What the transform took in a process of Bonds.
+    Transformed(Transformed),
     /// What a measured run has found, all steps together.
     Tallied(Tallied),
     /// The part could not go on.
@@ -192,19 +194,54 @@ pub struct Tallied {
     pub digest: u64,
 }
 
-/// How CSym took the bonds: first by type, through a transform, then by hand.
+/// How CSym took the bonds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ByType {
     /// Which way the transform leads, in words.
     pub path: String,
-    /// Steps taken so.
-    pub steps: [u64; 2],
-    /// The time from asking to having the graph, all these steps together, in milliseconds.
-    pub millis: [f64; 2],
-    /// Steps that were taken both ways.
+    /// By way, as [`super::by_type::Way::ALL`] has them.
+    pub taken: [Taking; 3],
+    /// Steps that were taken all ways.
     pub compared: u64,
     /// Those of them in which the graphs differ.
     pub unequal: u64,
+}
+
+/// What one way to the graph of bonds took, all its steps together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Taking {
+    /// Steps taken so.
+    pub steps: u64,
+    /// The time from asking to having the graph, in milliseconds.
+    pub millis: f64,
+    /// Bytes that crossed for it.
+    pub bytes: u64,
+    /// The transform, wherever it ran.
+    pub transformed: Transformed,
+}
+
+impl Taking {
+    /// Milliseconds and megabytes of a step, on average.
+    pub fn mean(&self) -> (f64, f64) {
+        let steps = self.steps.max(1) as f64;
+        (self.millis / steps, self.bytes as f64 / 1e6 / steps)
+    }
+}
+
+/// The calls of a transform.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Transformed {
+    /// How many; of several processes all together.
+    pub calls: u64,
+    /// How long they took together, in milliseconds.
+    pub millis: f64,
+}
+
+impl Transformed {
+    /// Milliseconds of a call, on average.
+    pub fn mean(&self) -> f64 {
+        self.millis / self.calls.max(1) as f64
+    }
 }
 
 /// How one step compares with LAMMPS.

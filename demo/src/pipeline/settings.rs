@@ -31,6 +31,19 @@ pub enum SourceKind {
     BuiltIn,
 }
 
+/// How CSym comes by the lists of bonds that it wants, where Bonds publishes pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum BondsBy {
+    /// It takes an array of pairs, and makes lists by hand.
+    Hand,
+    /// It asks for lists by type, and a transform runs where it is.
+    Subscriber,
+    /// It has the same transform run on the ranks of Bonds, and takes lists.
+    Publisher,
+    /// All of these, in turns.
+    Turns,
+}
+
 /// What all parts of one run are told.
 #[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct Settings {
@@ -59,6 +72,9 @@ pub struct Settings {
     /// verdict, and what was found is added up at the end.
     #[arg(long)]
     pub measured: bool,
+    /// How CSym comes by the bonds. (Through files always by hand.)
+    #[arg(long, default_value = "turns")]
+    pub bonds: BondsBy,
     /// The longest that a part waits for the next step of a stream.
     #[arg(long, default_value_t = 80_000)]
     pub patience_ms: u64,
@@ -88,6 +104,7 @@ impl Settings {
             ("--ranks", self.ranks.to_string()),
             ("--max-wait-ms", self.max_wait_ms.to_string()),
             ("--coupling", name(&self.coupling)),
+            ("--bonds", name(&self.bonds)),
             ("--patience-ms", self.patience_ms.to_string()),
         ];
         let mut arguments: Vec<OsString> =
@@ -144,10 +161,12 @@ impl Settings {
         self.published_steps() / 4
     }
 
-    /// Whether CSym takes bonds by type in every other step. What is measured goes one way, through files as through
-    /// streams.
-    pub fn takes_by_type(&self) -> bool {
-        self.coupling == Coupling::Streams && !self.measured
+    /// How CSym comes by the bonds of this run.
+    pub fn bonds_by(&self) -> BondsBy {
+        match self.coupling {
+            Coupling::Streams => self.bonds,
+            Coupling::Files => BondsBy::Hand,
+        }
     }
 
     /// The longest that a part waits for the next step of a stream: a simulation may be slow, but is not given up.
@@ -197,6 +216,7 @@ mod tests {
                     output,
                     coupling: Coupling::Files,
                     measured: size == Size::Scaled,
+                    bonds: if size == Size::Short { BondsBy::Publisher } else { BondsBy::Turns },
                     patience_ms: 5,
                     address: (size == Size::Tiny).then_some(IpAddr::from([10, 77, 0, 1])),
                 };

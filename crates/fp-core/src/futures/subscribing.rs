@@ -1,12 +1,18 @@
 //! The asynchronous calls of a subscriber.
 
+use super::errand::{Call, on_a_thread};
 use super::leaving::Leaving;
+use crate::ahead::look_ahead;
+use crate::attaching::{Attached, refused};
 use crate::collectives::GatherError;
 use crate::error::{CloseError, OpenError, ReadError};
 use crate::gathering::{Gathering, Side};
 use crate::options::SubscriberOptions;
-use crate::patience::after;
+use crate::patience::{Limit, after};
+use crate::records::Provided;
+use crate::step::StepReader;
 use crate::subscriber::{NextStep, Subscriber, SubscriberShared, look_closed, look_for_step};
+use fp_types::record::{Record, RecordSchema};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -48,6 +54,33 @@ impl Subscriber {
         shared.taken(came)
     }
 
+    /// As [`Subscriber::of`], for a task.
+    ///
+    /// Cancel safe: the step that is looked at is still the next one.
+    ///
+    /// # Errors
+    /// As [`Subscriber::of`].
+    pub async fn of_async<T: Record>(&mut self) -> Result<Vec<Provided>, ReadError> {
+        let wanted = T::schema().map_err(|error| self.no_type(error.into()))?;
+        self.of_schema_async(&wanted).await
+    }
+
+    /// As [`Subscriber::of_schema`], for a task.
+    ///
+    /// Cancel safe, as [`Subscriber::of_async`] is.
+    ///
+    /// # Errors
+    /// As [`Subscriber::of_schema`].
+    pub async fn of_schema_async(&mut self, wanted: &RecordSchema) -> Result<Vec<Provided>, ReadError> {
+        let (shared, wanted, started) = (&self.shared, wanted.clone(), Instant::now());
+        shared.check_fork().map_err(|source| shared.misuse(source))?;
+        let deadline = after(started, shared.options.link.open_timeout);
+        let came = shared.endpoint.wait_async(deadline, look_ahead).await;
+        let step = shared.ahead(came, started)?;
+        let look = move |step: &StepReader, limit: Limit<'_>| step.provided(&wanted, None, limit);
+        on_a_thread(step.clone_handle(), Call(step, look), deadline).await
+    }
+
     /// As [`Subscriber::close`], for a task. A subscriber that is merely dropped leaves as well, but waits for it, which
     /// a task must not.
     ///
@@ -68,14 +101,38 @@ impl Subscriber {
 }
 
 async fn open(shared: Arc<SubscriberShared>, directory: &str) -> Result<Subscriber, OpenError> {
-    let leaving = Leaving::new(&shared);
+    let (leaving, begun) = (Leaving::new(&shared), Instant::now());
     let outcome = {
         let (deadline, opening) = shared.opening(directory);
         let look = shared.endpoint.wait_async(deadline, |state, _| opening.look_at_subscriber(state)).await;
         opening.outcome(look)
     };
+    let outcome = match (&outcome, shared.attached(begun)) {
+        (Ok(_), Some(attached)) => types_there(&shared, attached).await,
+        _ => outcome.map(drop),
+    };
     leaving.done();
-    outcome.map(|_| Subscriber { shared, closed: false })
+    outcome.map(|()| Subscriber { shared, closed: false })
+}
+
+/// As [`SubscriberShared::finish_opening`] does it for who may wait.
+async fn types_there(shared: &Arc<SubscriberShared>, attached: Attached) -> Result<(), OpenError> {
+    let came = shared.endpoint.wait_async(attached.deadline, look_ahead).await;
+    let fits = match shared.ahead(came, attached.at) {
+        Ok(step) => {
+            let check = |step: &StepReader, limit: Limit<'_>| step.check_types(limit);
+            on_a_thread(step.clone_handle(), Call(step, check), attached.deadline).await
+        }
+        Err(error) => Err(error),
+    };
+    match fits {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            // Why it leaves is what the caller is told; how that went is not.
+            let _ = close(shared).await;
+            Err(refused(error))
+        }
+    }
 }
 
 async fn close(shared: &SubscriberShared) -> Result<(), CloseError> {

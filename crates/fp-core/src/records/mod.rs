@@ -9,6 +9,7 @@
 //! | `route`, `through` | the cheapest way to a type over registered transforms; taking it, once in a step |
 //! | `filling` | taking records into memory of the caller's |
 //! | `asked`, `received` | what publishers are asked to send through transforms of theirs; reading it |
+//! | `wanted` | types that must be there for a subscriber to attach |
 //! | `set` | records that were taken, with their type |
 //! | `providing` | which variables of a stream provide a type, and why the others do not |
 //!
@@ -26,6 +27,7 @@ mod set;
 mod through;
 mod types;
 mod variables;
+mod wanted;
 mod whole;
 
 pub use asked::TransformedVariable;
@@ -38,3 +40,4 @@ pub use set::RecordSet;
 pub use through::TransformProblem;
 pub(crate) use through::{Transformed, only_block};
 pub(crate) use types::Types;
+pub use wanted::WantedType;

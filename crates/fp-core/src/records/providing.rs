@@ -1,16 +1,17 @@
 //! Which variables of a stream provide a type, and why the others do not: known when the first step is here, before
 //! anything of it is taken.
 
+use super::TransformedVariable;
 use super::route::{Route, expected_bytes};
 use crate::ahead::look_ahead;
 use crate::error::{Misuse, ReadError};
-use crate::patience::Limit;
-use crate::planned::is_known;
+use crate::patience::{Limit, after};
+use crate::planned::{is_known, names};
 use crate::step::StepReader;
 use crate::subscriber::Subscriber;
 use fp_transform::{PathError, TransformPath};
 use fp_types::record::{Conversion, Difference, Incompatible, Loss, Record, RecordSchema, differences};
-use fp_types::{ArrayKind, Rank, Selection, VariableDef};
+use fp_types::{ArrayKind, Rank, Selection, TableEntry, VariableDef};
 use std::cmp::Ordering;
 use std::fmt;
 use std::time::Instant;
@@ -42,7 +43,7 @@ pub enum Fit {
 
 impl Fit {
     /// What orders them: the best first, and of paths the cheapest.
-    fn compare(&self, other: &Self) -> Ordering {
+    pub(crate) fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Through(one), Self::Through(other)) => one.compare(other),
             (one, other) => one.rank().cmp(&other.rank()),
@@ -74,6 +75,8 @@ impl fmt::Display for Fit {
 /// A variable that does not provide the type that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
+    /// The one that was to provide it is not there, or was not subscribed to: those that are.
+    NotThere(String, Vec<String>),
     /// Its elements are no records.
     NoRecords(String, String),
     /// Its records have no conversion to that type.
@@ -87,6 +90,10 @@ pub enum Misfit {
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NotThere(variable, there) => {
+                let there = there.join(", ");
+                write!(f, "variable {variable:?} is not there, or not subscribed to; there are {there}")
+            }
             Self::NoRecords(variable, dtype) => write!(f, "variable {variable:?} is of {dtype}, no records"),
             Self::Incompatible(variable, why) => write!(f, "variable {variable:?}: {why}"),
             Self::NotTransformed(variable, why) => write!(f, "variable {variable:?}: {why}"),
@@ -119,46 +126,81 @@ impl Subscriber {
     /// As [`Subscriber::of`].
     pub fn of_schema(&mut self, wanted: &RecordSchema) -> Result<Vec<Provided>, ReadError> {
         self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
-        let (started, timeout) = (Instant::now(), self.shared.options.link.open_timeout);
-        let deadline = started + timeout;
+        let started = Instant::now();
+        let deadline = after(started, self.shared.options.link.open_timeout);
         let came = self.shared.endpoint.wait(deadline, look_ahead);
         let reader = self.shared.ahead(came, started)?;
-        reader.provided(wanted, deadline.into())
+        reader.provided(wanted, None, deadline.into())
     }
 
-    fn no_type(&self, source: crate::records::RecordBlockError) -> ReadError {
+    pub(crate) fn no_type(&self, source: crate::records::RecordBlockError) -> ReadError {
         let variable = String::new();
         self.shared.misuse(Misuse::NoRecords { variable, source: Box::new(source) })
     }
 }
 
 impl StepReader {
-    fn provided(&self, wanted: &RecordSchema, limit: Limit<'_>) -> Result<Vec<Provided>, ReadError> {
+    /// What provides a type: any variable, or `only` this one.
+    pub(crate) fn provided(
+        &self,
+        wanted: &RecordSchema,
+        only: Option<&str>,
+        limit: Limit<'_>,
+    ) -> Result<Vec<Provided>, ReadError> {
         self.shared().types.learn_anyway(wanted);
         let (mut provided, mut refused) = (Vec::new(), Vec::new());
+        let is_asked = |name: &str| only.is_none_or(|only| only == name);
         for entry in self.table(limit.deadline)?.entries().iter().filter(|entry| is_known(&entry.def)) {
-            let (def, variable) = (&entry.def, entry.def.name.clone());
-            if !self.shared().selected.contains(self.step(), &variable) {
-                continue;
-            }
-            if def.record.is_none() {
-                refused.push(Misfit::NoRecords(variable, def.dtype.to_string()));
-                continue;
-            }
-            let found = self.type_of(def, None, limit)?;
-            match self.fit_of(&found, wanted, expected_bytes(def, &entry.layout)) {
-                Ok(fit) => provided.push(Provided { variable, fit }),
-                Err((why, None)) => refused.push(Misfit::Incompatible(variable, why)),
-                Err((why, Some(path))) => refused.push(Misfit::NoPath(variable, why, path)),
+            let name = &entry.def.name;
+            if is_asked(name) && self.shared().selected.contains(self.step(), name) {
+                match self.provided_by(entry, wanted, limit)? {
+                    Ok(fit) => provided.push(Provided { variable: name.clone(), fit }),
+                    Err(misfit) => refused.push(misfit),
+                }
             }
         }
-        self.received(wanted, (&mut provided, &mut refused), limit)?;
+        for asked in self.shared().options.transformed.iter().filter(|asked| is_asked(&asked.name)) {
+            match self.received(asked, wanted, limit)? {
+                Ok(fit) => provided.push(Provided { variable: asked.name.clone(), fit }),
+                Err(misfit) => refused.push(misfit),
+            }
+        }
         provided.sort_by(|one, other| one.fit.compare(&other.fit));
+        if let (true, true, Some(only)) = (provided.is_empty(), refused.is_empty(), only) {
+            refused.push(Misfit::NotThere(only.to_owned(), self.subscribed(limit)?));
+        }
         if provided.is_empty() {
             let (stream, wanted) = (self.stream().to_owned(), wanted.record().name.clone());
             return Err(ReadError::NotProvided { stream, wanted, refused });
         }
         Ok(provided)
+    }
+
+    /// How well a variable's records fit, or why they do not.
+    fn provided_by(
+        &self,
+        entry: &TableEntry,
+        wanted: &RecordSchema,
+        limit: Limit<'_>,
+    ) -> Result<Result<Fit, Misfit>, ReadError> {
+        let (def, variable) = (&entry.def, entry.def.name.clone());
+        if def.record.is_none() {
+            return Ok(Err(Misfit::NoRecords(variable, def.dtype.to_string())));
+        }
+        let found = self.type_of(def, None, limit)?;
+        let fit = self.fit_of(&found, wanted, expected_bytes(def, &entry.layout));
+        Ok(fit.map_err(|(why, path)| match path {
+            None => Misfit::Incompatible(variable, why),
+            Some(path) => Misfit::NoPath(variable, why, path),
+        }))
+    }
+
+    /// The names of what was subscribed to and is there.
+    fn subscribed(&self, limit: Limit<'_>) -> Result<Vec<String>, ReadError> {
+        let mut names = names(&*self.table(limit.deadline)?);
+        names.retain(|name| self.shared().selected.contains(self.step(), name));
+        names.extend(self.shared().options.transformed.iter().map(|asked| asked.name.clone()));
+        Ok(names)
     }
 
     /// How well records of so many bytes fit, or why they do not.
@@ -205,6 +247,20 @@ impl StepReader {
         Ok(schema)
     }
 
+    /// The type of a variable's records, whether it was subscribed to or not. Asks the publisher if it is not known yet;
+    /// at most `fetch_timeout`.
+    ///
+    /// # Errors
+    /// Unknown variable; no records; a lost publisher; time.
+    pub fn record_schema(&self, variable: &str) -> Result<RecordSchema, ReadError> {
+        let limit = self.deadline().into();
+        let received = self.shared().options.transformed_variable(variable).map(TransformedVariable::result);
+        let table = self.table(self.deadline())?;
+        let entry = table.entry(received.as_deref().unwrap_or(variable));
+        let entry = entry.ok_or_else(|| self.misuse(self.unknown(&table, variable)))?;
+        self.type_of(&entry.def, None, limit)
+    }
+
     /// A rank that put a block of the variable.
     fn any_owner(&self, def: &VariableDef, limit: Limit<'_>) -> Result<Rank, ReadError> {
         let table = self.table(limit.deadline)?;
@@ -216,12 +272,15 @@ impl StepReader {
             }
             _ => Selection::Rank(Rank::LEAD),
         };
-        let planned = self.planned(&def.name, cheap, true, None, limit.deadline).ok();
-        if let Some(piece) = planned.and_then(|planned| planned.plan.pieces.first().map(|piece| piece.block))
-        {
-            return Ok(piece.rank);
+        // Whether it was subscribed to does not matter: ranks tell the types of all that they put.
+        let first = |selection: Selection| {
+            let planned = self.planned_as_put(&def.name, &selection.into(), true, None, limit.deadline)?;
+            Ok::<_, ReadError>(planned.plan.pieces.first().map(|piece| piece.block.rank))
+        };
+        if let Ok(Some(rank)) = first(cheap) {
+            return Ok(rank);
         }
-        let first = self.blocks(&def.name)?.first().map(|(block, _)| block.rank);
+        let first = self.blocks_as_put(&def.name, limit.deadline)?.first().map(|(block, _)| block.rank);
         first.ok_or_else(|| self.problem(&def.name, super::RecordProblem::NoRecords(def.dtype)))
     }
 }

@@ -1,6 +1,6 @@
 //! Reading what the publisher sent through a transform of its own: as any variable of records, under another name.
 
-use super::{Misfit, Provided, TransformProblem, TransformedVariable};
+use super::{Fit, Misfit, TransformProblem, TransformedVariable};
 use crate::error::ReadError;
 use crate::options::SubscriberOptions;
 use crate::patience::Limit;
@@ -63,27 +63,23 @@ impl StepReader {
         }))
     }
 
-    /// What the publisher was asked for and provides the type that is wanted, or why it does not.
+    /// How well that fits which the publisher was asked for, or why it does not.
     pub(super) fn received(
         &self,
+        asked: &TransformedVariable,
         wanted: &RecordSchema,
-        (provided, refused): (&mut Vec<Provided>, &mut Vec<Misfit>),
         limit: Limit<'_>,
-    ) -> Result<(), ReadError> {
-        for asked in &self.shared().options.transformed {
-            let (table, variable) = (self.table(limit.deadline)?, asked.name.clone());
-            if let Some(what) = self.why_not_received(asked, &table, limit.deadline)? {
-                refused.push(Misfit::NotTransformed(variable, what));
-                continue;
-            }
-            let Some(entry) = table.entry(&asked.result()) else { continue };
-            let found = self.type_of(&entry.def, self.sender(asked, limit)?, limit)?;
-            match super::providing::fit(&found, wanted) {
-                Ok(fit) => provided.push(Provided { variable, fit }),
-                Err(why) => refused.push(Misfit::Incompatible(variable, why)),
-            }
+    ) -> Result<Result<Fit, Misfit>, ReadError> {
+        let (table, variable) = (self.table(limit.deadline)?, asked.name.clone());
+        if let Some(what) = self.why_not_received(asked, &table, limit.deadline)? {
+            return Ok(Err(Misfit::NotTransformed(variable, what)));
         }
-        Ok(())
+        let Some(entry) = table.entry(&asked.result()) else {
+            return Ok(Err(Misfit::NotThere(variable, names(&table))));
+        };
+        let found = self.type_of(&entry.def, self.sender(asked, limit)?, limit)?;
+        let fit = super::providing::fit(&found, wanted);
+        Ok(fit.map_err(|why| Misfit::Incompatible(variable, why)))
     }
 
     /// A rank that put a block of it.

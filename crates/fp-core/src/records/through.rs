@@ -104,7 +104,7 @@ impl StepReader {
         let is_of_source = route.is_one_by_one || select.is_of_blocks();
         let of_source = if is_of_source { select.clone() } else { Selection::All.into() };
         let done = self.transformed(variable, &of_source, wanted, route, limit)?;
-        let (shape, bytes) = match is_of_source {
+        let (shape, bytes) = match is_of_source || select.is_everything() {
             true => (done.shape, done.bytes.clone()),
             false => self.chosen(variable, select, wanted, &done)?,
         };

@@ -52,6 +52,11 @@ pub trait ElementValue: Sized {
     /// Reads one element.
     fn take_element(value: Value<'_>) -> Result<Self, ReadError>;
 
+    /// Reads a number of that type from where it lies in this machine's order; `None` by who is another.
+    fn take_native(_dtype: Dtype, _bytes: &[u8]) -> Option<Self> {
+        None
+    }
+
     /// Reads all elements of an array.
     fn take_elements(array: &ArrayRef<'_>) -> Result<Vec<Self>, ReadError> {
         (0..array.count()).map(|index| Self::take_element(array.value(index)?)).collect()
@@ -68,6 +73,11 @@ pub trait FieldValue: Sized {
 
     /// Reads the field.
     fn take(value: Value<'_>) -> Result<Self, ReadError>;
+
+    /// Reads the field of that index of a record.
+    fn take_from(from: &RecordRef<'_>, index: usize) -> Result<Self, ReadError> {
+        Self::take(from.field(index)?)
+    }
 
     /// Whether the field lies in memory as it does in a record.
     fn lies_as_field() -> bool {
@@ -87,13 +97,18 @@ pub fn decode_records<T: Record>(records: &Records<'_>) -> Result<Vec<T>, ReadEr
         let (found, wanted) = (records.schema().record().name.clone(), wanted.record().name.clone());
         return Err(ReadError::OtherType { found, wanted });
     }
-    records.iter().map(|record| T::take_fields(&record)).collect()
+    // A count is believed as far as there are bytes for it.
+    let mut values = Vec::with_capacity(records.count().min(records.as_bytes().len()));
+    for record in records.iter() {
+        values.push(T::take_fields(&record)?);
+    }
+    Ok(values)
 }
 
 impl RecordRef<'_> {
     /// The field of that index as a value of a Rust type.
     pub fn take<T: FieldValue>(&self, index: usize) -> Result<T, ReadError> {
-        T::take(self.field(index)?)
+        T::take_from(self, index)
     }
 }
 
@@ -139,6 +154,12 @@ macro_rules! numbers {
                     *place = value.to_ne_bytes();
                 }
                 Ok(())
+            }
+
+            #[inline]
+            fn take_native(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
+                let bytes = bytes.first_chunk().filter(|_| dtype == Dtype::$dtype);
+                bytes.map(|bytes| <$rust>::from_ne_bytes(*bytes))
             }
 
             fn take_element(value: Value<'_>) -> Result<Self, ReadError> {
@@ -236,6 +257,13 @@ impl<T: ElementValue> FieldValue for T {
     fn take(value: Value<'_>) -> Result<Self, ReadError> {
         T::take_element(value)
     }
+
+    fn take_from(from: &RecordRef<'_>, index: usize) -> Result<Self, ReadError> {
+        match from.number(index).and_then(|(dtype, bytes)| T::take_native(dtype, bytes)) {
+            Some(number) => Ok(number),
+            None => Self::take(from.field(index)?),
+        }
+    }
 }
 
 impl<T: ElementValue> FieldValue for Vec<T> {
@@ -295,5 +323,65 @@ impl<T: FieldValue> FieldValue for Option<T> {
 
     fn is_present(&self) -> bool {
         self.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{ByteOrder, Conversion, EnumType, Loss, encode_with};
+
+    /// A number of each kind of field, read the short way and as whatever value it is.
+    fn both<T: FieldValue + PartialEq + std::fmt::Debug>(
+        record: &RecordRef<'_>,
+        index: usize,
+    ) -> Result<T, ReadError> {
+        let (short, long) = (record.take::<T>(index), T::take(record.field(index)?));
+        assert_eq!(short, long, "field {index}");
+        short
+    }
+
+    fn schema() -> RecordSchema {
+        let names = EnumType::new("Phase", Dtype::U8).variant("Solid", 1);
+        let record = RecordType::new("T")
+            .field(Field::new("number", Dtype::I32))
+            .field(Field::new("absent", Dtype::I32).optional())
+            .field(Field::new("filled", Dtype::I32).optional().with_default(5))
+            .field(Field::new("array", Dtype::I32).fixed(Shape::new([1]).unwrap()))
+            .field(Field::new("name", names))
+            .field(Field::new("real", Dtype::F32));
+        record.build().unwrap()
+    }
+
+    fn check(schema: &RecordSchema, bytes: &[u8]) {
+        let record = Records::new(schema, bytes, 1).unwrap().record(0).unwrap();
+        assert_eq!(both::<i32>(&record, 0), Ok(-7));
+        assert_eq!(both::<i64>(&record, 0), Ok(-7), "as another type");
+        assert_eq!(both::<u8>(&record, 0), Err(ReadError::Range { number: -7, wanted: "u8" }));
+        assert_eq!((both(&record, 1), both(&record, 2)), (Ok(None::<i32>), Ok(5)));
+        assert!(both::<i32>(&record, 1).is_err() && both::<i32>(&record, 3).is_err());
+        assert_eq!(both(&record, 3), Ok([9]));
+        assert_eq!((both(&record, 4), both(&record, 5)), (Ok(1u8), Ok(0.5f32)));
+        assert_eq!((both(&record, 5), both::<bool>(&record, 0).is_err()), (Ok(0.5f64), true));
+        assert!(record.take::<i32>(6).is_err());
+    }
+
+    #[test]
+    fn the_short_way_to_a_number_reads_what_the_long_one_reads() {
+        let schema = schema();
+        let bytes = encode_with(&schema, 1, |_, to| {
+            to.put(0, &-7)?;
+            to.put(3, &[9])?;
+            to.put_bytes(4, Dtype::U8, &[1])?;
+            to.put(5, &0.5f32)
+        });
+        let bytes = bytes.unwrap();
+        check(&schema, &bytes);
+        let other = if ByteOrder::NATIVE == ByteOrder::Little { ByteOrder::Big } else { ByteOrder::Little };
+        let other = schema.record().clone().build_in(other).unwrap();
+        let swapped = Conversion::new(&schema, &other, Loss::Refused).unwrap();
+        let swapped = swapped.convert(&Records::new(&schema, &bytes, 1).unwrap()).unwrap();
+        assert_ne!(*swapped, bytes);
+        check(&other, &swapped);
     }
 }

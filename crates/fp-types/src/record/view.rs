@@ -9,7 +9,7 @@ use super::element::ByteOrder;
 use super::layout::{Place, REFERENCE_BYTES, RecordLayout, Slot, Unit};
 use super::path::{self, ReadError};
 use super::schema::RecordSchema;
-use super::types::RecordType;
+use super::types::{Element, Extent, RecordType};
 use super::value::Value;
 use crate::dtype::Dtype;
 
@@ -160,9 +160,24 @@ impl<'a> RecordRef<'a> {
     /// What the field of that index is.
     pub fn field(&self, index: usize) -> Result<Value<'a>, ReadError> {
         let field = self.record.fields.get(index).zip(self.layout.slots.get(index));
-        let missing = ReadError::NoFieldIndex { record: self.record.name.clone(), index };
-        let (field, slot) = field.ok_or(missing)?;
+        let missing = || ReadError::NoFieldIndex { record: self.record.name.clone(), index };
+        let (field, slot) = field.ok_or_else(missing)?;
         Value::of(self, field, slot)
+    }
+
+    /// The type and bytes of a field that is one number in this machine's order and always there, as most are: the short
+    /// way to it.
+    #[inline]
+    pub(super) fn number(&self, index: usize) -> Option<(Dtype, &'a [u8])> {
+        let (field, slot) = (self.record.fields.get(index)?, self.layout.slots.get(index)?);
+        let (Element::Dtype(dtype), Extent::One, None) = (&field.element, &field.extent, slot.presence_bit)
+        else {
+            return None;
+        };
+        if !matches!(slot.unit, Unit::Number(_)) || self.order != ByteOrder::NATIVE {
+            return None;
+        }
+        self.bytes.get(self.at + slot.offset..).map(|bytes| (*dtype, bytes))
     }
 
     pub(super) fn is_present(&self, slot: &Slot) -> bool {

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::super::by_type::Way;
 use super::super::part::Part;
-use super::super::report::{ByType, Closed, Compared, Left, Line, Owned, Published, Report, Taken, Tallied};
+use super::super::report::{
+    ByType, Closed, Compared, Left, Line, Owned, Published, Report, Taken, Tallied, Transformed,
+};
 use super::super::streams::{ATOMS, BONDS};
 use super::watch::Judged;
 
@@ -42,8 +45,10 @@ pub(super) struct Board {
     pub(super) judged: Vec<Judged>,
     /// What became of the guest: how many steps it held, and how long the simulation waited for it.
     pub(super) detached: Option<(usize, u64)>,
-    /// How CSym took the bonds.
+    /// How CSym took the bonds, as it tells.
     pub(super) by_type: Option<ByType>,
+    /// The transform in all processes of Bonds.
+    pub(super) sent: Transformed,
     /// What a measured run has found.
     pub(super) tallied: Option<Tallied>,
     /// What parts could not do.
@@ -80,10 +85,21 @@ impl Board {
                 return vec![format!("  {}: {reason}", who.0)];
             }
             Report::ByType(by_type) => self.by_type = Some(by_type),
+            Report::Transformed(transformed) => {
+                self.sent.calls += transformed.calls;
+                self.sent.millis += transformed.millis;
+            }
             Report::Tallied(tallied) => self.tallied = Some(tallied),
             Report::Failed { what } => self.failures.push(format!("{}.{}: {what}", who.0, who.1)),
         }
         Vec::new()
+    }
+
+    /// How CSym took the bonds, with what Bonds did for it.
+    pub(super) fn bonds_taken(&self) -> Option<ByType> {
+        let mut taken = self.by_type.clone()?;
+        taken.taken[Way::Publisher as usize].transformed = self.sent;
+        Some(taken)
     }
 
     /// When CNA comes, what it takes, and when it goes.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::super::by_type::Way;
 use super::super::guest::ALLOWED_MS;
 use super::super::part::Part;
 use super::super::settings::Settings;
@@ -127,23 +128,33 @@ fn selective(board: &Board) -> Finding {
     Finding::of(steps == 0 && kept > 0 && kept < put, "what nobody asks for is not kept", numbers)
 }
 
-/// CSym took bonds by type, through a transform, and by hand; whenever it did both they were the same.
+/// CSym took bonds by type, through a transform on either side, and by hand; whenever it did all they were the same.
 fn by_type(board: &Board) -> Finding {
-    let taken = board.by_type.clone().unwrap_or_default();
-    let mean = |way: usize| taken.millis[way] / taken.steps[way].max(1) as f64;
+    let told = board.bonds_taken().unwrap_or_default();
+    let each = |way: Way| {
+        let taking = told.taken[way as usize];
+        let (millis, megabytes) = taking.mean();
+        format!("{} steps, {millis:.2} ms and {megabytes:.2} MB each", taking.steps)
+    };
+    let mean = |way: Way| told.taken[way as usize].transformed.mean();
     let numbers = format!(
-        "{} steps, {:.2} ms each, by {}; {} steps by hand, {:.2} ms each; {} of {} taken both ways differ",
-        taken.steps[0],
-        mean(0),
-        taken.path.lines().next().unwrap_or("nothing"),
-        taken.steps[1],
-        mean(1),
-        taken.unequal,
-        taken.compared
+        "by {}: {}, the transform {:.2} ms; the same by Bonds: {}, the transform {:.2} ms on each rank; by hand: {}; \
+         {} of {} taken all ways differ",
+        told.path.lines().next().unwrap_or("nothing"),
+        each(Way::Subscriber),
+        mean(Way::Subscriber),
+        each(Way::Publisher),
+        mean(Way::Publisher),
+        each(Way::Hand),
+        told.unequal,
+        told.compared
     );
-    let all = taken.steps[0] + taken.steps[1] - taken.compared;
-    let both = taken.steps.iter().all(|steps| *steps > 0) && all == board.judged.len() as u64;
-    Finding::of(both && taken.compared > 0 && taken.unequal == 0, "bonds by type are those by hand", numbers)
+    let steps = told.taken.iter().map(|taking| taking.steps);
+    let all_ways = steps.clone().all(|steps| steps > 0);
+    let every_step = steps.sum::<u64>().checked_sub(2 * told.compared) == Some(board.judged.len() as u64);
+    let crossed = told.taken.iter().all(|taking| taking.bytes > 0) && board.sent.calls > 0;
+    let holds = all_ways && every_step && crossed && told.compared > 0 && told.unequal == 0;
+    Finding::of(holds, "bonds by type are those by hand", numbers)
 }
 
 /// The simulation never waited longer than its owner allowed, and went on without the one that made it wait.
@@ -243,8 +254,10 @@ pub(super) fn summary(runs: &[(Problem, Vec<Finding>)], screen: &mut Screen) {
 #[cfg(test)]
 mod tests {
     use super::super::super::coupling::Coupling;
-    use super::super::super::report::{ByType, Closed, Compared, Finding as Kind, Left, Owned};
-    use super::super::super::settings::{Size, SourceKind};
+    use super::super::super::report::{
+        ByType, Closed, Compared, Finding as Kind, Left, Owned, Taking, Transformed,
+    };
+    use super::super::super::settings::{BondsBy, Size, SourceKind};
     use super::*;
 
     fn settings(problem: Problem) -> Settings {
@@ -258,6 +271,7 @@ mod tests {
             output: "nowhere".into(),
             coupling: Coupling::Streams,
             measured: false,
+            bonds: BondsBy::Turns,
             patience_ms: 61_000,
             address: None,
         }
@@ -300,8 +314,12 @@ mod tests {
         board.links.insert(link, "transport=shm; inproc refused: other process".to_owned());
         board.constants = Some((3, 3));
         let [compared, all] = [4, board.judged.len() as u64];
-        let (steps, path) = ([20 + compared, all - 20], "BondPair -> BondAdjacency".to_owned());
-        board.by_type = Some(ByType { path, steps, millis: [9.0, 8.0], compared, unequal: 0 });
+        let transformed = Transformed { calls: 20, millis: 7.0 };
+        let way = |steps| Taking { steps, millis: 9.0, bytes: 77, transformed };
+        let taken = [way(20 + compared), way(15 + compared), way(all - 35)];
+        let path = "BondPair -> BondAdjacency".to_owned();
+        board.by_type = Some(ByType { path, taken, compared, unequal: 0 });
+        board.sent = transformed;
         board
     }
 
@@ -344,7 +362,8 @@ mod tests {
         for change in [
             (|found| found.unequal = 1) as fn(&mut ByType),
             |found| found.compared = 0,
-            |found| found.steps[0] -= 1,
+            |found| found.taken[0].steps -= 1,
+            |found| found.taken[1].bytes = 0,
         ] {
             let broken = broken(|board| board.by_type.iter_mut().for_each(change));
             assert_eq!(broken, ["bonds by type are those by hand"]);

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use flexpath::Rendezvous;
 use serde::Serialize;
 
+use super::super::by_type::Way;
 use super::super::coupling::Coupling;
 use super::super::part::Part;
-use super::super::report::Tallied;
-use super::super::settings::{Settings, Size, SourceKind};
+use super::super::report::{Taking, Tallied};
+use super::super::settings::{BondsBy, Settings, Size, SourceKind};
 use super::Interrupt;
 use super::board::Board;
 use super::children::Children;
@@ -28,6 +29,9 @@ pub struct MeasureOptions {
     /// How the parts are coupled
     #[arg(long)]
     pub coupling: Coupling,
+    /// How CSym comes by the bonds
+    #[arg(long, default_value = "hand")]
+    pub bonds: BondsBy,
     /// Which problem: crack or notch
     #[arg(long, default_value = "notch", value_parser = ["crack", "notch"])]
     pub problem: String,
@@ -61,6 +65,7 @@ impl MeasureOptions {
             output: self.output.clone(),
             coupling: self.coupling,
             measured: true,
+            bonds: self.bonds,
             patience_ms: deadline_ms,
             address: None,
         }
@@ -78,6 +83,8 @@ pub struct Measured {
     pub simulation_s: f64,
     /// What was found.
     pub found: Tallied,
+    /// How CSym took the bonds of streams, by way (`subscriber`, `publisher`, `hand`), all steps together.
+    pub bonds: BTreeMap<&'static str, Taking>,
     /// By part.
     pub parts: BTreeMap<String, PartCost>,
     /// By stream.
@@ -135,10 +142,17 @@ pub fn measure(options: &MeasureOptions, interrupt: &Interrupt) -> Result<Measur
         total_s: total.as_secs_f64(),
         simulation_s: longest_simulation_ms(&board) / 1e3,
         found,
+        bonds: bonds(&board),
         parts: costs(&settings, &board),
         streams: streams(&board),
         links: board.transports(),
     })
+}
+
+fn bonds(board: &Board) -> BTreeMap<&'static str, Taking> {
+    let taken = board.bonds_taken().map(|told| told.taken).unwrap_or_default();
+    let ways = Way::ALL.into_iter().map(|way| (way.name(), taken[way as usize]));
+    ways.filter(|(_, taking)| taking.steps > 0).collect()
 }
 
 fn longest_simulation_ms(board: &Board) -> f64 {

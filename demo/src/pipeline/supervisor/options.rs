@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::super::coupling::Coupling;
-use super::super::settings::{Settings, Size, SourceKind};
+use super::super::settings::{BondsBy, Settings, Size, SourceKind};
 use crate::problem::Problem;
 
 /// Which source the user wants.
@@ -79,6 +79,7 @@ impl Options {
             output,
             coupling: Coupling::Streams,
             measured: false,
+            bonds: BondsBy::Turns,
             patience_ms: max_wait_ms + PATIENCE_MS,
             address: self.address,
         }

@@ -1,15 +1,23 @@
 //! Whether somebody answers at a contact. No handshake is begun: listing streams must not disturb them, least of all
 //! count as the subscriber that one of them waits for.
 
+use super::Entry;
+use fp_transport::Contact;
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::time::Duration;
 
-use fp_core::Contact;
+impl Entry {
+    /// Whether somebody answers there, for whom each of its addresses has that much time. Whoever it is notices no more
+    /// than a connection that is closed again.
+    pub fn answers(&self, patience: Duration) -> bool {
+        answers(&self.contact, patience)
+    }
+}
 
 /// Whether a connection comes about: over the unix socket, whose random name nobody else can have, or over tcp.
-pub(crate) fn answers(contact: &Contact, patience: Duration) -> bool {
+fn answers(contact: &Contact, patience: Duration) -> bool {
     let local = contact.unix_name().is_some_and(|name| {
         let address = SocketAddr::from_abstract_name(name);
         address.and_then(|address| UnixStream::connect_addr(&address)).is_ok()
