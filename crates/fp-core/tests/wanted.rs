@@ -5,8 +5,8 @@ mod support;
 
 use fp_core::record::{Field, RecordType};
 use fp_core::{
-    Cohort, Dtype, Fit, Misfit, Native, OpenError, Publisher, ReadError, Record as _, RecordBlock, Region,
-    Subscriber, SubscriberOptions, Transforms, TransportKind, Variable, WantedType,
+    Cohort, Dtype, Event, Fit, MemberEnd, Misfit, Native, OpenError, Publisher, ReadError, Record as _,
+    RecordBlock, Region, Subscriber, SubscriberOptions, Transforms, TransportKind, Variable, WantedType,
 };
 use std::pin::pin;
 use std::sync::Barrier;
@@ -109,7 +109,8 @@ fn a_type_that_does_not_fit_refuses_the_opening_and_nobody_else_notices() {
         }
         assert!(!text.contains("numbers"), "of the one variable that was asked about: {text}");
         assert!(matches!(&misfits(refused)[..], [Misfit::Incompatible(variable, _)] if variable == "bonds"));
-        eventually("one subscription", || publisher.queue_depth().len() == 1);
+        let has_left = |event: &Event| matches!(event, Event::MemberLeft { reason: MemberEnd::Left, .. });
+        eventually("it has left", || publisher.events().iter().any(has_left));
         let step = publish(&mut publisher);
         assert_eq!(take(&mut witness).step().0, step);
         witness.close().expect("left");
