@@ -13,7 +13,7 @@ mod deploying;
 mod packed;
 mod reading;
 
-pub(crate) use asked::{Asked, Derived, THROUGH, canonical};
+pub(crate) use asked::{Asked, Derived, THROUGH, canonical, is_module};
 pub use asked::{DerivationError, DerivedVariable};
 pub(crate) use computing::{Deriver, Failure, Known, Outcome};
 pub use deploying::DeployedModule;

@@ -27,6 +27,7 @@ mod owners;
 mod parts;
 mod patience;
 mod peer;
+mod placing;
 mod planned;
 mod planning;
 mod preparing;

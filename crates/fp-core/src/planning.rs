@@ -94,7 +94,7 @@ impl StepReader {
     pub(crate) fn admit(&self, variable: &str) -> Result<(), ReadError> {
         self.shared().check_fork().map_err(|source| self.misuse(source))?;
         let step = self.step();
-        match self.shared().selected.contains(step, VariableDef::base_name(variable)) {
+        match self.held.wants.contains(VariableDef::base_name(variable)) {
             true => Ok(()),
             false => Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() })),
         }

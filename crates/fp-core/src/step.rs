@@ -13,6 +13,7 @@ use crate::planned::{Planned, is_known};
 use crate::records::Transformed;
 use crate::registered::{Fillable, Filled, Place as _};
 use crate::select::Select;
+use crate::selected::Wants;
 use crate::subscriber::SubscriberShared;
 use crate::truth::{self, goes_with};
 use fp_proto::message::{Assignment, ScalarValue};
@@ -29,6 +30,8 @@ pub(crate) struct HeldStep {
     epoch: Option<Epoch>,
     /// Whether it was only looked at, and is still to be taken.
     is_ahead: bool,
+    /// What the subscription asks for in this step.
+    pub(crate) wants: Arc<Wants>,
     /// Derived variables that were put together, by what they are called in the step.
     merged: Mutex<BTreeMap<String, Arc<Merged>>>,
     /// Records that went through transforms.
@@ -42,11 +45,13 @@ impl HeldStep {
         epoch: Option<Epoch>,
         is_ahead: bool,
     ) -> Arc<Self> {
+        let wants = shared.selected.of(assignment.step);
         Arc::new(Self {
             shared,
             assignment,
             epoch,
             is_ahead,
+            wants,
             merged: Mutex::default(),
             transformed: Transformed::default(),
         })

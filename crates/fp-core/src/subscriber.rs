@@ -91,7 +91,10 @@ impl Role for SubscriberRole {
                 self.selected.restart();
                 self.owners.attached(Some(*epoch));
             }
-            Event::Reselected { first } => self.selected.holds_from(*first),
+            Event::Specified { first, spec } => {
+                self.selected.holds_from(*first, spec.clone());
+                return;
+            }
             Event::Ended(StreamEnding { reason: EndReason::Lost { rank, .. }, .. }) => {
                 self.owners.lost(*rank);
             }
@@ -130,6 +133,8 @@ pub(crate) struct SubscriberShared {
     pub(crate) plans: Plans,
     pub(crate) counters: Arc<Counters>,
     pub(crate) options: SubscriberOptions,
+    /// The same with what was asked for since.
+    pub(crate) asking: Mutex<SubscriberOptions>,
     pub(crate) selected: Arc<Selected>,
     pub(crate) types: Types,
     pub(crate) derived: Derived,
@@ -187,13 +192,7 @@ impl Subscriber {
     ) -> Result<(), ReadError> {
         self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
         let variables = VariableSet::named(names);
-        let asked = SubscriptionSpec { variables: variables.clone(), ..spec(&self.shared.options) };
-        let done = self.shared.endpoint.drive(|state, now| {
-            state.machine.reselect(now, asked)?;
-            state.role.selected.ask(variables);
-            Ok(())
-        });
-        done.map_err(|error| self.shared.misuse(Misuse::Command(error)))
+        self.shared.ask(|asking| asking.variables = variables)
     }
 
     /// What happened on the stream since the last call.
@@ -255,7 +254,7 @@ fn config(
     config
 }
 
-fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
+pub(crate) fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
     SubscriptionSpec {
         variables: options.kept_variables(),
         policy: options.policy,
@@ -322,7 +321,7 @@ impl SubscriberShared {
         let mut config = config(&options, stream, name, setup.contact.to_string(), epoch);
         config.cohort.placement = placement;
         let owners = Arc::new(Owners::default());
-        let selected = Arc::new(Selected::new(options.kept_variables()));
+        let selected = Arc::new(Selected::new(spec(&options)));
         let role = SubscriberRole::new(owners.clone(), selected.clone());
         let directory = setup.rendezvous.directory().display().to_string();
         let clock = Clock::start();
@@ -336,6 +335,7 @@ impl SubscriberShared {
             plans: Plans::default(),
             derived: Derived::new(&options.derivations, &options.modules),
             counters: Arc::new(Counters::default()),
+            asking: Mutex::new(options.clone()),
             options,
             selected,
             types: Types::default(),

@@ -89,7 +89,7 @@ impl Message {
                 at_most(label.len(), LIMIT_NAME_BYTES, "label")?;
                 spec(asked)
             }
-            Self::Reselect { spec: asked } => spec(asked),
+            Self::Reselect { spec: asked } | Self::Reselected { spec: asked, .. } => spec(asked),
             Self::Subscribed { peers, .. } | Self::Attached { peers, .. } => {
                 peers.iter().try_for_each(contact)
             }

@@ -2,7 +2,7 @@
 
 mod words;
 
-use crate::config::ContactText;
+use crate::config::{ContactText, SubscriptionSpec};
 use crate::message::{MemberId, NoTable};
 use crate::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 use fp_types::{Epoch, Rank, StepId, SubscriptionId};
@@ -83,6 +83,13 @@ pub enum Event {
         request: u64,
         /// What became of it.
         outcome: ResolveOutcome,
+    },
+    /// What the subscription asks for from this step on, before `Reselected` says that it is so (subscriber).
+    Specified {
+        /// The first step under it.
+        first: StepId,
+        /// All of it.
+        spec: SubscriptionSpec,
     },
     /// Another selection holds from this step on (subscriber).
     Reselected {

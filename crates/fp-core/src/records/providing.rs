@@ -138,7 +138,7 @@ impl StepReader {
         let (mut provided, mut refused) = (Vec::new(), Vec::new());
         for entry in self.table(limit.deadline)?.entries().iter().filter(|entry| is_known(&entry.def)) {
             let (def, variable) = (&entry.def, entry.def.name.clone());
-            if !self.shared().selected.contains(self.step(), &variable) {
+            if !self.held.wants.contains(&variable) {
                 continue;
             }
             if def.record.is_none() {

@@ -20,10 +20,17 @@ pub(crate) fn is_standing(subscription: SubscriptionId) -> bool {
 }
 
 /// A selection that another one follows.
-pub(crate) struct Earlier {
-    pub(crate) variables: VariableSet,
+struct Earlier {
+    variables: VariableSet,
+    derivations: Vec<Arc<[u8]>>,
     /// It holds for steps before this one, once that is agreed; until then for every step.
-    pub(crate) before: Option<StepId>,
+    before: Option<StepId>,
+}
+
+impl Earlier {
+    fn holds(&self, step: StepId) -> bool {
+        self.before.is_none_or(|before| step < before)
+    }
 }
 
 /// A subscription as this rank knows it.
@@ -33,7 +40,7 @@ pub(crate) struct Subscription {
     /// What is derived for it: handed out in every step, and long where modules go with it.
     derivations: Vec<Arc<[u8]>>,
     /// Changes of selection under way: what was wanted before, oldest first.
-    pub(crate) earlier: Vec<Earlier>,
+    earlier: Vec<Earlier>,
     /// Its first step, once agreed.
     pub(crate) first: Option<StepId>,
     /// Its end was prepared: nothing is kept for it any more.
@@ -74,6 +81,15 @@ impl Subscription {
         !self.removed && first <= step && takes(self.spec.policy, first, step)
     }
 
+    /// Another selection is prepared: until it is agreed from which step on it holds, what was wanted before is wanted
+    /// as well.
+    pub(crate) fn reselect(&mut self, spec: SubscriptionSpec) {
+        let new: Vec<Arc<[u8]>> = spec.derivations.into_iter().map(Arc::from).collect();
+        let variables = std::mem::replace(&mut self.spec.variables, spec.variables);
+        let derivations = std::mem::replace(&mut self.derivations, new);
+        self.earlier.push(Earlier { variables, derivations, before: None });
+    }
+
     /// The oldest change of selection is agreed: it holds from `first` on.
     pub(crate) fn selection_agreed(&mut self, first: StepId) {
         if let Some(earlier) = self.earlier.iter_mut().find(|earlier| earlier.before.is_none()) {
@@ -82,9 +98,14 @@ impl Subscription {
     }
 
     fn wants_variable(&self, step: StepId, variable: &str) -> bool {
-        let holds = |earlier: &&Earlier| earlier.before.is_none_or(|before| step < before);
-        self.spec.variables.contains(variable)
-            || self.earlier.iter().filter(holds).any(|earlier| earlier.variables.contains(variable))
+        let mut earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
+        self.spec.variables.contains(variable) || earlier.any(|earlier| earlier.variables.contains(variable))
+    }
+
+    /// What is derived of a step for it, each once.
+    fn derives(&self, step: StepId) -> BTreeSet<&Arc<[u8]>> {
+        let earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
+        earlier.flat_map(|earlier| &earlier.derivations).chain(&self.derivations).collect()
     }
 }
 
@@ -177,11 +198,11 @@ impl Ledger {
         self.steps.get(&step).is_some_and(|local| local.kept.iter().any(wanted))
     }
 
-    /// What these subscriptions have derived of a step, each once and with how many of them asked for it.
+    /// What these subscriptions have derived of the next step, each once and with how many of them asked for it.
     pub(crate) fn derivations(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<(Arc<[u8]>, u32)> {
         let mut asked: BTreeMap<&Arc<[u8]>, u32> = BTreeMap::new();
         for known in kept.iter().filter_map(|id| self.subscriptions.get(id)) {
-            known.derivations.iter().for_each(|bytes| *asked.entry(bytes).or_default() += 1);
+            known.derives(self.next).into_iter().for_each(|bytes| *asked.entry(bytes).or_default() += 1);
         }
         asked.into_iter().map(|(bytes, count)| (bytes.clone(), count)).collect()
     }
@@ -197,7 +218,7 @@ impl Ledger {
         self.next = StepId(step.0 + 1);
         self.open = Some(step);
         for known in self.subscriptions.values_mut() {
-            known.earlier.retain(|earlier| earlier.before.is_none_or(|before| step < before));
+            known.earlier.retain(|earlier| earlier.holds(step));
         }
         for subscription in &kept {
             if let Some(known) = self.subscriptions.get_mut(subscription) {

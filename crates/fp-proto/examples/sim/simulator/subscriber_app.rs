@@ -257,6 +257,7 @@ impl World {
             Event::Closed(_) => self.oracle.reader_closed(cohort, rank),
             Event::Resolved { request, outcome } => self.table_answered(slot, request, outcome),
             Event::Reselected { first } => self.selection_holds(slot, first),
+            Event::Specified { .. } => {}
             Event::SubscriptionStarted { .. }
             | Event::MemberJoined { .. }
             | Event::MemberLeft { .. }

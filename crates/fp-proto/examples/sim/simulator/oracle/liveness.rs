@@ -46,6 +46,7 @@ impl Oracle {
                 self.member_joined(cohort, *subscription, label, *cohort_size);
             }
             Event::Resolved { .. }
+            | Event::Specified { .. }
             | Event::Reselected { .. }
             | Event::AwaitingRestart { .. }
             | Event::Restarted { .. }
