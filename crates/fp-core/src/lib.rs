@@ -46,6 +46,7 @@ mod subscriber;
 mod truth;
 mod variable;
 mod view;
+mod weighing;
 mod workers;
 mod writer;
 
@@ -77,6 +78,7 @@ pub use fp_types::{
 };
 pub use futures::{Append, Arrays, AsyncFetch, Fetched};
 pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
+pub use placing::PlacedVariable;
 pub use publisher::Publisher;
 pub use records::{
     Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, TransformProblem,

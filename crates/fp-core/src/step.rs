@@ -10,7 +10,7 @@ use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
 use crate::patience::{Limit, after};
 use crate::planned::{Planned, is_known};
-use crate::records::Transformed;
+use crate::records::{MadeOnce, Transformed};
 use crate::registered::{Fillable, Filled, Place as _};
 use crate::select::Select;
 use crate::selected::Wants;
@@ -36,6 +36,8 @@ pub(crate) struct HeldStep {
     merged: Mutex<BTreeMap<String, Arc<Merged>>>,
     /// Records that went through transforms.
     pub(crate) transformed: Transformed,
+    /// What publishers are otherwise asked to send through transforms.
+    pub(crate) made: MadeOnce,
 }
 
 impl HeldStep {
@@ -54,6 +56,7 @@ impl HeldStep {
             wants,
             merged: Mutex::default(),
             transformed: Transformed::default(),
+            made: MadeOnce::default(),
         })
     }
 

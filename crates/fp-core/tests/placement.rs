@@ -186,7 +186,9 @@ fn each_subscription_is_served_as_it_asked() {
         check(&take(&mut first), "first");
         check(&take(&mut second), "second");
         second.close().expect("left");
-        eventually("it has left", || publisher.events().iter().any(|event| matches!(event, Event::SubscriptionEnded { .. })));
+        eventually("it has left", || {
+            publisher.events().iter().any(|event| matches!(event, Event::SubscriptionEnded { .. }))
+        });
     }
     assert_eq!(first.statistics().derivations, 3, "it derives what takes fewer bytes so");
 }

@@ -93,15 +93,18 @@ pub struct DerivedVariable {
 }
 
 /// Marks a derivation that is done by the publisher.
-pub(super) const ALWAYS: u8 = 0;
+pub(crate) const ALWAYS: u8 = 0;
 /// Marks one that is done by the publisher unless its inputs have fewer bytes.
-pub(super) const FEWER_BYTES: u8 = 1;
+pub(crate) const FEWER_BYTES: u8 = 1;
 /// Marks a module that derivations name.
 pub(super) const MODULE: u8 = 2;
 /// Marks records that go through a transform of the publisher's, before the lengths of two names and the names.
 pub(crate) const THROUGH: u8 = 3;
+/// Marks the same where the subscriber does it, of the variable that is kept for it.
+pub(crate) const LEFT: u8 = 4;
 
-fn with_mark(mark: u8, derivation: &Derivation) -> Vec<u8> {
+/// What travels to have that derived.
+pub(crate) fn with_mark(mark: u8, derivation: &Derivation) -> Vec<u8> {
     [&[mark], &derivation.to_bytes()[..]].concat()
 }
 

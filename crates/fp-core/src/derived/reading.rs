@@ -308,6 +308,9 @@ impl Planned {
 
     /// Fills the array from blocks that are here, if they are; otherwise says that it did not.
     pub(crate) fn fill_here(&self, destination: &mut [u8]) -> Option<Result<(), fp_types::CopyError>> {
+        if let Some(made) = &self.made {
+            return Some(made.fill(self, destination));
+        }
         let blocks = self.here.as_ref()?;
         let copy = |piece: &fp_types::Piece| {
             let Some(block) = blocks.get(piece.block.index as usize) else { return Ok(()) };

@@ -59,6 +59,7 @@ pub(super) struct Deriving {
 
 impl Deriving {
     pub(super) fn new(shared: &PublisherShared, derivations: Vec<(Arc<[u8]>, u32)>) -> Self {
+        shared.deriver.count_sides(&derivations, &shared.counters);
         let offers = shared.deriver.deployer.offers(&derivations);
         let mut asked: BTreeMap<String, Wanted> = BTreeMap::new();
         for (bytes, more) in derivations {
