@@ -217,7 +217,8 @@ fn swelling(step: u64) -> u64 {
     if step / 20 == 1 { 10 } else { 1 }
 }
 
-fn subscriber_rank(options: SubscriberOptions, rank: u32, moved: bool) -> JoinHandle<Subscriber> {
+/// Reads all steps; rank 0 moves one variable after the other, if it is to. What was made here, and how often it moved.
+fn subscriber_rank(options: SubscriberOptions, rank: u32, moved: bool) -> JoinHandle<(u64, u64)> {
     let options = options.with_cohort(Cohort::of(rank, 2).expect("a cohort"));
     std::thread::spawn(move || {
         let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
@@ -233,7 +234,9 @@ fn subscriber_rank(options: SubscriberOptions, rank: u32, moved: bool) -> JoinHa
             }
         }
         assert_eq!(taken, STEPS);
-        subscriber
+        let counted = subscriber.statistics();
+        subscriber.close().expect("left");
+        (counted.transforms, counted.moves)
     })
 }
 
@@ -248,13 +251,10 @@ fn all_ranks_of_both_sides_agree_for_each_step() {
         let options = place.subscriber_options().with_transports(TransportPolicy::only(kind));
         let options = asking(options, Placement::FewerBytes).with_name("movers").with_limit_steps(6);
         let readers = [0, 1].map(|rank| subscriber_rank(options.clone(), rank, moved));
-        let readers = readers.map(|reader| reader.join().expect("read"));
-        let made =
-            readers.each_ref().map(|reader| (reader.statistics().transforms, reader.statistics().moves));
+        let made = readers.map(|reader| reader.join().expect("read"));
+        publishers.into_iter().for_each(|publisher| publisher.join().expect("published"));
         assert_eq!(made[0], made[1], "{kind}: both ranks make the same steps");
         assert!(made[0].0 > 0 && made[0].1 >= 2, "{kind}: {made:?}");
-        readers.into_iter().for_each(|reader| reader.close().expect("left"));
-        publishers.into_iter().for_each(|publisher| publisher.join().expect("published"));
     }
 }
 
