@@ -335,3 +335,37 @@ impl Ledger {
         self.steps.iter().find(|(_, step)| unreported(step)).map_or(self.next, |(&id, _)| id)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(variable: &str, derivation: &[u8]) -> SubscriptionSpec {
+        let derivations = vec![derivation.to_vec()];
+        SubscriptionSpec { variables: VariableSet::named([variable]), derivations, ..Default::default() }
+    }
+
+    #[test]
+    fn until_a_change_is_agreed_both_are_wanted() {
+        let (id, mut ledger) = (SubscriptionId(2), Ledger::default());
+        ledger.subscriptions.insert(id, Subscription::new(spec("a", b"old"), Some(StepId(0))));
+        let kept = BTreeSet::from([id]);
+        let derived = |ledger: &Ledger| {
+            let all = ledger.derivations(&BTreeSet::from([id]));
+            all.iter().map(|(bytes, count)| (bytes.to_vec(), *count)).collect::<Vec<_>>()
+        };
+        let (old, new) = ((b"old".to_vec(), 1), (b"new".to_vec(), 1));
+        assert_eq!(derived(&ledger), [old.clone()]);
+        let known = ledger.subscriptions.get_mut(&id).expect("it is there");
+        known.reselect(spec("b", b"new"));
+        assert_eq!(derived(&ledger), [new.clone(), old.clone()]);
+        let step = ledger.begin(kept.clone(), Vec::new(), Vec::new());
+        assert!(ledger.keeps(step, "a") && ledger.keeps(step, "b"));
+        ledger.subscriptions.get_mut(&id).expect("it is there").selection_agreed(StepId(2));
+        assert_eq!(derived(&ledger), [new.clone(), old], "step 1 is before that");
+        ledger.begin(kept.clone(), Vec::new(), Vec::new());
+        assert_eq!(derived(&ledger), [new]);
+        let step = ledger.begin(kept, Vec::new(), Vec::new());
+        assert!(!ledger.keeps(step, "a") && ledger.keeps(step, "b"));
+    }
+}
