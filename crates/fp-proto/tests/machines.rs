@@ -406,8 +406,7 @@ fn what_was_asked_for_holds_in_the_next_epoch_for_all_ranks() {
     let specified = Event::Specified { first: StepId(5), spec: asked };
     assert_eq!(events(&heard), [specified, Event::Reselected { first: StepId(5) }]);
     subscribers.lead.reselect(START, spec(0)).expect("asked");
-    subscribers.lead.handle_disconnected(later, first);
-    effects(|| subscribers.lead.poll());
+    subscribers.lead.handle_disconnected(START, first);
     let told = subscribers.attach(later, second, Epoch(8));
     let last = sent_to(&told, CHILD).pop();
     assert_eq!(last, Some(Message::Reselected { first: StepId(0), spec: spec(0) }));
