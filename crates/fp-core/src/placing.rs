@@ -25,7 +25,8 @@ pub struct PlacedVariable {
     pub name: String,
     /// What this rank asked for last.
     pub asked: Placement,
-    /// What holds for the newest steps. Of a transformed variable it is the side that does it; where fewer bytes decide
+    /// What holds for the newest steps: of two names of one derivation the same, on the publisher's side if one of them
+    /// is. Of a transformed variable it is the side that does it; where fewer bytes decide
     /// on which side something is derived, the shapes of each step do.
     pub now: Placement,
     /// Since which step.
