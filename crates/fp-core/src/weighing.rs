@@ -98,10 +98,9 @@ impl StepReader {
         {
             return;
         }
-        match self.sizes(asked, table, deadline) {
-            Ok(Some(sizes)) => self.shared().weigh(asked, self.identity(), false, sizes),
-            // Reading it will say what is wrong.
-            Ok(None) | Err(_) => {}
+        // Where they cannot be had, reading it will say what is wrong.
+        if let Ok(Some(sizes)) = self.sizes(asked, table, deadline) {
+            self.shared().weigh(asked, self.identity(), false, sizes);
         }
     }
 
