@@ -355,7 +355,7 @@ mod tests {
             all.iter().map(|(bytes, count)| (bytes.to_vec(), *count)).collect::<Vec<_>>()
         };
         let (old, new) = ((b"old".to_vec(), 1), (b"new".to_vec(), 1));
-        assert_eq!(derived(&ledger), [old.clone()]);
+        assert_eq!(derived(&ledger), std::slice::from_ref(&old));
         let known = ledger.subscriptions.get_mut(&id).expect("it is there");
         known.reselect(spec("b", b"new"));
         assert_eq!(derived(&ledger), [new.clone(), old.clone()]);
