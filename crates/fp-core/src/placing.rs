@@ -129,7 +129,8 @@ impl Subscriber {
 
     /// Has a derived or transformed variable of [`SubscriberOptions`] made on another side from now on, for the whole
     /// cohort: only the lead's call is sent. `Event::Reselected` says from which step on it is so; steps before that are
-    /// read as they were asked for. No step is lost by it, and gets are the same on either side.
+    /// read as they were asked for. No step is lost by it, and gets are the same on either side; but of rows that a deployed
+    /// module gives there is one for each block of a publisher rank, and for the whole array where the subscriber derives.
     ///
     /// # Errors
     /// Nothing is derived by that name; a transform that this process does not know; the stream is not attached.
