@@ -390,7 +390,7 @@ enum flexpath_event_kind
    */
   FLEXPATH_EVENT_KIND_RANK_LOST = 9,
   /*
-   subscriber: other variables come from `step` on
+   subscriber: other variables come, or others make them, from `step` on
    */
   FLEXPATH_EVENT_KIND_RESELECTED = 10,
   /*
@@ -1249,6 +1249,32 @@ flexpath_status flexpath_options_add_derivation(struct flexpath_options *options
                                                 int32_t placement);
 
 /*
+ Has the records of `variable` go through a transform before a subscriber reads them by `name`, as any variable of
+ records. `placement` is one of `flexpath_placement`: the publisher does it, if it has a transform of that name, so that
+ only the result crosses the wire; or the subscriber, if `flexpath_options_set_transforms` gave it one of that name; or,
+ where both have it, the publisher at first, and then whoever has fewer bytes cross, by what rank 0 of the subscriber
+ measures. Results are the same. Published variables are then sent besides only if the option `Variables` names them.
+ What cannot be fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
+ */
+flexpath_status flexpath_options_add_transformed(struct flexpath_options *options,
+                                                 const char *name,
+                                                 const char *variable,
+                                                 const char *transform,
+                                                 int32_t placement);
+
+/*
+ Names a WebAssembly module of `len` bytes, which are copied, for derivations that are added after it and run it, as
+ `vx | module(name)` (docs/transforms.md). It goes to the publisher with the subscription and is run there, if the
+ publisher was built with the feature `wasm` and its owner allows it: otherwise what is derived by it fails as it is read,
+ with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` the same holds for this library,
+ which as a rule is built without. Any thread.
+ */
+flexpath_status flexpath_options_add_module(struct flexpath_options *options,
+                                            const char *name,
+                                            const uint8_t *module,
+                                            uint64_t len);
+
+/*
  Frees a set of options. What was opened with it stays. Any thread.
  */
 flexpath_status flexpath_options_free(struct flexpath_options *options);
@@ -1763,6 +1789,16 @@ flexpath_status flexpath_subscriber_next_step(struct flexpath_subscriber *subscr
 flexpath_status flexpath_subscriber_select_variables(struct flexpath_subscriber *subscriber,
                                                      const char *const *variables,
                                                      uint64_t count);
+
+/*
+ Has what was derived (`flexpath_options_add_derivation`) or transformed (`flexpath_options_add_transformed`) by that
+ name made on another side, one of `flexpath_placement`, for the whole cohort: only what rank 0 asks for is sent. Steps
+ that were under way are read as they were asked for; `FLEXPATH_EVENT_KIND_RESELECTED` says from which on it is so. No
+ step is lost by it. Any thread.
+ */
+flexpath_status flexpath_subscriber_place(struct flexpath_subscriber *subscriber,
+                                          const char *variable,
+                                          int32_t placement);
 
 /*
  Writes why the stream is over (one of `flexpath_end`) to `end`; 0 before `flexpath_subscriber_next_step` said that

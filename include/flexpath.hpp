@@ -207,6 +207,17 @@ public:
         check(flexpath_options_add_derivation(raw(), name.c_str(), derivation.c_str(), placement));
         return *this;
     }
+    /* Records that go through a transform of that name before a subscriber reads them, and on which side. */
+    options &add_transformed(const std::string &name, const std::string &variable, const std::string &transform,
+                             std::int32_t placement = FLEXPATH_PLACEMENT_PUBLISHER) {
+        check(flexpath_options_add_transformed(raw(), name.c_str(), variable.c_str(), transform.c_str(), placement));
+        return *this;
+    }
+    /* A WebAssembly module, for derivations that are added after it: "vx | module(name)". */
+    options &add_module(const std::string &name, const std::vector<std::uint8_t> &module) {
+        check(flexpath_options_add_module(raw(), name.c_str(), module.data(), module.size()));
+        return *this;
+    }
     /* By which a subscriber has records become other types. */
     options &set_transforms(const transforms &by);
 
@@ -978,6 +989,10 @@ public:
     /* Asks for other variables, for the whole cohort. */
     void select_variables(const std::vector<std::string> &names) {
         check(flexpath_subscriber_select_variables(raw(), pointers(names).data(), names.size()));
+    }
+    /* Has what is derived or transformed by that name made on another side, for the whole cohort. */
+    void place(const std::string &variable, std::int32_t placement) {
+        check(flexpath_subscriber_place(raw(), variable.c_str(), placement));
     }
     /* The next event; none if none came in time. Holds up no other call. */
     std::optional<event> next_event(std::chrono::milliseconds timeout) const {

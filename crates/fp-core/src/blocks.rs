@@ -18,7 +18,11 @@ impl StepReader {
     /// Unknown variable, or one that was not subscribed to; a lost publisher; time.
     pub fn blocks(&self, variable: &str) -> Result<Vec<(BlockId, Region)>, ReadError> {
         let shared = self.shared();
-        let received = shared.options.transformed_variable(variable).map(|asked| asked.result());
+        let transformed = shared.options.transformed_variable(variable);
+        if let Some(asked) = transformed.filter(|asked| self.is_made_here(asked)) {
+            return self.made_blocks(asked, self.deadline().into());
+        }
+        let received = transformed.map(|asked| asked.result());
         let variable = match (shared.derived.find(variable), &received) {
             (Some((asked, _)), _) => &asked.variable,
             (None, Some(result)) => result,

@@ -13,7 +13,8 @@ mod deploying;
 mod packed;
 mod reading;
 
-pub(crate) use asked::{Asked, Derived, THROUGH, canonical};
+pub(crate) use asked::{ALWAYS, FEWER_BYTES};
+pub(crate) use asked::{Asked, Derived, LEFT, THROUGH, canonical, is_module, with_mark};
 pub use asked::{DerivationError, DerivedVariable};
 pub(crate) use computing::{Deriver, Failure, Known, Outcome};
 pub use deploying::DeployedModule;

@@ -9,7 +9,7 @@ use crate::patience::after;
 use crate::records::{Provided, RecordBlockError};
 use crate::rendezvous::{Entry, Rendezvous, RendezvousError};
 use crate::subscriber::{Subscriber, SubscriberShared};
-use fp_proto::config::{QueuePolicy, VariableSet};
+use fp_proto::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use fp_types::StepId;
 use fp_types::record::{Record, RecordSchema};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -203,8 +203,8 @@ impl Looking<'_> {
     /// What an attached stream's next step provides.
     fn provided(&self, shared: &Arc<SubscriberShared>) -> Result<Vec<Provided>, NoProvider> {
         // Nothing is kept, and everything is looked at.
-        shared.selected.ask(VariableSet::All);
-        shared.selected.holds_from(StepId(0));
+        let everything = SubscriptionSpec { variables: VariableSet::All, ..SubscriptionSpec::default() };
+        shared.selected.holds_from(StepId(0), everything);
         let began = Instant::now();
         let Some(came) = shared.endpoint.wait(self.deadline, look_ahead) else {
             return Err(NoProvider::NoStep { waited: began.elapsed() });

@@ -30,6 +30,7 @@ mod parts;
 mod patience;
 mod peer;
 mod placed;
+mod placing;
 mod planned;
 mod planning;
 mod preparing;
@@ -49,6 +50,7 @@ mod subscriber;
 mod truth;
 mod variable;
 mod view;
+mod weighing;
 mod workers;
 mod writer;
 
@@ -81,6 +83,7 @@ pub use fp_types::{
 };
 pub use futures::{Append, Arrays, AsyncFetch, Fetched};
 pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
+pub use placing::PlacedVariable;
 pub use publisher::Publisher;
 pub use records::{
     Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, TransformProblem,

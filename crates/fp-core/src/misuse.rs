@@ -190,6 +190,24 @@ pub enum Misuse {
         /// Why.
         source: ElementConversionError,
     },
+    /// Nothing is derived by that name, so it cannot be made elsewhere.
+    #[error("{variable:?} is nothing that was asked to be derived; these are: {}", .known.join(", "))]
+    NotPlaced {
+        /// The name.
+        variable: String,
+        /// Those that can.
+        known: Vec<String>,
+    },
+    /// A transform is to be done here, and this process does not know it.
+    #[error("{variable:?} cannot be made here: this process knows no transform {transform:?}; it knows: {}", .known.join(", "))]
+    NoTransformHere {
+        /// The variable.
+        variable: String,
+        /// The transform.
+        transform: String,
+        /// Those that it knows.
+        known: Vec<String>,
+    },
     /// The view needs one contiguous piece of one block.
     #[error("step {step}, variable {variable:?}: the selection is no contiguous part of one block: use get")]
     NotViewable {

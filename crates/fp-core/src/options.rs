@@ -430,7 +430,8 @@ impl SubscriberOptions {
             VariableSet::Named(names) => names.iter(),
         };
         let here = self.derivations.iter().filter(|of| of.placement == Placement::Subscriber);
-        VariableSet::named(named.chain(here.flat_map(|of| of.derivation.inputs())))
+        let left = self.transformed.iter().filter(|of| of.is_here()).map(|of| &of.variable);
+        VariableSet::named(named.chain(here.flat_map(|of| of.derivation.inputs())).chain(left))
     }
 
     /// Adds a standing selection: what of a variable will be read in every step.

@@ -1,6 +1,7 @@
 //! What a selection of a variable means under one table: kept, as a table stays the same for many steps.
 
 use crate::derived::is_internal;
+use crate::records::Made;
 use fp_transform::Block;
 use fp_types::{CopyError, Part, PartRuns, Run, SelectedPoint, StepTable, plan};
 use fp_types::{Epoch, GapPolicy, Layout, MemoryOrder, Piece, Plan, Region, Selection, TableId, VariableDef};
@@ -25,6 +26,8 @@ pub(crate) struct Planned {
     pub(crate) destination_order: MemoryOrder,
     /// The blocks, where they need not be fetched: those of the plan have rank 0 and are counted from 0.
     pub(crate) here: Option<Arc<[Block]>>,
+    /// The records, where a transform made them here.
+    pub(crate) made: Option<Arc<Made>>,
     /// The pieces as their owners are asked for them: counted from the corner of the block.
     pub(crate) wanted: Vec<fp_proto::data::Piece>,
     /// The one run of each piece that is one, once it was copied: in bytes, from the block to the subscriber's array.
@@ -65,7 +68,8 @@ impl Planned {
         let wanted = plan.pieces.iter().map(|piece| wanted(&key.variable, piece)).collect();
         let element_size = def.element_bytes().unwrap_or(1);
         let single = plan.pieces.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { def, plan, element_size, destination_order: key.order, here: None, wanted, single })
+        let destination_order = key.order;
+        Ok(Self { def, plan, element_size, destination_order, here: None, made: None, wanted, single })
     }
 
     /// Bytes of the subscriber's array.

@@ -6,7 +6,7 @@ use crate::select::{NoSelection, Select};
 use crate::step::StepReader;
 use crate::truth::goes_with;
 use fp_proto::message::ResolveQuery;
-use fp_types::{BlockId, Dtype, Shape, StepTable, VariableDef};
+use fp_types::{BlockId, Dtype, MemoryOrder, Shape, StepTable, VariableDef};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -113,7 +113,7 @@ impl StepReader {
     pub(crate) fn admit(&self, variable: &str) -> Result<(), ReadError> {
         self.shared().check_fork().map_err(|source| self.misuse(source))?;
         let step = self.step();
-        match self.shared().selected.contains(step, VariableDef::base_name(variable)) {
+        match self.held.wants.contains(VariableDef::base_name(variable)) {
             true => Ok(()),
             false => Err(self.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() })),
         }
@@ -181,7 +181,19 @@ impl StepReader {
         wanted: &[(&str, BlockId)],
         deadline: Instant,
     ) -> Result<Vec<Arc<Planned>>, ReadError> {
-        let key = |&(variable, block): &(&str, BlockId)| self.key(variable, &block.into(), None, false);
+        self.planned_blocks_in(wanted, MemoryOrder::RowMajor, deadline)
+    }
+
+    /// The same, with elements in that order.
+    pub(crate) fn planned_blocks_in(
+        &self,
+        wanted: &[(&str, BlockId)],
+        order: MemoryOrder,
+        deadline: Instant,
+    ) -> Result<Vec<Arc<Planned>>, ReadError> {
+        let key = |&(variable, block): &(&str, BlockId)| {
+            self.key(variable, &Select::from(block).with_order(order), None, false)
+        };
         let keys: Vec<PlanKey> = wanted.iter().map(key).collect::<Result<_, _>>()?;
         let query =
             |key: &PlanKey| ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };

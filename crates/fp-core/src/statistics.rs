@@ -83,6 +83,14 @@ counters! {
     shared_transforms,
     /// Paths of registered transforms that failed.
     failed_transforms,
+    /// Transforms that a publisher was asked for by name and left to the subscriber, once in each step.
+    left_transforms,
+    /// How many variables this side makes as of now: of a publisher those that it sends through transforms by name, of a
+    /// subscriber those that are derived or transformed by it whatever their sizes.
+    made_here,
+    /// How often such a variable was moved to the other side: because somebody asked for it, or because fewer bytes
+    /// travel so. A publisher counts those that it sends through transforms.
+    moves,
 }
 
 impl Counters {

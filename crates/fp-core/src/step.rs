@@ -10,9 +10,10 @@ use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
 use crate::patience::{Limit, after};
 use crate::planned::{Planned, is_known};
-use crate::records::Transformed;
+use crate::records::{MadeOnce, Transformed};
 use crate::registered::{Fillable, Filled, Place as _};
 use crate::select::Select;
+use crate::selected::Wants;
 use crate::subscriber::SubscriberShared;
 use crate::truth::{self, goes_with};
 use fp_proto::message::{Assignment, ScalarValue};
@@ -29,10 +30,14 @@ pub(crate) struct HeldStep {
     epoch: Option<Epoch>,
     /// Whether it was only looked at, and is still to be taken.
     is_ahead: bool,
+    /// What the subscription asks for in this step.
+    pub(crate) wants: Arc<Wants>,
     /// Derived variables that were put together, by what they are called in the step.
     merged: Mutex<BTreeMap<String, Arc<Merged>>>,
     /// Records that went through transforms.
     pub(crate) transformed: Transformed,
+    /// What publishers are otherwise asked to send through transforms.
+    pub(crate) made: MadeOnce,
 }
 
 impl HeldStep {
@@ -42,13 +47,16 @@ impl HeldStep {
         epoch: Option<Epoch>,
         is_ahead: bool,
     ) -> Arc<Self> {
+        let wants = shared.selected.of(assignment.step);
         Arc::new(Self {
             shared,
             assignment,
             epoch,
             is_ahead,
+            wants,
             merged: Mutex::default(),
             transformed: Transformed::default(),
+            made: MadeOnce::default(),
         })
     }
 

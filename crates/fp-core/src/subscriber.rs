@@ -8,6 +8,7 @@ use crate::opening::Opening;
 use crate::options::SubscriberOptions;
 use crate::owners::Owners;
 use crate::patience::after;
+use crate::placing::Placed;
 use crate::planned::Plans;
 use crate::preparing::{cohort_config, prepare};
 use crate::publisher::Events;
@@ -16,7 +17,7 @@ use crate::selected::Selected;
 use crate::statistics::{Counters, Statistics};
 use crate::step::StepReader;
 use fp_proto::commands::Next;
-use fp_proto::config::{ContactText, Placement, SubscriberConfig, SubscriptionSpec, VariableSet};
+use fp_proto::config::{ContactText, Placement, SubscriberConfig, SubscriptionSpec};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure, ResolveOutcome};
 use fp_proto::message::{Assignment, MemberId};
@@ -49,13 +50,14 @@ pub(crate) struct SubscriberRole {
     pub(crate) answers: HashMap<u64, ResolveOutcome>,
     owners: Arc<Owners>,
     selected: Arc<Selected>,
+    placed: Arc<Placed>,
     /// Steps of the present epoch that readers and views hold.
     held: usize,
     ended: bool,
 }
 
 impl SubscriberRole {
-    fn new(owners: Arc<Owners>, selected: Arc<Selected>) -> Self {
+    fn new(owners: Arc<Owners>, selected: Arc<Selected>, placed: Arc<Placed>) -> Self {
         Self {
             events: Events::default(),
             opened: None,
@@ -64,6 +66,7 @@ impl SubscriberRole {
             answers: HashMap::new(),
             owners,
             selected,
+            placed,
             held: 0,
             ended: false,
         }
@@ -90,7 +93,11 @@ impl Role for SubscriberRole {
                 self.selected.restart();
                 self.owners.attached(Some(*epoch));
             }
-            Event::Reselected { first } => self.selected.holds_from(*first),
+            Event::Specified { first, spec } => {
+                let (before, now) = self.selected.holds_from(*first, spec.clone());
+                self.placed.changed(*first, &before, &now);
+                return;
+            }
             Event::Ended(StreamEnding { reason: EndReason::Lost { rank, .. }, .. }) => {
                 self.owners.lost(*rank);
             }
@@ -133,7 +140,10 @@ pub(crate) struct SubscriberShared {
     pub(crate) plans: Plans,
     pub(crate) counters: Arc<Counters>,
     pub(crate) options: SubscriberOptions,
+    /// The same with what was asked for since.
+    pub(crate) asking: Mutex<SubscriberOptions>,
     pub(crate) selected: Arc<Selected>,
+    pub(crate) placed: Arc<Placed>,
     pub(crate) types: Types,
     pub(crate) derived: Derived,
     tables: Mutex<Tables>,
@@ -180,26 +190,6 @@ impl Subscriber {
         self.shared.taken(next)
     }
 
-    /// Asks for other variables, for the whole cohort; only the lead's call is sent. From which step on they come is
-    /// told by `Event::Reselected`.
-    ///
-    /// # Errors
-    /// The stream is not attached.
-    pub fn select_variables(
-        &mut self,
-        names: impl IntoIterator<Item = impl Into<String>>,
-    ) -> Result<(), ReadError> {
-        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
-        let variables = VariableSet::named(names);
-        let asked = SubscriptionSpec { variables: variables.clone(), ..spec(&self.shared.options) };
-        let done = self.shared.endpoint.drive(|state, now| {
-            state.machine.reselect(now, asked)?;
-            state.role.selected.ask(variables);
-            Ok(())
-        });
-        done.map_err(|error| self.shared.misuse(Misuse::Command(error)))
-    }
-
     /// What happened on the stream since the last call.
     pub fn events(&mut self) -> Vec<Event> {
         self.shared.endpoint.inspect(|state| state.role.events.take())
@@ -207,6 +197,7 @@ impl Subscriber {
 
     /// What was counted.
     pub fn statistics(&self) -> Statistics {
+        self.shared.count_placements(&self.shared.counters);
         self.shared.counters.read(&self.shared.endpoint.dial.domain)
     }
 
@@ -259,7 +250,7 @@ fn config(
     config
 }
 
-fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
+pub(crate) fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
     SubscriptionSpec {
         variables: options.kept_variables(),
         policy: options.policy,
@@ -325,8 +316,8 @@ impl SubscriberShared {
         let mut config = config(&options, stream, name, setup.contact.to_string(), epoch);
         config.cohort.placement = placement;
         let owners = Arc::new(Owners::default());
-        let selected = Arc::new(Selected::new(options.kept_variables()));
-        let role = SubscriberRole::new(owners.clone(), selected.clone());
+        let (selected, placed) = (Arc::new(Selected::new(spec(&options))), Arc::new(Placed::new(&options)));
+        let role = SubscriberRole::new(owners.clone(), selected.clone(), placed.clone());
         let directory = setup.rendezvous.directory().display().to_string();
         let clock = Clock::start();
         let machine = SubscriberMachine::new(config, clock.now());
@@ -339,8 +330,10 @@ impl SubscriberShared {
             plans: Plans::default(),
             derived: Derived::new(&options.derivations, &options.modules),
             counters: Arc::new(Counters::default()),
+            asking: Mutex::new(options.clone()),
             options,
             selected,
+            placed,
             types: Types::default(),
             tables: Mutex::new(HashMap::new()),
         });

@@ -181,6 +181,28 @@ mod wasm {
     }
 
     #[test]
+    fn a_module_goes_along_where_what_it_derives_moves_to() {
+        let place = Place::new();
+        let mut publisher = open(same_user(&place));
+        let options = place.over(TransportKind::Shm).with_module("add", add()).expect("a module");
+        let options = options.with_derivation_at("it", "a, b | module(add)", Placement::Subscriber);
+        let mut subscriber = attach(options.expect("a derivation"));
+        for (moves, placement) in
+            (1..).zip([Placement::Publisher, Placement::Subscriber, Placement::Publisher])
+        {
+            let before = publish(&mut publisher);
+            subscriber.place("it", placement).expect("asked");
+            eventually("it has moved", || subscriber.statistics().moves == moves);
+            for number in [before, publish(&mut publisher)] {
+                let twice: Vec<f64> = elements(number).iter().map(|x| 2.0 * x).collect();
+                let step = take(&mut subscriber);
+                assert_eq!(step.get::<f64>("it", Selection::All).expect("all"), twice, "{placement:?}");
+            }
+        }
+        assert_eq!((publisher.statistics().derivations, subscriber.statistics().derivations), (3, 3));
+    }
+
+    #[test]
     fn modules_are_operations_among_others_and_results_are_shared() {
         let place = Place::new();
         let listed = DeployPolicy::Listed([ModuleHash::of(&add())].into());

@@ -33,7 +33,7 @@ pub enum EventCode {
     RankLagging = 8,
     /// `rank` of the own cohort is lost: the handle is of no more use but to close it
     RankLost = 9,
-    /// subscriber: other variables come from `step` on
+    /// subscriber: other variables come, or others make them, from `step` on
     Reselected = 10,
     /// subscriber: the publisher is lost, and a new epoch is awaited
     AwaitingRestart = 11,
@@ -76,7 +76,7 @@ fn facts(event: &Event) -> (EventCode, Option<StepId>, Option<Rank>) {
         Event::Restarted { first, .. } => (EventCode::Restarted, Some(*first), None),
         Event::Ended(ending) => (EventCode::Ended, ending.last, None),
         Event::Closed(_) => (EventCode::Closed, None, None),
-        Event::OpenFailed(_) | Event::Resolved { .. } | Event::Contacts { .. } => {
+        Event::OpenFailed(_) | Event::Resolved { .. } | Event::Contacts { .. } | Event::Specified { .. } => {
             (EventCode::Other, None, None)
         }
     }

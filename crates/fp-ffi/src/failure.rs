@@ -90,7 +90,9 @@ fn of_misuse(misuse: &Misuse) -> Status {
         Misuse::WrongDtype { .. } => Status::WrongDtype,
         Misuse::WrongRecord { .. } => Status::Incompatible,
         Misuse::WrongLen { .. } => Status::WrongLen,
-        Misuse::UnknownVariable { .. } | Misuse::NotSubscribed { .. } => Status::UnknownVariable,
+        Misuse::UnknownVariable { .. } | Misuse::NotSubscribed { .. } | Misuse::NotPlaced { .. } => {
+            Status::UnknownVariable
+        }
         _ => Status::Misuse,
     }
 }

@@ -4,9 +4,9 @@
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::{KEYS, Key, Role, Settings};
-use crate::raw::{check_place, give, text};
+use crate::raw::{check_place, give, text, values};
 use crate::selection::{SelectionStruct, selection};
-use fp_core::{Cohort, DerivationError, LinkOptions, Placement, Transforms};
+use fp_core::{Cohort, DerivationError, LinkOptions, Placement, SubscriberOptions, Transforms};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
@@ -166,7 +166,7 @@ pub enum PlacementCode {
     FewerBytes = 2,
 }
 
-fn placed(code: i32) -> Result<Placement, Failure> {
+pub(crate) fn placed(code: i32) -> Result<Placement, Failure> {
     match code {
         0 => Ok(Placement::Publisher),
         1 => Ok(Placement::Subscriber),
@@ -192,14 +192,64 @@ pub extern "C" fn flexpath_options_add_derivation(
     guard(|| {
         let (name, derivation) = (text(name, "name")?, text(derivation, "derivation")?);
         let placement = placed(placement)?;
-        change(options, |state| {
-            let chosen = state.settings.subscriber.clone();
-            let refused =
-                |error: DerivationError| Failure::new(Status::BadOption, format!("{name:?}: {error}"));
-            state.settings.subscriber =
-                chosen.with_derivation_at(name, derivation, placement).map_err(refused)?;
-            Ok(state.set.push(("a derived variable", Role::Subscriber)))
+        asked(options, (name, "a derived variable"), |chosen| {
+            chosen.with_derivation_at(name, derivation, placement)
         })
+    })
+}
+
+/// What a subscriber asks for besides, by that name.
+fn asked(
+    options: *mut Options,
+    (name, what): (&str, &'static str),
+    ask: impl FnOnce(SubscriberOptions) -> Result<SubscriberOptions, DerivationError>,
+) -> Result<Status, Failure> {
+    change(options, |state| {
+        let refused = |error: DerivationError| Failure::new(Status::BadOption, format!("{name:?}: {error}"));
+        state.settings.subscriber = ask(state.settings.subscriber.clone()).map_err(refused)?;
+        Ok(state.set.push((what, Role::Subscriber)))
+    })
+}
+
+/// Has the records of `variable` go through a transform before a subscriber reads them by `name`, as any variable of
+/// records. `placement` is one of `flexpath_placement`: the publisher does it, if it has a transform of that name, so that
+/// only the result crosses the wire; or the subscriber, if `flexpath_options_set_transforms` gave it one of that name; or,
+/// where both have it, the publisher at first, and then whoever has fewer bytes cross, by what rank 0 of the subscriber
+/// measures. Results are the same. Published variables are then sent besides only if the option `Variables` names them.
+/// What cannot be fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_add_transformed(
+    options: *mut Options,
+    name: *const c_char,
+    variable: *const c_char,
+    transform: *const c_char,
+    placement: i32,
+) -> Status {
+    guard(|| {
+        let (name, variable) = (text(name, "name")?, text(variable, "variable")?);
+        let (transform, placement) = (text(transform, "transform")?, placed(placement)?);
+        asked(options, (name, "a transformed variable"), |chosen| {
+            chosen.with_transformed_at(name, variable, transform, placement)
+        })
+    })
+}
+
+/// Names a WebAssembly module of `len` bytes, which are copied, for derivations that are added after it and run it, as
+/// `vx | module(name)` (docs/transforms.md). It goes to the publisher with the subscription and is run there, if the
+/// publisher was built with the feature `wasm` and its owner allows it: otherwise what is derived by it fails as it is read,
+/// with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` the same holds for this library,
+/// which as a rule is built without. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_add_module(
+    options: *mut Options,
+    name: *const c_char,
+    module: *const u8,
+    len: u64,
+) -> Status {
+    guard(|| {
+        let name = text(name, "name")?;
+        let module = values(module, usize::try_from(len).unwrap_or(usize::MAX), "module")?;
+        asked(options, (name, "a module"), |chosen| chosen.with_module(name, module))
     })
 }
 

@@ -5,7 +5,7 @@ use crate::cohort::or_decline;
 use crate::failure::{Failure, Status, check_process, guard, remember};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
-use crate::options::{Options, settings};
+use crate::options::{Options, placed, settings};
 use crate::raw::{check_place, give, text, texts, wait};
 use crate::statistics::{all_of, value_of};
 use crate::step::Step;
@@ -137,6 +137,23 @@ pub extern "C" fn flexpath_subscriber_select_variables(
     guard(|| {
         let names = texts(variables, count, "variables")?;
         with_core(subscriber, |core, _| Ok(core.select_variables(names)?))?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Has what was derived (`flexpath_options_add_derivation`) or transformed (`flexpath_options_add_transformed`) by that
+/// name made on another side, one of `flexpath_placement`, for the whole cohort: only what rank 0 asks for is sent. Steps
+/// that were under way are read as they were asked for; `FLEXPATH_EVENT_KIND_RESELECTED` says from which on it is so. No
+/// step is lost by it. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_subscriber_place(
+    subscriber: *mut Subscriber,
+    variable: *const c_char,
+    placement: i32,
+) -> Status {
+    guard(|| {
+        let (variable, placement) = (text(variable, "variable")?, placed(placement)?);
+        with_core(subscriber, |core, _| Ok(core.place(variable, placement)?))?;
         Ok(Status::Ok)
     })
 }

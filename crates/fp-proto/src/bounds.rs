@@ -102,7 +102,7 @@ impl Message {
                 at_most(label.len(), LIMIT_NAME_BYTES, "label")?;
                 spec(asked)
             }
-            Self::Reselect { spec: asked } => spec(asked),
+            Self::Reselect { spec: asked } | Self::Reselected { spec: asked, .. } => spec(asked),
             Self::Resolve { queries, .. } => {
                 at_most(queries.len(), LIMIT_ITEMS, "resolve.queries")?;
                 queries

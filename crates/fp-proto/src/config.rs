@@ -225,9 +225,17 @@ pub struct SubscriptionSpec {
     /// The work-sharing set, if it is a member of one.
     pub share: Option<Share>,
     /// What is to be derived for it in every step, each as its canonical bytes: not looked into here. Sorted and
-    /// without repetition; the same for the whole of the subscription. Modules that derivations need are among them.
+    /// without repetition. Modules that derivations need are among them.
     #[serde(with = "crate::codec::byte_lists")]
     pub derivations: Vec<Vec<u8>>,
+}
+
+impl SubscriptionSpec {
+    /// Whether it differs in nothing but variables and what is derived, which may change while steps flow.
+    pub(crate) fn is_reselection_of(&self, other: &Self) -> bool {
+        let (variables, derivations) = (other.variables.clone(), other.derivations.clone());
+        Self { variables, derivations, ..self.clone() } == *other
+    }
 }
 
 impl Default for SubscriptionSpec {

@@ -2,7 +2,7 @@
 
 mod words;
 
-use crate::config::ContactText;
+use crate::config::{ContactText, SubscriptionSpec};
 use crate::message::{MemberId, NoTable};
 use crate::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 use fp_types::{Epoch, Rank, StepId, SubscriptionId};
@@ -92,6 +92,13 @@ pub enum Event {
         contacts: Vec<(Rank, Option<ContactText>)>,
         /// Ranks that are still to come.
         left: usize,
+    },
+    /// What the subscription asks for from this step on, before `Reselected` says that it is so (subscriber).
+    Specified {
+        /// The first step under it.
+        first: StepId,
+        /// All of it.
+        spec: SubscriptionSpec,
     },
     /// Another selection holds from this step on (subscriber).
     Reselected {

@@ -320,15 +320,18 @@ pub enum Message {
         /// The step.
         step: StepId,
     },
-    /// The subscriber's lead asks for another selection.
+    /// The subscriber's lead asks for other variables, or to have other things derived.
     Reselect {
         /// The new specification; policy and sharing must be unchanged.
         spec: SubscriptionSpec,
     },
-    /// The answer to `Reselect`, down the subscriber's tree as well.
+    /// The answer to `Reselect`, down the subscriber's tree as well: and of a lead that asked to its tree when it is
+    /// attached again.
     Reselected {
         /// The first step under it.
         first: StepId,
+        /// The specification: ranks that asked for nothing learn of it here.
+        spec: SubscriptionSpec,
     },
     /// The subscriber cohort leaves.
     Unsubscribe,

@@ -3,7 +3,10 @@
 use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::codec;
 use fp_proto::commands::{Begin, CommandError};
-use fp_proto::config::{CohortConfig, ContactText, OnLoss, PublisherConfig, SubscriberConfig};
+use fp_proto::config::{
+    CohortConfig, ContactText, OnLoss, PublisherConfig, QueuePolicy, SubscriberConfig, SubscriptionSpec,
+    VariableSet,
+};
 use fp_proto::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
 use fp_proto::event::{Event, ResolveOutcome};
 use fp_proto::message::{Assignment, MemberId, Message, NoTable, ResolveQuery};
@@ -181,8 +184,8 @@ impl Subscribers {
         subscribers
     }
 
-    /// Attaches to an epoch over this link.
-    fn attach(&mut self, now: Moment, publisher: PeerId, epoch: Epoch) {
+    /// Attaches to an epoch over this link; what it says then.
+    fn attach(&mut self, now: Moment, publisher: PeerId, epoch: Epoch) -> Vec<Effect> {
         self.lead.handle_timeout(now);
         let ticket = dialled(&effects(|| self.lead.poll()));
         self.lead.handle_dialled(now, ticket, publisher);
@@ -194,7 +197,7 @@ impl Subscribers {
             publisher_size: 1,
         };
         self.lead.handle_message(now, publisher, subscribed);
-        effects(|| self.lead.poll());
+        effects(|| self.lead.poll())
     }
 
     /// A step is assigned, and taken and released by the lead itself.
@@ -385,4 +388,35 @@ fn a_dial_of_an_epoch_that_is_over_fails_without_consequence() {
     rank.handle_dial_failed(START, ticket);
     let lost = Event::Resolved { request, outcome: ResolveOutcome::Lost };
     assert_eq!(events(&effects(|| rank.poll())), [lost]);
+}
+
+/// What the lead alone asked for reaches all ranks: by the publisher's answer, or, where that is lost with the publisher,
+/// when the next epoch is attached to.
+#[test]
+fn what_was_asked_for_holds_in_the_next_epoch_for_all_ranks() {
+    let (first, second, later) = (PeerId(21), PeerId(22), START.after(Duration::from_secs(1)));
+    let mut subscribers = Subscribers::open();
+    let told = subscribers.attach(START, first, Epoch(7));
+    assert!(!sent_to(&told, CHILD).iter().any(|message| matches!(message, Message::Reselected { .. })));
+    let spec = |mark| SubscriptionSpec { derivations: vec![vec![mark]], ..SubscriptionSpec::default() };
+    let other = SubscriptionSpec { policy: QueuePolicy::DropOldest, ..spec(1) };
+    assert_eq!(subscribers.lead.reselect(START, other), Err(CommandError::InvalidSpec));
+    let variables = VariableSet::named(["T"]);
+    let asked = SubscriptionSpec { variables, ..spec(1) };
+    subscribers.lead.reselect(START, asked.clone()).expect("asked");
+    let heard = effects(|| subscribers.lead.poll());
+    assert_eq!(sent_to(&heard, first), [Message::Reselect { spec: asked.clone() }]);
+    let answer = Message::Reselected { first: StepId(5), spec: asked.clone() };
+    subscribers.lead.handle_message(START, first, answer.clone());
+    let heard = effects(|| subscribers.lead.poll());
+    assert_eq!(sent_to(&heard, CHILD), [answer]);
+    let specified = Event::Specified { first: StepId(5), spec: asked };
+    assert_eq!(events(&heard), [specified, Event::Reselected { first: StepId(5) }]);
+    subscribers.lead.reselect(START, spec(0)).expect("asked");
+    subscribers.lead.handle_disconnected(START, first);
+    let told = subscribers.attach(later, second, Epoch(8));
+    let last = sent_to(&told, CHILD).pop();
+    assert_eq!(last, Some(Message::Reselected { first: StepId(0), spec: spec(0) }));
+    let specified = Event::Specified { first: StepId(0), spec: spec(0) };
+    assert!(events(&told).contains(&specified), "{told:?}");
 }

@@ -4,6 +4,7 @@ use super::deploying::{Code, DeployedModule, shipped};
 use super::{derived_name, failed_name, is_packed};
 use crate::options::SubscriberOptions;
 use crate::records::TransformedVariable;
+use crate::selected::Wants;
 use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES, LIMIT_MODULES, LIMIT_MODULES_BYTES};
 use fp_transform::{Derivation, DeriveError, Modules, ParseDerivationError, Placement};
 use fp_types::{BlockId, Epoch, NameError, TableId, validate_name};
@@ -92,13 +93,25 @@ pub struct DerivedVariable {
 }
 
 /// Marks a derivation that is done by the publisher.
-pub(super) const ALWAYS: u8 = 0;
+pub(crate) const ALWAYS: u8 = 0;
 /// Marks one that is done by the publisher unless its inputs have fewer bytes.
-pub(super) const FEWER_BYTES: u8 = 1;
+pub(crate) const FEWER_BYTES: u8 = 1;
 /// Marks a module that derivations name.
 pub(super) const MODULE: u8 = 2;
 /// Marks records that go through a transform of the publisher's, before the lengths of two names and the names.
 pub(crate) const THROUGH: u8 = 3;
+/// Marks the same where the subscriber does it, of the variable that is kept for it.
+pub(crate) const LEFT: u8 = 4;
+
+/// What travels to have that derived.
+pub(crate) fn with_mark(mark: u8, derivation: &Derivation) -> Vec<u8> {
+    [&[mark], &derivation.to_bytes()[..]].concat()
+}
+
+/// Whether that is a module, and nothing that is derived.
+pub(crate) fn is_module(marked: &[u8]) -> bool {
+    marked.first() == Some(&MODULE)
+}
 
 /// What travels, each with a mark before its encoding: sorted, each once.
 pub(crate) fn canonical(options: &SubscriberOptions) -> Vec<Vec<u8>> {
@@ -108,7 +121,7 @@ pub(crate) fn canonical(options: &SubscriberOptions) -> Vec<Vec<u8>> {
             Placement::FewerBytes => FEWER_BYTES,
             Placement::Subscriber => return None,
         };
-        Some([&[mark], &of.derivation.to_bytes()[..]].concat())
+        Some(with_mark(mark, &of.derivation))
     };
     let through = options.transformed.iter().map(TransformedVariable::to_bytes);
     let mut all: Vec<Vec<u8>> = options.derivations.iter().filter_map(marked).chain(through).collect();
@@ -152,7 +165,21 @@ pub(crate) struct Asked {
     /// What the texts are called that say why there is none.
     pub(crate) failed: String,
     pub(crate) is_packed: bool,
-    pub(crate) placement: Placement,
+    /// What travels to have it done by the publisher, and by whom fewer bytes travel.
+    always: Vec<u8>,
+    fewer_bytes: Vec<u8>,
+}
+
+impl Asked {
+    /// On which side it is derived where that is asked for. Where two names stand for the same derivation on several
+    /// sides, any of them is as good.
+    pub(crate) fn placement(&self, wants: &Wants) -> Placement {
+        match () {
+            () if wants.asks(&self.always) => Placement::Publisher,
+            () if wants.asks(&self.fewer_bytes) => Placement::FewerBytes,
+            () => Placement::Subscriber,
+        }
+    }
 }
 
 /// Where the parts of one variable are: in one table of one epoch they are always the same.
@@ -174,8 +201,9 @@ impl Derived {
             variable: derived_name(of.derivation.id()),
             failed: failed_name(of.derivation.id()),
             is_packed: is_packed(&of.derivation),
+            always: with_mark(ALWAYS, &of.derivation),
+            fewer_bytes: with_mark(FEWER_BYTES, &of.derivation),
             derivation: of.derivation.clone(),
-            placement: of.placement,
         };
         let (asked, parts) = (derivations.iter().map(asked).collect(), Mutex::new(HashMap::new()));
         Self { asked, modules: modules.to_vec(), code: Arc::default(), parts }

@@ -6,12 +6,14 @@ use super::packed::pack;
 use super::{derived_name, failed_name, is_better_left, is_packed};
 use crate::error::PutError;
 use crate::options::PublisherOptions;
+use crate::records::TransformedVariable;
+use crate::statistics::Counters;
 use fp_transform::{
     Array, ArrayType, Block, Derivation, DeriveError, MAX_OVERRUNS, ModuleHash, Modules, Operation, Plan,
     PolicyRefusal, Pool, PoolError,
 };
 use fp_types::MemoryOrder;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -165,11 +167,31 @@ pub(super) fn attach(mut plan: Plan, modules: &Modules, code: Code) -> Result<Pl
 pub(crate) struct Deriver {
     pub(crate) deployer: Deployer,
     known: Mutex<HashMap<Vec<u8>, Option<Arc<Known>>>>,
+    sides: Mutex<Sides>,
 }
+
+/// The transforms that are asked for by name, and whether this side did them in the newest step.
+type Sides = BTreeMap<String, bool>;
 
 impl Deriver {
     pub(crate) fn new(options: &PublisherOptions) -> Self {
-        Self { deployer: Deployer::new(options), known: Mutex::new(HashMap::new()) }
+        Self { deployer: Deployer::new(options), known: Mutex::default(), sides: Mutex::default() }
+    }
+
+    /// Counts what of a step is sent through transforms, what is left to subscribers, and what has moved since the step
+    /// before. Where some ask for the one and some for the other, this side does it.
+    pub(crate) fn count_sides(&self, derivations: &[(Arc<[u8]>, u32)], counters: &Counters) {
+        let mut now = Sides::new();
+        for asked in derivations.iter().filter_map(|(bytes, _)| TransformedVariable::read(bytes)) {
+            *now.entry(asked.result()).or_default() |= !asked.is_here();
+        }
+        let mut sides = self.sides.lock().unwrap_or_else(PoisonError::into_inner);
+        let moved = now.iter().filter(|(name, here)| sides.get(*name).is_some_and(|before| before != *here));
+        Counters::add(&counters.moves, moved.count());
+        let made_here = now.values().filter(|here| **here).count();
+        Counters::add(&counters.left_transforms, now.len() - made_here);
+        counters.made_here.store(made_here as u64, Ordering::Relaxed);
+        *sides = now;
     }
 
     /// What of the modules that go with derivations this one needs, if they may run here.

@@ -47,7 +47,7 @@ impl StepReader {
         deadline: Instant,
     ) -> Result<Arc<Planned>, ReadError> {
         let table = self.table(deadline)?;
-        let is_left = is_left(asked, &table);
+        let is_left = self.is_left(asked, &table);
         if !is_left {
             self.check_derived(asked, &table, deadline)?;
         }
@@ -70,8 +70,8 @@ impl StepReader {
         let is_there = |table: Arc<StepTable>| {
             table.entry(&asked.failed).is_none() && table.entry(&asked.variable).is_some()
         };
-        let is_here = asked.is_packed || asked.placement == Placement::Subscriber;
-        match !is_here && self.known_table().is_some_and(is_there) {
+        let is_as_put = |table: &Arc<StepTable>| !asked.is_packed && !self.is_left(asked, table);
+        match self.known_table().filter(is_as_put).is_some_and(is_there) {
             true => {
                 self.known_plan_as_put(&asked.variable, select, dtype).map_err(|e| e.renamed(&asked.name))
             }
@@ -138,7 +138,7 @@ impl StepReader {
             return Ok(merged);
         }
         let plan = plan_in(asked, table).map_err(|what| self.not_derived(asked, what))?;
-        let arrays = match is_left(asked, table) {
+        let arrays = match self.is_left(asked, table) {
             true => self.derive_here(asked, &plan, deadline)?,
             false => self.put_together(asked, &plan, deadline)?,
         };
@@ -151,13 +151,16 @@ impl StepReader {
     fn derive_here(&self, asked: &Asked, plan: &Plan, deadline: Instant) -> Result<Vec<Array>, ReadError> {
         let planned =
             |name: &String| self.planned_as_put(name, &Selection::All.into(), false, None, deadline);
-        let inputs: Vec<Arc<Planned>> =
-            asked.derivation.inputs().iter().map(planned).collect::<Result<_, _>>()?;
+        let inputs: Result<Vec<Arc<Planned>>, ReadError> =
+            asked.derivation.inputs().iter().map(planned).collect();
+        let inputs = inputs.map_err(|error| self.why_not_here(asked, error, deadline))?;
         let len = |planned: &Arc<Planned>| planned.len_bytes().unwrap_or(usize::MAX);
         let mut elements: Vec<Vec<u8>> = inputs.iter().map(|planned| vec![0; len(planned)]).collect();
         let gets = inputs.iter().cloned().zip(&mut elements);
         let gets = gets.map(|(planned, elements)| Get::new(planned, &mut elements[..])).collect();
-        self.fill_all(gets, deadline.into())?;
+        if let Err(error) = self.fill_all(gets, deadline.into()) {
+            return Err(self.why_not_here(asked, error, deadline));
+        }
         let array = |(planned, elements): (&Arc<Planned>, Vec<u8>)| {
             Array::whole(planned.def.dtype, planned.plan.result_shape(), MemoryOrder::RowMajor, elements)
         };
@@ -175,6 +178,25 @@ impl StepReader {
         let counter = if done.is_ok() { &counters.derivations } else { &counters.failed_derivations };
         Counters::add(counter, 1);
         done.map_err(|what| self.not_derived(asked, what))
+    }
+
+    /// The inputs cannot be had: a rank that could not leave them said why.
+    fn why_not_here(&self, asked: &Asked, error: ReadError, deadline: Instant) -> ReadError {
+        let is_told = self.known_table().is_some_and(|table| table.entry(&asked.failed).is_some());
+        match is_told.then(|| self.told(&asked.failed, deadline)) {
+            Some(Ok(what)) => self.not_derived(asked, what),
+            _ => error,
+        }
+    }
+
+    /// Whether it is derived here in this step: by what is asked for in it, and where that depends on which side has
+    /// fewer bytes, by the shapes that all ranks of both sides know.
+    fn is_left(&self, asked: &Asked, table: &StepTable) -> bool {
+        match asked.placement(&self.held.wants) {
+            Placement::Publisher => false,
+            Placement::Subscriber => true,
+            Placement::FewerBytes => plan_in(asked, table).is_ok_and(|plan| is_better_left(&plan)),
+        }
     }
 
     /// What each rank derived, as one.
@@ -229,7 +251,7 @@ impl StepReader {
     /// What the step has of the variables that this subscription has derived.
     pub(crate) fn derived_infos(&self, table: &StepTable) -> Vec<VariableInfo> {
         let infos = |asked: &Asked| -> Vec<VariableInfo> {
-            let is_there = table.entry(&asked.variable).is_some() || is_left(asked, table);
+            let is_there = self.is_left(asked, table) || table.entry(&asked.variable).is_some();
             let (true, Ok(plan)) = (is_there, plan_in(asked, table)) else { return Vec::new() };
             plan.outputs().iter().map(|of| info(asked, of)).collect()
         };
@@ -262,18 +284,6 @@ fn plan_in(asked: &Asked, table: &StepTable) -> Result<Plan, String> {
     asked.derivation.plan(&types).map_err(|error| error.to_string())
 }
 
-/// Whether it is to be derived here in this step.
-fn is_left(asked: &Asked, table: &StepTable) -> bool {
-    match asked.placement {
-        Placement::Publisher => false,
-        Placement::Subscriber => true,
-        Placement::FewerBytes => {
-            let is_told = [&asked.variable, &asked.failed].iter().any(|name| table.entry(name).is_some());
-            !is_told && plan_in(asked, table).is_ok_and(|plan| is_better_left(&plan))
-        }
-    }
-}
-
 fn why_missing(asked: &Asked, table: &StepTable) -> String {
     match plan_in(asked, table) {
         Err(what) => what,
@@ -298,6 +308,9 @@ impl Planned {
 
     /// Fills the array from blocks that are here, if they are; otherwise says that it did not.
     pub(crate) fn fill_here(&self, destination: &mut [u8]) -> Option<Result<(), fp_types::CopyError>> {
+        if let Some(made) = &self.made {
+            return Some(made.fill(self, destination));
+        }
         let blocks = self.here.as_ref()?;
         let copy = |piece: &fp_types::Piece| {
             let Some(block) = blocks.get(piece.block.index as usize) else { return Ok(()) };

@@ -3,10 +3,10 @@
 //! It travels as derivations do, with a mark of its own, and the result lies beside the variables as theirs does: layouts,
 //! wants and transports know nothing of it, and who asks for the same shares it.
 
-use crate::derived::{DerivationError, THROUGH, derived_name_of, failed_name_of};
+use crate::derived::{DerivationError, LEFT, THROUGH, derived_name_of, failed_name_of};
 use crate::options::{PublisherOptions, SubscriberOptions};
 use fp_proto::bounds::LIMIT_DERIVATIONS;
-use fp_transform::Transforms;
+use fp_transform::{Placement, Transforms};
 use fp_types::validate_name;
 
 /// Records that a subscriber has transformed by the publisher.
@@ -17,12 +17,16 @@ pub struct TransformedVariable {
     pub name: String,
     /// The published variable.
     pub variable: String,
-    /// What the transform is called in the publisher's registry.
+    /// What the transform is called in the registry of the side that does it.
     pub transform: String,
+    /// On which side.
+    pub placement: Placement,
+    /// Where fewer bytes decide: whether the subscriber does it, by what was measured until now.
+    pub(crate) is_moved: bool,
 }
 
 impl TransformedVariable {
-    fn base(&self) -> String {
+    pub(crate) fn base(&self) -> String {
         format!("{}({})", self.transform, self.variable)
     }
 
@@ -36,19 +40,46 @@ impl TransformedVariable {
         failed_name_of(&self.base())
     }
 
-    /// What travels.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let len = u8::try_from(self.variable.len()).unwrap_or(u8::MAX);
-        [&[THROUGH, len], self.variable.as_bytes(), self.transform.as_bytes()].concat()
+    /// Whether the subscriber does it, of steps that begin when this is agreed.
+    pub(crate) fn is_here(&self) -> bool {
+        match self.placement {
+            Placement::Publisher => false,
+            Placement::Subscriber => true,
+            Placement::FewerBytes => self.is_moved,
+        }
     }
 
-    /// What such bytes ask for; nothing if they ask for something else, or for nothing.
+    /// What travels.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        if self.is_here() { self.marked(LEFT) } else { self.through() }
+    }
+
+    /// What travels where the publisher does it.
+    pub(crate) fn through(&self) -> Vec<u8> {
+        self.marked(THROUGH)
+    }
+
+    fn marked(&self, mark: u8) -> Vec<u8> {
+        let len = u8::try_from(self.variable.len()).unwrap_or(u8::MAX);
+        [&[mark, len], self.variable.as_bytes(), self.transform.as_bytes()].concat()
+    }
+
+    /// What such bytes ask the publisher to do; nothing if they ask for something else, or for nothing.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let [THROUGH, len, names @ ..] = bytes else { return None };
+        Self::read(bytes).filter(|asked| !asked.is_here())
+    }
+
+    /// What such bytes ask for, of whichever side.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let (placement, len, names) = match bytes {
+            [THROUGH, len, names @ ..] => (Placement::Publisher, len, names),
+            [LEFT, len, names @ ..] => (Placement::Subscriber, len, names),
+            _ => return None,
+        };
         let (variable, transform) = names.split_at_checked(usize::from(*len))?;
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
         let (variable, transform) = (text(variable)?, text(transform)?);
-        let asked = Self { name: String::new(), variable, transform };
+        let asked = Self { name: String::new(), variable, transform, placement, is_moved: false };
         let names = [&asked.variable, &asked.transform, &asked.result()].map(|name| validate_name(name));
         names.iter().all(Result::is_ok).then_some(asked)
     }
@@ -84,13 +115,37 @@ impl SubscriberOptions {
     /// # Errors
     /// A name that cannot be, or is there already; too many.
     pub fn with_transformed(
-        mut self,
+        self,
         name: impl Into<String>,
         variable: impl Into<String>,
         transform: impl Into<String>,
     ) -> Result<Self, DerivationError> {
+        self.with_transformed_at(name, variable, transform, Placement::Publisher)
+    }
+
+    /// The same on a side of one's choice. With [`Placement::Subscriber`] the first get of a step fetches the published
+    /// records, whole, and runs the transform of that name in this process's registry
+    /// ([`SubscriberOptions::with_transforms`]) on their blocks; the publisher needs to know nothing of it. Results are
+    /// the same, whoever makes them.
+    ///
+    /// With [`Placement::FewerBytes`] the publisher begins, and where the transform is known here as well, it is moved to
+    /// the side on which fewer bytes travel whenever rank 0 has seen, in three steps that it read one after the other, an
+    /// eighth fewer on the other side: what goes in and what comes out, of all ranks. [`Subscriber::placements`] and
+    /// `Statistics` of both sides say where it is done and how often it was moved.
+    ///
+    /// [`Subscriber::placements`]: crate::Subscriber::placements
+    ///
+    /// # Errors
+    /// As [`SubscriberOptions::with_transformed`].
+    pub fn with_transformed_at(
+        mut self,
+        name: impl Into<String>,
+        variable: impl Into<String>,
+        transform: impl Into<String>,
+        placement: Placement,
+    ) -> Result<Self, DerivationError> {
         let (name, variable, transform) = (name.into(), variable.into(), transform.into());
-        let asked = TransformedVariable { name, variable, transform };
+        let asked = TransformedVariable { name, variable, transform, placement, is_moved: false };
         asked.check()?;
         self.check_free(&asked.name)?;
         self.transformed.push(asked);

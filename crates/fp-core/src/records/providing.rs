@@ -152,7 +152,7 @@ impl StepReader {
         let is_asked = |name: &str| only.is_none_or(|only| only == name);
         for entry in self.table(limit.deadline)?.entries().iter().filter(|entry| is_known(&entry.def)) {
             let name = &entry.def.name;
-            if is_asked(name) && self.shared().selected.contains(self.step(), name) {
+            if is_asked(name) && self.held.wants.contains(name) {
                 match self.provided_by(entry, wanted, limit)? {
                     Ok(fit) => provided.push(Provided { variable: name.clone(), fit }),
                     Err(misfit) => refused.push(misfit),
@@ -198,7 +198,7 @@ impl StepReader {
     /// The names of what was subscribed to and is there.
     fn subscribed(&self, limit: Limit<'_>) -> Result<Vec<String>, ReadError> {
         let mut names = names(&*self.table(limit.deadline)?);
-        names.retain(|name| self.shared().selected.contains(self.step(), name));
+        names.retain(|name| self.held.wants.contains(name));
         names.extend(self.shared().options.transformed.iter().map(|asked| asked.name.clone()));
         Ok(names)
     }

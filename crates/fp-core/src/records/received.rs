@@ -29,12 +29,16 @@ impl StepReader {
         dtype: Option<Dtype>,
         deadline: Instant,
     ) -> Result<Arc<Planned>, ReadError> {
-        if let Some(what) = self.why_not_received(asked, &*self.table(deadline)?, deadline)? {
-            let (stream, step, variable) = (self.stream().to_owned(), self.step(), asked.name.clone());
-            let path = format!("{} -[{}]-> by the publisher", asked.variable, asked.transform);
-            let source = Box::new(TransformProblem::Publisher { what });
-            return Err(ReadError::NotTransformed { stream, step, variable, path, source });
+        if self.is_made_here(asked) {
+            let planned = self.planned_made(asked, select, fill, deadline.into())?;
+            self.check_dtype(&planned, dtype)?;
+            return Ok(planned);
         }
+        let table = self.table(deadline)?;
+        if let Some(what) = self.why_not_received(asked, &table, deadline)? {
+            return Err(self.not_made(asked, "by the publisher", TransformProblem::Publisher { what }));
+        }
+        self.weigh_received(asked, &table, deadline);
         let planned = self.planned_as_put(&asked.result(), select, fill, dtype, deadline);
         planned.map_err(|error| error.renamed(&asked.name))
     }
@@ -71,6 +75,14 @@ impl StepReader {
         limit: Limit<'_>,
     ) -> Result<Result<Fit, Misfit>, ReadError> {
         let (table, variable) = (self.table(limit.deadline)?, asked.name.clone());
+        if self.is_made_here(asked) {
+            return Ok(match self.made_type(asked, limit)? {
+                Ok(given) => {
+                    super::providing::fit(&given, wanted).map_err(|why| Misfit::Incompatible(variable, why))
+                }
+                Err(what) => Err(Misfit::NotTransformed(variable, what)),
+            });
+        }
         if let Some(what) = self.why_not_received(asked, &table, limit.deadline)? {
             return Ok(Err(Misfit::NotTransformed(variable, what)));
         }
@@ -92,6 +104,9 @@ impl StepReader {
     /// What the step has of what the publisher was asked for.
     pub(crate) fn received_infos(&self, table: &StepTable) -> Vec<VariableInfo> {
         let info = |asked: &TransformedVariable| {
+            if self.is_made_here(asked) {
+                return self.made_info(asked, table);
+            }
             let entry = table.entry(&asked.result())?;
             let mut def = (*entry.def).clone();
             def.name.clone_from(&asked.name);

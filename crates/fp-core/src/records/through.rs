@@ -52,6 +52,12 @@ pub enum TransformProblem {
         /// Why not, where each rank that failed has its own reason.
         what: String,
     },
+    /// It was to be done here, and cannot be.
+    #[error("{what}")]
+    Subscriber {
+        /// Why not.
+        what: String,
+    },
     /// Somebody else asked for the same at the same time.
     #[error("somebody else who asked for the same in this step: {what}")]
     Elsewhere {

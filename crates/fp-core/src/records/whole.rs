@@ -16,11 +16,11 @@ use std::sync::Arc;
 const LIMIT_BLOCKS: usize = 1024;
 
 /// A block as it was put: the fixed parts of so many records, then what they refer to.
-struct Whole {
-    bytes: Vec<u8>,
-    count: usize,
+pub(super) struct Whole {
+    pub(super) bytes: Vec<u8>,
+    pub(super) count: usize,
     /// The number of its first record, counted through all blocks.
-    first: u64,
+    pub(super) first: u64,
 }
 
 impl StepReader {
@@ -36,43 +36,53 @@ impl StepReader {
             return self.converted(variable, matched, &bytes, 1);
         }
         let plan = &matched.planned.plan;
-        let ids: Vec<BlockId> = plan.pieces.iter().map(|piece| piece.block).collect();
-        let blocks = self.whole_blocks(&matched.planned.def, ids, limit)?;
-        let numbers = self.numbers(variable, &matched.planned, &blocks)?;
+        let fetched;
+        let blocks = match &matched.planned.made {
+            Some(made) => &made.blocks,
+            None => {
+                let ids: Vec<BlockId> = plan.pieces.iter().map(|piece| piece.block).collect();
+                fetched = self.whole_blocks(&matched.planned.def, false, ids, limit)?;
+                &fetched
+            }
+        };
+        let numbers = self.numbers(variable, &matched.planned, blocks)?;
         if let Some(block) = blocks.values().next().filter(|_| blocks.len() == 1)
             && numbers.iter().copied().eq(0..block.count as u64)
         {
             return self.converted(variable, matched, &block.bytes, block.count);
         }
-        self.picked(variable, matched, &blocks, &numbers)
+        self.picked(variable, matched, blocks, &numbers)
     }
 
-    /// The blocks, whole.
-    fn whole_blocks(
+    /// The blocks, whole, in the order in which they were put; of plain records these refer to nothing.
+    pub(super) fn whole_blocks(
         &self,
         def: &VariableDef,
+        is_plain: bool,
         mut ids: Vec<BlockId>,
         limit: Limit<'_>,
     ) -> Result<BTreeMap<BlockId, Whole>, ReadError> {
         ids.sort_unstable();
         ids.dedup();
         let parts = def.parts().map(|parts| parts.name).unwrap_or_default();
-        let wanted: Vec<(&str, BlockId)> =
-            ids.iter().flat_map(|&id| [(def.name.as_str(), id), (parts.as_str(), id)]).collect();
+        let both = [def.name.as_str(), parts.as_str()];
+        let variables = if is_plain { &both[..1] } else { &both[..] };
+        let of_block = |&id: &BlockId| variables.iter().map(move |&variable| (variable, id));
+        let wanted: Vec<(&str, BlockId)> = ids.iter().flat_map(of_block).collect();
         let mut planned = Vec::with_capacity(wanted.len());
         for some in wanted.chunks(2 * LIMIT_BLOCKS) {
-            planned.extend(self.planned_blocks(some, limit.deadline)?);
+            planned.extend(self.planned_blocks_in(some, def.order, limit.deadline)?);
         }
         let mut blocks = BTreeMap::new();
         let mut first = 0;
-        for (&id, pair) in ids.iter().zip(planned.chunks_exact(2)) {
+        for (&id, pair) in ids.iter().zip(planned.chunks_exact(variables.len())) {
             let len = pair.iter().map(|planned| planned.len_bytes().unwrap_or(usize::MAX));
             let bytes = vec![0; len.fold(0, usize::saturating_add)];
             let count = pair.first().map_or(0, |fixed| fixed.plan.element_count());
             blocks.insert(id, Whole { bytes, count: count as usize, first });
             first += count;
         }
-        self.fill_all(gets(&mut blocks, &planned), limit)?;
+        self.fill_all(gets(&mut blocks, &planned, variables.len()), limit)?;
         Ok(blocks)
     }
 
@@ -126,15 +136,15 @@ impl StepReader {
     }
 }
 
-/// One get for the fixed parts of each block, and one for what they refer to.
-fn gets<'a>(blocks: &'a mut BTreeMap<BlockId, Whole>, planned: &[Arc<Planned>]) -> Vec<Get<'a>> {
+/// One get for the fixed parts of each block, and one for what they refer to, if they may.
+fn gets<'a>(blocks: &'a mut BTreeMap<BlockId, Whole>, planned: &[Arc<Planned>], each: usize) -> Vec<Get<'a>> {
     let mut gets = Vec::with_capacity(planned.len());
-    for (block, pair) in blocks.values_mut().zip(planned.chunks_exact(2)) {
-        let [fixed, parts] = pair else { continue };
+    for (block, pair) in blocks.values_mut().zip(planned.chunks_exact(each)) {
+        let [fixed, parts @ ..] = pair else { continue };
         let middle = fixed.len_bytes().unwrap_or(usize::MAX).min(block.bytes.len());
         let (of_fixed, of_parts) = block.bytes.split_at_mut(middle);
         gets.push(Get::new(fixed.clone(), of_fixed));
-        gets.push(Get::new(parts.clone(), of_parts));
+        gets.extend(parts.first().map(|parts| Get::new(parts.clone(), of_parts)));
     }
     gets
 }

@@ -60,7 +60,8 @@ impl StepReader {
         planned: &Arc<Planned>,
         limit: Limit<'_>,
     ) -> Result<Option<Payload>, ReadError> {
-        let is_elsewhere = planned.here.is_none() && planned.def.kind != ArrayKind::Scalar;
+        let is_elsewhere =
+            planned.here.is_none() && planned.made.is_none() && planned.def.kind != ArrayKind::Scalar;
         let Some((_, range)) = planned.contiguous().filter(|_| is_elsewhere) else {
             return Ok(None);
         };

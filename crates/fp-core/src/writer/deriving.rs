@@ -28,8 +28,11 @@ struct Wanted {
     known: Arc<Known>,
     /// How many subscriptions.
     count: u32,
-    /// Whether all of them would take its inputs instead, where these have fewer bytes.
+    /// Whether some would take its inputs instead, where these have fewer bytes.
     may_be_left: bool,
+    /// Whether some want the result all the same. Each reads as it asked, whatever others ask for: ranks learn of these
+    /// in different steps, and must not differ in what they leave to whom.
+    is_wanted: bool,
 }
 
 /// A block from which something is derived.
@@ -38,6 +41,8 @@ struct Input {
     index: u32,
     region: Region,
     payload: Payload,
+    /// Whether it is kept for those who read the variable itself: who does may change while the step is open.
+    is_kept: bool,
 }
 
 /// What is derived of one step, and from what.
@@ -54,14 +59,16 @@ pub(super) struct Deriving {
 
 impl Deriving {
     pub(super) fn new(shared: &PublisherShared, derivations: Vec<(Arc<[u8]>, u32)>) -> Self {
+        shared.deriver.count_sides(&derivations, &shared.counters);
         let offers = shared.deriver.deployer.offers(&derivations);
         let mut asked: BTreeMap<String, Wanted> = BTreeMap::new();
         for (bytes, more) in derivations {
             let Some((known, leave)) = shared.deriver.known(&bytes) else { continue };
-            let new = || Wanted { known: known.clone(), count: 0, may_be_left: true };
+            let new = || Wanted { known: known.clone(), count: 0, may_be_left: false, is_wanted: false };
             let wanted = asked.entry(known.variable.clone()).or_insert_with(new);
             wanted.count += more;
-            wanted.may_be_left &= leave;
+            wanted.may_be_left |= leave;
+            wanted.is_wanted |= !leave;
         }
         let names = asked.values().flat_map(|wanted| wanted.known.derivation.inputs().iter().cloned());
         let inputs = names.map(|name| (name, Vec::new())).collect();
@@ -110,7 +117,7 @@ impl StepWriter {
         if let Some(blocks) = self.deriving.inputs.get_mut(variable.name()) {
             let index = self.puts.get(variable.name()).map_or(0, |put| put.blocks.len());
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            blocks.push(Input { index, region: *region, payload: payload.clone() });
+            blocks.push(Input { index, region: *region, payload: payload.clone(), is_kept: serves });
         }
         serves.then_some(payload)
     }
@@ -118,9 +125,10 @@ impl StepWriter {
     /// Derives all that was asked for. What fails is told in the step, to those who asked for it.
     pub(super) fn derive(&mut self) {
         let asked = std::mem::take(&mut self.deriving.asked);
-        for Wanted { known, count, may_be_left } in asked.values() {
+        for wanted in asked.values() {
+            let Wanted { known, count, .. } = wanted;
             let started = Instant::now();
-            let done = self.derive_one(known, *may_be_left);
+            let done = self.derive_one(wanted);
             let counters = &self.shared.counters;
             Counters::add(&counters.derived_ns, started.elapsed().as_nanos() as usize);
             match done {
@@ -136,12 +144,15 @@ impl StepWriter {
     }
 
     /// Whether this rank had anything to derive it from.
-    fn derive_one(&mut self, known: &Arc<Known>, may_be_left: bool) -> Result<bool, Failure> {
+    fn derive_one(&mut self, wanted: &Wanted) -> Result<bool, Failure> {
+        let known = &wanted.known;
         let Some((inputs, order)) = self.inputs_of(known)? else { return Ok(false) };
-        if may_be_left && known.is_better_left(&inputs)? {
+        if wanted.may_be_left && known.is_better_left(&inputs)? {
             known.derivation.inputs().iter().try_for_each(|name| self.leave(name))?;
             Counters::add(&self.shared.counters.left_derivations, 1);
-            return Ok(false);
+            if !wanted.is_wanted {
+                return Ok(false);
+            }
         }
         let limit = self.shared.options.derive_timeout;
         let deriver = &self.shared.deriver;
@@ -162,15 +173,16 @@ impl StepWriter {
 
     /// Stores an input for those who derive from it themselves.
     fn leave(&mut self, name: &str) -> Result<(), Failure> {
-        if self.serves(name) || !self.deriving.left.insert(name.to_owned()) {
+        if !self.deriving.left.insert(name.to_owned()) {
             return Ok(());
         }
         let (Some(put), Some(blocks)) = (self.puts.get(name), self.deriving.inputs.get(name)) else {
             return Ok(());
         };
-        let len_bytes = blocks.iter().map(|input| input.payload.len()).sum::<usize>();
+        let unkept = || blocks.iter().filter(|input| !input.is_kept);
+        let len_bytes = unkept().map(|input| input.payload.len()).sum::<usize>();
         self.check_bound(len_bytes as u64).map_err(Box::new)?;
-        for Input { index, region, payload } in blocks {
+        for Input { index, region, payload, .. } in unkept() {
             let (def, payload) = (put.def.clone(), payload.clone());
             let block = StoredBlock { def, index: *index, region: *region, payload };
             self.shared.server.store(self.step, block);

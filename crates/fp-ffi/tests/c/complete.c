@@ -213,7 +213,7 @@ static void check_reselection(flexpath_variable *grid, flexpath_variable *mask, 
     }
     CHECK(others && strstr(flexpath_last_error(), "not among those subscribed to"));
     event = await_event(FLEXPATH_EVENT_KIND_RESELECTED, 0);
-    CHECK(event.step < 100 && event.rank == UINT32_MAX && strstr(event.text, "other variables"));
+    CHECK(event.step < 100 && event.rank == UINT32_MAX && strstr(event.text, "another selection"));
 }
 
 /* An event is waited for while other calls on the handle go on. */

@@ -45,6 +45,34 @@ static void check_options(void)
     MUST(flexpath_options_free(options));
 }
 
+/* What moves to the other side, and modules: what can be said of them before a stream is there. */
+static void check_more_options(void)
+{
+    flexpath_options *options;
+    const uint8_t module[4] = {0, 'a', 's', 'm'};
+    MUST(flexpath_options_create(&options));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "no module is called", flexpath_options_add_derivation(options, "a", "vx | module(squares)", 0));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "module", flexpath_options_add_module(options, "squares", NULL, 4));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "a word is wanted", flexpath_options_add_module(options, "two words", module, 4));
+    MUST(flexpath_options_add_module(options, "squares", module, 4));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "another one", flexpath_options_add_module(options, "squares", module, 4));
+    MUST(flexpath_options_add_derivation(options, "a", "vx | module(squares)", 0));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "\"a\"", flexpath_options_add_transformed(options, "a", "bonds", "adjacency", 0));
+    FAILS(FLEXPATH_STATUS_MISUSE, "9 is no placement", flexpath_options_add_transformed(options, "b", "bonds", "adjacency", 9));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "transform", flexpath_options_add_transformed(options, "b", "bonds", NULL, 0));
+    MUST(flexpath_options_add_transformed(options, "b", "bonds", "adjacency", FLEXPATH_PLACEMENT_FEWER_BYTES));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "Subscriber", flexpath_publisher_open("derived", options, &publisher));
+    MUST(flexpath_options_free(options));
+}
+
+static void await_placement(void)
+{
+    flexpath_event event;
+    do
+        MUST(flexpath_subscriber_next_event(subscriber, 60000, &event));
+    while (event.kind != FLEXPATH_EVENT_KIND_RESELECTED);
+}
+
 static void publish(uint64_t step, flexpath_variable *const *velocity)
 {
     const uint64_t half = CELLS_OF_GRID / 2;
@@ -93,7 +121,9 @@ int main(void)
     uint64_t value;
     flexpath_options *options;
     flexpath_variable *velocity[2];
+    const uint8_t module[4] = {0, 'a', 's', 'm'};
     check_options();
+    check_more_options();
     MUST(flexpath_variable_global("vx", FLEXPATH_DTYPE_F64, 1, &shape, &velocity[0]));
     MUST(flexpath_variable_global("vy", FLEXPATH_DTYPE_F64, 1, &shape, &velocity[1]));
     MUST(flexpath_options_create(&options));
@@ -103,7 +133,11 @@ int main(void)
     MUST(flexpath_options_add_derivation(options, "most", "vx | max", FLEXPATH_PLACEMENT_PUBLISHER));
     MUST(flexpath_options_add_derivation(options, "hot", "vx | points(> 5)", FLEXPATH_PLACEMENT_PUBLISHER));
     MUST(flexpath_options_add_derivation(options, "wrong", "nothing | max", FLEXPATH_PLACEMENT_PUBLISHER));
+    MUST(flexpath_options_add_module(options, "squares", module, 4));
+    MUST(flexpath_options_add_derivation(options, "there", "vx | module(squares)", FLEXPATH_PLACEMENT_PUBLISHER));
     open_ends("derived", options);
+    FAILS(FLEXPATH_STATUS_UNKNOWN_VARIABLE, "these are: speed, here", flexpath_subscriber_place(subscriber, "vx", 0));
+    FAILS(FLEXPATH_STATUS_MISUSE, "3 is no placement", flexpath_subscriber_place(subscriber, "speed", 3));
     MUST(flexpath_options_free(options));
     for (uint64_t number = 0; number < 3; number++) {
         flexpath_step *step;
@@ -114,6 +148,34 @@ int main(void)
     }
     MUST(flexpath_publisher_statistic(publisher, "derivations", &value));
     CHECK(value >= 9);
+    /* One step waits that is read as it was asked for, and one comes after that. */
+    publish(3, velocity);
+    MUST(flexpath_subscriber_place(subscriber, "speed", FLEXPATH_PLACEMENT_SUBSCRIBER));
+    await_placement();
+    MUST(flexpath_subscriber_place(subscriber, "here", FLEXPATH_PLACEMENT_PUBLISHER));
+    await_placement();
+    publish(4, velocity);
+    for (uint64_t number = 3; number < 5; number++) {
+        flexpath_step *step = next_step();
+        double cells[CELLS_OF_GRID];
+        check_step(step, number);
+        FAILS(FLEXPATH_STATUS_NOT_DERIVED, "this publisher runs no code", flexpath_step_get(step, "there", NULL, FLEXPATH_DTYPE_F64, cells, CELLS_OF_GRID, -1));
+        MUST(flexpath_step_release(step));
+    }
+    MUST(flexpath_subscriber_statistic(subscriber, "moves", &value));
+    /* Two names of one derivation are made on one side, and move together. */
+    CHECK(value == 4);
+    /* Nor does this library, or it says what is wrong with the module. */
+    MUST(flexpath_subscriber_place(subscriber, "there", FLEXPATH_PLACEMENT_SUBSCRIBER));
+    await_placement();
+    publish(5, velocity);
+    {
+        flexpath_step *step = next_step();
+        double cells[CELLS_OF_GRID];
+        check_step(step, 5);
+        FAILS(FLEXPATH_STATUS_NOT_DERIVED, "module(", flexpath_step_get(step, "there", NULL, FLEXPATH_DTYPE_F64, cells, CELLS_OF_GRID, -1));
+        MUST(flexpath_step_release(step));
+    }
     close_ends();
     MUST(flexpath_variable_free(velocity[0]));
     MUST(flexpath_variable_free(velocity[1]));

@@ -28,7 +28,8 @@ impl fmt::Display for Event {
             Self::Contacts { request, contacts, left } => {
                 write!(f, "question {request} about contacts: {} came, {left} are to come", contacts.len())
             }
-            Self::Reselected { first } => write!(f, "other variables come from step {first} on"),
+            Self::Specified { first, .. } => write!(f, "another specification holds from step {first} on"),
+            Self::Reselected { first } => write!(f, "another selection holds from step {first} on"),
             Self::AwaitingRestart { reason } => write!(f, "a new epoch is awaited: {reason}"),
             Self::Restarted { epoch, first } => write!(f, "restarted at step {first}, epoch {epoch}"),
             Self::Ended(ending) => ending.fmt(f),

@@ -1,7 +1,7 @@
 //! The two passes by which a change of subscriptions gets its first step (`docs/protocol.md`, section 6).
 
 use super::PublisherMachine;
-use super::ledger::{Earlier, Subscription, takes};
+use super::ledger::{Subscription, takes};
 use crate::effect::{Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::{ChangeId, ChangeKind, Decision, Message};
@@ -52,8 +52,7 @@ impl PublisherMachine {
             ChangeKind::Update(spec) => {
                 self.wire.mark(Transition::UpdatePrepared);
                 if let Some(known) = self.ledger.subscriptions.get_mut(&subscription) {
-                    let before = std::mem::replace(&mut known.spec.variables, spec.variables.clone());
-                    known.earlier.push(Earlier { variables: before, before: None });
+                    known.reselect(spec.clone());
                 }
             }
         }

@@ -20,10 +20,17 @@ pub(crate) fn is_standing(subscription: SubscriptionId) -> bool {
 }
 
 /// A selection that another one follows.
-pub(crate) struct Earlier {
-    pub(crate) variables: VariableSet,
+struct Earlier {
+    variables: VariableSet,
+    derivations: Vec<Arc<[u8]>>,
     /// It holds for steps before this one, once that is agreed; until then for every step.
-    pub(crate) before: Option<StepId>,
+    before: Option<StepId>,
+}
+
+impl Earlier {
+    fn holds(&self, step: StepId) -> bool {
+        self.before.is_none_or(|before| step < before)
+    }
 }
 
 /// A subscription as this rank knows it.
@@ -33,7 +40,7 @@ pub(crate) struct Subscription {
     /// What is derived for it: handed out in every step, and long where modules go with it.
     derivations: Vec<Arc<[u8]>>,
     /// Changes of selection under way: what was wanted before, oldest first.
-    pub(crate) earlier: Vec<Earlier>,
+    earlier: Vec<Earlier>,
     /// Its first step, once agreed.
     pub(crate) first: Option<StepId>,
     /// Its end was prepared: nothing is kept for it any more.
@@ -74,6 +81,15 @@ impl Subscription {
         !self.removed && first <= step && takes(self.spec.policy, first, step)
     }
 
+    /// Another selection is prepared: until it is agreed from which step on it holds, what was wanted before is wanted
+    /// as well.
+    pub(crate) fn reselect(&mut self, spec: SubscriptionSpec) {
+        let new: Vec<Arc<[u8]>> = spec.derivations.into_iter().map(Arc::from).collect();
+        let variables = std::mem::replace(&mut self.spec.variables, spec.variables);
+        let derivations = std::mem::replace(&mut self.derivations, new);
+        self.earlier.push(Earlier { variables, derivations, before: None });
+    }
+
     /// The oldest change of selection is agreed: it holds from `first` on.
     pub(crate) fn selection_agreed(&mut self, first: StepId) {
         if let Some(earlier) = self.earlier.iter_mut().find(|earlier| earlier.before.is_none()) {
@@ -82,9 +98,14 @@ impl Subscription {
     }
 
     fn wants_variable(&self, step: StepId, variable: &str) -> bool {
-        let holds = |earlier: &&Earlier| earlier.before.is_none_or(|before| step < before);
-        self.spec.variables.contains(variable)
-            || self.earlier.iter().filter(holds).any(|earlier| earlier.variables.contains(variable))
+        let mut earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
+        self.spec.variables.contains(variable) || earlier.any(|earlier| earlier.variables.contains(variable))
+    }
+
+    /// What is derived of a step for it, each once.
+    fn derives(&self, step: StepId) -> BTreeSet<&Arc<[u8]>> {
+        let earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
+        earlier.flat_map(|earlier| &earlier.derivations).chain(&self.derivations).collect()
     }
 }
 
@@ -179,11 +200,11 @@ impl Ledger {
         self.steps.get(&step).is_some_and(|local| local.kept.iter().any(wanted))
     }
 
-    /// What these subscriptions have derived of a step, each once and with how many of them asked for it.
+    /// What these subscriptions have derived of the next step, each once and with how many of them asked for it.
     pub(crate) fn derivations(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<(Arc<[u8]>, u32)> {
         let mut asked: BTreeMap<&Arc<[u8]>, u32> = BTreeMap::new();
         for known in kept.iter().filter_map(|id| self.subscriptions.get(id)) {
-            known.derivations.iter().for_each(|bytes| *asked.entry(bytes).or_default() += 1);
+            known.derives(self.next).into_iter().for_each(|bytes| *asked.entry(bytes).or_default() += 1);
         }
         asked.into_iter().map(|(bytes, count)| (bytes.clone(), count)).collect()
     }
@@ -199,7 +220,7 @@ impl Ledger {
         self.next = StepId(step.0 + 1);
         self.open = Some(step);
         for known in self.subscriptions.values_mut() {
-            known.earlier.retain(|earlier| earlier.before.is_none_or(|before| step < before));
+            known.earlier.retain(|earlier| earlier.holds(step));
         }
         for subscription in &kept {
             if let Some(known) = self.subscriptions.get_mut(subscription) {
@@ -315,5 +336,39 @@ impl Ledger {
     fn oldest_unreported(&self) -> StepId {
         let unreported = |step: &LocalStep| matches!(step.stage, Stage::Begun | Stage::Ended);
         self.steps.iter().find(|(_, step)| unreported(step)).map_or(self.next, |(&id, _)| id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(variable: &str, derivation: &[u8]) -> SubscriptionSpec {
+        let derivations = vec![derivation.to_vec()];
+        SubscriptionSpec { variables: VariableSet::named([variable]), derivations, ..Default::default() }
+    }
+
+    #[test]
+    fn until_a_change_is_agreed_both_are_wanted() {
+        let (id, mut ledger) = (SubscriptionId(2), Ledger::default());
+        ledger.subscriptions.insert(id, Subscription::new(spec("a", b"old"), Some(StepId(0))));
+        let kept = BTreeSet::from([id]);
+        let derived = |ledger: &Ledger| {
+            let all = ledger.derivations(&BTreeSet::from([id]));
+            all.iter().map(|(bytes, count)| (bytes.to_vec(), *count)).collect::<Vec<_>>()
+        };
+        let (old, new) = ((b"old".to_vec(), 1), (b"new".to_vec(), 1));
+        assert_eq!(derived(&ledger), std::slice::from_ref(&old));
+        let known = ledger.subscriptions.get_mut(&id).expect("it is there");
+        known.reselect(spec("b", b"new"));
+        assert_eq!(derived(&ledger), [new.clone(), old.clone()]);
+        let step = ledger.begin(kept.clone(), Vec::new(), Vec::new());
+        assert!(ledger.keeps(step, "a") && ledger.keeps(step, "b"));
+        ledger.subscriptions.get_mut(&id).expect("it is there").selection_agreed(StepId(2));
+        assert_eq!(derived(&ledger), [new.clone(), old], "step 1 is before that");
+        ledger.begin(kept.clone(), Vec::new(), Vec::new());
+        assert_eq!(derived(&ledger), [new]);
+        let step = ledger.begin(kept, Vec::new(), Vec::new());
+        assert!(!ledger.keeps(step, "a") && ledger.keeps(step, "b"));
     }
 }

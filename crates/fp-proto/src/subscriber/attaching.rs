@@ -153,7 +153,7 @@ impl SubscriberMachine {
                 self.publisher_refused(from, reason)
             }
             Message::Assign(assignment) => self.assigned(from, assignment),
-            Message::Reselected { first } => self.reselected(first),
+            Message::Reselected { first, spec } => self.reselected(first, spec),
             // It is over before it began for us: another epoch may come within our patience.
             Message::StreamEnd { .. } if self.attachment.search.is_some() => {
                 self.wire.disconnect(from, DisconnectReason::Done);
@@ -183,6 +183,7 @@ impl SubscriberMachine {
         if self.attachment.awaiting.take().is_some() {
             self.wire.mark(Transition::SubscriberRestarted);
             self.wire.event(Event::Restarted { epoch, first });
+            self.specify_again(first);
         } else {
             self.wire.event(Event::Opened { epoch });
         }

@@ -313,7 +313,7 @@ impl SubscriberMachine {
                 self.news_from_above(from, message);
             }
             Message::Assign(assignment) => self.assigned(from, assignment),
-            Message::Reselected { first } => self.reselected(first),
+            Message::Reselected { first, spec } => self.reselected(first, spec),
             Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
             Message::Left => self.closed(CloseOutcome::Clean),
             // An answer to a question of an epoch that is over is passed over there.

@@ -30,6 +30,8 @@ pub(crate) struct Stream {
     /// Children that have not heard yet that an epoch is over, and how often: what they release is of that epoch,
     /// whatever its number.
     pub(crate) behind: BTreeMap<Rank, u32>,
+    /// Whether something else was asked for than at first: of that only the lead knows.
+    is_reselected: bool,
 }
 
 impl Stream {
@@ -186,21 +188,20 @@ impl SubscriberMachine {
         steps.into_iter().for_each(|step| self.merge_release(step));
     }
 
-    /// Asks for another selection of variables, for the whole cohort; only the lead's request is sent.
+    /// Asks for other variables, or to have other things derived, for the whole cohort; only the lead's request is sent.
     ///
     /// # Errors
-    /// If the stream is not attached, or more than the variables would change.
+    /// If the stream is not attached, or more than that would change.
     pub fn reselect(&mut self, now: Moment, spec: SubscriptionSpec) -> Result<(), CommandError> {
         self.enter(now);
         if self.phase != Phase::Streaming {
             return Err(CommandError::NotAttached);
         }
-        let same = SubscriptionSpec { variables: self.config.spec.variables.clone(), ..spec.clone() }
-            == self.config.spec;
-        if !same {
+        if !spec.is_reselection_of(&self.config.spec) {
             return Err(CommandError::InvalidSpec);
         }
         self.config.spec = spec.clone();
+        self.stream.is_reselected = true;
         if let Some(publisher) = self.attachment.publisher {
             self.wire.mark(Transition::SubscriberReselecting);
             self.wire.send(self.now, publisher, Message::Reselect { spec });
@@ -209,8 +210,16 @@ impl SubscriberMachine {
     }
 
     /// The new selection holds from `first` on.
-    pub(crate) fn reselected(&mut self, first: StepId) {
-        self.tell_children(&Message::Reselected { first });
+    pub(crate) fn reselected(&mut self, first: StepId, spec: SubscriptionSpec) {
+        self.tell_children(&Message::Reselected { first, spec: spec.clone() });
+        self.wire.event(Event::Specified { first, spec });
         self.wire.event(Event::Reselected { first });
+    }
+
+    /// Attached anew, the lead has asked for what it asked for last: the other ranks may not know of it yet.
+    pub(crate) fn specify_again(&mut self, first: StepId) {
+        if self.cohort.is_lead() && self.stream.is_reselected {
+            self.reselected(first, self.config.spec.clone());
+        }
     }
 }

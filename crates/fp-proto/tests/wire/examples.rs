@@ -212,7 +212,7 @@ fn about_subscriptions() -> Vec<Message> {
         Message::Assign(assignment()),
         Message::Release { step: STEP },
         Message::Reselect { spec: SubscriptionSpec::default() },
-        Message::Reselected { first },
+        Message::Reselected { first, spec: SubscriptionSpec::default() },
         Message::Unsubscribe,
         Message::Leaving,
         Message::Attached {

@@ -100,7 +100,7 @@ impl World {
                     self.oracle.assignment_sent(from, member, assignment);
                 }
             }
-            Message::Reselected { first } => self.oracle.reselected(to, *first),
+            Message::Reselected { first, .. } => self.oracle.reselected(to, *first),
             Message::StreamEnd { reason, skipped } => {
                 let Some(member) = self.oracle.member_of(from, to) else { return };
                 if let EndReason::Expelled { rank, waited_ms } = reason {

@@ -265,6 +265,7 @@ impl World {
             Event::Resolved { request, outcome } => self.table_answered(slot, request, outcome),
             Event::Contacts { request, contacts, left } => self.contacts_told(slot, request, contacts, left),
             Event::Reselected { first } => self.selection_holds(slot, first),
+            Event::Specified { .. } => {}
             Event::SubscriptionStarted { .. }
             | Event::MemberJoined { .. }
             | Event::MemberLeft { .. }

@@ -133,8 +133,12 @@ impl PublisherMachine {
             lead.served.remove(&subscription);
             return;
         }
-        if matches!(kind, ChangeKind::Update(_)) {
-            self.tell_members(subscription, &Message::Reselected { first });
+        if let ChangeKind::Update(spec) = kind {
+            // Not before: who joins a set until then asks for what was, and is told with the others.
+            if let Some(served) = lead.served.get_mut(&subscription) {
+                served.spec = spec.clone();
+            }
+            self.tell_members(subscription, &Message::Reselected { first, spec: spec.clone() });
         }
         self.assign(subscription);
     }
@@ -175,14 +179,11 @@ impl PublisherMachine {
     fn reselect(&mut self, from: PeerId, member: MemberId, spec: SubscriptionSpec) {
         let Some(lead) = &mut self.lead else { return };
         let Some(subscription) = lead.members.get(&member).map(|known| known.subscription) else { return };
-        let Some(served) = lead.served.get_mut(&subscription) else { return };
-        let only_variables =
-            SubscriptionSpec { variables: served.spec.variables.clone(), ..spec.clone() } == served.spec;
-        if !only_variables || check_spec(&spec, 1).is_err() || served.first.is_none() {
+        let Some(served) = lead.served.get(&subscription) else { return };
+        if !spec.is_reselection_of(&served.spec) || check_spec(&spec, 1).is_err() || served.first.is_none() {
             self.misbehaved(from, Misbehaviour::Unexpected("Reselect"));
             return;
         }
-        served.spec = spec.clone();
         self.change(subscription, ChangeKind::Update(spec));
     }
 

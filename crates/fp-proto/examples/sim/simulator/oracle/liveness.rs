@@ -47,6 +47,7 @@ impl Oracle {
             }
             Event::Resolved { .. }
             | Event::Contacts { .. }
+            | Event::Specified { .. }
             | Event::Reselected { .. }
             | Event::AwaitingRestart { .. }
             | Event::Restarted { .. }
