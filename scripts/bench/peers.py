@@ -45,9 +45,10 @@ def ours(*words):
             "cpu_s_per_gb": both("cpu_s_per_gb")}
 
 
-def ours_sized(transport, put):
+def ours_sized(transport, put, live_steps=2):
+    """With as many live steps as SST's queue has."""
     return lambda size: ours("--transport", transport, "--put", put, "--shape", size // 8, "--steps", steps_of(size),
-                             "--latency-steps", 20)
+                             "--latency-steps", 20, "--queue-limit", live_steps)
 
 
 def ours_small(*words):
@@ -154,6 +155,7 @@ SMALL, GRID, JOIN = 8, 64 * MIB, 0
 ROWS = [
     ("Flexpath shm, loan", SIZES, ours_sized("shm", "loan")),
     ("Flexpath shm, put_copy", SIZES, ours_sized("shm", "copy")),
+    ("Flexpath shm, loan, one live step", [128 * MIB], ours_sized("shm", "loan", 1)),
     ("Flexpath tcp, loan", SIZES, ours_sized("tcp", "loan")),
     ("Flexpath shm, event wake", [SMALL], ours_small("--transport", "shm")),
     ("Flexpath shm, busy poll", [SMALL], ours_small("--transport", "shm", "--busy-poll", "--pin")),
@@ -267,7 +269,9 @@ def targets(results, floor_ratio):
     rows.append(row("8 bytes one way, busy poll, to iceoryx2, us", small("Flexpath shm, busy poll"), small("iceoryx2, poll"), 5, False))
     for ranks in (1, 16, 64):
         rows.append(row(f"late join to {ranks}, ms", (f"late join to {ranks}: Flexpath", JOIN, "join_ms"), (f"late join to {ranks}: SST", JOIN, "join_ms"), 0.1, False))
-    rows.append(row("publisher's memory, 128 MiB, to SST's, MiB", ("Flexpath shm, put_copy", big, "publisher_mib"), ("SST", big, "publisher_mib"), 0.5, False))
+    for own in ("loan", "loan, one live step", "put_copy"):
+        rows.append(row(f"publisher's memory, 128 MiB, {own}, to SST's, MiB", (f"Flexpath shm, {own}", big, "publisher_mib"), ("SST", big, "publisher_mib"), 0.5, False))
+    rows.append(row("loan, one live step, to SST's Put, 128 MiB, GB/s", rate("Flexpath shm, loan, one live step"), rate("SST"), 6))
     rows.append(row("CPU seconds for each GB, both sides, to SST's", ("Flexpath shm, put_copy", big, "cpu_s_per_gb"), ("SST", big, "cpu_s_per_gb"), 0.5, False))
     return rows
 
