@@ -132,6 +132,8 @@ const ALLOWED_WORDS: &[Allowed] = &[
     Allowed { word: "get", below: "crates/fp-core/src/records/filling.rs", name: "" },
     Allowed { word: "get", below: "crates/fp-core/src/step/filling.rs", name: "" },
     Allowed { word: "get", below: "crates/fp-core/src/futures/fetching.rs", name: "" },
+    // A map, as those of the standard library.
+    Allowed { word: "get", below: "crates/fp-types/src/step_map.rs", name: "" },
     // What C calls it where nothing is lent or held: `malloc` and `free`. Steps, views and loans are released.
     Allowed { word: "free", below: "crates/fp-ffi/src/", name: "" },
     // What one does with a variable of a step, as in fp-core.

@@ -1,6 +1,7 @@
 //! A step being written: put what this rank has of it, then end it.
 
 mod deriving;
+mod put;
 mod records;
 mod sending;
 mod text;
@@ -17,52 +18,14 @@ use fp_proto::commands::{BegunStep, CommandError};
 use fp_proto::message::ScalarValue;
 use fp_transport::{Arena, Payload};
 use fp_types::{
-    ArrayKind, Contribution, Dims, Dtype, Rank, Region, Shape, StepId, VariableDef, VariablePut,
-    validate_name,
+    ArrayKind, Contribution, Dims, Dtype, Rank, Region, Shape, StepId, VariablePut, validate_name,
 };
+use put::Put;
 use sending::Sending;
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-
-/// What was put of one variable.
-struct Put {
-    def: Arc<VariableDef>,
-    shape: Option<Shape>,
-    blocks: Vec<Region>,
-    /// Those of a global array once more, where they are many, so that one put twice is found among a million.
-    regions: BTreeSet<Region>,
-    bytes: u64,
-}
-
-/// Blocks of a variable among which one that was put twice is found by looking at each.
-const FEW_BLOCKS: usize = 16;
-
-impl Put {
-    fn of(variable: &Variable) -> Box<Self> {
-        let shape = (variable.def.kind == ArrayKind::GlobalArray).then_some(variable.shape);
-        let (blocks, regions) = (Vec::with_capacity(1), BTreeSet::new());
-        Box::new(Self { def: variable.def.clone(), shape, blocks, regions, bytes: 0 })
-    }
-
-    /// Whether this block of a global array was put.
-    fn has(&self, region: &Region) -> bool {
-        if self.regions.is_empty() { self.blocks.contains(region) } else { self.regions.contains(region) }
-    }
-
-    fn add(&mut self, region: &Region) {
-        self.blocks.push(*region);
-        if self.def.kind != ArrayKind::GlobalArray || self.blocks.len() <= FEW_BLOCKS {
-            return;
-        }
-        if self.regions.is_empty() {
-            self.regions = self.blocks.iter().copied().collect();
-        } else {
-            self.regions.insert(*region);
-        }
-    }
-}
 
 /// A step of this rank, open until [`StepWriter::end`]. Dropped without it, the step is abandoned for the whole
 /// cohort: nobody gets it.
