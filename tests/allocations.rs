@@ -32,9 +32,9 @@ struct Bound {
     bytes: f64,
 }
 
-const PUBLISHER_SHM: Bound = Bound { allocations: 63.0, bytes: 14_600.0 };
-const SUBSCRIBER_SHM: Bound = Bound { allocations: 30.0, bytes: 4_000.0 };
-const BOTH_INPROC: Bound = Bound { allocations: 86.0, bytes: 18_500.0 };
+const PUBLISHER_SHM: Bound = Bound { allocations: 34.0, bytes: 2_900.0 };
+const SUBSCRIBER_SHM: Bound = Bound { allocations: 17.0, bytes: 1_400.0 };
+const BOTH_INPROC: Bound = Bound { allocations: 43.0, bytes: 3_800.0 };
 
 /// Allocations and bytes of them for each step.
 #[derive(Clone, Copy, Debug)]
