@@ -3,9 +3,12 @@
 //!
 //! *Throughput*: steps of 8 MiB as fast as they go, next to iperf3 over the same wire with as many connections (one, as a
 //! publisher and a subscriber have one for data), in turns. *Gaps*: steps of 64 KiB every 20 ms; the longest time
-//! between two arrivals is bounded by three round trips and 250 ms. The subscriber checks every number. The wire is
+//! between two arrivals is bounded by three round trips and 250 ms. *Derived*: one array derived of three where they are
+//! published, next to sending all three. The subscriber checks every number. The wire is
 //! `relay.c`, between two tun devices; both hosts and the wire share this machine's cores.
 
+#[path = "wan/derived.rs"]
+mod derived;
 #[path = "wan/hosts.rs"]
 mod hosts;
 #[path = "wan/roles.rs"]
@@ -49,13 +52,14 @@ fn measure() -> Result<(), String> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         theirs.push(iperf3(&hosts)?);
-        ours.push(throughput(&stream(&hosts, place.path(), BULK)?));
+        ours.push(throughput(&numbers(&hosts, place.path(), BULK)?));
     }
     let (ours, theirs) = (middle(ours), middle(theirs));
     report("throughput, 8 MiB steps", ours, theirs, "Mb/s", ours >= 0.8 * theirs, "ratio >= 0.8");
-    let gap_ms = longest_gap_ms(&stream(&hosts, place.path(), RHYTHM)?);
+    let gap_ms = longest_gap_ms(&numbers(&hosts, place.path(), RHYTHM)?);
     let bound_ms = 3.0 * round_trip_ms + 250.0;
     report("longest gap, 64 KiB every 20 ms", gap_ms, bound_ms, "ms", gap_ms <= bound_ms, "below the bound");
+    derived(&hosts, place.path())?;
     hosts.told().iter().for_each(|line| println!("the wire: {line}"));
     Ok(())
 }
@@ -70,17 +74,44 @@ fn middle(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// One array derived of three on either side, in turns: steps in a second.
+fn derived(hosts: &Hosts, place: &Path) -> Result<(), String> {
+    let run = |side: &str| -> Result<f64, String> {
+        let times = stream(hosts, place, ["publish-three", "subscribe-speed"], &[side.to_owned()])?;
+        Ok((times.len() - WARM_STEPS) as f64 / (times[times.len() - 1] - times[WARM_STEPS - 1]))
+    };
+    let (mut published, mut fetched) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        published.push(run("publisher")?);
+        fetched.push(run("subscriber")?);
+    }
+    let (published, fetched) = (middle(published), middle(fetched));
+    report(
+        "derived of three, 2 MiB each",
+        published,
+        fetched,
+        "st/s",
+        published >= 2.0 * fetched,
+        "ratio >= 2",
+    );
+    Ok(())
+}
+
+fn numbers(hosts: &Hosts, place: &Path, traffic: Traffic) -> Result<Vec<f64>, String> {
+    stream(hosts, place, ["publish", "subscribe"], &traffic.words())
+}
+
 /// Runs a stream from one host to the other; when each step was there, in seconds after the first.
-fn stream(hosts: &Hosts, place: &Path, traffic: Traffic) -> Result<Vec<f64>, String> {
+fn stream(hosts: &Hosts, place: &Path, roles: [&str; 2], words: &[String]) -> Result<Vec<f64>, String> {
     let directory = tempfile::tempdir_in(place).map_err(|error| error.to_string())?;
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let role = |host: usize, name: &str| {
         let mut command = hosts.command(host, &this);
-        command.args([ROLE, name]).arg(directory.path()).args(traffic.words());
+        command.args([ROLE, name]).arg(directory.path()).args(words);
         command
     };
-    let mut publisher = Ended(role(0, "publish").spawn().map_err(|error| error.to_string())?);
-    let subscriber = role(1, "subscribe").stderr(Stdio::inherit()).output();
+    let mut publisher = Ended(role(0, roles[0]).spawn().map_err(|error| error.to_string())?);
+    let subscriber = role(1, roles[1]).stderr(Stdio::inherit()).output();
     let subscriber = subscriber.map_err(|error| error.to_string())?;
     let publisher = publisher.0.wait().map_err(|error| error.to_string())?;
     if !subscriber.status.success() || !publisher.success() {

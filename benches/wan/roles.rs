@@ -1,5 +1,6 @@
 //! The publisher and the subscriber, each on its host.
 
+use crate::derived;
 use crate::hosts::ADDRESSES;
 use flexpath::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Token, Variable,
@@ -8,7 +9,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// No wait is longer.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// What both sides show: streams between hosts want one.
 const TOKEN: [u8; 32] = [0x5a; 32];
 
@@ -37,20 +38,22 @@ impl Traffic {
     }
 }
 
-/// Plays a role; its words are the rendezvous directory and the traffic.
+/// Plays a role; its words are the rendezvous directory and the traffic, or on which side is derived.
 pub(crate) fn play(role: &str, words: &[String]) {
-    let (directory, traffic) = (&words[0], Traffic::of(&words[1..]));
+    let traffic = || Traffic::of(&words[1..]);
     match role {
-        "publish" => publish(directory, traffic),
-        _ => subscribe(directory, traffic),
+        "publish" => publish(&words[0], traffic()),
+        "subscribe" => subscribe(&words[0], traffic()),
+        "publish-three" => derived::publish(words),
+        _ => derived::subscribe(words),
     }
 }
 
-fn token() -> Token {
+pub(crate) fn token() -> Token {
     Token::new(TOKEN).expect("a token")
 }
 
-fn address(host: usize) -> SocketAddr {
+pub(crate) fn address(host: usize) -> SocketAddr {
     format!("{}:0", ADDRESSES[host]).parse().expect("an address")
 }
 
