@@ -4,14 +4,13 @@
 mod support;
 
 use fp_core::{
-    Cohort, Event, Fit, MemoryOrder, Misuse, Native, NativeError, NextStep, Placement, Publisher,
-    PublisherOptions, ReadError, Record, RecordBlock, Region, StepReader, Subscriber, SubscriberOptions,
-    TransformProblem, Transforms, TransportKind, TransportPolicy, Variable,
+    Cohort, Fit, MemoryOrder, Misuse, Native, NativeError, NextStep, Placement, Publisher, PublisherOptions,
+    ReadError, Record, RecordBlock, Region, StepReader, Subscriber, SubscriberOptions, TransformProblem,
+    Transforms, TransportKind, TransportPolicy, Variable,
 };
-use std::collections::BTreeMap;
 use std::thread::JoinHandle;
-use support::bonds::{BondAdjacency, BondPair, Label};
-use support::{Place, STREAM, eventually, take};
+use support::bonds::{BondAdjacency, BondPair, Label, adjacency, label, pair, pairs};
+use support::{Place, STREAM, agreed, take};
 
 const PLACEMENTS: [Placement; 3] = [Placement::Publisher, Placement::Subscriber, Placement::FewerBytes];
 const PAIRS: u64 = 90;
@@ -30,27 +29,6 @@ struct Packed {
 #[record(crate = fp_core)]
 struct Unpacked {
     values: Vec<u64>,
-}
-
-fn pair(step: u64, index: u64) -> BondPair {
-    BondPair { a: (index / 3) as u32, b: ((index + step) % 7) as u32 + 1000 }
-}
-
-fn pairs(step: u64, range: std::ops::Range<u64>) -> Vec<BondPair> {
-    range.map(|index| pair(step, index)).collect()
-}
-
-/// For each atom that a pair begins with, those that it ends with.
-fn adjacency(pairs: &[BondPair]) -> Vec<BondAdjacency> {
-    let mut near: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for pair in pairs {
-        near.entry(pair.a.into()).or_default().push(pair.b.into());
-    }
-    near.into_iter().map(|(atom, neighbours)| BondAdjacency { atom, neighbours }).collect()
-}
-
-fn label(pair: &BondPair) -> Result<Label, NativeError> {
-    Ok(Label { text: format!("{}-{}", pair.a, pair.b) })
 }
 
 fn packed(count: u64, step: u64, index: u64) -> Packed {
@@ -151,20 +129,6 @@ fn asking(options: SubscriberOptions, placement: Placement) -> SubscriberOptions
 fn publisher(place: &Place) -> Publisher {
     let options = place.publisher_options().with_transforms(&transforms());
     Publisher::open(STREAM, options).expect("the stream opens")
-}
-
-/// Waits until what was asked for is agreed; from which step on it holds.
-fn agreed(subscriber: &mut Subscriber) -> u64 {
-    let mut first = None;
-    eventually("the other placement is agreed", || {
-        let told = subscriber.events().into_iter().find_map(|event| match event {
-            Event::Reselected { first } => Some(first.0),
-            _ => None,
-        });
-        first = first.or(told);
-        first.is_some()
-    });
-    first.expect("told")
 }
 
 #[test]

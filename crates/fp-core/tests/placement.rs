@@ -8,7 +8,7 @@ use fp_core::{
     StepReader, Subscriber, SubscriberOptions, TransportKind, TransportPolicy, Variable,
 };
 use std::thread::JoinHandle;
-use support::{Place, STREAM, eventually, take};
+use support::{Place, STREAM, agreed, eventually, take};
 
 const LEN: u64 = 240;
 const PLACEMENTS: [Placement; 3] = [Placement::Publisher, Placement::Subscriber, Placement::FewerBytes];
@@ -68,20 +68,6 @@ fn asking(options: SubscriberOptions, placement: Placement) -> SubscriberOptions
     DERIVED.iter().fold(options, |options, (name, text)| {
         options.with_derivation_at(*name, *text, placement).expect("a derivation")
     })
-}
-
-/// Waits until what was asked for is agreed; from which step on it holds.
-fn agreed(subscriber: &mut Subscriber) -> u64 {
-    let mut first = None;
-    eventually("the other placement is agreed", || {
-        let told = subscriber.events().into_iter().find_map(|event| match event {
-            Event::Reselected { first } => Some(first.0),
-            _ => None,
-        });
-        first = first.or(told);
-        first.is_some()
-    });
-    first.expect("told")
 }
 
 #[test]

@@ -8,33 +8,11 @@ use fp_core::{
     RecordBlock, Region, Subscriber, SubscriberOptions, TransformProblem, Transforms, TransportKind,
     Variable,
 };
-use std::collections::BTreeMap;
-use support::bonds::{BondAdjacency, BondPair, Label};
+use support::bonds::{BondAdjacency, BondPair, Label, adjacency, label, pair, pairs};
 use support::{Place, STREAM, take};
 
 const KINDS: [TransportKind; 3] = [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp];
 const PAIRS: u64 = 90;
-
-fn pair(step: u64, index: u64) -> BondPair {
-    BondPair { a: (index / 3) as u32, b: ((index + step) % 7) as u32 + 1000 }
-}
-
-fn pairs(step: u64, range: std::ops::Range<u64>) -> Vec<BondPair> {
-    range.map(|index| pair(step, index)).collect()
-}
-
-/// For each atom that a pair begins with, those that it ends with.
-fn adjacency(pairs: &[BondPair]) -> Vec<BondAdjacency> {
-    let mut near: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for pair in pairs {
-        near.entry(pair.a.into()).or_default().push(pair.b.into());
-    }
-    near.into_iter().map(|(atom, neighbours)| BondAdjacency { atom, neighbours }).collect()
-}
-
-fn label(pair: &BondPair) -> Result<Label, NativeError> {
-    Ok(Label { text: format!("{}-{}", pair.a, pair.b) })
-}
 
 fn lists(name: &str) -> Native {
     Native::records(name, |pairs: &[BondPair]| Ok(adjacency(pairs))).expect("record types")

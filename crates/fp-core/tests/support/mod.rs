@@ -6,7 +6,7 @@ pub mod executor;
 pub mod launcher;
 
 use fp_core::{
-    NextStep, Publisher, PublisherOptions, Region, Rendezvous, StepReader, StreamEnding, Subscriber,
+    Event, NextStep, Publisher, PublisherOptions, Region, Rendezvous, StepReader, StreamEnding, Subscriber,
     SubscriberOptions, TransportKind, TransportPolicy, Variable,
 };
 use std::path::{Path, PathBuf};
@@ -139,4 +139,18 @@ pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(Instant::now() < deadline, "never: {what}");
         std::thread::yield_now();
     }
+}
+
+/// Waits until what was asked for is agreed; from which step on it holds.
+pub fn agreed(subscriber: &mut Subscriber) -> u64 {
+    let mut first = None;
+    eventually("the other placement is agreed", || {
+        let told = subscriber.events().into_iter().find_map(|event| match event {
+            Event::Reselected { first } => Some(first.0),
+            _ => None,
+        });
+        first = first.or(told);
+        first.is_some()
+    });
+    first.expect("told")
 }
