@@ -34,22 +34,34 @@ struct Passed<A> {
     way: Way,
     /// Rising.
     missing: Vec<Rank>,
-    /// When it is given up, if no part of the answer comes; none while it waits to be sent.
-    due: Option<Moment>,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// To be sent.
+    Waiting,
+    /// Under way; given up then, if no part of the answer comes.
+    Sent(Option<Moment>),
+}
+
+impl State {
+    fn due(self) -> Option<Moment> {
+        match self {
+            Self::Waiting => None,
+            Self::Sent(due) => due,
+        }
+    }
 }
 
 /// The questions under way, of askers of type `A`.
 pub(crate) struct Asking<A> {
     next: u64,
+    /// After how long without a part of its answer a question under way is given up, if ever.
+    patience: Option<Duration>,
     passed: BTreeMap<u64, Passed<A>>,
     /// Those that wait to be sent, in the order in which they came.
     waiting: VecDeque<u64>,
-}
-
-impl<A> Default for Asking<A> {
-    fn default() -> Self {
-        Self { next: 0, passed: BTreeMap::new(), waiting: VecDeque::new() }
-    }
 }
 
 /// What part of an answer means.
@@ -60,6 +72,14 @@ pub(crate) struct Heard<A> {
 }
 
 impl<A: Copy> Asking<A> {
+    pub(crate) fn new(patience: Option<Duration>) -> Self {
+        Self { next: 0, patience, passed: BTreeMap::new(), waiting: VecDeque::new() }
+    }
+
+    fn sent(&self, now: Moment) -> State {
+        State::Sent(self.patience.map(|patience| now.after(patience)))
+    }
+
     /// Whether no more questions can be passed on.
     pub(crate) fn is_full(&self) -> bool {
         self.passed.len() >= LIMIT_PASSED
@@ -69,23 +89,25 @@ impl<A: Copy> Asking<A> {
     pub(crate) fn pass(&mut self, asker: A, way: Way, missing: Vec<Rank>) -> u64 {
         let request = self.next;
         self.next += 1;
-        self.passed.insert(request, Passed { asker, way, missing, due: None });
+        self.passed.insert(request, Passed { asker, way, missing, state: State::Waiting });
         self.waiting.push_back(request);
         request
     }
 
-    /// The next question that may be sent now, and which way: given up after `patience` without an answer.
-    pub(crate) fn next_to_send(&mut self, now: Moment, patience: Duration) -> Option<(A, Way, Message)> {
+    /// The next question that may be sent now, and which way.
+    pub(crate) fn next_to_send(&mut self, now: Moment) -> Option<(A, Way, Message)> {
         let at = self.waiting.iter().position(|request| self.may_go(*request))?;
         let request = self.waiting.remove(at)?;
+        let sent = self.sent(now);
         let passed = self.passed.get_mut(&request)?;
-        passed.due = Some(now.after(patience));
+        passed.state = sent;
         Some((passed.asker, passed.way, Message::AskContacts { request, ranks: passed.missing.clone() }))
     }
 
     fn may_go(&self, request: u64) -> bool {
         let Some(way) = self.passed.get(&request).map(|passed| passed.way) else { return true };
-        let under_way = self.passed.values().filter(|passed| passed.way == way && passed.due.is_some());
+        let under_way =
+            self.passed.values().filter(|passed| passed.way == way && passed.state != State::Waiting);
         under_way.take(LIMIT_UNDER_WAY).count() < LIMIT_UNDER_WAY
     }
 
@@ -95,15 +117,16 @@ impl<A: Copy> Asking<A> {
     /// If it tells of ranks that were not asked for, or were told already, or comes from somebody else.
     pub(crate) fn heard(
         &mut self,
-        (now, patience): (Moment, Duration),
+        now: Moment,
         from: PeerId,
         request: u64,
         contacts: &Told,
     ) -> Result<Option<Heard<A>>, Misbehaviour> {
+        let sent = self.sent(now);
         let Some(passed) = self.passed.get_mut(&request) else {
             return if request < self.next { Ok(None) } else { Err(Misbehaviour::Unexpected("Contacts")) };
         };
-        if passed.due.is_none() || passed.way.is_some_and(|way| way != from) {
+        if passed.state == State::Waiting || passed.way.is_some_and(|way| way != from) {
             return Err(Misbehaviour::Unexpected("Contacts"));
         }
         for (rank, _) in contacts {
@@ -112,7 +135,7 @@ impl<A: Copy> Asking<A> {
                 Err(_) => return Err(Misbehaviour::OutOfBounds("Contacts.contacts")),
             }
         }
-        passed.due = Some(now.after(patience));
+        passed.state = sent;
         let heard = Heard { asker: passed.asker, left: passed.missing.len() };
         if heard.left == 0 {
             self.passed.remove(&request);
@@ -135,7 +158,7 @@ impl<A: Copy> Asking<A> {
 
     /// What was not answered in time.
     pub(crate) fn overdue(&mut self, now: Moment) -> Vec<Unanswered<A>> {
-        self.take(|passed| passed.due.is_some_and(|due| now >= due))
+        self.take(|passed| passed.state.due().is_some_and(|due| now >= due))
     }
 
     /// Nobody will answer any more.
@@ -145,7 +168,7 @@ impl<A: Copy> Asking<A> {
 
     /// When the first of them is overdue.
     pub(crate) fn deadline(&self) -> Option<Moment> {
-        self.passed.values().filter_map(|passed| passed.due).min()
+        self.passed.values().filter_map(|passed| passed.state.due()).min()
     }
 }
 
@@ -165,14 +188,14 @@ mod tests {
     }
 
     fn asking() -> Asking<&'static str> {
-        let mut asking = Asking::default();
+        let mut asking = Asking::new(Some(PATIENCE));
         assert_eq!(asking.pass("me", Some(ASKED), three()), 0);
         assert!(sent(&mut asking).is_some());
         asking
     }
 
     fn sent(asking: &mut Asking<&'static str>) -> Option<u64> {
-        let (_, way, message) = asking.next_to_send(Moment::ZERO, PATIENCE)?;
+        let (_, way, message) = asking.next_to_send(Moment::ZERO)?;
         let Message::AskContacts { request, ranks } = message else { panic!("{message:?}") };
         assert_eq!((way, ranks), (Some(ASKED), three()));
         Some(request)
@@ -183,7 +206,7 @@ mod tests {
         request: u64,
         contacts: &Told,
     ) -> Result<Option<usize>, Misbehaviour> {
-        let heard = asking.heard((Moment::ZERO, PATIENCE), ASKED, request, contacts)?;
+        let heard = asking.heard(Moment::ZERO, ASKED, request, contacts)?;
         Ok(heard.map(|heard| heard.left))
     }
 
@@ -200,7 +223,7 @@ mod tests {
     fn what_was_not_asked_or_comes_twice_is_no_answer() {
         let mut asking = asking();
         assert!(hear(&mut asking, 1, &vec![told(3)]).is_err(), "a number never given");
-        let other = asking.heard((Moment::ZERO, PATIENCE), PeerId(8), 0, &vec![told(3)]);
+        let other = asking.heard(Moment::ZERO, PeerId(8), 0, &vec![told(3)]);
         assert!(other.is_err(), "somebody else");
         assert!(hear(&mut asking, 0, &vec![told(4)]).is_err(), "another rank");
         assert!(hear(&mut asking, 0, &vec![told(3)]).is_ok());
@@ -216,7 +239,7 @@ mod tests {
         assert_eq!(sent(&mut asking), Some(1));
         assert_eq!(sent(&mut asking), None, "two are under way");
         asking.pass("me", Some(PeerId(8)), three());
-        let other = asking.next_to_send(Moment::ZERO, PATIENCE);
+        let other = asking.next_to_send(Moment::ZERO);
         assert!(other.is_some_and(|(_, way, _)| way == Some(PeerId(8))), "another way is free");
         assert!(hear(&mut asking, 2, &vec![told(3)]).is_err(), "it was not sent yet");
         assert_eq!(hear(&mut asking, 0, &vec![told(3), told(5), told(9)]), Ok(Some(0)));
@@ -234,9 +257,19 @@ mod tests {
         assert_eq!(asking().overdue(Moment::from_micros(10)), missing);
         assert_eq!(asking().end(), missing);
         let mut slow = asking();
-        let later = (Moment::from_micros(9), PATIENCE);
+        let later = Moment::from_micros(9);
         assert!(slow.heard(later, ASKED, 0, &vec![told(3)]).is_ok());
         assert!(slow.overdue(Moment::from_micros(18)).is_empty(), "part of the answer came");
         assert_eq!(slow.overdue(Moment::from_micros(19)), [("me", 0, vec![Rank(5), Rank(9)])]);
+    }
+
+    #[test]
+    fn without_a_patience_only_a_lost_neighbour_ends_a_question() {
+        let mut asking = Asking::new(None);
+        asking.pass("me", Some(ASKED), three());
+        assert_eq!(sent(&mut asking), Some(0));
+        assert_eq!(asking.deadline(), None);
+        assert!(asking.overdue(Moment::from_micros(u64::MAX)).is_empty());
+        assert_eq!(asking.gone(ASKED), [("me", 0, three())]);
     }
 }

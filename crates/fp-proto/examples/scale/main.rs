@@ -8,6 +8,7 @@ mod scaling;
 use scaling::check::missed;
 use scaling::cost::LinkCost;
 use scaling::stages::{Run, run};
+use scaling::world::World;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
@@ -146,7 +147,7 @@ fn run_all(arguments: &Arguments) -> Result<ExitCode, String> {
     let sizes: &[(u32, u32)] = if arguments.sweep { &SWEEP } else { &one };
     let mut runs: Vec<Run> = Vec::new();
     for &(publishers, subscribers) in sizes {
-        let finished = run(arguments.network, publishers, subscribers, arguments.repeats);
+        let finished = run(World::new(arguments.network, publishers, subscribers), arguments.repeats);
         println!("{}", scaling::report::table(&finished));
         runs.push(finished);
     }

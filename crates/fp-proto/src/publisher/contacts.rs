@@ -18,7 +18,9 @@ pub(crate) struct Asker {
     request: u64,
 }
 
-/// Questions that this rank has passed on.
+/// Questions that this rank has passed on. They have no deadline here: who asked has one, and in the tree a question may
+/// wait behind many others at a rank that lives. A neighbour that does not is lost after `silence`, and with it its
+/// questions.
 pub(crate) type Contacts = Asking<Asker>;
 
 /// Where the answer for a rank is.
@@ -62,8 +64,7 @@ impl PublisherMachine {
 
     /// Sends the questions whose way is free.
     fn pass_contacts_on(&mut self) {
-        let patience = self.config.cohort.silence;
-        while let Some((_, way, question)) = self.contacts.next_to_send(self.now, patience) {
+        while let Some((_, way, question)) = self.contacts.next_to_send(self.now) {
             if let Some(peer) = way {
                 self.wire.send(self.now, peer, question);
             }
@@ -97,8 +98,7 @@ impl PublisherMachine {
 
     /// Part of the answer to a question that was passed on: it goes on as it is.
     pub(crate) fn contacts_told(&mut self, from: PeerId, request: u64, contacts: Told) {
-        let patience = self.config.cohort.silence;
-        match self.contacts.heard((self.now, patience), from, request, &contacts) {
+        match self.contacts.heard(self.now, from, request, &contacts) {
             Ok(Some(heard)) => {
                 self.tell_contacts(heard.asker, contacts);
                 if heard.left == 0 {
@@ -114,13 +114,6 @@ impl PublisherMachine {
     pub(crate) fn contacts_gone(&mut self, peer: PeerId) {
         let unanswered = self.contacts.gone(peer);
         self.contacts_untold(unanswered);
-    }
-
-    /// Whoever waited for too long is told that nobody says.
-    pub(crate) fn tick_contacts(&mut self) {
-        let overdue = self.contacts.overdue(self.now);
-        self.contacts_untold(overdue);
-        self.pass_contacts_on();
     }
 
     fn contacts_untold(&mut self, unanswered: Vec<Unanswered<Asker>>) {

@@ -97,7 +97,7 @@ impl PublisherMachine {
             merging: Merging::default(),
             changes: Changes::default(),
             tables: Tables::default(),
-            contacts: Contacts::default(),
+            contacts: Contacts::new(None),
             draining: Draining::default(),
             lead,
             last_reported: None,
@@ -172,9 +172,8 @@ impl PublisherMachine {
         if self.phase == Phase::Closed {
             return None;
         }
-        let asked = self.contacts.deadline();
         let due = [self.wire.deadline(), self.cohort.deadline(), self.lag_deadline(), self.drain_deadline()];
-        due.into_iter().flatten().chain(asked).min()
+        due.into_iter().flatten().min()
     }
 
     /// A peer dialled us.
@@ -252,7 +251,6 @@ impl PublisherMachine {
         let progress = self.cohort.tick(now, &mut self.wire);
         self.cohort_progress(progress);
         self.tick_lag();
-        self.tick_contacts();
         self.tick_drain();
         self.finish();
     }

@@ -51,10 +51,9 @@ impl SubscriberMachine {
         Ok(request)
     }
 
-    /// Sends the questions whose way is free. Whoever is asked has given up all it waits for long before this rank does.
+    /// Sends the questions whose way is free.
     fn put_contact_questions(&mut self) {
-        let patience = self.config.cohort.open_timeout;
-        while let Some((asker, way, question)) = self.contacts.next_to_send(self.now, patience) {
+        while let Some((asker, way, question)) = self.contacts.next_to_send(self.now) {
             match (asker, way) {
                 (Asker::Itself, Some(parent)) => self.wire.send(self.now, parent, question),
                 _ => self.put_question(question),
@@ -98,8 +97,7 @@ impl SubscriberMachine {
 
     /// Part of an answer has come.
     pub(crate) fn contacts_told(&mut self, from: PeerId, request: u64, contacts: Told) {
-        let patience = self.config.cohort.open_timeout;
-        match self.contacts.heard((self.now, patience), from, request, &contacts) {
+        match self.contacts.heard(self.now, from, request, &contacts) {
             Ok(Some(heard)) => {
                 self.tell_contacts(heard.asker, request, contacts, heard.left);
                 self.put_contact_questions();

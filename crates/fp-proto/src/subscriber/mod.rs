@@ -72,7 +72,7 @@ impl SubscriberMachine {
             attachment: Attachment::default(),
             stream: Stream::default(),
             resolving: Resolving::default(),
-            contacts: Contacts::default(),
+            contacts: Contacts::new(Some(config.cohort.open_timeout)),
             cohort_is_lost: false,
             left: std::collections::BTreeSet::new(),
             close_give_up: None,
@@ -309,6 +309,13 @@ impl SubscriberMachine {
                 let progress = self.cohort.opened_from_above(self.now, &mut self.wire, from);
                 self.cohort_progress(progress);
             }
+            // For this rank the stream is over: its parent sent that before it heard that the cohort is lost.
+            Message::Attached { .. }
+            | Message::AwaitingRestart { .. }
+            | Message::StreamEnd { .. }
+            | Message::Assign(_)
+            | Message::Reselected { .. }
+                if self.cohort_is_lost => {}
             Message::Attached { .. } | Message::AwaitingRestart { .. } | Message::StreamEnd { .. } => {
                 self.news_from_above(from, message);
             }

@@ -3,7 +3,6 @@
 use crate::scaling::books::{Books, Mark};
 use crate::scaling::check::{Memory, check};
 use crate::scaling::content::Case;
-use crate::scaling::cost::LinkCost;
 use crate::scaling::cpu::CpuClock;
 use crate::scaling::memory;
 use crate::scaling::rank::Input;
@@ -53,10 +52,10 @@ impl Run {
 }
 
 /// Runs all stages; `repeats` steps of each kind, of which the middle one counts.
-pub(crate) fn run(cost: LinkCost, publishers: u32, subscribers: u32, repeats: usize) -> Run {
+pub(crate) fn run(mut world: World, repeats: usize) -> Run {
     let (began, clock) = (Instant::now(), CpuClock::new());
     let cpu_began_ns = clock.now_ns();
-    let mut world = World::new(cost, publishers, subscribers);
+    let (publishers, subscribers) = (world.publishers, world.subscribers);
     let mut stages =
         vec![opening(&mut world), attaching(&mut world), world.step("first layout", Case::NewLayout)];
     // Two steps later what was allocated once is there.
@@ -76,7 +75,7 @@ pub(crate) fn run(cost: LinkCost, publishers: u32, subscribers: u32, repeats: us
     let memory = Memory::of(&world);
     let links_peak = world.ranks.iter().map(|rank| rank.links_peak).max().unwrap_or(0);
     let mut finished = Run {
-        network: cost.name,
+        network: world.cost.name,
         publishers,
         subscribers,
         stages,
@@ -148,9 +147,9 @@ impl World {
         let mut steps: Vec<Stage> = (0..repeats.max(1)).map(|_| self.step(name, case)).collect();
         steps.sort_by(|one, other| one.time_us.total_cmp(&other.time_us));
         let mut middle = steps.swap_remove(steps.len() / 2);
-        self.charges_cpu = false;
+        let charges_cpu = std::mem::replace(&mut self.charges_cpu, false);
         middle.links_only_us = Some(self.step(name, case).time_us);
-        self.charges_cpu = true;
+        self.charges_cpu = charges_cpu;
         middle
     }
 

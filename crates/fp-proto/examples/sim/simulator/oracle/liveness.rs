@@ -261,7 +261,7 @@ impl Oracle {
             let over = closing.into_iter().chain(truth.over_at).min();
             let long = over.is_none_or(|over| over > from.after(self.slack * 2));
             let since = truth.opened_at.unwrap_or(now).max(from);
-            let enough = over.unwrap_or(now).since(since) > self.slack * 2;
+            let enough = over.unwrap_or(now).since(since) > self.lookup_interval + self.slack * 2;
             opened && long && enough && !self.is_touched(*cohort)
         };
         !self.publishers.keys().any(|cohort| only.is_none_or(|only| only == *cohort) && usable(cohort))

@@ -53,6 +53,8 @@ pub(crate) struct Oracle {
     pub(crate) slack: Duration,
     pub(crate) open_timeout: Duration,
     pub(crate) close_timeout: Duration,
+    /// Who looks for a publisher looks that often.
+    lookup_interval: Duration,
 }
 
 impl Oracle {
@@ -68,6 +70,7 @@ impl Oracle {
             slack,
             open_timeout: timing.open_timeout,
             close_timeout: timing.close_timeout,
+            lookup_interval: timing.lookup_interval,
         }
     }
 
