@@ -12,21 +12,30 @@ const NAMES: [&str; 3] = ["x", "y", "z"];
 const SPEED: &str = "x, y, z | compute(sqrt(x*x + y*y + z*z))";
 const MIB: usize = 1 << 20;
 
-/// Three components, one speed, over tcp.
+/// Three components, one speed, over tcp. Threads of a pool derive: with a core for each side they take turns with all else
+/// that their side does, without they have what is free of both.
 pub(crate) fn measure(bench: &mut Bench) {
-    for len in [MIB, 16 * MIB] {
-        let steps = bench.scaled(((1 << 28) / len).clamp(16, 200));
-        let mut bytes = (Vec::new(), Vec::new());
-        let rounds = bench.take_turns(|bench| {
-            let (one, one_bytes) = run(bench, "publisher", len, steps);
-            let (three, three_bytes) = run(bench, "subscriber", len, steps);
-            bytes.0.push(one_bytes);
-            bytes.1.push(three_bytes);
-            (one, three)
-        });
-        let name = format!("tcp, one of three derived, {} MiB each", len / MIB);
-        let target = Target::RatioAtLeast(2.0);
-        bench.add(Row::of_rounds(name.clone(), "steps/s", &rounds, target).noting("against deriving there"));
+    for (pinned, target) in [(false, Target::RatioAtLeast(2.0)), (true, Target::None)] {
+        for len in [MIB, 16 * MIB] {
+            measure_len(bench, len, pinned, target);
+        }
+    }
+}
+
+fn measure_len(bench: &mut Bench, len: usize, pinned: bool, target: Target) {
+    let steps = bench.scaled(((1 << 28) / len).clamp(16, 200));
+    let mut bytes = (Vec::new(), Vec::new());
+    let rounds = bench.take_turns(|bench| {
+        let (one, one_bytes) = run(bench, "publisher", (len, steps), pinned);
+        let (three, three_bytes) = run(bench, "subscriber", (len, steps), pinned);
+        bytes.0.push(one_bytes);
+        bytes.1.push(three_bytes);
+        (one, three)
+    });
+    let cores = if pinned { ", pinned" } else { "" };
+    let name = format!("tcp, one of three derived, {} MiB each{cores}", len / MIB);
+    bench.add(Row::of_rounds(name.clone(), "steps/s", &rounds, target).noting("against deriving there"));
+    if !pinned {
         let (one, three) = (median(&bytes.0), median(&bytes.1));
         let row = Row::new(format!("{name}: crossing"), "B/step", one, Target::RatioAtMost(0.334));
         bench.add(row.against(three));
@@ -34,9 +43,10 @@ pub(crate) fn measure(bench: &mut Bench) {
 }
 
 /// Steps and bytes: in a second, in a step.
-fn run(bench: &mut Bench, side: &str, len: usize, steps: usize) -> (f64, f64) {
+fn run(bench: &mut Bench, side: &str, (len, steps): (usize, usize), pinned: bool) -> (f64, f64) {
     let directory = bench.directory();
     let role = |name: &'static str, core: usize| {
+        let core = if pinned { core.to_string() } else { "any".to_owned() };
         let role = Role::new(name).with("len", len).with("steps", steps).with("core", core);
         let role = role.with("directory", &directory).with("transport", "tcp").with("side", side);
         role.with("rank", 0).with("size", 1)

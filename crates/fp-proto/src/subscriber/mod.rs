@@ -108,10 +108,14 @@ impl SubscriberMachine {
         if self.phase == Phase::Closed {
             return None;
         }
-        let asked = self.contacts.deadline();
-        let due =
-            [self.wire.deadline(), self.cohort.deadline(), self.attachment.deadline(), self.close_give_up];
-        due.into_iter().flatten().chain(asked).min()
+        let due = [
+            self.wire.deadline(),
+            self.cohort.deadline(),
+            self.attachment.deadline(),
+            self.contacts.deadline(),
+            self.close_give_up,
+        ];
+        due.into_iter().flatten().min()
     }
 
     pub(crate) fn enter(&mut self, now: Moment) {

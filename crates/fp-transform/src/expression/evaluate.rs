@@ -19,13 +19,40 @@ enum Operand {
     Input(usize),
 }
 
+impl Operand {
+    /// Where it is, if not in its strip.
+    fn place<'i>(&self, inputs: &[&'i [f64]]) -> Option<&'i [f64]> {
+        match self {
+            Self::Strip => None,
+            Self::Input(index) => Some(inputs[*index]),
+        }
+    }
+}
+
 /// An expression and the room to compute it.
 pub(crate) struct Evaluation<'a> {
     program: &'a [Instruction],
     operands: Vec<Operand>,
-    /// As many strips as the expression needs at once.
+    /// As many strips as the expression needs at once, but the lowest: that is the output.
     stack: Vec<Values>,
     instructions: Instructions,
+}
+
+/// The strips of the stack, as long as the output, which is the lowest.
+struct Strips<'s> {
+    output: &'s mut [f64],
+    stack: &'s mut [Values],
+}
+
+impl Strips<'_> {
+    /// The strip at that height, and those above it.
+    fn at(&mut self, height: usize) -> (&mut [f64], &[Values]) {
+        let Some(height) = height.checked_sub(1) else { return (self.output, self.stack) };
+        let count = self.output.len();
+        let (strip, above) =
+            self.stack[height..].split_first_mut().expect("as many strips as the program needs");
+        (&mut strip[..count], above)
+    }
 }
 
 impl<'a> Evaluation<'a> {
@@ -42,102 +69,137 @@ impl<'a> Evaluation<'a> {
             }
             highest = highest.max(height);
         }
-        // One to spare: an instruction's result is counted before its operands are gone.
-        let stack = vec![[0.0; STRIP]; highest + 1];
+        // The output is one more: an instruction's result is counted before its operands are gone.
+        let stack = vec![[0.0; STRIP]; highest];
         Self { program: expression.program(), operands: Vec::with_capacity(highest), stack, instructions }
     }
 
     /// Computes the elements of one strip: `inputs` has as many as `output` for each variable.
     pub(crate) fn run(&mut self, inputs: &[&[f64]], output: &mut [f64]) {
-        let count = output.len();
-        self.operands.clear();
-        let mut program = self.program.iter().peekable();
-        while let Some(instruction) = program.next() {
-            let operand = match instruction {
+        let Self { program, operands, stack, instructions } = self;
+        let mut strips = Strips { output, stack };
+        operands.clear();
+        let mut rest = *program;
+        while let Some((instruction, after)) = rest.split_first() {
+            rest = after;
+            match instruction {
                 Instruction::Number(number) => {
-                    self.stack[self.operands.len()][..count].fill(*number);
-                    Operand::Strip
+                    strips.at(operands.len()).0.fill(*number);
+                    operands.push(Operand::Strip);
                 }
-                Instruction::Variable(index) => Operand::Input(*index),
+                Instruction::Variable(index) => operands.push(Operand::Input(*index)),
                 Instruction::Call(function) => {
-                    let height = self.operands.len() - function.arguments();
-                    let is_added = program.peek() == Some(&&Instruction::Call(Function::Add));
-                    if is_added && *function == Function::Multiply && self.add_product(height, inputs, count)
+                    let height = operands.len() - function.arguments();
+                    let (below, of) = operands.split_at(height);
+                    if let (Some(then), Some(Operand::Strip)) =
+                        (Sum::of_product(*function, after), below.last())
                     {
-                        program.next();
-                        self.operands.truncate(height);
+                        then.add(strips.at(height - 1), of, inputs, *instructions);
+                        rest = &after[then.len()..];
+                        operands.truncate(height);
                         continue;
                     }
-                    self.call(*function, height, inputs, count);
-                    self.operands.truncate(height);
-                    Operand::Strip
+                    call(*function, strips.at(height), of, inputs, *instructions);
+                    operands.truncate(height);
+                    operands.push(Operand::Strip);
                 }
-            };
-            self.operands.push(operand);
+            }
         }
-        match self.operands.first() {
-            Some(Operand::Input(index)) => output.copy_from_slice(inputs[*index]),
-            Some(Operand::Strip) | None => output.copy_from_slice(&self.stack[0][..count]),
+        if let Some(Operand::Input(index)) = operands.first() {
+            output.copy_from_slice(inputs[*index]);
+        }
+    }
+}
+
+/// What becomes of a product in the same loop, each value rounded in between as if one came after the other.
+#[derive(Clone, Copy)]
+enum Sum {
+    /// It is added to what was computed before.
+    Plain,
+    /// As that, and the root taken: what waits for memory and what waits for the root then wait together.
+    Root,
+}
+
+impl Sum {
+    /// What follows that function, if it is a product.
+    fn of_product(function: Function, after: &[Instruction]) -> Option<Self> {
+        match (function, after) {
+            (
+                Function::Multiply,
+                [Instruction::Call(Function::Add), Instruction::Call(Function::SquareRoot), ..],
+            ) => Some(Self::Root),
+            (Function::Multiply, [Instruction::Call(Function::Add), ..]) => Some(Self::Plain),
+            _ => None,
         }
     }
 
-    /// Adds the product of the two operands from that height on to the strip below them, rounded in between as if one came
-    /// after the other; says whether there is such a strip.
-    fn add_product(&mut self, height: usize, inputs: &[&[f64]], count: usize) -> bool {
-        let Some([Operand::Strip, left, right]) = height.checked_sub(1).map(|below| &self.operands[below..])
-        else {
-            return false;
-        };
-        let [sum, first, second, ..] = &mut self.stack[height - 1..] else { return false };
-        let place = |operand: &Operand| match operand {
-            Operand::Strip => None,
-            Operand::Input(index) => Some(inputs[*index]),
-        };
-        let (left, right) =
-            (place(left).unwrap_or(&first[..count]), place(right).unwrap_or(&second[..count]));
-        let sum = &mut sum[..count];
-        self.instructions.run(|| {
-            sum.iter_mut().zip(left).zip(right).for_each(|((sum, left), right)| *sum += left * right);
-        });
-        true
+    /// How many instructions it stands for.
+    fn len(self) -> usize {
+        match self {
+            Self::Plain => 1,
+            Self::Root => 2,
+        }
     }
 
-    /// Computes a function of the operands from that height on; the result is the strip at that height.
-    fn call(&mut self, function: Function, height: usize, inputs: &[&[f64]], count: usize) {
-        let input = |operand: &Operand| match operand {
-            Operand::Strip => None,
-            Operand::Input(index) => Some(inputs[*index]),
-        };
-        let instructions = self.instructions;
-        match (&self.operands[height..], &mut self.stack[height..]) {
-            ([a], [result, ..]) => {
-                let (result, a) = (&mut result[..count], input(a));
-                instructions.run(
-                    #[inline(always)]
-                    || unary(function, result, a),
-                );
-            }
-            ([a, b], [result, strip, ..]) => {
-                let (result, a, b) = (&mut result[..count], input(a), input(b).unwrap_or(&strip[..count]));
-                instructions.run(
-                    #[inline(always)]
-                    || binary(function, result, a, b),
-                );
-            }
-            ([condition, then, otherwise], [result, strips @ ..]) => {
-                let [second, third, ..] = strips else { return };
-                let result = &mut result[..count];
-                if let Some(condition) = input(condition) {
-                    result.copy_from_slice(condition);
-                }
-                let (then, otherwise) =
-                    (input(then).unwrap_or(&second[..count]), input(otherwise).unwrap_or(&third[..count]));
-                for ((condition, then), otherwise) in result.iter_mut().zip(then).zip(otherwise) {
-                    *condition = if *condition != 0.0 { *then } else { *otherwise };
-                }
-            }
-            _ => {}
+    /// Adds the product of two operands, of which strips lie above that of the sum.
+    fn add(
+        self,
+        (sum, above): (&mut [f64], &[Values]),
+        operands: &[Operand],
+        inputs: &[&[f64]],
+        instructions: Instructions,
+    ) {
+        let ([left, right], [first, second, ..]) = (operands, above) else { return };
+        let place = |operand: &Operand, strip| operand.place(inputs).unwrap_or(strip);
+        let (left, right) = (place(left, &first[..sum.len()]), place(right, &second[..sum.len()]));
+        let products = left.iter().zip(right);
+        match self {
+            Self::Plain => instructions
+                .run(|| sum.iter_mut().zip(products).for_each(|(sum, (left, right))| *sum += left * right)),
+            Self::Root => instructions.run(|| {
+                sum.iter_mut()
+                    .zip(products)
+                    .for_each(|(sum, (left, right))| *sum = (*sum + left * right).sqrt());
+            }),
         }
+    }
+}
+
+/// Computes a function of operands; the result is the strip of the first of them, those of the others lie above it.
+fn call(
+    function: Function,
+    (result, above): (&mut [f64], &[Values]),
+    operands: &[Operand],
+    inputs: &[&[f64]],
+    instructions: Instructions,
+) {
+    let count = result.len();
+    match (operands, above) {
+        ([a], _) => {
+            let a = a.place(inputs);
+            instructions.run(
+                #[inline(always)]
+                || unary(function, result, a),
+            );
+        }
+        ([a, b], [strip, ..]) => {
+            let (a, b) = (a.place(inputs), b.place(inputs).unwrap_or(&strip[..count]));
+            instructions.run(
+                #[inline(always)]
+                || binary(function, result, a, b),
+            );
+        }
+        ([condition, then, otherwise], [second, third, ..]) => {
+            if let Some(condition) = condition.place(inputs) {
+                result.copy_from_slice(condition);
+            }
+            let then = then.place(inputs).unwrap_or(&second[..count]);
+            let otherwise = otherwise.place(inputs).unwrap_or(&third[..count]);
+            for ((condition, then), otherwise) in result.iter_mut().zip(then).zip(otherwise) {
+                *condition = if *condition != 0.0 { *then } else { *otherwise };
+            }
+        }
+        _ => {}
     }
 }
 
@@ -265,6 +327,7 @@ mod tests {
             ("hypot(a, b)", 5.0),
             ("2e1 + 1E-1", 20.1),
             ("sqrt(a*a + b*b)", 5.0),
+            ("1 + sqrt(2*a + 5*(b - 2)) * 2", 9.0),
             ("a != b", 1.0),
             ("cos(pi)", -1.0),
             ("sign(-3) + sign(0)", -1.0),

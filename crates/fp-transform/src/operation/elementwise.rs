@@ -51,16 +51,19 @@ fn kernel(operation: &Operation, dtype: Dtype) -> Kernel<'_> {
             let absolute = |(to, (real, imaginary)): (&mut f64, (&f64, &f64))| *to = real.hypot(*imaginary);
             output.iter_mut().zip(parts[0].iter().zip(parts[1])).for_each(absolute);
         }),
-        _ => Box::new(move |inputs, output| {
-            instructions.run(|| {
-                output.fill(0.0);
-                for input in inputs {
-                    output.iter_mut().zip(*input).for_each(|(to, from)| *to += from * from);
-                }
-                output.iter_mut().for_each(|sum| *sum = sum.sqrt());
-            });
-        }),
+        _ => Box::new(move |inputs, output| instructions.run(|| magnitude(inputs, output))),
     }
+}
+
+/// The roots of the sums of squares: the last square is added and the root taken in one loop, so that they wait together.
+#[inline(always)]
+fn magnitude(inputs: &[&[f64]], output: &mut [f64]) {
+    let Some((last, before)) = inputs.split_last() else { return };
+    output.fill(0.0);
+    for input in before {
+        output.iter_mut().zip(*input).for_each(|(sum, value)| *sum += value * value);
+    }
+    output.iter_mut().zip(*last).for_each(|(sum, value)| *sum = (*sum + value * value).sqrt());
 }
 
 /// A block of the first input, cut so that each of the others has a block around every part: each time as many blocks
@@ -107,36 +110,75 @@ fn compute(
     let native = inputs.iter().map(|block| block.native(memory)).collect::<Result<Vec<_>, _>>()?;
     let size = dtype.size_bytes().unwrap_or(8);
     let mut bytes = memory.room(block.region().element_count(), size)?;
-    let is_complex = matches!(block.dtype(), Dtype::C32 | Dtype::C64);
-    let mut strips = vec![[0.0; STRIP]; if is_complex { 2 } else { native.len() }];
+    let mut sources = native.iter().map(Source::new).collect::<Result<Vec<_>, _>>()?;
     for (index, output) in bytes.chunks_mut(STRIP * size).enumerate() {
-        let count = output.len() / size;
-        if is_complex {
-            read_complex(&native[0], index * STRIP, count, &mut strips);
-        } else {
-            for (strip, input) in strips.iter_mut().zip(&native) {
-                let size = input.element_bytes()?;
-                let from = &input.bytes()[index * STRIP * size..][..count * size];
-                read_reals(input.dtype(), from, &mut strip[..count]);
+        let (first, count) = (index * STRIP, output.len() / size);
+        sources.iter_mut().for_each(|source| source.read(first, count));
+        let strips: Vec<&[f64]> = sources.iter().flat_map(|source| source.strips(first, count)).collect();
+        match in_place(dtype, output) {
+            Some(results) => kernel(&strips, results),
+            None => {
+                let mut results = [0.0; STRIP];
+                kernel(&strips, &mut results[..count]);
+                write_reals(dtype, &results[..count], output);
             }
         }
-        let strips: Vec<&[f64]> = strips.iter().map(|strip| &strip[..count]).collect();
-        let mut results = [0.0; STRIP];
-        kernel(&strips, &mut results[..count]);
-        write_reals(dtype, &results[..count], output);
     }
     Block::shared(*block.region(), ElementForm::native(dtype), block.order(), Arc::new(bytes))
 }
 
+/// Elements of 64 bits as they lie in memory, if they lie as they should.
+fn in_place(dtype: Dtype, bytes: &mut [u8]) -> Option<&mut [f64]> {
+    if dtype == Dtype::F64 { bytemuck::try_cast_slice_mut(bytes).ok() } else { None }
+}
+
+/// Where the numbers of a block come from.
+enum Source<'a> {
+    /// They are read where they lie.
+    InPlace(&'a [f64]),
+    /// They are converted, a strip at a time.
+    Real { block: &'a Block, size: usize, strip: Box<[f64; STRIP]> },
+    /// As that, their real and their imaginary parts.
+    Complex { block: &'a Block, parts: Box<[[f64; STRIP]; 2]> },
+}
+
+impl<'a> Source<'a> {
+    fn new(block: &'a Block) -> Result<Self, DeriveError> {
+        match (block.dtype(), bytemuck::try_cast_slice(block.bytes())) {
+            (Dtype::C32 | Dtype::C64, _) => Ok(Self::Complex { block, parts: Box::new([[0.0; STRIP]; 2]) }),
+            (Dtype::F64, Ok(numbers)) => Ok(Self::InPlace(numbers)),
+            _ => Ok(Self::Real { block, size: block.element_bytes()?, strip: Box::new([0.0; STRIP]) }),
+        }
+    }
+
+    fn read(&mut self, first: usize, count: usize) {
+        match self {
+            Self::InPlace(_) => {}
+            Self::Real { block, size, strip } => {
+                let from = &block.bytes()[first * *size..][..count * *size];
+                read_reals(block.dtype(), from, &mut strip[..count]);
+            }
+            Self::Complex { block, parts } => read_complex(block, first, count, parts),
+        }
+    }
+
+    fn strips(&self, first: usize, count: usize) -> impl Iterator<Item = &[f64]> {
+        let (one, other) = match self {
+            Self::InPlace(numbers) => (&numbers[first..][..count], None),
+            Self::Real { strip, .. } => (&strip[..count], None),
+            Self::Complex { parts, .. } => (&parts[0][..count], Some(&parts[1][..count])),
+        };
+        std::iter::once(one).chain(other)
+    }
+}
+
 /// Reads complex elements as a strip of real and one of imaginary parts.
-fn read_complex(block: &Block, first: usize, count: usize, strips: &mut [[f64; STRIP]]) {
+fn read_complex(block: &Block, first: usize, count: usize, strips: &mut [[f64; STRIP]; 2]) {
     let part = computed(block.dtype());
     let size = 2 * part.size_bytes().unwrap_or(8);
     let mut both = [0.0; 2 * STRIP];
     read_reals(part, &block.bytes()[first * size..][..count * size], &mut both[..2 * count]);
-    let [real, imaginary] = strips else {
-        return;
-    };
+    let [real, imaginary] = strips;
     let (pairs, _) = both[..2 * count].as_chunks::<2>();
     for ((real, imaginary), pair) in real.iter_mut().zip(imaginary.iter_mut()).zip(pairs) {
         [*real, *imaginary] = *pair;
