@@ -81,6 +81,12 @@ impl<'a> Evaluation<'a> {
         operands.clear();
         let mut rest = *program;
         while let Some((instruction, after)) = rest.split_first() {
+            if let Some((products, after)) = Products::first_of(rest) {
+                products.write(strips.at(operands.len()).0, inputs, *instructions);
+                operands.push(Operand::Strip);
+                rest = after;
+                continue;
+            }
             rest = after;
             match instruction {
                 Instruction::Number(number) => {
@@ -91,12 +97,15 @@ impl<'a> Evaluation<'a> {
                 Instruction::Call(function) => {
                     let height = operands.len() - function.arguments();
                     let (below, of) = operands.split_at(height);
-                    if let (Some(then), Some(Operand::Strip)) =
-                        (Sum::of_product(*function, after), below.last())
+                    if let (
+                        Function::Multiply,
+                        [Instruction::Call(Function::Add), after @ ..],
+                        [.., Operand::Strip],
+                    ) = (function, after, below)
                     {
-                        then.add(strips.at(height - 1), of, inputs, *instructions);
-                        rest = &after[then.len()..];
+                        add_product(strips.at(height - 1), of, inputs, *instructions);
                         operands.truncate(height);
+                        rest = after;
                         continue;
                     }
                     call(*function, strips.at(height), of, inputs, *instructions);
@@ -111,58 +120,69 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// What becomes of a product in the same loop, each value rounded in between as if one came after the other.
-#[derive(Clone, Copy)]
-enum Sum {
-    /// It is added to what was computed before.
-    Plain,
-    /// As that, and the root taken: what waits for memory and what waits for the root then wait together.
-    Root,
+/// A sum of two or three products of variables, or its root, in one loop: the norms that most expressions are. What waits
+/// for memory and what waits for the root wait together.
+struct Products {
+    terms: [(usize, usize); 3],
+    count: usize,
+    is_root: bool,
 }
 
-impl Sum {
-    /// What follows that function, if it is a product.
-    fn of_product(function: Function, after: &[Instruction]) -> Option<Self> {
-        match (function, after) {
-            (
-                Function::Multiply,
-                [Instruction::Call(Function::Add), Instruction::Call(Function::SquareRoot), ..],
-            ) => Some(Self::Root),
-            (Function::Multiply, [Instruction::Call(Function::Add), ..]) => Some(Self::Plain),
-            _ => None,
+impl Products {
+    /// The sum with which a program begins, and what follows it.
+    fn first_of(program: &[Instruction]) -> Option<(Self, &[Instruction])> {
+        use Instruction::{Call, Variable};
+        const ADD: Instruction = Call(Function::Add);
+        const MULTIPLY: Instruction = Call(Function::Multiply);
+        let [Variable(left), Variable(right), MULTIPLY, rest @ ..] = program else { return None };
+        let mut sum = Self { terms: [(*left, *right); 3], count: 1, is_root: false };
+        let mut rest = rest;
+        while let [Variable(left), Variable(right), MULTIPLY, ADD, after @ ..] = rest
+            && let Some(term) = sum.terms.get_mut(sum.count)
+        {
+            *term = (*left, *right);
+            (sum.count, rest) = (sum.count + 1, after);
         }
+        if let [Call(Function::SquareRoot), after @ ..] = rest {
+            (sum.is_root, rest) = (true, after);
+        }
+        (sum.count > 1).then_some((sum, rest))
     }
 
-    /// How many instructions it stands for.
-    fn len(self) -> usize {
-        match self {
-            Self::Plain => 1,
-            Self::Root => 2,
-        }
-    }
-
-    /// Adds the product of two operands, of which strips lie above that of the sum.
-    fn add(
-        self,
-        (sum, above): (&mut [f64], &[Values]),
-        operands: &[Operand],
-        inputs: &[&[f64]],
-        instructions: Instructions,
-    ) {
-        let ([left, right], [first, second, ..]) = (operands, above) else { return };
-        let place = |operand: &Operand, strip| operand.place(inputs).unwrap_or(strip);
-        let (left, right) = (place(left, &first[..sum.len()]), place(right, &second[..sum.len()]));
-        let products = left.iter().zip(right);
-        match self {
-            Self::Plain => instructions
-                .run(|| sum.iter_mut().zip(products).for_each(|(sum, (left, right))| *sum += left * right)),
-            Self::Root => instructions.run(|| {
-                sum.iter_mut()
-                    .zip(products)
-                    .for_each(|(sum, (left, right))| *sum = (*sum + left * right).sqrt());
+    /// Each value is rounded as if one product came after the other.
+    fn write(&self, to: &mut [f64], inputs: &[&[f64]], instructions: Instructions) {
+        let [first, second, third] = self.terms.map(|(left, right)| inputs[left].iter().zip(inputs[right]));
+        let two = to.iter_mut().zip(first).zip(second);
+        match (self.count, self.is_root) {
+            (2, false) => instructions.run(|| two.for_each(|((to, (a, b)), (c, d))| *to = a * b + c * d)),
+            (2, true) => {
+                instructions.run(|| two.for_each(|((to, (a, b)), (c, d))| *to = (a * b + c * d).sqrt()));
+            }
+            (_, false) => instructions.run(|| {
+                two.zip(third).for_each(|(((to, (a, b)), (c, d)), (e, f))| *to = a * b + c * d + e * f);
+            }),
+            (_, true) => instructions.run(|| {
+                two.zip(third)
+                    .for_each(|(((to, (a, b)), (c, d)), (e, f))| *to = (a * b + c * d + e * f).sqrt());
             }),
         }
     }
+}
+
+/// Adds the product of two operands, of which strips lie above that of the sum; rounded in between as if one came after the
+/// other.
+fn add_product(
+    (sum, above): (&mut [f64], &[Values]),
+    operands: &[Operand],
+    inputs: &[&[f64]],
+    instructions: Instructions,
+) {
+    let ([left, right], [first, second, ..]) = (operands, above) else { return };
+    let left = left.place(inputs).unwrap_or(&first[..sum.len()]);
+    let right = right.place(inputs).unwrap_or(&second[..sum.len()]);
+    instructions.run(|| {
+        sum.iter_mut().zip(left).zip(right).for_each(|((sum, left), right)| *sum += left * right);
+    });
 }
 
 /// Computes a function of operands; the result is the strip of the first of them, those of the others lie above it.
@@ -328,6 +348,9 @@ mod tests {
             ("2e1 + 1E-1", 20.1),
             ("sqrt(a*a + b*b)", 5.0),
             ("1 + sqrt(2*a + 5*(b - 2)) * 2", 9.0),
+            ("a*b + b*a", 24.0),
+            ("a*a + a*b + b*b + b*b", 53.0),
+            ("2 * sqrt(a*a + b*b + a*b + a*a + a*a - 6) - 1", 2.0 * 49f64.sqrt() - 1.0),
             ("a != b", 1.0),
             ("cos(pi)", -1.0),
             ("sign(-3) + sign(0)", -1.0),
