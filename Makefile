@@ -16,12 +16,14 @@ GTS ?=
 # How many seeds the long simulation draws, and how many cases the long property tests.
 SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 512
+# The parts of `make bench`.
+BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps bench-mpi
 
 # rustup installs here, and a shell that was open before does not know it.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools test test-all test-rdma demo demo-gts demo-rdma bench bench-peers bench-pipeline bench-scale bench-rdma install lint doc
+.PHONY: help tools test test-all test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma install lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -109,12 +111,26 @@ demo: tools
 demo-gts: tools
 	$(call step,particles of a plasma,cargo run --profile $(CARGO_PROFILE) -p flexpath-demo --bin gts -- $(GTS))
 
+# A part that fails does not keep the others from being measured.
 bench: tools
+	@$(MAKE) --no-print-directory --keep-going $(BENCHES)
+
+bench-streams:
 	$(call step,streams by size beside the floors of the machine,scripts/bench/matrix.sh)
-	$(call step,streams beside baselines by hand,cargo bench -p flexpath --bench spine -- --rounds 3 --budget 180)
+
+bench-baselines:
+	$(call step,streams beside baselines by hand,cargo bench -p flexpath --bench spine -- --rounds 3 --budget 180 --json "$(CURDIR)/docs/performance/spine.json")
+
+bench-wire:
 	$(call step,a long wire,cargo bench -p flexpath --bench wan)
-	$(call step,calls of C and Fortran; derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-transform --features wasm)
+
+bench-calls:
+	$(call step,calls of C and Fortran; conversions and derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-types --bench conversions && cargo bench -p flexpath-transform --features wasm)
+
+bench-lammps:
 	$(call step,what publishing costs LAMMPS,scripts/check-lammps.sh speed)
+
+bench-mpi:
 	$(call step,build for the benches under MPI,cargo build --release -p flexpath-ffi && scripts/install-library.sh target/release "$(CURDIR)/target/bench-install")
 	$(call step,opening over 64 ranks under MPI,benches/mpi/opening.sh "$(CURDIR)/target/bench-install" 64 openmpi mpich)
 

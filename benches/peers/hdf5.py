@@ -51,7 +51,7 @@ def main():
         with h5py.File(path(folder, step), "r") as file:
             file["x"].read_direct(own)
         os.remove(path(folder, step))
-        if (elements > 1 and own[0] != step) or own[-1] != -step:
+        if (own[:-1] != step).any() or own[-1] != -step:
             raise SystemExit(f"WRONG DATA in step {step}")
         if step + 1 == WARM_STEPS:
             started = time.monotonic()

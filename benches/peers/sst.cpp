@@ -1,10 +1,12 @@
 // ADIOS2's SST: one side of a stream, alone or (compiled with -DWITH_MPI) as ranks of MPI. Prints one JSON object.
 //
 // usage: sst writer|reader stream=PATH shape=256x256x128 grid=2x2x1 steps=N warm=N put=copy|span queue=N plane=WAN
-//            told=PATH latency=0|1
+//            told=PATH latency=0|1 late=0|1
 //
 // Each rank has a block of the grid. With latency=1 each step carries the time at which it began in its first element,
-// and the writer begins it when the reader has said, by a datagram to `told`, that it has the one before.
+// and the writer begins it when the reader has said, by a datagram to `told`, that it has the one before. With late=1 the writer
+// waits for nobody and publishes a step every 10 ms, discarding what nobody takes, until the reader says that it has had one: the
+// reader comes when some steps are over, and what counts is how long it takes from opening to its first data.
 #include <adios2.h>
 #ifdef WITH_MPI
 #include <mpi.h>
@@ -36,7 +38,7 @@ struct Setup {
     std::vector<size_t> shape, start, count;
     int rank = 0, size = 1;
     long steps, warm;
-    bool span, latency;
+    bool span, latency, late;
     size_t elements = 1;
 
     Setup(int argc, char **argv) {
@@ -53,6 +55,7 @@ struct Setup {
         warm = number(argc, argv, "warm", 8);
         span = std::string(word(argc, argv, "put", "copy")) == "span";
         latency = number(argc, argv, "latency", 0) != 0;
+        late = number(argc, argv, "late", 0) != 0;
         size_t rest = static_cast<size_t>(rank);
         start.resize(shape.size());
         count.resize(shape.size());
@@ -146,6 +149,54 @@ void write(adios2::IO &io, const Setup &setup) {
     report(setup, seconds, none, 0, filling_s);
 }
 
+const useconds_t PERIOD_US = 10000;
+
+void write_on(adios2::IO &io, const Setup &setup) {
+    int fd = setup.rank == 0 ? ear(setup.told) : -1;
+    auto variable = io.DefineVariable<int64_t>("x", setup.shape, setup.start, setup.count, adios2::ConstantDims);
+    auto engine = io.Open(setup.stream, adios2::Mode::Write);
+    std::vector<int64_t> own(setup.elements);
+    int over = 0;
+    for (long step = 0; !over && step < 3000; step++) {
+        fill(own.data(), setup.elements, 0);
+        engine.BeginStep();
+        engine.Put(variable, own.data(), adios2::Mode::Deferred);
+        engine.EndStep();
+        usleep(PERIOD_US);
+        char byte;
+        over = fd >= 0 && recv(fd, &byte, 1, MSG_DONTWAIT) == 1;
+#ifdef WITH_MPI
+        MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+#endif
+    }
+    if (!over) throw std::runtime_error("the reader never came");
+    engine.Close();
+    std::vector<double> none;
+    report(setup, 1, none, 0, 0);
+}
+
+void join_late(adios2::IO &io, const Setup &setup) {
+    usleep(50 * PERIOD_US);
+    std::vector<int64_t> own(setup.elements, 1);
+    uint64_t opening = now_ns();
+    auto engine = io.Open(setup.stream, adios2::Mode::Read);
+    if (engine.BeginStep(adios2::StepMode::Read, 60.0f) != adios2::StepStatus::OK) throw std::runtime_error("no step");
+    auto variable = io.InquireVariable<int64_t>("x");
+    variable.SetSelection({setup.start, setup.count});
+    engine.Get(variable, own.data(), adios2::Mode::Deferred);
+    engine.PerformGets();
+    double join_ms = static_cast<double>(now_ns() - opening) / 1e6;
+    if (setup.is_whole()) check(own.data(), setup.elements, 0);
+    engine.EndStep();
+    engine.Close();
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    auto address = place(setup.told);
+    if (sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr *>(&address), sizeof address) != 1)
+        throw std::runtime_error("cannot tell the writer");
+    std::vector<double> none;
+    report(setup, 1, none, join_ms, 0);
+}
+
 void read(adios2::IO &io, const Setup &setup) {
     int fd = setup.latency ? socket(AF_UNIX, SOCK_DGRAM, 0) : -1;
     std::vector<int64_t> own(setup.elements, 1);
@@ -194,13 +245,14 @@ int main(int argc, char **argv) {
         auto io = adios.DeclareIO("bench");
         io.SetEngine("SST");
         io.SetParameters({{"QueueLimit", word(argc, argv, "queue", "2")},
-                          {"QueueFullPolicy", "Block"},
+                          {"QueueFullPolicy", setup.late ? "Discard" : "Block"},
                           {"DataTransport", word(argc, argv, "plane", "WAN")},
                           {"MarshalMethod", "BP5"},
-                          {"RendezvousReaderCount", "1"},
+                          {"RendezvousReaderCount", setup.late ? "0" : "1"},
                           {"OpenTimeoutSecs", "60"}});
-        if (argc > 1 && std::string(argv[1]) == "writer") write(io, setup);
-        else read(io, setup);
+        bool writes = argc > 1 && std::string(argv[1]) == "writer";
+        if (setup.late) writes ? write_on(io, setup) : join_late(io, setup);
+        else writes ? write(io, setup) : read(io, setup);
     } catch (const std::exception &error) {
         fprintf(stderr, "sst: %s\n", error.what());
         status = 1;

@@ -91,11 +91,39 @@ def machine():
         "kernel": word("/proc/sys/kernel/osrelease").strip(),
         "date": time.strftime("%Y-%m-%d %H:%M"),
         "load": word("/proc/loadavg").split()[0] if word("/proc/loadavg") else "unknown",
+        "busy_percent": busy_percent(1.0),
     }
 
 
+def busy_percent(seconds=0.2):
+    """The share of all cores that is in use in the next so many seconds, in percent; none where the system does not tell."""
+    def ticks():
+        with open("/proc/stat") as file:
+            user, nice, system, idle, waiting, *others = map(int, file.readline().split()[1:])
+        return user + nice + system + sum(others[:3]), idle + waiting
+    try:
+        before = ticks()
+        time.sleep(seconds)
+        busy, idle = (now - then for now, then in zip(ticks(), before))
+    except (OSError, ValueError):
+        return None
+    return 100 * busy / max(1, busy + idle)
+
+
+def until_quiet(patience_s=120):
+    """Waits until nothing of what ran before is at work any more, or says that it still is."""
+    until = time.monotonic() + patience_s
+    while (busy := busy_percent(2.0)) is not None and busy > 10:
+        if time.monotonic() > until:
+            print(f"{busy:.0f} % of the machine are still in use: measured all the same", flush=True)
+            return
+        print(f"{busy:.0f} % of the machine are in use: waiting", flush=True)
+
+
 def machine_line(of):
-    return f"{of['processor']}, {of['cores']} cores, Linux {of['kernel']}; {of['date']}, load {of['load']} at the start"
+    busy = of.get("busy_percent")
+    used = "" if busy is None else f", {busy:.0f} % in use in the second before"
+    return f"{of['processor']}, {of['cores']} cores, Linux {of['kernel']}; {of['date']}{used}"
 
 
 def table(head, rows):

@@ -1,4 +1,5 @@
-//! Attaching to a running cohort of 64 ranks: from opening to the first step's data, for a slab that two of them own.
+//! Attaching to a running cohort of 1, 16 and 64 ranks: from opening to the first step's data, for a slab that at most two of
+//! them own.
 
 use crate::bench::{Around, Bench};
 use crate::machine::now_ns;
@@ -10,12 +11,9 @@ use crate::shared::{Memory, Shared};
 use flexpath::{Selection, Variable};
 use std::time::Duration;
 
-const RANKS: u64 = 64;
+const RANKS: [u64; 3] = [1, 16, 64];
 /// Elements of each rank's block.
 const BLOCK: u64 = 1024;
-/// The slab that is asked for: the end of one block and the beginning of the next.
-const SLAB: (u64, u64) = (17 * BLOCK + BLOCK / 2, BLOCK);
-const OWNERS: f64 = 2.0;
 /// How often the subscriber comes.
 const ATTACHES: usize = 12;
 /// Between two steps.
@@ -26,13 +24,27 @@ const STOP: usize = 3;
 
 /// Attaching to a cohort that never had a subscriber, then attaching and leaving again and again.
 pub(crate) fn measure(bench: &mut Bench) {
-    let rounds = bench.take_turns(cohort);
+    for ranks in RANKS {
+        measure_cohort(bench, ranks);
+    }
+}
+
+/// The slab that is asked for, and how many ranks own it: the end of one block and the beginning of the next, or all of the
+/// only one.
+fn slab(ranks: u64) -> (u64, u64, f64) {
+    if ranks == 1 { (0, BLOCK, 1.0) } else { (ranks / 4 * BLOCK + BLOCK / 2, BLOCK, 2.0) }
+}
+
+fn measure_cohort(bench: &mut Bench, ranks: u64) {
+    let rounds = bench.take_turns(|bench| cohort(bench, ranks));
     let lists = |key: &str| -> Vec<Vec<f64>> { rounds.found.iter().map(|found| found.list(key)).collect() };
     let (opened, times) = (lists("opened"), lists("times"));
-    add(bench, "first", rounds.around, &part(&opened, 0..1), &part(&times, 0..1));
-    add(bench, "later", rounds.around, &part(&opened, 1..ATTACHES), &part(&times, 1..ATTACHES));
+    add(bench, (ranks, "first"), rounds.around, &part(&opened, 0..1), &part(&times, 0..1));
+    add(bench, (ranks, "later"), rounds.around, &part(&opened, 1..ATTACHES), &part(&times, 1..ATTACHES));
     let most = lists("links").concat().into_iter().fold(0.0, f64::max);
-    let row = Row::new("attach to 64 ranks, data links", "links", most, Target::Exactly(OWNERS));
+    let (_, _, owners) = slab(ranks);
+    let row =
+        Row::new(format!("attach to {}, data links", counted(ranks)), "links", most, Target::Exactly(owners));
     bench.add(row.under(rounds.around));
 }
 
@@ -40,7 +52,11 @@ fn part(lists: &[Vec<f64>], which: std::ops::Range<usize>) -> Vec<f64> {
     lists.iter().flat_map(|list| list[which.clone()].to_vec()).collect()
 }
 
-fn add(bench: &mut Bench, which: &str, around: Around, opened: &[f64], times: &[f64]) {
+fn counted(ranks: u64) -> String {
+    if ranks == 1 { "1 rank".to_owned() } else { format!("{ranks} ranks") }
+}
+
+fn add(bench: &mut Bench, (ranks, which): (u64, &str), around: Around, opened: &[f64], times: &[f64]) {
     let ms = |part: f64| quantile(times, part) / 1e6;
     let note = format!(
         "fastest {:.1}, p90 {:.1}, slowest {:.1} ms; of it opening {:.1} ms",
@@ -49,18 +65,19 @@ fn add(bench: &mut Bench, which: &str, around: Around, opened: &[f64], times: &[
         ms(1.0),
         median(opened) / 1e6
     );
-    let case = format!("attach to 64 ranks, first data, {which}");
+    let case = format!("attach to {}, first data, {which}", counted(ranks));
     bench.add(Row::new(case, "ms", ms(0.5), Target::Below(40.0)).under(around).noting(note));
 }
 
 /// One cohort, and a subscriber that attaches to it [`ATTACHES`] times.
-fn cohort(bench: &mut Bench) -> Words {
+fn cohort(bench: &mut Bench, ranks: u64) -> Words {
     let (memory, directory) = (Memory::new(0), bench.directory());
     let role = |name, rank: u64, size: u64| {
-        let role = Role::new(name).with("core", "any").with("rank", rank).with("size", size);
+        let role =
+            Role::new(name).with("core", "any").with("rank", rank).with("size", size).with("ranks", ranks);
         role.with("directory", &directory).with("transport", "shm").with("memory", memory.path()).start()
     };
-    let publishers: Vec<Running> = (0..RANKS).map(|rank| role("attach-publisher", rank, RANKS)).collect();
+    let publishers: Vec<Running> = (0..ranks).map(|rank| role("attach-publisher", rank, ranks)).collect();
     let found = role("attach-subscriber", 0, 1).finish();
     publishers.into_iter().for_each(|publisher| drop(publisher.finish()));
     found
@@ -69,13 +86,13 @@ fn cohort(bench: &mut Bench) -> Words {
 /// Role: a rank that goes on publishing.
 pub(crate) fn publisher(words: &Words) {
     let shared = Shared::open(words.text("memory"));
-    let rank: u64 = words.number("rank");
+    let (rank, ranks): (u64, u64) = (words.number("rank"), words.number("ranks"));
     let mut publisher =
         flexpath::Publisher::open(ours::STREAM, ours::publisher_options(words)).expect("the stream opens");
-    let variable = Variable::global::<u64>("x", &[RANKS * BLOCK]).expect("a variable");
+    let variable = Variable::global::<u64>("x", &[ranks * BLOCK]).expect("a variable");
     let region = ours::region(&[rank * BLOCK], &[BLOCK]);
     Bell::of(shared.words(), READY).ring();
-    Bell::of(shared.words(), READY).wait_for(RANKS as u32);
+    Bell::of(shared.words(), READY).wait_for(ranks as u32);
     let (mut steps, begun) = (0, now_ns());
     while Bell::of(shared.words(), STOP).value() == 0 {
         let mut writer = publisher.begin_step().expect("a step");
@@ -94,19 +111,21 @@ pub(crate) fn publisher(words: &Words) {
 /// Role: attaches, takes one step's slab, leaves; again and again.
 pub(crate) fn subscriber(words: &Words) {
     let shared = Shared::open(words.text("memory"));
-    Bell::of(shared.words(), READY).wait_for(RANKS as u32);
-    let selection = Selection::Region(ours::region(&[SLAB.0], &[SLAB.1]));
+    let ranks: u64 = words.number("ranks");
+    Bell::of(shared.words(), READY).wait_for(ranks as u32);
+    let (start, count, _) = slab(ranks);
+    let selection = Selection::Region(ours::region(&[start], &[count]));
     let (mut opened_ns, mut times_ns, mut links) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ATTACHES {
         let options = ours::subscriber_options(words).with_selection("x", selection.clone());
         let started = now_ns();
         let mut subscriber = ours::subscriber(options);
         opened_ns.push(now_ns() - started);
-        let mut slab = vec![0u64; SLAB.1 as usize];
+        let mut slab = vec![u64::MAX; count as usize];
         let step = ours::next(&mut subscriber).expect("a step");
         step.get_into("x", &selection, &mut slab).expect("its data");
         times_ns.push(now_ns() - started);
-        assert_eq!((slab[0], slab[slab.len() - 1]), (17, 18));
+        assert_eq!((slab[0], slab[slab.len() - 1]), (start / BLOCK, (start + count - 1) / BLOCK));
         links.push(subscriber.statistics().data_links);
     }
     Bell::of(shared.words(), STOP).ring();

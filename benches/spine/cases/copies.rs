@@ -12,8 +12,6 @@ use flexpath::{Region, Selection, StepWriter, Variable};
 
 /// Steps before the clock starts: every page touched, every segment mapped.
 pub(crate) const WARM_STEPS: usize = 8;
-/// Different sources of copies, so that none is read from the cache because it was read before.
-const SOURCES: u64 = 4;
 const MIB: usize = 1 << 20;
 
 /// A step filled in place by the publisher, and copied out by the subscriber.
@@ -25,7 +23,7 @@ pub(crate) fn loan(bench: &mut Bench) {
     }
 }
 
-/// A step copied in and copied out.
+/// A step written into an array, copied in and copied out.
 pub(crate) fn put_copy(bench: &mut Bench) {
     for len in [MIB, 16 * MIB, 128 * MIB] {
         for core in Cores::BOTH {
@@ -152,62 +150,59 @@ pub(crate) fn floor_gigabytes(transport: &'static str, how: &'static str, len: u
 }
 
 /// What the publishing side does to the memory of a step.
-pub(crate) struct Filling(Option<Vec<Vec<u64>>>);
+pub(crate) struct Filling(Option<Vec<u64>>);
 
 impl Filling {
-    /// `how=loan`: writes it where it lies. `how=copy`: has sources that it copies.
+    /// `how=loan`: writes it where it lies. `how=copy`: writes an array of its own, which is copied.
     pub(crate) fn of(words: &Words) -> Self {
         let elements = words.number::<usize>("len") / 8;
-        let sources = || (0..SOURCES).map(|source| vec![source + 1; elements]).collect();
-        Self((words.text("how") == "copy").then(sources))
+        Self((words.text("how") == "copy").then(|| vec![0; elements]))
     }
 
     /// Fills memory of our own for a step.
-    pub(crate) fn fill(&self, memory: &mut [u8], step: usize) {
-        match &self.0 {
-            None => memory.fill(pattern(step)),
-            Some(sources) => {
-                memory.copy_from_slice(bytemuck::cast_slice(&sources[step % SOURCES as usize]));
+    pub(crate) fn fill(&mut self, memory: &mut [u8], step: usize) {
+        match &mut self.0 {
+            None => write_afresh(memory, step),
+            Some(source) => {
+                write_afresh(source, step);
+                memory.copy_from_slice(bytemuck::cast_slice(source));
             }
         }
     }
 
-    fn put(&self, writer: &mut StepWriter, variable: &Variable, region: &Region, step: usize) {
-        match &self.0 {
+    fn put(&mut self, writer: &mut StepWriter, variable: &Variable, region: &Region, step: usize) {
+        match &mut self.0 {
             None => {
                 let mut loan = writer.loan::<u64>(variable, region).expect("a loan");
                 write_afresh(&mut loan, step);
                 writer.put_loan(loan).expect("a put");
             }
-            Some(sources) => {
-                writer.put_copy(variable, region, &sources[step % SOURCES as usize]).expect("a put");
+            Some(source) => {
+                write_afresh(source, step);
+                writer.put_copy(variable, region, source).expect("a put");
             }
         }
     }
 }
 
-/// What every byte of a step that is filled in place must be.
+/// What every byte of a step must be.
 pub(crate) fn pattern(step: usize) -> u8 {
     (step % 100) as u8 + 1
 }
 
-/// Fills a step in place, every byte of it, as fast as that can be done.
+/// Writes every byte of a step, as fast as that can be done.
 pub(crate) fn write_afresh<T: bytemuck::Pod>(memory: &mut [T], step: usize) {
     bytemuck::cast_slice_mut::<T, u8>(memory).fill(pattern(step));
 }
 
 /// What every element of a step must be.
-fn expected(words: &Words, step: usize) -> u64 {
-    if words.text("how") == "copy" {
-        step as u64 % SOURCES + 1
-    } else {
-        u64::from_ne_bytes([pattern(step); 8])
-    }
+fn expected(step: usize) -> u64 {
+    u64::from_ne_bytes([pattern(step); 8])
 }
 
 /// Looks at a few elements: the step is the one that it should be, from end to end.
-pub(crate) fn check(words: &Words, elements: &[u64], step: usize) {
-    let wanted = expected(words, step);
+pub(crate) fn check(elements: &[u64], step: usize) {
+    let wanted = expected(step);
     for at in [0, elements.len() / 2, elements.len() - 1] {
         assert_eq!(elements[at], wanted, "element {at} of step {step}");
     }
@@ -233,7 +228,7 @@ pub(crate) fn timed(
             started = now_ns();
         }
         moving_ns.push(take(&mut destination) as f64);
-        check(words, &destination, step);
+        check(&destination, step);
     }
     let seconds = (now_ns() - started) as f64 / 1e9;
     let moving_us = median(&moving_ns[WARM_STEPS..]) / 1e3;
@@ -243,7 +238,7 @@ pub(crate) fn timed(
 /// Role: publishes.
 pub(crate) fn publisher(words: &Words) {
     let mut publisher = ours::publisher(words);
-    let filling = Filling::of(words);
+    let mut filling = Filling::of(words);
     let elements = words.number::<u64>("len") / 8;
     let variable = Variable::global::<u64>("x", &[elements]).expect("a variable");
     let region = ours::region(&[0], &[elements]);
@@ -276,7 +271,7 @@ pub(crate) fn subscriber(words: &Words) {
 pub(crate) fn ring_sender(words: &Words) {
     ours::take_core(words);
     let mut ring = open_ring(words);
-    let filling = Filling::of(words);
+    let mut filling = Filling::of(words);
     for step in 0..WARM_STEPS + words.number::<usize>("steps") {
         ring.send(|slot| filling.fill(slot, step));
     }

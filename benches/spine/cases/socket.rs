@@ -27,7 +27,7 @@ fn connect(words: &Words) -> TcpStream {
 pub(crate) fn sender(words: &Words) {
     ours::take_core(words);
     let mut stream = connect(words);
-    let filling = Filling::of(words);
+    let mut filling = Filling::of(words);
     let live: usize = words.number("live");
     let mut buffers = vec![vec![0u64; words.number::<usize>("len") / 8]; live];
     for step in 0..WARM_STEPS + words.number::<usize>("steps") {

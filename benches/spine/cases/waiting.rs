@@ -129,14 +129,14 @@ pub(crate) fn subscriber(words: &Words) {
         if words.text("what") == "view" {
             let view = step.view::<u64>("x", &Selection::All).expect("a view");
             data_ns.push(now_ns() - taken);
-            check(words, &view, number);
+            check(&view, number);
             let started = now_ns();
             drop(step.view::<u64>("x", &Selection::All).expect("a second view"));
             again_ns.push(now_ns() - started);
         } else {
             step.get_into("x", &Selection::All, &mut destination).expect("its data");
             data_ns.push(now_ns() - taken);
-            check(words, &destination, number);
+            check(&destination, number);
         }
         step_ns.push(taken - started);
         if number + 1 == WARM_STEPS {
@@ -157,7 +157,7 @@ fn copied(subscriber: &flexpath::Subscriber) -> u64 {
 pub(crate) fn filler(words: &Words) {
     ours::take_core(words);
     let mut ring = open_ring(words);
-    let filling = Filling::of(words);
+    let mut filling = Filling::of(words);
     for step in 0..words.number::<usize>("steps") {
         ring.bell(GO).wait_for(step as u32 + 1);
         ring.send(|slot| filling.fill(slot, step));
@@ -181,7 +181,7 @@ pub(crate) fn copier(words: &Words) {
             bytemuck::cast_slice_mut(&mut destination).copy_from_slice(slot);
             data_ns.push(now_ns() - started);
         });
-        check(words, &destination, number);
+        check(&destination, number);
     }
     println!("data={}", listed(&data_ns[WARM_STEPS..]));
 }

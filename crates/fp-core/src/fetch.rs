@@ -6,12 +6,13 @@
 
 mod describing;
 mod destination;
+mod dialling;
 mod inline;
 mod locating;
 mod reading;
 
 use crate::error::{Misuse, ReadError};
-use crate::owners::{Checkout, Owners};
+use crate::owners::{Checkout, LIMIT_LINKS, Owners};
 use crate::patience::{Limit, Patience};
 use crate::peer::{DataPeer, Heard, PeerError};
 use crate::planned::{Planned, request_bytes};
@@ -19,8 +20,9 @@ use crate::statistics::Counters;
 use crate::subscriber::SubscriberShared;
 pub(crate) use describing::describe;
 use destination::{Destination, count_copied, unpack};
+use dialling::{dial, dial_all};
 use fp_proto::data::GoneReason;
-use fp_transport::{Contact, Keys, Link, LinkError, Purpose};
+use fp_transport::{Keys, LinkError};
 use fp_types::{Epoch, Rank, StepId};
 pub(crate) use inline::{INLINE_BYTES, fetch_inline, locate_inline};
 pub(crate) use locating::locate;
@@ -94,9 +96,12 @@ pub(crate) fn fetch(
 ) -> Result<(), ReadError> {
     let mut errands = errands(gets);
     let mut job = Job { shared, step, epoch, gets, started: Instant::now(), deadline, given_up };
-    let outcome = job.run(&mut errands);
-    job.give_back(errands);
-    outcome
+    for wave in errands.chunks_mut(LIMIT_LINKS) {
+        let outcome = job.run(wave);
+        job.give_back(wave);
+        outcome?;
+    }
+    Ok(())
 }
 
 fn errands(gets: &[Get<'_>]) -> Vec<Errand> {
@@ -137,13 +142,13 @@ impl Job<'_, '_, '_> {
         Ok(())
     }
 
-    fn give_back(&self, errands: Vec<Errand>) {
-        for errand in errands.into_iter().filter(|errand| errand.checked_out) {
+    fn give_back(&self, errands: &mut [Errand]) {
+        for errand in errands.iter_mut().filter(|errand| errand.checked_out) {
             // A link on which something is still under way cannot be used again, but for the answer to a request
             // that was settled by what came unasked: that is passed over when it comes.
             let settled = errand.request.is_none() || errand.missing.is_empty();
             let idle = |peer: &DataPeer| settled && peer.link.body_remaining() == 0;
-            let peer = errand.peer.filter(|peer| idle(peer));
+            let peer = errand.peer.take().filter(|peer| idle(peer));
             self.shared.owners.give_back(errand.rank, self.epoch, peer);
         }
     }
@@ -186,24 +191,10 @@ impl Job<'_, '_, '_> {
         if dials.is_empty() {
             return Ok(());
         }
-        let (shared, deadline) = (self.shared, self.deadline);
-        let dialled: Vec<(usize, Result<Link, String>)> = match &dials[..] {
-            [(at, _, contact)] => vec![(*at, dial(shared, &contact.0, deadline))],
-            _ => std::thread::scope(|scope| {
-                let start = |(at, _, contact): &(usize, Rank, fp_proto::config::ContactText)| {
-                    let (at, contact) = (*at, contact.0.clone());
-                    (at, scope.spawn(move || dial(shared, &contact, deadline)))
-                };
-                let threads: Vec<_> = dials.iter().map(start).collect();
-                let join =
-                    |(at, thread): (usize, std::thread::ScopedJoinHandle<'_, Result<Link, String>>)| {
-                        (at, thread.join().unwrap_or_else(|_| Err("the dial panicked".to_owned())))
-                    };
-                threads.into_iter().map(join).collect()
-            }),
-        };
-        for (at, outcome) in dialled {
-            let Some(errand) = errands.get_mut(at) else { continue };
+        let contacts: Vec<&str> = dials.iter().map(|(_, _, contact)| &*contact.0).collect();
+        let dialled = dial_all(self.shared, &contacts, self.deadline);
+        for ((at, _, _), outcome) in dials.iter().zip(dialled) {
+            let Some(errand) = errands.get_mut(*at) else { continue };
             let link = outcome.map_err(|what| self.lost(errand.rank, what))?;
             Counters::add(&self.shared.counters.data_links, 1);
             errand.peer = Some(Box::new(DataPeer::new(link)));
@@ -433,15 +424,6 @@ impl Job<'_, '_, '_> {
         let (stream, waited) = (self.shared.stream.clone(), self.started.elapsed());
         ReadError::TimedOut { stream, step: self.step, waited, waits_for }
     }
-}
-
-fn dial(shared: &SubscriberShared, contact: &str, deadline: Instant) -> Result<Link, String> {
-    let contact: Contact = contact.parse().map_err(|error: fp_transport::ContactError| error.to_string())?;
-    let patience = deadline.min(Instant::now() + shared.endpoint.dial.timeout);
-    let link = shared.endpoint.dial.link(&contact, Purpose::Data, None, patience);
-    let mut link = link.map_err(|error| error.to_string())?;
-    link.set_busy_poll(shared.options.link.busy_poll);
-    Ok(link)
 }
 
 fn gone(reason: GoneReason) -> &'static str {

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Links to owners that are kept; beyond it the least recently used is closed.
-const LIMIT_LINKS: usize = 256;
+/// Links to owners that are kept; beyond it the least recently used is closed. A fetch from more goes in waves of so many.
+pub(crate) const LIMIT_LINKS: usize = 256;
 
 enum Slot {
     Free(Box<DataPeer>, u64),

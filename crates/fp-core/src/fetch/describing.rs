@@ -19,7 +19,7 @@ pub(crate) fn describe(
     let mut errands = vec![Errand::new(rank, Vec::new())];
     let mut job = Job { shared, step, epoch, gets: &mut [], started: Instant::now(), deadline, given_up };
     let outcome = job.describe(&mut errands, fingerprint);
-    job.give_back(errands);
+    job.give_back(&mut errands);
     outcome
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn fetch_inline(
     let done = job.link_up_inline(&mut errands)
         && errands.iter_mut().all(|errand| job.is_here(errand))
         && errands.iter_mut().all(|errand| job.copy_placed(errand).is_ok() && errand.missing.is_empty());
-    job.give_back(errands);
+    job.give_back(&mut errands);
     done
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn locate_inline(
     let mut job = Job { shared, step, epoch, gets: &mut gets, started: now, deadline: now, given_up: None };
     let here = job.link_up_inline(&mut errands) && errands.iter_mut().all(|errand| job.is_here(errand));
     let placed = errands.first_mut().filter(|_| here).and_then(|errand| job.placed(errand));
-    job.give_back(errands);
+    job.give_back(&mut errands);
     placed
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn locate(
     let started = Instant::now();
     let mut job = Job { shared, step, epoch, gets: &mut gets, started, deadline, given_up };
     let outcome = job.locate(&mut errands);
-    job.give_back(errands);
+    job.give_back(&mut errands);
     outcome
 }
 

@@ -10,8 +10,8 @@ use crate::scaling::world::{Slot, World};
 use fp_types::Contribution;
 use std::time::Instant;
 
-/// Links that the data plane opens at a time.
-const DATA_LINKS: u64 = 256;
+/// Links that the data plane dials at a time (`fp-core`'s `fetch::dialling`).
+const DATA_LINKS: u64 = 64;
 /// What a subscriber tells each owner when it opens a data link, about.
 const WANT_BYTES: usize = 128;
 
