@@ -11,6 +11,8 @@ mod hygiene;
 mod imports;
 #[path = "tidy/length.rs"]
 mod length;
+#[path = "tidy/locks.rs"]
+mod locks;
 #[path = "tidy/source.rs"]
 mod source;
 #[path = "tidy/unsafety.rs"]
@@ -215,6 +217,15 @@ fn packages_depend_on_each_other_as_drawn() {
     assert_tidy(
         undrawn.map(|text| format!("{}: a new package, whose arrows nobody drew", text.path)).collect(),
     );
+}
+
+#[test]
+fn locks_outside_the_workspace_know_what_our_packages_depend_on() {
+    let texts = texts();
+    let lock =
+        texts.iter().find(|text| text.path == "crates/fp-mpi/Cargo.lock").expect("the crate has a lock");
+    let manifests: Vec<_> = texts.iter().filter(|text| text.path.ends_with("Cargo.toml")).collect();
+    assert_tidy(locks::check(lock, &manifests));
 }
 
 #[test]

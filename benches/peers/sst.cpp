@@ -1,11 +1,11 @@
 // ADIOS2's SST: one side of a stream, alone or (compiled with -DWITH_MPI) as ranks of MPI. Prints one JSON object.
 //
 // usage: sst writer|reader stream=PATH shape=256x256x128 grid=2x2x1 steps=N warm=N put=copy|span queue=N plane=WAN
-//            told=PATH latency=0|1 late=0|1
+//            told=PATH latency=0|1 late=0|1 period_us=N
 //
 // Each rank has a block of the grid. With latency=1 each step carries the time at which it began in its first element,
 // and the writer begins it when the reader has said, by a datagram to `told`, that it has the one before. With late=1 the writer
-// waits for nobody and publishes a step every 10 ms, discarding what nobody takes, until the reader says that it has had one: the
+// waits for nobody and publishes a step every `period_us`, discarding what nobody takes, until the reader says that it has had one: the
 // reader comes when some steps are over, and what counts is how long it takes from opening to its first data.
 #include <adios2.h>
 #ifdef WITH_MPI
@@ -37,7 +37,7 @@ struct Setup {
     std::string stream, told;
     std::vector<size_t> shape, start, count;
     int rank = 0, size = 1;
-    long steps, warm;
+    long steps, warm, period_us;
     bool span, latency, late;
     size_t elements = 1;
 
@@ -55,6 +55,7 @@ struct Setup {
         warm = number(argc, argv, "warm", 8);
         span = std::string(word(argc, argv, "put", "copy")) == "span";
         latency = number(argc, argv, "latency", 0) != 0;
+        period_us = number(argc, argv, "period_us", 1000);
         late = number(argc, argv, "late", 0) != 0;
         size_t rest = static_cast<size_t>(rank);
         start.resize(shape.size());
@@ -149,20 +150,18 @@ void write(adios2::IO &io, const Setup &setup) {
     report(setup, seconds, none, 0, filling_s);
 }
 
-const useconds_t PERIOD_US = 10000;
-
 void write_on(adios2::IO &io, const Setup &setup) {
     int fd = setup.rank == 0 ? ear(setup.told) : -1;
     auto variable = io.DefineVariable<int64_t>("x", setup.shape, setup.start, setup.count, adios2::ConstantDims);
     auto engine = io.Open(setup.stream, adios2::Mode::Write);
     std::vector<int64_t> own(setup.elements);
     int over = 0;
-    for (long step = 0; !over && step < 3000; step++) {
+    for (long step = 0; !over && step < 10000000 / setup.period_us; step++) {
         fill(own.data(), setup.elements, 0);
         engine.BeginStep();
         engine.Put(variable, own.data(), adios2::Mode::Deferred);
         engine.EndStep();
-        usleep(PERIOD_US);
+        usleep(static_cast<useconds_t>(setup.period_us));
         char byte;
         over = fd >= 0 && recv(fd, &byte, 1, MSG_DONTWAIT) == 1;
 #ifdef WITH_MPI
@@ -176,7 +175,7 @@ void write_on(adios2::IO &io, const Setup &setup) {
 }
 
 void join_late(adios2::IO &io, const Setup &setup) {
-    usleep(50 * PERIOD_US);
+    usleep(500000);
     std::vector<int64_t> own(setup.elements, 1);
     uint64_t opening = now_ns();
     auto engine = io.Open(setup.stream, adios2::Mode::Read);

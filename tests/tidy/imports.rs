@@ -44,8 +44,8 @@ pub(crate) fn check(source: &Source, boundaries: &[Boundary]) -> Vec<String> {
 /// Complains about dependencies between our own packages that are not in the plan of the house.
 pub(crate) fn check_arrows(manifest: &Text, arrows: &Arrows) -> Vec<String> {
     let ours = |key: &&str| key.starts_with("fp-") || key.starts_with("flexpath");
-    let keys = dependency_keys(&manifest.content);
-    let beyond = keys.into_iter().filter(ours).filter(|key| !arrows.allowed.contains(key));
+    let keys = dependencies(&manifest.content).map(|(key, _)| key);
+    let beyond = keys.filter(ours).filter(|key| !arrows.allowed.contains(key));
     beyond
         .map(|key| format!("{}: depends on {key}; only {:?} are allowed", manifest.path, arrows.allowed))
         .collect()
@@ -132,18 +132,16 @@ fn keep_path(path: String, into: &mut Vec<String>) {
     }
 }
 
-/// The keys of a manifest's `[dependencies]`.
-fn dependency_keys(manifest: &str) -> Vec<&str> {
+/// The keys of a manifest's `[dependencies]`, and what they are told.
+pub(crate) fn dependencies(manifest: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut inside = false;
-    let mut keys = Vec::new();
-    for line in manifest.lines().map(str::trim) {
+    manifest.lines().map(str::trim).filter_map(move |line| {
         if line.starts_with('[') {
             inside = line == "[dependencies]";
-        } else if let (true, Some((key, _))) = (inside, line.split_once(['=', '.'])) {
-            keys.push(key.trim());
         }
-    }
-    keys
+        let (key, value) = line.split_once(['=', '.']).filter(|_| inside)?;
+        Some((key.trim(), value))
+    })
 }
 
 #[test]

@@ -63,15 +63,16 @@ fn each_of<T: Sync, R: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn each_is_done_once_by_no_more_threads_than_may_be() {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let together = std::sync::Barrier::new(2);
         let numbers: Vec<usize> = (0..100).collect();
         let doubled = each_of(&numbers, 8, |number| {
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            std::thread::sleep(Duration::from_millis(1));
+            // Two at a time: one thread alone would wait for ever.
+            together.wait();
             now.fetch_sub(1, Ordering::SeqCst);
             assert!(*number != 70, "one of them panics");
             2 * number
