@@ -85,7 +85,11 @@ fn assert_measured(line: &Value) {
 fn this_machine_with_itself() {
     let folder = tempfile::tempdir().unwrap();
     let (code, report) = examine(folder.path(), &[], &[]);
-    assert_eq!((code, &report["works"], &report["contact"]), (Some(0), &Value::from(true), &Value::Null));
+    assert_eq!(
+        (code, &report["works"], &report["contact"]),
+        (Some(0), &Value::from(true), &Value::Null),
+        "{report}"
+    );
     for name in ["inproc", "shm", "tcp"] {
         assert_measured(line(&report, "transports", name));
     }
