@@ -120,5 +120,6 @@ fn watch_processor(found: &mut Found, setup: &Setup, step: u64) {
 /// What was delivered, and what of it was copied.
 fn count(found: &mut Found, counted: &Statistics) {
     found.payload_bytes = counted.payload_bytes;
-    found.copied_bytes = counted.get_copied_bytes + counted.staged_bytes + counted.deciphered_bytes;
+    // What was staged is copied from there, once, and counted as that.
+    found.copied_bytes = counted.get_copied_bytes + counted.deciphered_bytes;
 }
