@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the virtual machine of tests/rdma-vm is made with and what is run in it, and only what is missing: qemu
-# and a static busybox, and the programs of rdma-core and perftest. No kernel is installed, and none is touched.
+# and a static busybox, the programs of rdma-core and perftest, and the C headers of rdma-core. No kernel is installed, and none is touched.
 #
 # usage: install-rdma-vm.sh
 #
@@ -38,10 +38,15 @@ ibv_devinfo ibverbs-utils
 rping rdmacm-utils
 ib_read_bw perftest
 END
-# What is needed of these is a file, no program: the drivers of devices, the firmware, and a busybox that needs nothing.
+# What is needed of these is a file, no program: the drivers of devices, the firmware, a busybox that needs nothing, and
+# the headers that our structures are compared with.
 ls /usr/lib/*/libibverbs/librxe-rdmav*.so >/dev/null 2>&1 || missing="$missing ibverbs-providers"
 [ -e /usr/share/seabios/bios-256k.bin ] || missing="$missing seabios"
 if has busybox && ldd "$(command -v busybox)" >/dev/null 2>&1; then missing="$missing busybox-static"; fi
+if [ -z "${FLEXPATH_VERBS_HEADERS:-}" ]; then
+    [ -e /usr/include/infiniband/verbs.h ] || missing="$missing libibverbs-dev"
+    [ -e /usr/include/rdma/rdma_cma.h ] || missing="$missing librdmacm-dev"
+fi
 # shellcheck disable=SC2086 # a list of packages
 if [ -n "$missing" ]; then install_packages $missing; fi
 say "there: $(qemu-system-x86_64 --version | head -n 1)"

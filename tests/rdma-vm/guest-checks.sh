@@ -62,6 +62,10 @@ alone() {
     doctor_says "for a device that does not exist" "the device nosuch0 was asked for, and this machine has rxe0" \
         env FLEXPATH_VERBS_DEVICE=nosuch0
     doctor_says "with too low a limit of locked memory" "and 65536 is the limit: raise it (\`ulimit -l unlimited\`" limited
+    check "flexpath bench over verbs" 0 "$FLEXPATH" bench --transport verbs --publishers 2 --subscribers 2 \
+        --shape 64x4096 --steps 5 --json
+    holds "... and over nothing else" out '"verbs (inproc refused: not allowed by the policy; shm refused: not allowed by the policy)": 4'
+    holds "... with one copy, from memory of the stream's" out '"copied_per_delivered": 1.0,'
     # Tests that take the network link down do so here alone.
     export RDMAVM=1 FLEXPATH_REQUIRE_VERBS=1 RUST_BACKTRACE=0
     suite "streams over verbs" "$FLEXPATH_STREAMS"
@@ -69,6 +73,8 @@ alone() {
     suite "links over verbs" "$FLEXPATH_LINKS"
     ip link set alone down
     doctor_says "with its port down" "rxe0 port 1: DOWN" env
+    check "flexpath bench with its port down" 1 "$FLEXPATH" bench --transport verbs
+    holds "... says so" err "bench: no RDMA here: port 1 of rxe0 is not active"
     ip link set alone up
     # What the guest removes is gone from its own layer alone.
     rm -f /usr/lib/*/libibverbs.so.1* /usr/lib/*/librdmacm.so.1*

@@ -1,12 +1,12 @@
 #!/bin/sh
-# The tests of RDMA: the machine does what it promises; `flexpath doctor` gives the right reason on this machine, in one
+# The tests of RDMA: our structures and numbers are those of rdma-core's C headers; the machine does what it promises; `flexpath doctor` gives the right reason on this machine, in one
 # with an RDMA device, in one without, and between two; links and streams over verbs, with contents, ranks that are
 # killed, stopped and expelled; a stream between two machines.
 #
 # usage: test.sh
 #
-# FLEXPATH, FLEXPATH_LINKS, FLEXPATH_STREAMS: the program to test, and the test programs `verbs` of fp-transport and of
-# fp-core. Default: built first.
+# FLEXPATH, FLEXPATH_LINKS, FLEXPATH_STREAMS, FLEXPATH_BINDINGS: the program to test, the test programs `verbs` of
+# fp-transport and of fp-core, and `verbs_bindings` of fp-transport. Default: built first.
 # Exit status: 0 every line says PASS; 1 one says FAIL; 77 nothing was tested, which is said as `skipped: ...`.
 set -eu
 
@@ -30,13 +30,14 @@ if [ -z "${FLEXPATH:-}" ]; then
     cargo build --quiet --profile ci -p flexpath-cli
     FLEXPATH=${CARGO_TARGET_DIR:-$root/target}/ci/flexpath
 fi
-# The path of a package's test program, built first.
+# test_program PACKAGE NAME: the path of a test program, built first.
 test_program() {
-    cargo test --quiet --profile ci -p "$1" --test verbs --no-run --message-format=json-render-diagnostics |
+    cargo test --quiet --profile ci -p "$1" --test "$2" --no-run --message-format=json-render-diagnostics |
         sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 }
-FLEXPATH_LINKS=${FLEXPATH_LINKS:-$(test_program flexpath-transport)}
-FLEXPATH_STREAMS=${FLEXPATH_STREAMS:-$(test_program flexpath-core)}
+FLEXPATH_LINKS=${FLEXPATH_LINKS:-$(test_program flexpath-transport verbs)}
+FLEXPATH_STREAMS=${FLEXPATH_STREAMS:-$(test_program flexpath-core verbs)}
+FLEXPATH_BINDINGS=${FLEXPATH_BINDINGS:-$(test_program flexpath-transport verbs_bindings)}
 export FLEXPATH FLEXPATH_LINKS FLEXPATH_STREAMS
 
 folder=$(mktemp -d)
@@ -52,6 +53,9 @@ in_guest() {
     cat "$folder/out"
     if [ "$status" -ne 0 ]; then fail "$name: exit status $status" "$folder/err"; fi
 }
+
+check "structures and numbers are those of rdma-core's C headers" 0 \
+    env FLEXPATH_REQUIRE_VERBS_HEADERS=1 "$FLEXPATH_BINDINGS"
 
 HANDED="it's handed on"
 export HANDED

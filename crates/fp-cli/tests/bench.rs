@@ -5,6 +5,8 @@ mod support;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
+use fp_core::LinkOptions;
+use fp_core::diagnosis::probe_own_verbs;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use support::Run;
@@ -60,6 +62,24 @@ fn tcp_and_one_process_measure_as_well() {
     assert!(found["transports"].as_object().unwrap().keys().all(|kind| kind.starts_with("tcp")), "{found}");
     let found = figures(&["--transport", "inproc", "--subscribers", "2", "--shape", "9x5", "--busy-poll"]);
     assert_eq!(found["transports"], serde_json::json!({ "inproc": 2 }));
+}
+
+/// Where no device works the reason is the transport's own, and nothing is measured by another.
+#[test]
+fn over_rdma_it_measures_or_says_why_not() {
+    let arguments = ["--transport", "verbs", "--publishers", "2", "--shape", "90000", "--busy-poll"];
+    let Err(trouble) = probe_own_verbs(&LinkOptions::default()) else {
+        let found = figures(&arguments);
+        let kinds = found["transports"].as_object().unwrap();
+        assert!(kinds.keys().all(|kind| kind.starts_with("verbs ")) && !kinds.is_empty(), "{found}");
+        assert_eq!(found["copied_per_delivered"], 1.0, "from memory of the stream's");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run::at(folder.path(), &[&["bench"], &arguments[..]].concat()).finish();
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{}", run.stderr);
+    assert!(run.stderr.contains(&format!("bench: no RDMA here: {trouble}")), "{}", run.stderr);
+    assert_empty(folder.path());
 }
 
 #[test]

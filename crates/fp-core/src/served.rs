@@ -92,21 +92,47 @@ impl Served {
         self.link.transport().shares_memory() || self.link.reads_remote()
     }
 
-    /// It was told where blocks of a step lie; says whether it READs them.
+    /// It was told where blocks of a step lie.
     pub(crate) fn told_of(&mut self, step: StepId) {
         if self.link.reads_remote() {
-            self.readable.insert(step);
+            self.may_read(step);
         }
     }
 
-    /// The memory of a step is to be refilled. Where somebody may still READ it, the queue pair of each that was told of it
-    /// is moved to the error state first: `true`, and the link is of no more use.
+    /// It READs blocks of this step where they lie.
+    pub(crate) fn may_read(&mut self, step: StepId) {
+        self.readable.insert(step);
+    }
+
+    /// Whether there is nothing that it could READ.
+    pub(crate) fn was_told_nothing(&self) -> bool {
+        self.readable.is_empty()
+    }
+
+    /// The memory of a step is to be refilled. Whether the link must end first: its peer was told of the step, and may still
+    /// READ it.
     pub(crate) fn ends_with(&mut self, step: StepId, retire: bool) -> bool {
-        let told = self.readable.remove(&step);
-        if told && retire {
-            self.link.revoke();
+        match retire {
+            true => self.readable.contains(&step),
+            false => {
+                self.readable.remove(&step);
+                false
+            }
         }
-        told && retire
+    }
+
+    /// Ends the link. Gives the steps that its peer may go on to READ: none, unless the device refused to end its access.
+    pub(crate) fn end(mut self) -> BTreeSet<StepId> {
+        if self.readable.is_empty() {
+            return self.readable;
+        }
+        match self.link.revoke() {
+            Ok(()) => BTreeSet::new(),
+            Err(trouble) => {
+                tracing::error!(%trouble, steps = ?self.readable, "a subscriber may go on to read");
+                self.readable
+            }
+        }
     }
 
     /// Whether there is room for what the subscriber could ask for as well.

@@ -1,6 +1,8 @@
 //! The publisher's side of the data plane: blocks from put to reclaim, and the links over which they are asked for.
 //! Payload never enters the machine's lock.
 
+mod ending;
+
 use crate::driver::{DATA_BIT, DataServer};
 use crate::parts::{local_region, wanted_part};
 use crate::records::Types;
@@ -156,7 +158,7 @@ impl Server {
             }
             self.watch(token, served);
         }
-        lost.iter().for_each(|token| drop(links.remove(token)));
+        inner.part_with(&lost);
     }
 
     fn place_wanted(
@@ -274,7 +276,7 @@ impl Server {
             }
             self.watch(token, served);
         }
-        lost.iter().for_each(|token| drop(links.remove(token)));
+        inner.part_with(&lost);
     }
 
     fn push_to(&self, step: StepId, stored: &StoredStep, served: &mut Served) -> Result<(), LinkError> {
@@ -335,28 +337,6 @@ impl Server {
         }
         Counters::add(&self.counters.gathered_bytes, gathered.len());
         Some(vec![Payload::from_owner(gathered)])
-    }
-
-    /// Nobody needs the step's blocks any more.
-    pub(crate) fn free(&self, step: StepId, retire: bool) {
-        let mut inner = self.lock();
-        // Before its memory can be lent again.
-        if inner.links.values().any(|served| served.link.reads_remote()) {
-            inner.links.retain(|_, served| !served.ends_with(step, retire));
-        }
-        let Some(stored) = inner.steps.remove(&step) else { return };
-        drop(inner);
-        for key in stored.exported.values() {
-            inproc::withdraw(*key);
-        }
-        let len_bytes = stored.blocks.iter().map(|block| block.payload.len() as u64).sum();
-        if retire {
-            stored.arena.retire(stored.seen.values().cloned().collect());
-        }
-        drop(stored);
-        // Who waits for room is woken when all of it is there.
-        self.pool.sweep();
-        self.room.free(len_bytes);
     }
 
     fn watch(&self, token: u64, served: &mut Served) {
@@ -466,7 +446,7 @@ impl DataServer for Server {
             Ok(()) => self.watch(token, served),
             Err(error) => {
                 tracing::debug!(%error, "data link closed");
-                links.remove(&token);
+                inner.part_with(&[token]);
             }
         }
     }

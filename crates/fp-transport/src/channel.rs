@@ -5,7 +5,7 @@
 
 use crate::socket::{ReceiveError, end_sending, receive_vectored, send_vectored, wait_for};
 use crate::tls::Cipher;
-use crate::verbs::{Breakage, Stream};
+use crate::verbs::{Breakage, Stream, VerbsTrouble};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -146,12 +146,22 @@ impl Channel {
     }
 
     /// Breaks the connection, both ways.
-    #[cfg_attr(not(feature = "testing"), allow(dead_code))] // sockets are broken by tests alone
     pub(crate) fn break_off(&mut self) {
         match &mut self.carrier {
             Carrier::Verbs(stream) => stream.break_off(Breakage::Ended),
             Carrier::Socket(socket) => {
                 let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
+            }
+        }
+    }
+
+    /// The same; over verbs success means that the peer's access to memory of this side has ended.
+    pub(crate) fn revoke(&mut self) -> Result<(), VerbsTrouble> {
+        match &mut self.carrier {
+            Carrier::Verbs(stream) => stream.revoke(),
+            Carrier::Socket(_) => {
+                self.break_off();
+                Ok(())
             }
         }
     }

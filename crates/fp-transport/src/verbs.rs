@@ -9,6 +9,8 @@
 mod connection;
 mod device;
 mod domain;
+#[cfg(test)]
+mod fake;
 mod gids;
 mod landing;
 mod library;

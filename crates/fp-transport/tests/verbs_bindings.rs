@@ -5,6 +5,7 @@
 //! `FLEXPATH_REQUIRE_VERBS_HEADERS=1` makes that an error.
 
 use fp_transport::verbs::sys;
+use std::io::Write as _;
 use std::mem::{offset_of, size_of};
 use std::process::Command;
 
@@ -135,7 +136,9 @@ fn our_structures_are_those_of_the_headers() {
     if let Err(reason) = compile(&program(&[])) {
         assert!(std::env::var_os("FLEXPATH_REQUIRE_VERBS_HEADERS").is_none(), "{reason}");
         let first = reason.lines().find(|line| line.contains("error")).unwrap_or(&reason);
-        println!("skipped: no headers of libibverbs and librdmacm: {first}");
+        // Past the harness, which shows nothing of tests that pass.
+        let mut out = std::io::stdout();
+        writeln!(out, "skipped: no headers of libibverbs and librdmacm: {first}").expect("an output");
         return;
     }
     let checks = [sizes(), offsets(), numbers()].concat();

@@ -3,8 +3,8 @@
 
 mod support;
 
-use fp_transport::{DialOptions, ListenOptions, Listener, TransportKind, TransportPolicy, VerbsTrouble};
-use fp_transport::{dial, verbs_devices};
+use fp_transport::{DialError, DialOptions, ListenOptions, Listener, TransportKind, TransportPolicy};
+use fp_transport::{Reason, VerbsTrouble, dial, verbs_devices};
 use std::fs;
 use support::{EPOCH, accept, child_command, role, soon, token};
 
@@ -41,6 +41,12 @@ fn child_entry() {
     // As the contact of one that has a device.
     let contact = format!("{},verbs=10.77.0.1:7000", listener.contact()).parse().expect("a contact");
     let policy: TransportPolicy = "verbs,tcp".parse().expect("a list");
+    let strict = policy.clone().with_forbid_fallback(true);
+    let options = DialOptions::new(soon()).with_policy(strict).with_token(Some(token()));
+    let error = dial(&contact, &options).expect_err("nothing but verbs will do");
+    assert!(matches!(error, DialError::FallbackForbidden { .. }), "{error}");
+    let refused = error.refused().last().map(|(kind, reason)| (*kind, reason.clone()));
+    assert_eq!(refused, Some((TransportKind::Verbs, Reason::Verbs(trouble.clone()))));
     let options = DialOptions::new(soon()).with_policy(policy).with_token(Some(token()));
     let dialling = std::thread::spawn(move || dial(&contact, &options));
     assert_eq!(accept(&mut listener).link.transport(), TransportKind::Tcp);

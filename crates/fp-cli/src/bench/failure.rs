@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use fp_core::diagnosis::ProbeError;
 use fp_core::rendezvous::RendezvousError;
 use fp_core::{BeginError, CloseError, CohortError, OpenError, PutError, ReadError};
 
@@ -20,6 +21,9 @@ pub(crate) enum BenchFailure {
         /// Why not.
         source: io::Error,
     },
+    /// There is no RDMA to measure.
+    #[error("bench: no RDMA here: {0}. `flexpath doctor` says more")]
+    NoRdma(#[from] Box<ProbeError>),
     /// A rank's process ended before its work was done.
     #[error("bench: {who} (process {id}) ended with {status}{}", said(errors))]
     Ended {
@@ -76,6 +80,9 @@ pub(crate) enum RoleFailure {
     /// The rendezvous cannot be used.
     #[error(transparent)]
     Rendezvous(#[from] RendezvousError),
+    /// The run's token cannot be read.
+    #[error("the run's token: {0}")]
+    Token(String),
     /// A rank outside its cohort.
     #[error(transparent)]
     Cohort(#[from] CohortError),

@@ -199,6 +199,7 @@ mod tests {
             pin: false,
             timeout: Duration::from_secs(1),
             directory: std::path::PathBuf::new(),
+            listen: None,
         }
     }
 

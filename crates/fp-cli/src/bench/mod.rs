@@ -8,6 +8,7 @@ mod figures;
 mod machine;
 mod options;
 mod publishing;
+mod rdma;
 mod role;
 mod subscribing;
 mod table;
@@ -51,7 +52,8 @@ pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     });
     let place = tempfile::Builder::new().prefix("flexpath-bench-").tempdir();
     let place = place.map_err(|source| BenchFailure::Start { what: "make a temporary directory", source })?;
-    let setup = setup(options, place.path());
+    let listen = rdma::prepare(options.transport, place.path())?;
+    let setup = Setup { listen, ..setup(options, place.path()) };
     let interrupt = Interrupt::watch()?;
     let machine = Machine::look();
     let found = measure(&setup, &cuts, &interrupt, options.verbose);
@@ -84,6 +86,7 @@ fn setup(options: &BenchOptions, directory: &std::path::Path) -> Setup {
         pin: options.pin,
         timeout: options.timeout,
         directory: directory.to_owned(),
+        listen: None,
     }
 }
 

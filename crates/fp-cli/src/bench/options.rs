@@ -14,6 +14,7 @@ Examples:
   flexpath bench --publishers 4 --subscribers 2 --shape 256x256x128 --transport shm
   flexpath bench --shape 1 --steps 2000 --busy-poll --pin     the latency of 8 bytes where nobody ever sleeps
   flexpath bench --transport tcp --json > tcp.json
+  flexpath bench --transport verbs                            RDMA, by a device of this machine to itself
 
 Every rank is a process of its own (threads of one with --transport inproc). Publishers cut the array along its first
 dimensions, subscribers along its last, so that blocks cross. Every element of every step is written afresh, and is a
@@ -138,6 +139,8 @@ pub(crate) enum Transport {
     Shm,
     /// Sockets, over loopback.
     Tcp,
+    /// RDMA, from a device of this machine to itself; nothing else carries data.
+    Verbs,
     /// All ranks in one process.
     Inproc,
     /// The best there is, of those between processes.
@@ -145,11 +148,13 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// The name of it that a transport policy understands; none where no policy is set.
+    /// The names that a transport policy understands; none where no policy is set.
     pub(crate) fn policy(self) -> Option<&'static str> {
         match self {
             Self::Shm => Some("shm"),
             Self::Tcp => Some("tcp"),
+            // Control links have few bytes, and go as they do in a stream of which nothing is asked.
+            Self::Verbs => Some("verbs,tcp"),
             Self::Inproc => Some("inproc"),
             Self::Any => None,
         }

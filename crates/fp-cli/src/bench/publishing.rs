@@ -11,6 +11,7 @@ use super::cutting::Part;
 use super::failure::RoleFailure;
 use super::machine::{now_ns, peak_bytes, pin, process_cpu_ns, thread_cpu_ns};
 use super::options::{Put, Transport};
+use super::rdma;
 use super::task::{Found, Setup};
 use super::telling::Ear;
 
@@ -21,9 +22,11 @@ pub(crate) const VARIABLE: &str = "x";
 /// Asking for the processor's time takes a system call: of shorter fillings the wall's time is taken.
 const LONG_FILLING_BYTES: usize = 64 << 10;
 
-/// Which transports a role may use; none: what the library does by itself.
+/// Which transports a role may use; none: what the library does by itself. Over verbs it is an error that data goes by
+/// another.
 pub(crate) fn transports(setup: &Setup) -> Option<TransportPolicy> {
-    setup.transport.policy().and_then(|name| name.parse().ok())
+    let policy: TransportPolicy = setup.transport.policy().and_then(|names| names.parse().ok())?;
+    Some(policy.with_forbid_fallback(setup.transport == Transport::Verbs))
 }
 
 /// How long a waiting call spins.
@@ -49,6 +52,10 @@ fn options(setup: &Setup, rank: u32, own_bytes: u64) -> Result<PublisherOptions,
         .with_skew_timeout(setup.timeout)
         .with_limit_bytes(limit_bytes)
         .with_busy_poll(busy_poll(setup));
+    let options = match rdma::token(setup)? {
+        Some(token) => options.with_token(token).with_tcp(setup.listen),
+        None => options,
+    };
     Ok(match transports(setup) {
         Some(policy) => options.with_transports(policy),
         None => options,

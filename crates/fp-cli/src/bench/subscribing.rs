@@ -11,6 +11,7 @@ use super::failure::RoleFailure;
 use super::machine::{now_ns, peak_bytes, pin, process_cpu_ns};
 use super::options::Transport;
 use super::publishing::{STREAM, VARIABLE, busy_poll, region, transports};
+use super::rdma;
 use super::task::{Found, Setup};
 use super::telling::Voice;
 
@@ -33,6 +34,10 @@ fn options(setup: &Setup, rank: u32, selection: &Selection) -> Result<Subscriber
         .with_credit_steps(CREDIT_STEPS.min(setup.queue_limit))
         .with_busy_poll(busy_poll(setup))
         .with_selection(VARIABLE, selection.clone());
+    let options = match rdma::token(setup)? {
+        Some(token) => options.with_token(token),
+        None => options,
+    };
     Ok(match transports(setup) {
         Some(policy) => options.with_transports(policy),
         None => options,
@@ -115,5 +120,6 @@ fn watch_processor(found: &mut Found, setup: &Setup, step: u64) {
 /// What was delivered, and what of it was copied.
 fn count(found: &mut Found, counted: &Statistics) {
     found.payload_bytes = counted.payload_bytes;
-    found.copied_bytes = counted.get_copied_bytes + counted.staged_bytes + counted.deciphered_bytes;
+    // What was staged is copied from there, once, and counted as that.
+    found.copied_bytes = counted.get_copied_bytes + counted.deciphered_bytes;
 }

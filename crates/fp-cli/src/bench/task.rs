@@ -1,5 +1,6 @@
 //! What a role is told, and what it says: JSON, one value a line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -42,6 +43,9 @@ pub(crate) struct Setup {
     /// The rendezvous directory, and where ranks tell one another that they have a step.
     #[serde(skip_serializing_if = "is_unset", default)]
     pub(crate) directory: PathBuf,
+    /// Where publishers listen, if that is not loopback: then all show the run's token.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) listen: Option<SocketAddr>,
 }
 
 fn is_unset(path: &std::path::Path) -> bool {

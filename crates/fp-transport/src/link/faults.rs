@@ -2,6 +2,7 @@
 
 use super::Link;
 use crate::channel::Channel;
+use crate::verbs::VerbsTrouble;
 use std::io;
 
 /// What goes wrong. The default is nothing.
@@ -15,6 +16,8 @@ pub struct Faults {
     pub would_block_every: Option<u64>,
     /// After about so many bytes, counted as asked for, the connection breaks.
     pub reset_after_bytes: Option<u64>,
+    /// The peer's access cannot be ended: neither the error state nor the end of the queue pair can be had.
+    pub stays_open: bool,
 }
 
 #[derive(Debug, Default)]
@@ -27,8 +30,17 @@ pub(super) struct FaultState {
 impl FaultState {
     /// Whether anything goes wrong: then all goes by the socket, where it can.
     pub(super) fn is_set(&self) -> bool {
-        let Faults { send_bytes, receive_bytes, would_block_every, reset_after_bytes } = self.faults;
+        let Faults { send_bytes, receive_bytes, would_block_every, reset_after_bytes, stays_open: _ } =
+            self.faults;
         send_bytes.or(receive_bytes).is_some() || would_block_every.or(reset_after_bytes).is_some()
+    }
+
+    pub(super) fn after_revoke(&self) -> Result<(), VerbsTrouble> {
+        let said = || "a fault of a test".to_owned();
+        if self.faults.stays_open {
+            return Err(VerbsTrouble::StillOpen { first: said(), second: said() });
+        }
+        Ok(())
     }
 
     pub(super) fn before_send(&mut self, limit: usize, channel: &mut Channel) -> io::Result<usize> {

@@ -96,11 +96,20 @@ impl Link {
         }
     }
 
-    /// Ends the link at once. Over verbs the peer's access to memory of this side has ended when this returns: its READs
-    /// fail, and what it could read may be refilled.
-    pub fn revoke(&mut self) {
+    /// Ends the link at once. Over verbs the peer's access to memory of this side has ended when this succeeds: its queue pair
+    /// is in the error state or destroyed, as the device said, its READs fail, and what it could read may be refilled. Over
+    /// other transports it always succeeds, and takes nothing from the peer that it has mapped.
+    ///
+    /// # Errors
+    /// [`VerbsTrouble::StillOpen`]: the peer may go on to READ. What it was told of must not be refilled
+    /// ([`Arena::withhold`](crate::Arena::withhold)). The link is of no more use in any case; to call this again is to try
+    /// again.
+    pub fn revoke(&mut self) -> Result<(), VerbsTrouble> {
         self.outbox.discard();
-        self.channel.break_off();
+        let ended = self.channel.revoke();
+        #[cfg(feature = "testing")]
+        self.faults.after_revoke()?;
+        ended
     }
 
     /// Why a verbs link is of no more use.

@@ -37,6 +37,7 @@ struct State {
     earlier_bytes: usize,
     watch: Vec<ProcessWatch>,
     retired: bool,
+    withheld: bool,
 }
 
 impl State {
@@ -120,6 +121,13 @@ impl Arena {
         state.retired = true;
         state.watch.extend(watch);
     }
+
+    /// From now on the segments of this arena are never used again: when its loans and payloads are gone they are let go,
+    /// and whatever is lent later is other memory. For a peer that may READ them for as long as nobody knows
+    /// ([`Link::revoke`](crate::Link::revoke) failed).
+    pub fn withhold(&self) {
+        lock(&self.shared.state).withheld = true;
+    }
 }
 
 /// Largest alignment that a loan of no bytes must pretend to have.
@@ -137,7 +145,9 @@ impl Drop for ArenaShared {
     fn drop(&mut self) {
         let state = std::mem::take(&mut *lock(&self.state));
         self.pool.learn_small_bytes(state.small_bytes());
-        if state.retired {
+        if state.withheld {
+            self.pool.let_go_of(&state.segments);
+        } else if state.retired {
             self.pool.park(state.segments, state.watch);
         } else {
             self.pool.give_back(state.segments);

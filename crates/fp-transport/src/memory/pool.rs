@@ -280,6 +280,13 @@ impl PoolShared {
         lock(&self.state).kept.extend(segments);
     }
 
+    /// Lets segments go for good, though a device may read them still: registered pages stay as they are, the kernel gives
+    /// them to nobody else before their registration has ended.
+    pub(super) fn let_go_of(&self, segments: &[Segment]) {
+        let mut state = lock(&self.state);
+        segments.iter().for_each(|segment| state.forget(segment));
+    }
+
     pub(super) fn park(&self, segments: Vec<Segment>, watch: Vec<ProcessWatch>) {
         lock(&self.state).retired.push(Retired { segments, watch });
     }

@@ -5,7 +5,7 @@ use super::device::{Device, devices, made, none};
 use super::domain::Protection;
 use super::library::Library;
 use super::queue::{do_not_block, succeed};
-use super::sys::{self, CmEvent, CmId, ConnParam, EventChannel, Qp, QpInitAttr};
+use super::sys::{self, CmEvent, CmId, ConnParam, EventChannel, Qp, QpAttr, QpInitAttr};
 use super::trouble::VerbsTrouble;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -45,6 +45,11 @@ impl EventSource {
         Ok(source)
     }
 
+    #[cfg(test)]
+    pub(super) fn fake(library: &'static Library, raw: NonNull<EventChannel>) -> EventSource {
+        EventSource { library, raw }
+    }
+
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         // SAFETY: alive, and its descriptor is open as long.
         unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().fd) }
@@ -82,6 +87,8 @@ impl Drop for EventSource {
 pub(super) struct Identifier {
     library: &'static Library,
     raw: NonNull<CmId>,
+    /// Its queue pair is in the error state: the call that moved it there said so.
+    failed: bool,
 }
 
 // SAFETY: librdmacm may be called from any thread.
@@ -96,14 +103,19 @@ impl Identifier {
         let outcome =
             unsafe { (source.library.rdma_create_id)(source.raw.as_ptr(), &mut raw, none(), sys::PS_TCP) };
         succeed("rdma_create_id", outcome)?;
-        Ok(Identifier { library: source.library, raw: made(raw, "rdma_create_id")? })
+        Ok(Identifier { library: source.library, raw: made(raw, "rdma_create_id")?, failed: false })
+    }
+
+    #[cfg(test)]
+    pub(super) fn fake(library: &'static Library, raw: NonNull<CmId>) -> Identifier {
+        Identifier { library, raw, failed: false }
     }
 
     /// The connection that a peer asks for, with a source of its own.
     pub(super) fn requested(happening: Happening) -> Result<(EventSource, Identifier), VerbsTrouble> {
         let source = EventSource::new()?;
         let raw = NonNull::new(happening.requested).ok_or(VerbsTrouble::NoDevice)?;
-        let identifier = Identifier { library: source.library, raw };
+        let identifier = Identifier { library: source.library, raw, failed: false };
         // SAFETY: both are alive, and the event that brought the identifier was acknowledged.
         let outcome = unsafe { (source.library.rdma_migrate_id)(raw.as_ptr(), source.raw.as_ptr()) };
         succeed("rdma_migrate_id", outcome)?;
@@ -168,7 +180,8 @@ impl Identifier {
         unsafe { (self.library.rdma_reject)(self.raw.as_ptr(), std::ptr::null(), 0) };
     }
 
-    /// Tells the peer that this is the end, and moves the queue pair to the error state.
+    /// Tells the peer that this is the end. It may not hear of it, and nothing rests on it: `end_access` is what ends what
+    /// the peer may do here.
     pub(super) fn disconnect(&self) {
         // SAFETY: alive.
         unsafe { (self.library.rdma_disconnect)(self.raw.as_ptr()) };
@@ -185,12 +198,37 @@ impl Identifier {
         succeed("rdma_create_qp", outcome)
     }
 
-    /// The device is done with everything that was posted when this returns.
-    pub(super) fn destroy_pair(&mut self) {
-        if self.pair().is_some() {
-            // SAFETY: alive, with a queue pair, which librdmacm forgets.
-            unsafe { (self.library.rdma_destroy_qp)(self.raw.as_ptr()) };
-        }
+    /// Moves the queue pair to the error state: from when this succeeds, the peer reads and writes nothing here any more,
+    /// and what was under way completes with an error. No way leads back: librdmacm moves pairs that are not in it.
+    fn fail(&mut self) -> Result<(), VerbsTrouble> {
+        let Some(pair) = self.pair().filter(|_| !self.failed) else { return Ok(()) };
+        let mut attr = QpAttr { qp_state: sys::QPS_ERR, rest: [0; 63] };
+        // SAFETY: a live queue pair, and attributes that are longer than any version's.
+        let outcome = unsafe { (self.library.ibv_modify_qp)(pair, &mut attr, sys::QP_STATE) };
+        succeed("ibv_modify_qp", outcome)?;
+        self.failed = true;
+        Ok(())
+    }
+
+    /// The device is done with everything that was posted when this succeeds, and there is no queue pair any more. Where it
+    /// fails there still is.
+    pub(super) fn destroy_pair(&mut self) -> Result<(), VerbsTrouble> {
+        let Some(pair) = self.pair() else { return Ok(()) };
+        // SAFETY: a live queue pair. librdmacm would do the same, but not say whether it succeeded.
+        succeed("ibv_destroy_qp", unsafe { (self.library.ibv_destroy_qp)(pair) })?;
+        // SAFETY: alive; nobody else reads or writes the field now, and librdmacm must not take a pair that is gone.
+        unsafe { self.raw.as_mut().qp = none() };
+        Ok(())
+    }
+
+    /// Ends what the peer may do with memory of this side. Success means that it has ended: the queue pair is in the error
+    /// state, or destroyed. After an error it may be called again.
+    pub(super) fn end_access(&mut self) -> Result<(), VerbsTrouble> {
+        let Err(first) = self.fail() else { return Ok(()) };
+        self.destroy_pair().map_err(|second| VerbsTrouble::StillOpen {
+            first: first.to_string(),
+            second: second.to_string(),
+        })
     }
 
     pub(super) fn pair(&self) -> Option<*mut Qp> {
@@ -218,7 +256,9 @@ impl Identifier {
 
 impl Drop for Identifier {
     fn drop(&mut self) {
-        self.destroy_pair();
+        if let Err(trouble) = self.destroy_pair() {
+            tracing::warn!(%trouble, "a queue pair stays");
+        }
         // SAFETY: alive; its events were acknowledged when they came.
         unsafe { (self.library.rdma_destroy_id)(self.raw.as_ptr()) };
     }

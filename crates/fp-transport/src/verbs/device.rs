@@ -134,6 +134,13 @@ fn open_all(library: &'static Library) -> Result<Vec<&'static Device>, VerbsTrou
 }
 
 impl Device {
+    #[cfg(test)]
+    pub(super) fn fake(library: &'static Library, context: NonNull<Context>) -> &'static Device {
+        let limits = Limits { places: 4, reads_out: 1, reads_in: 1, ports: 1 };
+        let (down, bells) = (AtomicU64::new(0), Mutex::default());
+        Box::leak(Box::new(Device { library, context, name: "none".to_owned(), limits, down, bells }))
+    }
+
     /// The device of a context that librdmacm named.
     pub(super) fn of(context: *mut Context) -> Result<&'static Device, VerbsTrouble> {
         let found = devices()?.iter().find(|device| device.context.as_ptr() == context);

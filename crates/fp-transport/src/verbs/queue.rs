@@ -5,7 +5,7 @@
 use super::connection::{EventSource, Identifier};
 use super::device::{Device, made, none};
 use super::domain::{Access, Domain, Protection, Registration};
-use super::sys::{self, CompChannel, Cq, Qp, QpAttr, QpCap, QpInitAttr, RecvWr, SendWr, Sge, Wc};
+use super::sys::{self, CompChannel, Cq, Qp, QpCap, QpInitAttr, RecvWr, SendWr, Sge, Wc};
 use super::trouble::VerbsTrouble;
 use crate::memory::{Mapping, PAGE_BYTES};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -83,11 +83,20 @@ impl Queue {
     /// A queue pair for a connection whose device is known, with all receives posted.
     pub(super) fn new(
         source: EventSource,
-        mut identifier: Identifier,
+        identifier: Identifier,
         domain: &Domain,
     ) -> Result<Queue, VerbsTrouble> {
         let device = identifier.device()?;
         device.check_port(identifier.port())?;
+        Queue::over(device, source, identifier, domain)
+    }
+
+    pub(super) fn over(
+        device: &'static Device,
+        source: EventSource,
+        mut identifier: Identifier,
+        domain: &Domain,
+    ) -> Result<Queue, VerbsTrouble> {
         let protection = domain.protection(device)?;
         let mapping = Mapping::private(MEMORY_BYTES);
         let no_room = |error: std::io::Error| VerbsTrouble::Call { call: "mmap", error: error.to_string() };
@@ -267,16 +276,6 @@ impl Queue {
         let notify = self.operations().req_notify_cq.ok_or(VerbsTrouble::NoDevice)?;
         // SAFETY: a live completion queue.
         succeed("ibv_req_notify_cq", unsafe { notify(self.cq.raw.as_ptr(), c_int::from(!any)) })
-    }
-
-    /// Moves the queue pair to the error state: from when this returns, the peer reads and writes nothing here any more,
-    /// and what was under way completes with an error.
-    pub(super) fn fail(&mut self) {
-        let mut attr = QpAttr { qp_state: sys::QPS_ERR, rest: [0; 63] };
-        if let Ok(pair) = self.pair() {
-            // SAFETY: a live queue pair, and attributes that are longer than any version's.
-            unsafe { (self.device().library.ibv_modify_qp)(pair, &mut attr, sys::QP_STATE) };
-        }
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

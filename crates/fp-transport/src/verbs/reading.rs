@@ -256,12 +256,16 @@ impl Stream {
         self.break_off(Breakage::Ended);
         let deadline = Instant::now() + FLUSH;
         while self.reads.under_way() > 0 {
-            if self.progress() || self.stall() {
+            if self.queue.identifier.pair().is_none() {
+                // Destroyed, as it could not be moved to the error state: nothing completes any more, nothing is written.
+                self.reads.done = self.reads.posted;
+            } else if self.progress() || self.stall() {
                 continue;
-            }
-            if Instant::now() >= deadline || self.await_room(deadline).is_err() {
+            } else if Instant::now() >= deadline || self.await_room(deadline).is_err() {
                 // A device that does not answer: without the queue pair it has no business with the memory.
-                self.queue.identifier.destroy_pair();
+                if let Err(trouble) = self.queue.identifier.destroy_pair() {
+                    tracing::error!(%trouble, "a device that does not answer keeps what it was to read");
+                }
                 self.reads.done = self.reads.posted;
             }
         }

@@ -72,7 +72,10 @@ impl Stream {
         identifier: Identifier,
         domain: &Domain,
     ) -> Result<Stream, VerbsTrouble> {
-        let queue = Queue::new(source, identifier, domain)?;
+        Stream::of(Queue::new(source, identifier, domain)?, domain)
+    }
+
+    pub(super) fn of(queue: Queue, domain: &Domain) -> Result<Stream, VerbsTrouble> {
         let no_descriptor =
             |errno: rustix::io::Errno| VerbsTrouble::Call { call: "epoll", error: errno.to_string() };
         let set = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(no_descriptor)?;
@@ -181,13 +184,22 @@ impl Stream {
         }
     }
 
-    /// Breaks the connection: from when this returns, the peer reads nothing of this side's memory any more.
+    /// Breaks the connection. Whether the peer's access to this side's memory has ended is `revoke`'s to say.
     pub(crate) fn break_off(&mut self, breakage: Breakage) {
         if self.broken.is_none() {
             self.broken = Some(breakage);
-            self.queue.fail();
+            if let Err(trouble) = self.queue.identifier.end_access() {
+                tracing::warn!(%trouble, "a broken verbs connection");
+            }
             self.queue.identifier.disconnect();
         }
+    }
+
+    /// Breaks the connection, if it is not. After success the peer reads nothing of this side's memory any more, however the
+    /// connection came to break; after an error it might.
+    pub(crate) fn revoke(&mut self) -> Result<(), VerbsTrouble> {
+        self.break_off(Breakage::Ended);
+        self.queue.identifier.end_access()
     }
 
     /// Why it is broken, if it is.

@@ -113,6 +113,14 @@ pub enum VerbsTrouble {
     /// The connection broke.
     #[error("the verbs connection broke: {0}")]
     Broken(Breakage),
+    /// The peer may go on to read memory of this side.
+    #[error("the peer's access could not be ended: {first}; {second}. What it can read is not used again")]
+    StillOpen {
+        /// Why the queue pair is not in the error state.
+        first: String,
+        /// Why it was not destroyed.
+        second: String,
+    },
     /// A call failed.
     #[error("{call} failed: {error}")]
     Call {

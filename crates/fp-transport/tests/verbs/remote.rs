@@ -243,7 +243,7 @@ fn a_revoked_peer_reads_nothing() {
     let pool = Pool::new(PoolOptions::default());
     let source = block(&pool, 7, 50_000);
     let remote = remote(&pool, &source, &other);
-    other.revoke();
+    other.revoke().expect("its access has ended");
     drop(source);
     let refilled = block(&pool, 8, 50_000);
     assert_eq!(pool.stats().recycled, 1, "the same memory");
@@ -303,7 +303,7 @@ fn a_paused_and_expelled_peer_reads_nothing() {
     link.send_all(OutFrame::new(described(&remote)), soon()).expect("told");
     assert_eq!(link.recv_deadline(soon()).expect("it has read").head, b"read");
     let pid = stop(&child.0);
-    link.revoke();
+    link.revoke().expect("its access has ended");
     drop(source);
     let _refilled = block(&pool, 10, 300_000);
     assert_eq!(pool.stats().recycled, 1, "the same memory");
