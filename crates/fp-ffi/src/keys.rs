@@ -2,7 +2,8 @@
 
 use fp_core::{
     Contact, DeployLimits, DeployPolicy, LinkOptions, ModuleHash, OnLoss, PublisherOptions, QueuePolicy,
-    Rendezvous, Share, ShareMode, StartAt, SubscriberOptions, TlsOptions, Token, TransportPolicy, VariableSet,
+    Rendezvous, Share, ShareMode, StartAt, SubscriberOptions, TlsOptions, Token, TransportPolicy,
+    VariableSet,
 };
 use std::str::FromStr;
 use std::time::Duration;

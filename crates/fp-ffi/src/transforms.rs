@@ -9,7 +9,8 @@ use crate::raw::{check_place, give, text};
 use crate::record_set::Records;
 use crate::schema::{Built, Schema, built};
 use fp_core::{
-    Array, Cost, Native, NativeError, RegisterError, Shape, TransformOptions, Transforms as Core, record_array,
+    Array, Cost, Native, NativeError, RegisterError, Shape, TransformOptions, Transforms as Core,
+    record_array,
 };
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
