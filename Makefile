@@ -13,6 +13,8 @@ PIPELINE ?=
 SCALE ?=
 # Words for the particles of a plasma, as in GTS="--particles 1000000".
 GTS ?=
+# Whether the installed library can run WebAssembly that a subscriber hands over: yes or no.
+DEPLOY ?= yes
 # How many seeds the long simulation draws, and how many cases the long property tests.
 SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 512
@@ -45,7 +47,7 @@ help: ## this list
 	@printf 'make bench-peers  the same beside SST, MPI, UCX, iceoryx2, Zenoh and HDF5, which it installs (ADIOS2_DIR=... for SST with MPI)\n'
 	@printf 'make bench-pipeline  the demo through streams beside the same through HDF5 files, by ranks of LAMMPS (installs LAMMPS, Open MPI, libhdf5-dev)\n'
 	@printf 'make bench-scale  256 x 16 processes for real, and up to 131,072 x 8,192 ranks simulated\n'
-	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s)\n' '$(PREFIX)'
+	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s); DEPLOY=no without WebAssembly\n' '$(PREFIX)'
 	@printf 'make lint      format and lints alone\n'
 	@printf 'make doc       the documentation of all crates, in target/doc\n'
 
@@ -61,7 +63,7 @@ doc: tools
 
 # The whole workspace with deployed code: so dependencies have the features that they have without it, and of them only
 # wasmtime is built; of our own what the named tests need.
-WASM := --profile $(CARGO_PROFILE) --workspace --features flexpath/wasm
+WASM := --profile $(CARGO_PROFILE) --workspace --features flexpath/wasm,flexpath-ffi/wasm
 
 test: lint
 	$(call step,MPI: Open MPI and its compilers,scripts/install-mpi.sh openmpi)
@@ -81,7 +83,7 @@ test-all: tools
 	$(call step,Rust under MPICH,scripts/test-rsmpi.sh mpich)
 	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
 	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
-	$(call step,lints with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform -p flexpath-core -p flexpath --features flexpath/wasm --all-targets -- -D warnings)
+	$(call step,lints with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform -p flexpath-core -p flexpath -p flexpath-ffi --features flexpath/wasm,flexpath-ffi/wasm --all-targets -- -D warnings)
 	$(call step,the pipeline through files,if scripts/install-hdf5.sh; then cargo clippy --profile $(CARGO_PROFILE) -p flexpath-demo --features files --all-targets -- -D warnings && cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --features files --lib --test coupling; else echo 'skipped: no libhdf5 here'; fi)
 	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
 	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
@@ -138,6 +140,6 @@ bench-peers: tools
 	$(call step,beside the peers,ADIOS2_DIR="$(ADIOS2_DIR)" scripts/bench/peers.sh $(PEERS))
 
 install: tools
-	$(call step,build,cargo build --release -p flexpath-cli -p flexpath-ffi)
+	$(call step,build,cargo build --release -p flexpath-cli && cargo build --release -p flexpath-ffi $(if $(filter yes,$(DEPLOY)),--features wasm))
 	$(call step,install to $(DESTDIR)$(PREFIX)/bin,install -D -m 755 target/release/flexpath "$(DESTDIR)$(PREFIX)/bin/flexpath")
 	$(call step,install the C library to $(DESTDIR)$(PREFIX),scripts/install-library.sh target/release "$(PREFIX)" "$(DESTDIR)")

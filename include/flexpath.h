@@ -1265,9 +1265,9 @@ flexpath_status flexpath_options_add_transformed(struct flexpath_options *option
 /*
  Names a WebAssembly module of `len` bytes, which are copied, for derivations that are added after it and run it, as
  `vx | module(name)` (docs/transforms.md). It goes to the publisher with the subscription and is run there, if the
- publisher was built with the feature `wasm` and its owner allows it: otherwise what is derived by it fails as it is read,
- with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` the same holds for this library,
- which as a rule is built without. Any thread.
+ publisher was built with the feature `wasm` and allows it by its option `DeployPolicy`: otherwise what is derived by it
+ fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` this library
+ runs it, if it was built with that feature. Any thread.
  */
 flexpath_status flexpath_options_add_module(struct flexpath_options *options,
                                             const char *name,
@@ -1855,6 +1855,14 @@ flexpath_status flexpath_subscriber_transports(struct flexpath_subscriber *subsc
                                                const char **text);
 
 /*
+ Writes to `text` the hash of a WebAssembly module of `len` bytes: what the option `DeployPolicy` of a publisher lists, 64
+ hex digits, as `b3sum` prints them. Valid until the next call on this thread that gives a text. Any thread.
+ */
+flexpath_status flexpath_module_hash(const uint8_t *module,
+                                     uint64_t len,
+                                     const char **text);
+
+/*
  Makes a set of transforms, none yet, to be freed by `flexpath_transforms_free`. Each call of one may take
  `timeout_ms` milliseconds; 0: 10,000. They run on two threads of the set. Any thread.
  */
@@ -1892,15 +1900,59 @@ flexpath_status flexpath_transforms_add_each(struct flexpath_transforms *transfo
                                              void *context);
 
 /*
- Has records become types that they have no conversion to, by these transforms, for a subscriber that is opened with
- these options: `flexpath_subscriber_of` and the gets of records find the cheapest way through them. Those that are
- added later count from then on. What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got. Any thread.
+ Says of a transform that was added by `flexpath_transforms_add` that what it gives of blocks of records, one after the
+ other, is what it gives of all. Only such functions, and those of `flexpath_transforms_add_each`, can be asked for by
+ name (`flexpath_options_add_transformed`): records are sent through block by block, as they are put, and no rank has
+ all. Any thread.
+ */
+flexpath_status flexpath_transforms_set_per_block(struct flexpath_transforms *transforms,
+                                                  const char *name);
+
+/*
+ Says of a transform that it is asked for by name alone: the gets of records do not find it by its types, so that several
+ may lead from one type to another. One from a type to itself is so by itself. Any thread.
+ */
+flexpath_status flexpath_transforms_set_by_name_only(struct flexpath_transforms *transforms,
+                                                     const char *name);
+
+/*
+ Says on which side a transform runs, one of `flexpath_placement`: with `FLEXPATH_PLACEMENT_SUBSCRIBER` a publisher runs
+ it for nobody, and who asks for that is told so. Otherwise, as unless this is called, who asks chooses. Any thread.
+ */
+flexpath_status flexpath_transforms_set_placement(struct flexpath_transforms *transforms,
+                                                  const char *name,
+                                                  int32_t placement);
+
+/*
+ Says what a transform is expected to cost: nanoseconds for each byte that goes in, and bytes that come out for each.
+ Of several ways from one type to another the cheapest is taken, by what was measured where something was. Unless this
+ is called, 1 and 1. Any thread.
+ */
+flexpath_status flexpath_transforms_set_cost(struct flexpath_transforms *transforms,
+                                             const char *name,
+                                             double nanos_per_byte,
+                                             double output_ratio);
+
+/*
+ Says how many milliseconds each call of a transform may take, at least 1. Unless this is called, as many as
+ `flexpath_transforms_create` was told. Any thread.
+ */
+flexpath_status flexpath_transforms_set_timeout(struct flexpath_transforms *transforms,
+                                                const char *name,
+                                                uint64_t timeout_ms);
+
+/*
+ Gives transforms to whoever is opened with these options; those that are added later count from then on. A subscriber
+ has records become types that they have no conversion to: `flexpath_subscriber_of` and the gets of records find the
+ cheapest way through them. A publisher offers them by name to all its subscribers, which ask for them by
+ `flexpath_options_add_transformed`: a put of such records waits for the function, which must not use that publisher.
+ What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got, and no put fails by it. Any thread.
  */
 flexpath_status flexpath_options_set_transforms(struct flexpath_options *options,
                                                 const struct flexpath_transforms *transforms);
 
 /*
- Frees a set of transforms; subscribers that have it keep it. Any thread.
+ Frees a set of transforms; publishers and subscribers that have it keep it. Any thread.
  */
 flexpath_status flexpath_transforms_free(struct flexpath_transforms *transforms);
 

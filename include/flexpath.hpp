@@ -218,7 +218,7 @@ public:
         check(flexpath_options_add_module(raw(), name.c_str(), module.data(), module.size()));
         return *this;
     }
-    /* By which a subscriber has records become other types. */
+    /* By which a subscriber has records become other types, or which a publisher offers by name. */
     options &set_transforms(const transforms &by);
 
 private:
@@ -615,6 +615,31 @@ public:
         auto release = [](void *context) { delete static_cast<F *>(context); };
         const auto how = is_one_by_one ? flexpath_transforms_add_each : flexpath_transforms_add;
         check(how(raw(), name.c_str(), from.raw(), to.raw(), run<F>, release, new F(std::move(function))));
+        return *this;
+    }
+    /* What one that was added gives of blocks, one after the other, is what it gives of all: it can be asked for by name. */
+    transforms &per_block(const std::string &name) {
+        check(flexpath_transforms_set_per_block(raw(), name.c_str()));
+        return *this;
+    }
+    /* It is asked for by name alone: several may lead from one type to another. */
+    transforms &by_name_only(const std::string &name) {
+        check(flexpath_transforms_set_by_name_only(raw(), name.c_str()));
+        return *this;
+    }
+    /* On which side it runs, one of flexpath_placement: a publisher runs none of FLEXPATH_PLACEMENT_SUBSCRIBER. */
+    transforms &placement(const std::string &name, std::int32_t placement) {
+        check(flexpath_transforms_set_placement(raw(), name.c_str(), placement));
+        return *this;
+    }
+    /* What it is expected to cost, until it was measured. */
+    transforms &cost(const std::string &name, double nanos_per_byte, double output_ratio) {
+        check(flexpath_transforms_set_cost(raw(), name.c_str(), nanos_per_byte, output_ratio));
+        return *this;
+    }
+    /* How long each of its calls may take. */
+    transforms &timeout(const std::string &name, std::chrono::milliseconds timeout) {
+        check(flexpath_transforms_set_timeout(raw(), name.c_str(), wait_ms(timeout)));
         return *this;
     }
 

@@ -1,8 +1,9 @@
 //! Options by name: those that users of SST know, where the meaning is the same, and our own.
 
 use fp_core::{
-    Contact, LinkOptions, OnLoss, PublisherOptions, QueuePolicy, Rendezvous, Share, ShareMode, StartAt,
-    SubscriberOptions, TlsOptions, Token, TransportPolicy, VariableSet,
+    Contact, DeployLimits, DeployPolicy, LinkOptions, ModuleHash, OnLoss, PublisherOptions, QueuePolicy,
+    Rendezvous, Share, ShareMode, StartAt, SubscriberOptions, TlsOptions, Token, TransportPolicy,
+    VariableSet,
 };
 use std::str::FromStr;
 use std::time::Duration;
@@ -99,6 +100,42 @@ fn share(settings: &mut Settings) -> &mut Share {
     settings.subscriber.share.get_or_insert(none)
 }
 
+/// What only a library that runs deployed code can take.
+fn deployable<T>(value: Result<T, String>) -> Result<T, String> {
+    if cfg!(feature = "wasm") {
+        return value;
+    }
+    Err("this library was built without the feature `wasm` and runs no deployed code; `make install` builds it with \
+         it, and so does `cargo build -p flexpath-ffi --features wasm`"
+        .to_owned())
+}
+
+fn deployment(value: &str) -> Result<DeployPolicy, String> {
+    match value.split_once(':') {
+        None if value == "Nobody" => Ok(DeployPolicy::Nobody),
+        None if value == "SameUid" => deployable(Ok(DeployPolicy::SameUid)),
+        Some(("Listed", hashes)) => {
+            let hashes = hashes.split(',').map(|hash| parsed::<ModuleHash>(hash.trim()));
+            deployable(hashes.collect::<Result<_, _>>().map(DeployPolicy::Listed))
+        }
+        _ => Err("Nobody, SameUid or Listed:<hash>,<hash>... is expected".to_owned()),
+    }
+}
+
+/// Sets one of the limits of deployed code.
+fn limit<T: FromStr>(
+    settings: &mut Settings,
+    value: &str,
+    set: impl FnOnce(&mut DeployLimits, T),
+) -> Result<(), String>
+where
+    T::Err: std::fmt::Display,
+{
+    let value = deployable(parsed(value))?;
+    set(&mut settings.publisher.deploy_limits, value);
+    Ok(())
+}
+
 /// An option whose value is made from the text and put in its place.
 macro_rules! keys {
     ($($name:literal, $role:ident, |$settings:ident, $value:ident| $run:expr;)*) => {
@@ -150,6 +187,11 @@ keys! {
     "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = parsed(v)?;
     "SkewTimeoutSecs", Publisher, |s, v| s.publisher.skew_timeout = seconds(v)?;
     "DeriveTimeoutSecs", Publisher, |s, v| s.publisher.derive_timeout = seconds(v)?;
+    "DeployPolicy", Publisher, |s, v| s.publisher.deployment = deployment(v)?;
+    "DeployMemoryBytes", Publisher, |s, v| limit(s, v, |of, bytes| of.memory_bytes = bytes)?;
+    "DeployFuel", Publisher, |s, v| limit(s, v, |of, fuel| of.fuel = fuel)?;
+    "DeployTimeSecs", Publisher, |s, v| s.publisher.deploy_limits.time = deployable(seconds(v))?;
+    "DeployModuleBytes", Publisher, |s, v| limit(s, v, |of, bytes| of.module_bytes = bytes)?;
     "LimitBytes", Publisher, |s, v| s.publisher.limit_bytes = parsed(v)?;
     "SegmentBytes", Publisher, |s, v| s.publisher.segment_len_bytes = parsed(v)?;
     "QueueLimit", Subscriber, |s, v| s.subscriber.limit_steps = parsed(v)?;
@@ -213,6 +255,33 @@ mod tests {
         assert_eq!((settings.missing(), Settings::default().missing()), (None, None));
         let expected = TlsOptions::new("own.pem", "key.pem", "all.pem");
         assert_eq!(settings.subscriber.link.tls, Some(expected));
+        Ok(())
+    }
+
+    #[test]
+    fn deployed_code_is_allowed_where_it_can_be_run() -> Result<(), String> {
+        assert_eq!(set("DeployPolicy", "Nobody")?.publisher.deployment, DeployPolicy::Nobody);
+        let refused = "Nobody, SameUid or Listed:<hash>,<hash>... is expected";
+        assert_eq!(set("DeployPolicy", "Everybody").err().as_deref(), Some(refused));
+        let hashes = [ModuleHash::of(b"one"), ModuleHash::of(b"other")];
+        let listed = format!("Listed:{}, {}", hashes[0], hashes[1]);
+        let limits = [("DeployMemoryBytes", "65536"), ("DeployFuel", "7"), ("DeployTimeSecs", "0.5")];
+        let more = [("DeployPolicy", "SameUid"), ("DeployPolicy", &listed), ("DeployModuleBytes", "9")];
+        if !cfg!(feature = "wasm") {
+            for (name, value) in limits.into_iter().chain(more) {
+                let refused = set(name, value).err().unwrap_or_default();
+                assert!(refused.contains("--features wasm"), "{name}={value}: {refused}");
+            }
+            return Ok(());
+        }
+        assert_eq!(set("DeployPolicy", "SameUid")?.publisher.deployment, DeployPolicy::SameUid);
+        assert_eq!(set("DeployPolicy", &listed)?.publisher.deployment, DeployPolicy::Listed(hashes.into()));
+        assert!(set("DeployPolicy", "Listed:").is_err() && set("DeployPolicy", "Listed:12").is_err());
+        let set = |name: &str, value| Ok::<_, String>(set(name, value)?.publisher.deploy_limits);
+        assert_eq!(set("DeployMemoryBytes", "65536")?.memory_bytes, 65536);
+        assert_eq!((set("DeployFuel", "7")?.fuel, set("DeployModuleBytes", "9")?.module_bytes), (7, 9));
+        assert_eq!(set("DeployTimeSecs", "0.5")?.time, Duration::from_millis(500));
+        assert!(set("DeployFuel", "some").is_err());
         Ok(())
     }
 

@@ -26,10 +26,10 @@ impl State {
         self.settings.links(set);
     }
 
-    /// Transforms for a subscriber.
+    /// Transforms for either end.
     pub(crate) fn transforms(&mut self, transforms: &Transforms) {
         self.settings.subscriber.transforms = Some(transforms.clone());
-        self.set.push(("a set of transforms", Role::Subscriber));
+        self.settings.publisher.transforms = Some(transforms.clone());
     }
 
     /// A cohort that finds its lead by the rendezvous.
@@ -236,9 +236,9 @@ pub extern "C" fn flexpath_options_add_transformed(
 
 /// Names a WebAssembly module of `len` bytes, which are copied, for derivations that are added after it and run it, as
 /// `vx | module(name)` (docs/transforms.md). It goes to the publisher with the subscription and is run there, if the
-/// publisher was built with the feature `wasm` and its owner allows it: otherwise what is derived by it fails as it is read,
-/// with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` the same holds for this library,
-/// which as a rule is built without. Any thread.
+/// publisher was built with the feature `wasm` and allows it by its option `DeployPolicy`: otherwise what is derived by it
+/// fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` this library
+/// runs it, if it was built with that feature. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_module(
     options: *mut Options,

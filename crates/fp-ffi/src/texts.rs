@@ -3,8 +3,9 @@
 
 use crate::failure::{Failure, Status, guard};
 use crate::publisher::{self, Publisher};
-use crate::raw::{check_place, give};
+use crate::raw::{check_place, give, values};
 use crate::subscriber::{self, Subscriber};
+use fp_core::ModuleHash;
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 
@@ -81,5 +82,15 @@ pub extern "C" fn flexpath_subscriber_transports(
         let links = subscriber::with_core(subscriber, |core, _| Ok(core.transports()))?;
         let lines: Vec<String> = links.iter().map(|(rank, link)| format!("rank {rank}: {link}")).collect();
         Ok(lines.join("\n"))
+    })
+}
+
+/// Writes to `text` the hash of a WebAssembly module of `len` bytes: what the option `DeployPolicy` of a publisher lists, 64
+/// hex digits, as `b3sum` prints them. Valid until the next call on this thread that gives a text. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_module_hash(module: *const u8, len: u64, text: *mut *const c_char) -> Status {
+    tell(text, || {
+        let module = values(module, usize::try_from(len).unwrap_or(usize::MAX), "module")?;
+        Ok(ModuleHash::of(module).to_string())
     })
 }

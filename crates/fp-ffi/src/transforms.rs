@@ -2,13 +2,16 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::builder::Builder;
-use crate::failure::{Failure, Status, guard, last};
+use crate::failure::{Failure, Outcome, Status, guard, last};
 use crate::handles::{Handle, find, hold, take};
-use crate::options::{Options, change};
+use crate::options::{Options, change, placed};
 use crate::raw::{check_place, give, text};
 use crate::record_set::Records;
 use crate::schema::{Built, Schema, built};
-use fp_core::{Array, Native, NativeError, Shape, TransformOptions, Transforms as Core, record_array};
+use fp_core::{
+    Array, Cost, Native, NativeError, RegisterError, Shape, TransformOptions, Transforms as Core,
+    record_array,
+};
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
@@ -122,6 +125,7 @@ fn add(transforms: *mut Transforms, said: Said) -> Status {
         let native = Native::new(name, move |inputs: &[Array]| function.call(inputs));
         let native = native.with_schemas(&schemas.0, &schemas.1);
         let native = if is_one_by_one { native.one_by_one() } else { native };
+        let native = if schemas.0 == schemas.1 { native.by_name_only() } else { native };
         found.core.register(native).map_err(|error| Failure::misuse(error.to_string()))?;
         Ok(Status::Ok)
     })
@@ -162,9 +166,93 @@ pub extern "C" fn flexpath_transforms_add_each(
     add(transforms, Said { name, from, to, run, context, is_one_by_one: true })
 }
 
-/// Has records become types that they have no conversion to, by these transforms, for a subscriber that is opened with
-/// these options: `flexpath_subscriber_of` and the gets of records find the cheapest way through them. Those that are
-/// added later count from then on. What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got. Any thread.
+/// Says something more of a transform that was added.
+fn declare(
+    transforms: *mut Transforms,
+    name: *const c_char,
+    say: impl FnOnce(&Core, &str) -> Result<bool, RegisterError>,
+) -> Outcome {
+    let (found, name) = (find(transforms)?, text(name, "name")?);
+    match say(&found.core, name).map_err(|error| Failure::misuse(error.to_string()))? {
+        true => Ok(Status::Ok),
+        false => Err(Failure::misuse(format!("no transform is called {name:?}: it is to be added first"))),
+    }
+}
+
+/// Says of a transform that was added by `flexpath_transforms_add` that what it gives of blocks of records, one after the
+/// other, is what it gives of all. Only such functions, and those of `flexpath_transforms_add_each`, can be asked for by
+/// name (`flexpath_options_add_transformed`): records are sent through block by block, as they are put, and no rank has
+/// all. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_transforms_set_per_block(
+    transforms: *mut Transforms,
+    name: *const c_char,
+) -> Status {
+    guard(|| declare(transforms, name, |core, name| Ok(core.set_per_block(name))))
+}
+
+/// Says of a transform that it is asked for by name alone: the gets of records do not find it by its types, so that several
+/// may lead from one type to another. One from a type to itself is so by itself. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_transforms_set_by_name_only(
+    transforms: *mut Transforms,
+    name: *const c_char,
+) -> Status {
+    guard(|| declare(transforms, name, |core, name| Ok(core.set_by_name_only(name))))
+}
+
+/// Says on which side a transform runs, one of `flexpath_placement`: with `FLEXPATH_PLACEMENT_SUBSCRIBER` a publisher runs
+/// it for nobody, and who asks for that is told so. Otherwise, as unless this is called, who asks chooses. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_transforms_set_placement(
+    transforms: *mut Transforms,
+    name: *const c_char,
+    placement: i32,
+) -> Status {
+    guard(|| {
+        let placement = placed(placement)?;
+        declare(transforms, name, |core, name| Ok(core.set_placement(name, placement)))
+    })
+}
+
+/// Says what a transform is expected to cost: nanoseconds for each byte that goes in, and bytes that come out for each.
+/// Of several ways from one type to another the cheapest is taken, by what was measured where something was. Unless this
+/// is called, 1 and 1. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_transforms_set_cost(
+    transforms: *mut Transforms,
+    name: *const c_char,
+    nanos_per_byte: f64,
+    output_ratio: f64,
+) -> Status {
+    guard(|| {
+        let cost = Cost { nanos_per_byte, output_ratio };
+        declare(transforms, name, |core, name| core.set_cost(name, cost))
+    })
+}
+
+/// Says how many milliseconds each call of a transform may take, at least 1. Unless this is called, as many as
+/// `flexpath_transforms_create` was told. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_transforms_set_timeout(
+    transforms: *mut Transforms,
+    name: *const c_char,
+    timeout_ms: u64,
+) -> Status {
+    guard(|| {
+        if timeout_ms == 0 {
+            return Err(Failure::misuse("no call takes 0 milliseconds"));
+        }
+        let limit = Duration::from_millis(timeout_ms);
+        declare(transforms, name, |core, name| Ok(core.set_limit(name, limit)))
+    })
+}
+
+/// Gives transforms to whoever is opened with these options; those that are added later count from then on. A subscriber
+/// has records become types that they have no conversion to: `flexpath_subscriber_of` and the gets of records find the
+/// cheapest way through them. A publisher offers them by name to all its subscribers, which ask for them by
+/// `flexpath_options_add_transformed`: a put of such records waits for the function, which must not use that publisher.
+/// What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got, and no put fails by it. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_set_transforms(
     options: *mut Options,
@@ -176,7 +264,7 @@ pub extern "C" fn flexpath_options_set_transforms(
     })
 }
 
-/// Frees a set of transforms; subscribers that have it keep it. Any thread.
+/// Frees a set of transforms; publishers and subscribers that have it keep it. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_free(transforms: *mut Transforms) -> Status {
     guard(|| take(transforms).map(|_| Status::Ok))

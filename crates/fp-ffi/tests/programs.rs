@@ -95,6 +95,11 @@ fn c_functions_make_records_of_others() {
 }
 
 #[test]
+fn a_publisher_offers_c_functions_by_name() {
+    over_each("tests/c/offered.c", "offered\n");
+}
+
+#[test]
 fn the_cpp_layer_has_records_and_derived_variables() {
     over_each("tests/c/records.cpp", "all there\n");
 }
@@ -212,6 +217,20 @@ fn the_example_of_records_does_what_it_says() {
     assert!(printed.starts_with("atoms provides it, converted\nstep 0: atom 7 at 0.7, "), "{printed}");
     assert!(printed.contains("sized by neighbour_count"), "{printed}");
     assert_eq!(printed.lines().filter(|line| line.starts_with("step ")).count(), 3, "{printed}");
+}
+
+#[test]
+fn the_example_of_reductions_does_what_it_says() {
+    let place = place();
+    let reduce = LIBRARY.compile("../../examples/c/reduce.c");
+    let run = |role: &str| {
+        let mut command = Checker::chosen().run(&reduce);
+        start(command.arg(role).env("FLEXPATH_RENDEZVOUS", place.path()))
+    };
+    let (publisher, subscriber) = (run("publish"), run("subscribe"));
+    let line = |step| format!("step {step}: {} hot ones, from {} on\n", 9 + step, 51 - step);
+    assert_eq!(subscriber.printed(), (0..3).map(line).collect::<String>());
+    publisher.printed();
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fp_transform::{
-    Array, CallError, DataType, Native, PathError, Place, Placement, PoolError, RegisterError,
+    Array, CallError, Cost, DataType, Native, PathError, Place, Placement, PoolError, RegisterError,
     TransformOptions, Transforms, record_array,
 };
 use fp_types::record::{Record as _, encode_records};
@@ -200,4 +200,30 @@ fn functions_of_records_are_found_by_their_types_and_take_nothing_else() {
     assert_eq!(failed(vec![]), "transform \"len\": 0 arrays instead of one");
     assert!(failed(vec![array(2)]).starts_with("transform \"len\": "), "bytes of another number of records");
     assert!(transforms.native("len").unwrap().is_one_by_one && transforms.native("none").is_none());
+}
+
+#[test]
+fn what_is_declared_can_be_said_later() {
+    let transforms = Transforms::default();
+    transforms.register(leading("one", "a", "b").with_cost(1.0, 1.0)).unwrap();
+    transforms.register(leading("first", "a", "c").with_cost(1.0, 1.0)).unwrap();
+    transforms.register(leading("second", "c", "b").with_cost(1.0, 1.0)).unwrap();
+    let steps = || transforms.path(&of("a"), &of("b"), 100).unwrap().steps.len();
+    assert_eq!(steps(), 1);
+    let cost = |nanos_per_byte, output_ratio| Cost { nanos_per_byte, output_ratio };
+    assert_eq!(transforms.set_cost("one", cost(5.0, 1.0)), Ok(true));
+    assert_eq!(steps(), 2);
+    assert_eq!(transforms.set_cost("none", cost(5.0, 1.0)), Ok(false));
+    assert!(matches!(transforms.set_cost("one", cost(-1.0, 1.0)), Err(RegisterError::Cost { .. })));
+    assert!(matches!(transforms.set_cost("one", cost(1.0, f64::NAN)), Err(RegisterError::Cost { .. })));
+    assert!(matches!(transforms.register(leading("other", "a", "b")), Err(RegisterError::PairTaken { .. })));
+    assert!(transforms.set_by_name_only("one") && !transforms.set_by_name_only("none"));
+    transforms.register(leading("other", "a", "b").with_cost(9.0, 1.0)).unwrap();
+    transforms.register(leading("itself", "a", "a").by_name_only()).unwrap();
+    assert_eq!(steps(), 2, "one is no way any more");
+    assert!(transforms.set_per_block("one") && !transforms.set_per_block("none"));
+    assert!(transforms.set_limit("one", PATIENCE) && !transforms.set_limit("none", PATIENCE));
+    let native = transforms.native("one").unwrap();
+    assert_eq!((native.types, native.is_per_block, native.limit), (None, true, Some(PATIENCE)));
+    assert!(transforms.run("one", vec![bytes(7)]).is_ok(), "it is still there");
 }

@@ -104,6 +104,33 @@ static flexpath::schema sum_schema() {
     return made;
 }
 
+struct label {
+    std::uint32_t id;
+};
+
+static flexpath::schema label_schema() {
+    flexpath::schema made("Label");
+    made.field<std::uint32_t>("id").of_struct<label>({offsetof(label, id)});
+    return made;
+}
+
+// The ids of cells that are not frozen: what the publisher offers.
+static flexpath::transforms offered(const flexpath::schema &schema) {
+    const auto thawed = [](const flexpath::records &given, flexpath::builder &made) {
+        std::vector<label> all;
+        for (const cell &one : given.elements<cell>())
+            if (!one.frozen) all.push_back({one.id});
+        made.set_structs(all);
+    };
+    flexpath::transforms made;
+    made.add("thawed", schema, label_schema(), thawed).per_block("thawed").by_name_only("thawed");
+    made.cost("thawed", 2, 0.5).placement("thawed", FLEXPATH_PLACEMENT_PUBLISHER).timeout("thawed", seconds(5));
+    made.add("ids", schema, label_schema(), thawed);
+    throws(FLEXPATH_STATUS_MISUSE, "none", [&] { made.per_block("none"); });
+    throws(FLEXPATH_STATUS_MISUSE, "cannot cost", [&] { made.cost("ids", -1, 0); });
+    return made;
+}
+
 // All cells become one sum.
 static void add_up(const flexpath::records &given, flexpath::builder &made) {
     sum all{0};
@@ -133,6 +160,15 @@ static void check_cells(const flexpath::step &step, const flexpath::schema &sche
     CHECK(total.size() == 1 && total.elements<sum>()[0].x == 66);
 }
 
+static void check_thawed(const flexpath::step &step) {
+    const flexpath::records thawed = step.records("thawed", label_schema());
+    std::vector<std::uint32_t> expected;
+    for (std::uint64_t index = 0; index < 12; index++)
+        if (!made(index).frozen) expected.push_back(made(index).id);
+    CHECK(!expected.empty() && expected.size() < 12 && thawed.column<std::uint32_t>("id") == expected);
+    throws(FLEXPATH_STATUS_NOT_DERIVED, "needs all records at once", [&] { step.records("ids"); });
+}
+
 int main() try {
     const flexpath::schema schema = cells_schema(), of_molecules = molecule_schema();
     CHECK(schema.differences(near_schema("m")).find("Near.position: is in \"nm\"") == 0);
@@ -152,7 +188,10 @@ int main() try {
     });
     throws(FLEXPATH_STATUS_MISUSE, "sum", [&] { transforms.add("sum", schema, of_molecules, add_up); });
     chosen.set_transforms(transforms);
-    flexpath::publisher publisher("records");
+    chosen.add_transformed("thawed", "cells", "thawed").add_transformed("ids", "cells", "ids");
+    flexpath::options offering;
+    offering.set_transforms(offered(schema));
+    flexpath::publisher publisher("records", offering);
     flexpath::subscriber subscriber("records", chosen);
     publisher.wait_for_subscribers(1, seconds(60));
     std::vector<cell> structs;
@@ -172,6 +211,7 @@ int main() try {
         CHECK(step);
         check_cells(*step, schema);
         check_molecules(*step);
+        check_thawed(*step);
         CHECK(step->scalar<double>("hottest") == 8 && step->scalar<double>("coldest") == 1);
         throws(FLEXPATH_STATUS_NOT_DERIVED, "cold", [&] { step->scalar<double>("none"); });
     }

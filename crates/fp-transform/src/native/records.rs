@@ -66,6 +66,13 @@ impl Native {
         self
     }
 
+    /// To be asked for by name alone, and found by its types no more: so that several lead from one type to another, or
+    /// one from a type to itself.
+    pub fn by_name_only(mut self) -> Self {
+        self.types = None;
+        self
+    }
+
     /// Each record that it gives is made of one alone, and in the same order.
     pub fn one_by_one(mut self) -> Self {
         self.is_one_by_one = true;

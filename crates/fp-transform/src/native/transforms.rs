@@ -195,14 +195,7 @@ impl Transforms {
     /// Its name or its pair of types is taken, or it would close a cycle: every way from one type to another has an end.
     pub fn register(&self, native: Native) -> Result<(), RegisterError> {
         fp_types::validate_name(&native.name)?;
-        let Cost { nanos_per_byte, output_ratio } = native.cost;
-        if !(nanos_per_byte.is_finite() && output_ratio.is_finite())
-            || nanos_per_byte < 0.0
-            || output_ratio < 0.0
-        {
-            let (nanos_per_byte, output_ratio) = (nanos_per_byte.to_string(), output_ratio.to_string());
-            return Err(RegisterError::Cost { name: native.name, nanos_per_byte, output_ratio });
-        }
+        check_cost(&native.name, native.cost)?;
         let mut registered = self.lock();
         if registered.contains_key(&native.name) {
             return Err(RegisterError::NameTaken { name: native.name });
@@ -293,7 +286,35 @@ impl Transforms {
 
     /// Changes on which side a transform runs from now on; says whether there is one.
     pub fn set_placement(&self, name: &str, placement: Placement) -> bool {
-        self.lock().get_mut(name).map(|entry| entry.native.placement = placement).is_some()
+        self.change(name, |native| native.placement = placement)
+    }
+
+    /// Changes what a transform is expected to cost, until it was measured; says whether there is one.
+    ///
+    /// # Errors
+    /// A cost that is none.
+    pub fn set_cost(&self, name: &str, cost: Cost) -> Result<bool, RegisterError> {
+        check_cost(name, cost)?;
+        Ok(self.change(name, |native| native.cost = cost))
+    }
+
+    /// Changes how long calls of a transform may take from now on; says whether there is one.
+    pub fn set_limit(&self, name: &str, limit: Duration) -> bool {
+        self.change(name, |native| native.limit = Some(limit))
+    }
+
+    /// Says of a transform what [`Native::per_block`] does; says whether there is one.
+    pub fn set_per_block(&self, name: &str) -> bool {
+        self.change(name, |native| native.is_per_block = true)
+    }
+
+    /// Says of a transform what [`Native::by_name_only`] does; says whether there is one.
+    pub fn set_by_name_only(&self, name: &str) -> bool {
+        self.change(name, |native| native.types = None)
+    }
+
+    fn change(&self, name: &str, change: impl FnOnce(&mut Native)) -> bool {
+        self.lock().get_mut(name).map(|entry| change(&mut entry.native)).is_some()
     }
 
     /// What is declared of a transform; nothing if there is none.
@@ -315,6 +336,15 @@ fn legs(registered: &BTreeMap<String, Entry>) -> Vec<Leg<'_>> {
         }
     }
     legs
+}
+
+fn check_cost(name: &str, cost: Cost) -> Result<(), RegisterError> {
+    let is_number = |number: f64| number.is_finite() && number >= 0.0;
+    if is_number(cost.nanos_per_byte) && is_number(cost.output_ratio) {
+        return Ok(());
+    }
+    let (nanos_per_byte, output_ratio) = (cost.nanos_per_byte.to_string(), cost.output_ratio.to_string());
+    Err(RegisterError::Cost { name: name.to_owned(), nanos_per_byte, output_ratio })
 }
 
 fn check_pair(

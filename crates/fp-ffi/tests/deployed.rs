@@ -1,0 +1,59 @@
+//! Deployed code of C programs: whose modules a publisher in C runs, what they may use, and the example that hands one over.
+//! Needs the feature `wasm`.
+
+mod support;
+
+use fp_core::ModuleHash;
+use std::path::{Path, PathBuf};
+use support::{Checker, LIBRARY, Running, as_rank, start};
+
+/// A module that never gives anything.
+const ENDLESS: &str = r#"(module (memory (export "memory") 1)
+    (func (export "flexpath_reserve_1") (param i32) (result i32) (i32.const 1024))
+    (func (export "flexpath_transform_1") (param i32 i32 i32) (result i32) (loop $again (br $again)) (unreachable)))"#;
+
+/// WebAssembly of a text, as a file.
+fn module(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, wat::parse_str(text).expect("WebAssembly text")).expect("written");
+    path
+}
+
+fn squares(folder: &Path) -> PathBuf {
+    module(folder, "squares.wasm", include_str!("../../fp-transform/guest/sum_of_squares.wat"))
+}
+
+#[test]
+fn a_publisher_says_whose_modules_it_runs_and_what_they_may_use() {
+    let program = LIBRARY.compile("tests/c/deployed.c");
+    for (transports, proved) in [("inproc,shm,tcp", "proved"), ("shm", "proved"), ("tcp", "unknown")] {
+        let (place, modules) = (support::place(), support::place());
+        let (squares, endless) = (squares(modules.path()), module(modules.path(), "endless.wasm", ENDLESS));
+        let hash = ModuleHash::of(&std::fs::read(&squares).expect("it was written"));
+        let mut command = Checker::chosen().run(&program);
+        as_rank(&mut command, place.path(), (0, 1), transports);
+        command.arg(&squares).arg(&endless).args([&hash.to_string(), proved]);
+        assert_eq!(start(&mut command).printed(), "deployed\n", "{transports}");
+    }
+}
+
+#[test]
+fn the_example_hands_a_module_over() {
+    let (place, modules) = (support::place(), support::place());
+    let reduce = LIBRARY.compile("../../examples/c/reduce.c");
+    let run = |arguments: &[&str]| -> Running {
+        let mut command = Checker::chosen().run(&reduce);
+        start(command.args(arguments).env("FLEXPATH_RENDEZVOUS", place.path()))
+    };
+    let squares = squares(modules.path());
+    let publisher = run(&["publish"]);
+    let subscriber = run(&["subscribe", squares.to_str().expect("a path in UTF-8")]);
+    let printed = subscriber.printed();
+    publisher.printed();
+    let sum = |step: u64| (0..60).map(|index| (index + step).pow(2)).sum::<u64>();
+    let line = |step| {
+        let (count, first) = (9 + step, 51 - step);
+        format!("step {step}: {count} hot ones, from {first} on; squares: {}\n", sum(step))
+    };
+    assert_eq!(printed, (0..3).map(line).collect::<String>());
+}
