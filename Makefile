@@ -113,7 +113,7 @@ bench: tools
 	$(call step,streams by size beside the floors of the machine,scripts/bench/matrix.sh)
 	$(call step,streams beside baselines by hand,cargo bench -p flexpath --bench spine -- --rounds 3 --budget 180)
 	$(call step,a long wire,cargo bench -p flexpath --bench wan)
-	$(call step,calls of C and Fortran; derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-transform --features wasm)
+	$(call step,calls of C and Fortran; conversions; typed access; derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-types --bench conversions && cargo bench -p flexpath --bench typed && cargo bench -p flexpath-transform --features wasm)
 	$(call step,what publishing costs LAMMPS,scripts/check-lammps.sh speed)
 	$(call step,build for the benches under MPI,cargo build --release -p flexpath-ffi && scripts/install-library.sh target/release "$(CURDIR)/target/bench-install")
 	$(call step,opening over 64 ranks under MPI,benches/mpi/opening.sh "$(CURDIR)/target/bench-install" 64 openmpi mpich)
