@@ -127,7 +127,7 @@ bench-wire:
 	$(call step,a long wire,cargo bench -p flexpath --bench wan)
 
 bench-calls:
-	$(call step,calls of C and Fortran; conversions and derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-types --bench conversions && cargo bench -p flexpath-transform --features wasm)
+	$(call step,calls of C and Fortran; conversions; typed access; derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-types --bench conversions && cargo bench -p flexpath --bench typed && cargo bench -p flexpath-transform --features wasm)
 
 bench-lammps:
 	$(call step,what publishing costs LAMMPS,scripts/check-lammps.sh speed)

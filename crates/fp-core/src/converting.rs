@@ -7,8 +7,9 @@ use crate::patience::Limit;
 use crate::planned::Planned;
 use crate::registered::Filled;
 use crate::select::Select;
+use crate::statistics::Counters;
 use crate::step::StepReader;
-use crate::truth::goes_with;
+use crate::truth::{self, goes_with};
 use fp_types::record::{ElementConversion, ElementForm};
 use std::sync::Arc;
 use std::time::Instant;
@@ -51,7 +52,8 @@ impl StepReader {
         Ok(PlannedAs { planned, conversion: Some(conversion) })
     }
 
-    /// Fills the elements, by way of memory of the publisher's type where they are converted.
+    /// Fills the elements. Where they are converted, they are from where they lie, if that is one piece in memory that is
+    /// shared; else by way of memory of the publisher's type.
     pub(crate) fn fill_as<T: Element>(
         &self,
         planned: &PlannedAs,
@@ -63,9 +65,19 @@ impl StepReader {
         let Some(conversion) = conversion else {
             return self.fill_all(vec![Get { planned: planned.clone(), destination, keys }], limit);
         };
-        let mut between = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
-        self.fill_within(planned, &mut between, limit)?;
-        conversion.run(&between, destination).map_err(|source| {
+        let done = match self.placed(planned, limit)? {
+            Some(part) => {
+                truth::check(&planned.def, part.as_slice()).map_err(|misuse| self.misuse(misuse))?;
+                Counters::add(&self.shared().counters.get_copied_bytes, part.as_slice().len());
+                conversion.run(part.as_slice(), destination)
+            }
+            None => {
+                let mut between = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
+                self.fill_within(planned, &mut between, limit)?;
+                conversion.run(&between, destination)
+            }
+        };
+        done.map_err(|source| {
             let (step, variable) = (self.step(), planned.def.name.clone());
             self.misuse(Misuse::NoConversion { step, variable, source })
         })

@@ -54,8 +54,10 @@ fn is_packed(derivation: &Derivation) -> bool {
     derivation.compression().is_some() || derivation.operations().last().is_some_and(Operation::gathers)
 }
 
-/// Whether less travels if the inputs do. All ranks of both sides decide by this, and by the same shapes: what only the
-/// elements decide (how many points there are, how well they compress) is taken to be little.
+/// Whether less travels if the inputs do. All ranks of both sides decide by this, and by the same shapes. How many points
+/// or rows there are only the elements decide: they are taken to be few. How well results compress, too: they are taken to
+/// be as long as they are before that, so that what grows is left to the subscriber though it might be compressed to less
+/// than its inputs.
 fn is_better_left(plan: &Plan) -> bool {
     let (input_bytes, output_bytes) = plan.len_bytes();
     input_bytes < output_bytes && plan.outputs().iter().all(|of| !of.at_most)

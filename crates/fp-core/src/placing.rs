@@ -26,15 +26,16 @@ pub struct PlacedVariable {
     /// What this rank asked for last.
     pub asked: Placement,
     /// What holds for the newest steps: of two names of one derivation the same, on the publisher's side if one of them
-    /// is. Of a transformed variable it is the side that does it; where fewer bytes decide
-    /// on which side something is derived, the shapes of each step do.
+    /// is. Of a transformed variable it is the side that does it. Where fewer bytes decide on which side something is
+    /// derived, the shapes of each step do: it is the side that they chose in the step in which this rank read it last.
     pub now: Placement,
     /// Since which step.
     pub since: StepId,
     /// How often it was moved.
     pub moves: u64,
     /// Where fewer bytes decide on which side it is transformed, and this is rank 0: the bytes of all ranks that went in
-    /// in the step that was measured last, and that came out.
+    /// in the step that was measured last, and that came out. Where they decide on which side it is derived: those that
+    /// went in in the step that this rank read last, and that came out at most, before compression.
     pub measured_bytes: Option<(u64, u64)>,
 }
 
@@ -76,6 +77,8 @@ pub(crate) struct History {
     since: StepId,
     moves: u64,
     pub(crate) scale: Scale,
+    /// Of what is derived where fewer bytes travel: on which side in the step that was read last, and the bytes in and out.
+    pub(crate) chosen: Option<(Placement, (u64, u64))>,
 }
 
 /// Where the variables of a subscription are made.
@@ -209,14 +212,16 @@ impl SubscriberShared {
     fn placements(&self) -> Vec<PlacedVariable> {
         let (asking, wants) = (self.asking().clone(), self.selected.latest());
         let of = |(variable, history): (&Placeable, &History)| {
-            let now = variable.placement(&wants);
+            let (placement, chosen) = (variable.placement(&wants), history.chosen);
+            let chosen = chosen.filter(|_| placement == Placement::FewerBytes);
+            let now = chosen.map_or(placement, |(side, _)| side);
             PlacedVariable {
                 name: variable.name.clone(),
                 asked: asking.asked_placement(&variable.name).unwrap_or(now),
                 now,
                 since: history.since,
                 moves: history.moves,
-                measured_bytes: history.scale.measured(),
+                measured_bytes: chosen.map(|(_, bytes)| bytes).or(history.scale.measured()),
             }
         };
         self.placed.variables.iter().zip(self.placed.lock().iter()).map(of).collect()

@@ -91,6 +91,18 @@ fn steps_that_wait_are_read_as_they_were_asked_for() {
                 Placement::FewerBytes => 1,
                 Placement::Subscriber => 3,
             };
+            let chosen =
+                |name: &str| if name == "wide" { Placement::Subscriber } else { Placement::Publisher };
+            for (now, (name, _)) in subscriber.placements().iter().zip(DERIVED) {
+                let is_open = to == Placement::FewerBytes;
+                assert_eq!(
+                    (now.asked, now.now),
+                    (to, if is_open { chosen(name) } else { to }),
+                    "{what}: {name}"
+                );
+                let grows = now.measured_bytes.map(|(input, output)| input < output);
+                assert_eq!(grows, is_open.then_some(name == "wide"), "{what}: {name}");
+            }
             let counted = subscriber.statistics();
             assert_eq!(counted.derivations, 4 * (here(from) + here(to)), "{what}");
             let there = publisher.statistics();

@@ -358,6 +358,45 @@ fn plain_arrays_become_another_type_where_that_is_asked_for() {
     }
 }
 
+/// Where they lie in one piece they are converted from there, else by way of a copy: the same comes out.
+#[test]
+fn numbers_become_others_where_they_lie_and_by_way_of_a_copy() {
+    const LEN: u64 = 20_000;
+    let values = |from: u64, len: u64| (from..from + len).map(|at| at as f64 / 3.0).collect::<Vec<f64>>();
+    for kind in KINDS {
+        let place = Place::new();
+        let (mut publisher, mut subscriber) = pair(&place, kind);
+        let step = exchange(&mut publisher, &mut subscriber, |writer, _| {
+            let variable = |name: &str| Variable::global::<f64>(name, &[LEN]).expect("a shape");
+            writer.put(&variable("whole"), &region(0, LEN), values(0, LEN)).expect("put");
+            for from in [0, LEN / 2] {
+                let half = values(from, LEN / 2);
+                writer.put(&variable("halves"), &region(from, LEN / 2), half).expect("put");
+            }
+        });
+        let wanted: Vec<f32> = values(0, LEN).iter().map(|value| *value as f32).collect();
+        for variable in ["whole", "halves"] {
+            for (text, range) in [("[...]", 0..LEN), ("[1:7]", 1..7), ("[9999:10003]", 9999..10003)] {
+                let (what, wanted) =
+                    (format!("{kind}: {variable} {text}"), &wanted[range.start as usize..range.end as usize]);
+                let lossy = Select::from(text).with_conversion(Loss::Allowed);
+                assert_eq!(step.get::<f32>(variable, &lossy).expect(&what), wanted, "{what}");
+                assert_eq!(*step.view::<f32>(variable, &lossy).expect(&what), *wanted, "{what}");
+                let mut into = vec![0f32; wanted.len()];
+                step.get_into(variable, &lossy, &mut into[..]).expect(&what);
+                assert_eq!(into, wanted, "{what}");
+            }
+            let every = Select::from("[::5]").with_conversion(Loss::Allowed);
+            let every_fifth: Vec<f32> = wanted.iter().step_by(5).copied().collect();
+            assert_eq!(
+                step.get::<f32>(variable, &every).expect("strided"),
+                every_fifth,
+                "{kind}: {variable}"
+            );
+        }
+    }
+}
+
 #[test]
 fn wrong_puts_are_refused() {
     let place = Place::new();

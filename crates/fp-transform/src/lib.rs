@@ -39,7 +39,7 @@ mod walk;
 pub use block::{Array, ArrayType, Block, Payload};
 pub use compression::{Compression, CompressionError, decompress};
 #[cfg(feature = "wasm")]
-pub use deployed::{DeployError, Deployed, OutputFault, Resident, Runtime};
+pub use deployed::{DeployError, Deployed, OutputFault, Runtime};
 pub use derivation::{
     Derivation, DerivationDecodeError, DerivationId, Derived, MAX_DERIVATION_BYTES, MAX_INPUTS,
     MAX_OPERATIONS, ParseDerivationError, ParseFault, Partial, PartialError, Plan,
@@ -50,13 +50,13 @@ pub use expression::{
 };
 pub use modules::{Modules, RunModule};
 pub use native::{
-    CallError, Cost, DataType, Decision, MAX_OVERRUNS, MAX_PATH, MAX_TRANSFORMS, Measured, Native,
-    NativeError, NativeFunction, PathError, Place, Placement, Reason, RegisterError, TransformOptions,
-    TransformPath, Transforms, record_array,
+    CallError, Cost, DataType, Decision, MAX_PATH, MAX_TRANSFORMS, Measured, Native, NativeError,
+    NativeFunction, PathError, Place, Placement, Reason, RegisterError, TransformOptions, TransformPath,
+    Transforms, record_array,
 };
 pub use operation::{Comparison, MAX_BINS, ModuleCall, Operation, OutputType, Reduction};
 pub use policy::{DeployLimits, DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};
-pub use pool::{Pool, PoolError};
+pub use pool::{MAX_OVERRUNS, Overruns, Pool, PoolError};
 pub use shared::{ShareError, Shared, SharedCounts};
 
 /// The programs of docs/transforms.md, which the tests run.

@@ -1,16 +1,43 @@
 //! A few threads on which foreign code runs: with a limit of time, and without harm if it panics.
 //!
-//! A thread that is stuck cannot be stopped. It is left to itself and another takes its place: the pool keeps its number,
-//! and whoever registers code counts how often that may happen (see [`Transforms`](crate::Transforms)).
+//! A thread that is stuck cannot be stopped. It is left to itself and another takes its place: the pool keeps its number.
+//! So that no code costs more than [`MAX_OVERRUNS`] threads, however many call it at once, as many calls of it run at the
+//! same time as may still overrun, and what waits is refused once none may (see [`Overruns`]).
 
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// After that many calls that ran too long code is refused until the process starts again.
+pub const MAX_OVERRUNS: u32 = 2;
 /// After this long without work a thread ends.
 const IDLE: Duration = Duration::from_secs(5);
+
+/// How often some code ran too long. Who calls it shares one of these with all others that do.
+#[derive(Debug, Default)]
+pub struct Overruns {
+    count: AtomicU32,
+}
+
+impl Overruns {
+    /// How often.
+    pub fn count(&self) -> u32 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Counts one that ended by itself: the pool counts those whose thread it gave up.
+    pub fn add(&self) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether, and after how many, the code is refused.
+    fn refused(&self) -> Option<u32> {
+        Some(self.count()).filter(|count| *count >= MAX_OVERRUNS)
+    }
+}
 
 /// A few threads and what waits for them. Clones are the same pool.
 #[derive(Clone)]
@@ -29,10 +56,38 @@ struct Inner {
 struct State {
     /// The process that the threads belong to: a forked child has none of them.
     process: u32,
-    /// Each says whether its thread is still wanted.
-    queue: VecDeque<Box<dyn FnOnce() -> bool + Send>>,
+    queue: VecDeque<Task>,
+    /// What runs, by what is called: no more than there are threads.
+    running: Vec<Arc<Overruns>>,
     threads: usize,
     idle: usize,
+}
+
+struct Task {
+    overruns: Arc<Overruns>,
+    /// Does it, or refuses it after so many overruns; says whether its thread is still wanted.
+    perform: Box<dyn FnOnce(Option<u32>) -> bool + Send>,
+}
+
+impl State {
+    /// What is to be done next: of code that may not run more often at once, nothing. What is refused goes quickly.
+    fn begin(&mut self) -> Option<Task> {
+        let may = |task: &Task| {
+            let same = |other: &&Arc<Overruns>| Arc::ptr_eq(other, &task.overruns);
+            let (running, count) = (self.running.iter().filter(same).count(), task.overruns.count());
+            count >= MAX_OVERRUNS || running < (MAX_OVERRUNS - count) as usize
+        };
+        let task = self.queue.iter().position(may).and_then(|at| self.queue.remove(at))?;
+        self.running.push(Arc::clone(&task.overruns));
+        Some(task)
+    }
+
+    /// Something of this ended, or was given up.
+    fn end(&mut self, overruns: &Arc<Overruns>) {
+        if let Some(at) = self.running.iter().position(|other| Arc::ptr_eq(other, overruns)) {
+            self.running.swap_remove(at);
+        }
+    }
 }
 
 /// Why work was not done, or not to its end.
@@ -62,6 +117,12 @@ pub enum PoolError {
     Overrun {
         /// How long it might.
         limit: Duration,
+    },
+    /// Calls of the same code ran too long too often; it was not begun.
+    #[error("it ran too long {overruns} times and is refused until this process starts again")]
+    Refused {
+        /// How often.
+        overruns: u32,
     },
     /// The system gives no thread.
     #[error("no thread could be started: {reason}")]
@@ -108,17 +169,35 @@ impl Pool {
         limit: Duration,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PoolError> {
+        self.run_counted(&Arc::default(), limit, work)
+    }
+
+    /// As [`run`](Self::run), for code that may overrun [`MAX_OVERRUNS`] times: as many calls of it run at once as may
+    /// still overrun, and others wait for them as for a thread.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run), and that the code overran too often: before this call, or while it waited.
+    pub fn run_counted<T: Send + 'static>(
+        &self,
+        overruns: &Arc<Overruns>,
+        limit: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, PoolError> {
+        if let Some(overruns) = overruns.refused() {
+            return Err(PoolError::Refused { overruns });
+        }
         let call = Arc::new(Call { phase: Mutex::new(Phase::Queued), changed: Condvar::new() });
         let theirs = Arc::clone(&call);
-        self.submit(Box::new(move || theirs.perform(work)))?;
+        let perform = Box::new(move |refused: Option<u32>| theirs.perform(refused, work));
+        self.submit(Task { overruns: Arc::clone(overruns), perform })?;
         let result = call.wait(limit);
         if matches!(result, Err(PoolError::Overrun { .. })) {
-            self.replace();
+            self.replace(overruns);
         }
         result
     }
 
-    fn submit(&self, task: Box<dyn FnOnce() -> bool + Send>) -> Result<(), PoolError> {
+    fn submit(&self, task: Task) -> Result<(), PoolError> {
         let mut state = lock(&self.inner.state);
         let process = std::process::id();
         if state.process != process {
@@ -137,11 +216,9 @@ impl Pool {
 
     /// Wakes or starts a thread, if there is more to do than threads that look for it.
     fn enlist(&self, state: &mut State) -> Result<(), PoolError> {
-        if state.queue.len() <= state.idle {
-            self.inner.news.notify_one();
-            return Ok(());
-        }
-        if state.threads < self.inner.limit_threads {
+        // Idle ones may be so because what waits may not run beside what runs.
+        self.inner.news.notify_one();
+        if state.queue.len() > state.idle && state.threads < self.inner.limit_threads {
             let inner = Arc::clone(&self.inner);
             let thread = std::thread::Builder::new().name("flexpath-transform".to_owned());
             let started = thread.spawn(move || inner.serve());
@@ -151,9 +228,11 @@ impl Pool {
         Ok(())
     }
 
-    /// Counts a stuck thread no more.
-    fn replace(&self) {
+    /// Counts a stuck thread no more, but what it is stuck in.
+    fn replace(&self, overruns: &Arc<Overruns>) {
         let mut state = lock(&self.inner.state);
+        overruns.add();
+        state.end(overruns);
         state.threads = state.threads.saturating_sub(1);
         // What waits gets a thread now; if none can be started, the next call tries again.
         let _ = self.enlist(&mut state);
@@ -164,12 +243,13 @@ impl Inner {
     fn serve(&self) {
         let mut state = lock(&self.state);
         loop {
-            if let Some(task) = state.queue.pop_front() {
+            if let Some(Task { overruns, perform }) = state.begin() {
                 drop(state);
-                if !task() {
+                if !perform(overruns.refused()) {
                     return;
                 }
                 state = lock(&self.state);
+                state.end(&overruns);
                 continue;
             }
             state.idle += 1;
@@ -186,11 +266,16 @@ impl Inner {
 }
 
 impl<T> Call<T> {
-    /// Does the work on the pool's thread; says whether the thread is still one of the pool.
-    fn perform(&self, work: impl FnOnce() -> T) -> bool {
+    /// Does the work on the pool's thread, or refuses it; says whether the thread is still one of the pool.
+    fn perform(&self, refused: Option<u32>, work: impl FnOnce() -> T) -> bool {
         {
             let mut phase = lock(&self.phase);
             if matches!(*phase, Phase::Left) {
+                return true;
+            }
+            if let Some(overruns) = refused {
+                *phase = Phase::Done(Err(PoolError::Refused { overruns }));
+                self.changed.notify_all();
                 return true;
             }
             *phase = Phase::Running { since: Instant::now() };

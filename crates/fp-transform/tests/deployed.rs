@@ -6,7 +6,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fp_transform::{Array, ArrayType, Block, DeployError, DeployLimits, Deployed, OutputFault, Runtime};
+use fp_transform::{
+    Array, ArrayType, Block, DeployError, DeployLimits, Deployed, Derivation, ModuleHash, Modules,
+    OutputFault, Runtime,
+};
 use fp_types::{Dtype, MemoryOrder, Region, Shape};
 
 /// Small limits, so that guests which exceed them do so soon; time is generous where it is not what is tested.
@@ -197,23 +200,56 @@ fn a_guest_that_traps_harms_nobody() {
     assert_eq!(sum(&text(include_str!("../guest/sum_of_squares.wat")), &[3.0]), 9.0);
 }
 
+/// Remembers, in its memory and in a global, that it was called and with what; gives what it remembers: its calls by
+/// both counts, its pages, and the first element that it ever got.
+fn remembering() -> Vec<u8> {
+    text(
+        r#"(module (memory (export "memory") 1) (global $calls (mut i64) (i64.const 0))
+            (func (export "flexpath_reserve_1") (param $len i32) (result i32)
+                (drop (memory.grow (i32.const 1)))
+                (i32.const 1024))
+            (func (export "flexpath_transform_1") (param $inputs i32) (param i32) (param $output i32) (result i32)
+                (global.set $calls (i64.add (global.get $calls) (i64.const 1)))
+                (i64.store (i32.const 0) (global.get $calls))
+                (i64.store (i32.const 8) (i64.add (i64.load (i32.const 8)) (i64.const 1)))
+                (i64.store (i32.const 16) (i64.extend_i32_u (memory.size)))
+                (if (i64.eqz (i64.load (i32.const 24)))
+                    (then (i64.store (i32.const 24) (i64.load (i32.load (local.get $inputs))))))
+                (i32.store offset=4 (local.get $output) (i32.const 32))
+                (i32.store offset=8 (local.get $output) (i32.const NUMBERS))
+                (i32.store offset=16 (local.get $output) (i32.const 1))
+                (i64.store offset=88 (local.get $output) (i64.const 4))
+                (i32.const 0)))"#
+            .replace("NUMBERS", &Dtype::U64.as_u8().to_string())
+            .as_str(),
+    )
+}
+
 #[test]
-fn residents_keep_their_memory_until_a_call_fails() {
-    // Counts its calls, fails at the third, and gives the count as a scalar at address 0.
-    let counting = format!(
-        "(i64.store (i32.const 0) (i64.add (i64.load (i32.const 0)) (i64.const 1)))
-         (if (i64.gt_u (i64.load (i32.const 0)) (i64.const 2)) (then unreachable)) {} {}",
-        set(4, 8),
-        set(8, 8)
-    );
-    let module = load(&guest(&counting));
-    let (mut one, mut other) = (module.resident(), module.resident());
-    let count = |block: Result<Block, DeployError>| block.map(|block| block.bytes()[0]);
-    let input = [line(&[1.0])];
-    assert_eq!((count(one.run(&input)), count(one.run(&input))), (Ok(1), Ok(2)));
-    assert_eq!((count(other.run(&input)), count(module.run(&input))), (Ok(1), Ok(1)), "each has its own");
-    assert!(matches!(one.run(&input), Err(DeployError::Trapped { .. })));
-    assert_eq!(count(one.run(&input)), Ok(1), "from the start");
+fn what_a_guest_leaves_is_found_by_no_later_block_and_no_other_subscription() {
+    let module = remembering();
+    let modules = Modules::new(limits());
+    let hash = ModuleHash::of(&module);
+    let derivation: Derivation = format!("T | module({hash}, u64, 4)").parse().unwrap();
+    // As a stream runs it: blocks of a step, steps one after the other, subscriptions beside each other.
+    let block = |start: u64| {
+        let bytes = (start as f64 + 0.5).to_ne_bytes().to_vec();
+        Block::new(Region::new([start], [1]).unwrap(), Dtype::F64, MemoryOrder::RowMajor, bytes).unwrap()
+    };
+    let step = Array::new(Dtype::F64, Shape::new([3]).unwrap(), (0..3).map(block).collect()).unwrap();
+    let plan = || {
+        let plan = derivation.plan(&[step.array_type()]).unwrap();
+        plan.with_module(hash, modules.load(hash, &module).unwrap())
+    };
+    let first = |start: u64| (start as f64 + 0.5).to_bits();
+    let wanted: Vec<u8> =
+        (0..3).flat_map(|start| [1, 1, 2, first(start)]).flat_map(u64::to_ne_bytes).collect();
+    for plan in [plan(), plan()] {
+        for _ in 0..3 {
+            let rows = plan.run(std::slice::from_ref(&step)).unwrap();
+            assert_eq!(rows[0].assemble(MemoryOrder::RowMajor).unwrap(), wanted);
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Registered transforms: found by name and by type, run with limits, and none harms another.
 
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
 use fp_transform::{
@@ -152,6 +153,80 @@ fn what_runs_too_long_twice_is_refused_and_the_others_go_on() {
     assert_eq!(transforms.run("stuck", Vec::new()).unwrap_err(), refused);
     assert!(transforms.run("works", Vec::new()).is_ok());
     drop(hold);
+}
+
+/// What never ends as long as somebody holds the other end, and how often it was begun.
+fn stuck(limit: Duration) -> (Native, Sender<()>, Arc<AtomicU32>) {
+    let ((hold, held), begun) = (channel::<()>(), Arc::new(AtomicU32::new(0)));
+    let (held, begins) = (Arc::new(Mutex::new(held)), Arc::clone(&begun));
+    let stuck = move |_: &[Array]| {
+        begins.fetch_add(1, Ordering::SeqCst);
+        let _ = held.lock().map(|held| held.recv_timeout(PATIENCE));
+        Ok(Vec::new())
+    };
+    (Native::new("stuck", stuck).with_limit(limit), hold, begun)
+}
+
+/// So many calls at once: what each came to.
+fn at_once(transforms: &Transforms, name: &str, calls: usize) -> Vec<CallError> {
+    let ready = Barrier::new(calls);
+    std::thread::scope(|scope| {
+        let call = || {
+            ready.wait();
+            transforms.run(name, Vec::new()).err()
+        };
+        let calls: Vec<_> = (0..calls).map(|_| scope.spawn(call)).collect();
+        calls.into_iter().filter_map(|call| call.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn many_who_call_at_once_cost_no_more_than_two_threads() {
+    let limit = Duration::from_millis(200);
+    let overran =
+        |error: &&CallError| matches!(error, CallError::Pool { source: PoolError::Overrun { .. }, .. });
+    // As many threads as there are calls, two threads, and one overrun before all the others.
+    for (threads, before) in [(8, 0), (2, 0), (8, 1), (2, 1), (1, 0)] {
+        let transforms =
+            Transforms::new(&TransformOptions::default().with_threads(threads).with_limit(PATIENCE));
+        let (native, hold, begun) = stuck(limit);
+        transforms.register(native).unwrap();
+        transforms.register(self::native("works")).unwrap();
+        let mut failures: Vec<CallError> =
+            (0..before).flat_map(|_| at_once(&transforms, "stuck", 1)).collect();
+        failures.extend(at_once(&transforms, "stuck", 8));
+        while !matches!(transforms.run("stuck", Vec::new()), Err(CallError::Refused { .. })) {}
+        let overruns = failures.iter().filter(overran).count();
+        let begun = begun.load(Ordering::SeqCst);
+        assert!(
+            begun == 2 && overruns <= 2,
+            "{threads} threads, {before} before: {begun} begun, {failures:?}"
+        );
+        assert_eq!(at_once(&transforms, "works", 8), [], "the others go on");
+        drop(hold);
+    }
+}
+
+#[test]
+fn what_waits_for_a_transform_takes_no_thread_from_the_others() {
+    let transforms = Transforms::new(&TransformOptions::default().with_threads(3).with_limit(PATIENCE));
+    let (native, hold, begun) = stuck(PATIENCE);
+    transforms.register(native).unwrap();
+    transforms.register(self::native("works")).unwrap();
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..5).map(|_| scope.spawn(|| transforms.run("stuck", Vec::new()))).collect();
+        while begun.load(Ordering::SeqCst) < 2 {
+            std::thread::yield_now();
+        }
+        assert!(transforms.run("works", Vec::new()).is_ok(), "the third thread is free for it");
+        assert_eq!(begun.load(Ordering::SeqCst), 2, "more might not end");
+        drop(hold);
+        assert!(
+            calls.into_iter().all(|call| call.join().unwrap().is_ok()),
+            "they did end, and so did the others"
+        );
+    });
+    assert_eq!(begun.load(Ordering::SeqCst), 5);
 }
 
 #[test]

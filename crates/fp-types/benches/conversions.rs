@@ -1,6 +1,7 @@
 //! How near to `memcpy` conversions of arrays come, as ratios of interleaved rounds in one process.
 //!
 //! `cargo bench -p flexpath-types --bench conversions`: each line is a median; the baseline copies the source's bytes.
+//! What typed access through a stream costs is in `benches/typed.rs` of `flexpath`.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -46,28 +47,6 @@ fn main() {
     let mut turned = short.record().clone();
     turned.fields.reverse();
     records("records, fields in the other order", &short, &turned.build().expect("a type"), 0.3);
-    typed(&short);
-}
-
-/// Sums a field of equal records, read where they lie, against the same over their bytes.
-fn typed(schema: &RecordSchema) {
-    let count = 1 << 20;
-    let source = vec![1u8; count * schema.size_bytes()];
-    let conversion = Conversion::new(schema, schema, Loss::Refused).expect("a conversion");
-    let sum = |bytes: &[u8]| {
-        let (records, _) = bytes.as_chunks::<16>();
-        let id = |record: &[u8; 16]| {
-            let [.., a, b, c, d] = *record;
-            u64::from(u32::from_ne_bytes([a, b, c, d]))
-        };
-        black_box(records.iter().map(id).sum::<u64>());
-    };
-    let raw = || sum(black_box(&source));
-    let ours = || {
-        let records = Records::new(schema, black_box(&source), count).expect("whole records");
-        sum(&conversion.convert(&records).expect("the same bytes"));
-    };
-    report("equal records, a field of all summed", interleaved(raw, ours), 0.98);
 }
 
 /// A conversion of a million records against `memcpy` of them.

@@ -9,14 +9,14 @@ use crate::options::PublisherOptions;
 use crate::records::TransformedVariable;
 use crate::statistics::Counters;
 use fp_transform::{
-    Array, ArrayType, Block, Derivation, DeriveError, MAX_OVERRUNS, ModuleHash, Modules, Operation, Plan,
-    PolicyRefusal, Pool, PoolError,
+    Array, ArrayType, Block, Derivation, DeriveError, MAX_OVERRUNS, ModuleHash, Modules, Operation, Overruns,
+    Plan, PolicyRefusal, Pool, PoolError,
 };
 use fp_types::MemoryOrder;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Threads that derive in this process, and calls that may wait for one.
 const THREADS: usize = 2;
@@ -66,7 +66,7 @@ pub(crate) struct Known {
     /// What the text is called that says why there is none.
     pub(crate) failed: String,
     plan: Mutex<Option<(Vec<ArrayType>, Plan)>>,
-    overruns: AtomicU32,
+    overruns: Arc<Overruns>,
 }
 
 impl Known {
@@ -81,7 +81,7 @@ impl Known {
         };
         let id = derivation.id();
         let (variable, failed) = (derived_name(id), failed_name(id));
-        let (plan, overruns) = (Mutex::new(None), AtomicU32::new(0));
+        let (plan, overruns) = (Mutex::new(None), Arc::default());
         Some(Self { derivation, variable, failed, plan, overruns })
     }
 
@@ -141,17 +141,26 @@ impl Known {
         (modules, code): (Arc<Modules>, Code),
         limit: Duration,
     ) -> Result<Outcome, Failure> {
-        if self.overruns.load(Ordering::Relaxed) >= MAX_OVERRUNS {
-            return Err(Failure::Refused);
-        }
         let known = self.clone();
-        let done = pool().run(limit, move || known.compute(&inputs, of_input, (&modules, code)));
-        let overran = |error: &DeriveError| matches!(error, DeriveError::Module { overran: true, .. });
-        let failed = done.as_ref().is_ok_and(|done| done.as_ref().is_err_and(overran));
-        if failed || matches!(done, Err(PoolError::Overrun { .. })) {
-            self.overruns.fetch_add(1, Ordering::Relaxed);
+        let done = pool().run_counted(&self.overruns, limit, move || {
+            let begun = Instant::now();
+            let done = known.compute(&inputs, of_input, (&modules, code));
+            // Counted before another call may begin; a call that was given up is counted by the pool.
+            let overran = matches!(done, Err(DeriveError::Module { overran: true, .. }));
+            if overran && begun.elapsed() < limit {
+                known.overruns.add();
+            }
+            done
+        });
+        match done {
+            Err(PoolError::Refused { .. }) => Err(Failure::Refused),
+            done => Ok(done??),
         }
-        Ok(done??)
+    }
+
+    /// Whether it ran too long before, or may be doing so.
+    fn is_suspect(&self) -> bool {
+        self.overruns.count() > 0 || Arc::strong_count(&self.overruns) > 1
     }
 }
 
@@ -204,8 +213,9 @@ impl Deriver {
         let (&mark, bytes) = marked.split_first().filter(|(mark, _)| **mark <= FEWER_BYTES)?;
         let bytes = bytes.to_vec();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= LIMIT_KNOWN {
-            known.clear();
+        if known.len() >= LIMIT_KNOWN && !known.contains_key(&bytes) && !forget(&mut known) {
+            tracing::warn!("{LIMIT_KNOWN} derivations ran for too long: no others are done any more");
+            return None;
         }
         known
             .entry(bytes)
@@ -215,9 +225,82 @@ impl Deriver {
     }
 }
 
+/// Makes room, but keeps what ran too long: it is refused, or will be. Says whether there is room now.
+fn forget(known: &mut HashMap<Vec<u8>, Option<Arc<Known>>>) -> bool {
+    known.retain(|_, known| known.as_ref().is_some_and(|known| known.is_suspect()));
+    known.len() < LIMIT_KNOWN
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fp_types::{Dtype, Shape};
+
+    fn known(deriver: &Deriver, text: &str) -> Option<Arc<Known>> {
+        let encoded = text.parse::<Derivation>().expect("a derivation").to_bytes();
+        deriver.known(&[&[0], &encoded[..]].concat()).map(|(known, _)| known)
+    }
+
+    #[test]
+    fn what_ran_too_long_is_not_forgotten_with_the_others() {
+        let deriver = Deriver::new(&PublisherOptions::default());
+        let (slow, running, other) =
+            (known(&deriver, "T | min"), known(&deriver, "T | max"), known(&deriver, "T | sum"));
+        let (slow, running, other) = (slow.expect("known"), running.expect("known"), other.expect("known"));
+        slow.overruns.add();
+        let call = Arc::clone(&running.overruns);
+        (0..LIMIT_KNOWN).for_each(|at| drop(known(&deriver, &format!("T | points(> {at})"))));
+        let same =
+            |text: &str, of: &Arc<Known>| known(&deriver, text).is_some_and(|known| Arc::ptr_eq(&known, of));
+        assert!(same("T | min", &slow) && same("T | max", &running) && !same("T | sum", &other));
+        drop(call);
+        (0..LIMIT_KNOWN).for_each(|at| drop(known(&deriver, &format!("T | points(< {at})"))));
+        assert!(same("T | min", &slow) && !same("T | max", &running));
+    }
+
+    #[test]
+    fn when_all_that_is_known_ran_too_long_nothing_new_is_done() {
+        let deriver = Deriver::new(&PublisherOptions::default());
+        for at in 0..LIMIT_KNOWN {
+            known(&deriver, &format!("T | points(> {at})")).expect("known").overruns.add();
+        }
+        assert!(known(&deriver, "T | min").is_none() && known(&deriver, "T | points(> 0)").is_some());
+    }
+
+    #[test]
+    fn a_derivation_costs_two_threads_however_many_ask_for_it_at_once() {
+        let deriver = Deriver::new(&PublisherOptions::default());
+        let known = known(&deriver, "T | pco").expect("known");
+        let limit = Duration::from_millis(20);
+        let bytes: Vec<u8> = (0..4u64 << 20).flat_map(|at| ((at * at) as f64).sin().to_ne_bytes()).collect();
+        let shape = Shape::new([4 << 20]).expect("a shape");
+        let array = Array::whole(Dtype::F64, shape, MemoryOrder::RowMajor, bytes).expect("an array");
+        let call = || {
+            let inputs = (vec![array.clone()], MemoryOrder::RowMajor);
+            known.derive(inputs, (deriver.deployer.modules(), Code::new()), limit).err()
+        };
+        let (mut overruns, mut refused, turns) = (0, 0, 200);
+        for _ in 0..turns {
+            // One overruns first: both threads are free when the others come.
+            let callers = if overruns == 0 { 1 } else { 6 };
+            let failures: Vec<_> = std::thread::scope(|scope| {
+                let calls: Vec<_> = (0..callers).map(|_| scope.spawn(call)).collect();
+                calls.into_iter().map(|call| call.join().expect("no panic")).collect()
+            });
+            for failure in failures.into_iter().flatten() {
+                match failure {
+                    Failure::Pool(PoolError::Overrun { .. }) => overruns += 1,
+                    Failure::Refused => refused += 1,
+                    Failure::Pool(PoolError::Busy { .. }) => {}
+                    other => panic!("{other}"),
+                }
+            }
+            if refused > 0 {
+                break;
+            }
+        }
+        assert!(refused > 0 && overruns == MAX_OVERRUNS, "{overruns} threads, {refused} refused");
+    }
 
     #[test]
     fn bytes_that_ask_for_nothing_are_passed_over_and_equal_ones_are_one() {

@@ -195,8 +195,21 @@ impl StepReader {
         match asked.placement(&self.held.wants) {
             Placement::Publisher => false,
             Placement::Subscriber => true,
-            Placement::FewerBytes => plan_in(asked, table).is_ok_and(|plan| is_better_left(&plan)),
+            Placement::FewerBytes => {
+                plan_in(asked, table).is_ok_and(|plan| self.is_chosen_here(asked, &plan))
+            }
         }
+    }
+
+    /// Which side the shapes choose, to be told by [`Subscriber::placements`](crate::Subscriber::placements).
+    fn is_chosen_here(&self, asked: &Asked, plan: &Plan) -> bool {
+        let is_left = is_better_left(plan);
+        let side = if is_left { Placement::Subscriber } else { Placement::Publisher };
+        let (input, output) = plan.len_bytes();
+        let bytes = |of: u128| u64::try_from(of).unwrap_or(u64::MAX);
+        let chosen = Some((side, (bytes(input), bytes(output))));
+        self.shared().placed.with_history(&asked.name, |history| history.chosen = chosen);
+        is_left
     }
 
     /// What each rank derived, as one.

@@ -66,7 +66,7 @@ impl Places {
     }
 }
 
-/// A module with a memory of its own, in which it runs once or again and again.
+/// A module with a memory of its own, in which it runs once: no call finds what another left.
 pub(super) struct Call {
     store: Store<Guest>,
     instance: Instance,
@@ -109,8 +109,8 @@ impl Call {
         Ok(Self { store, instance, limits: limits.clone() })
     }
 
-    /// Runs the module on blocks. After an error it is not to be run again.
-    pub(super) fn run(&mut self, inputs: &[Block]) -> Result<Block, DeployError> {
+    /// Runs the module on blocks.
+    pub(super) fn run(mut self, inputs: &[Block]) -> Result<Block, DeployError> {
         let memory = crate::memory::Memory::default();
         let inputs = inputs.iter().map(|block| block.native(&memory)).collect::<Result<Vec<_>, _>>()?;
         let places = Places::of(&inputs)?;

@@ -10,4 +10,4 @@ mod module;
 mod ticker;
 
 pub use error::{DeployError, OutputFault};
-pub use module::{Deployed, Resident, Runtime};
+pub use module::{Deployed, Runtime};

@@ -127,26 +127,9 @@ impl Deployed {
     /// # Errors
     /// It used more than it may, trapped, failed, or gave an output that makes no sense.
     pub fn run(&self, inputs: &[Block]) -> Result<Block, DeployError> {
-        self.run_in(&mut None, inputs)
-    }
-
-    /// As [`run`](Self::run), in the memory that is given, if one is: it stays there for the next call.
-    fn run_in(&self, memory: &mut Option<Call>, inputs: &[Block]) -> Result<Block, DeployError> {
         let no_thread = |error: std::io::Error| DeployError::Runtime { reason: error.to_string() };
-        let running = self.ticker.run(&self.engine).map_err(no_thread)?;
-        let mut call = match memory.take() {
-            Some(call) => call,
-            None => Call::start(&self.engine, &self.ready, &self.limits)?,
-        };
-        let block = call.run(inputs)?;
-        drop(running);
-        *memory = Some(call);
-        Ok(block)
-    }
-
-    /// Calls that share a memory: for one subscription, step after step.
-    pub fn resident(self: &Arc<Self>) -> Resident {
-        Resident { deployed: Arc::clone(self), memory: None }
+        let _running = self.ticker.run(&self.engine).map_err(no_thread)?;
+        Call::start(&self.engine, &self.ready, &self.limits)?.run(inputs)
     }
 
     /// Runs the module on every block that the variables have in common.
@@ -163,22 +146,5 @@ impl Deployed {
             }
         }
         Ok(Array::new(to.dtype, to.shape, blocks)?)
-    }
-}
-
-/// Calls of a module that share a memory, so that not each has to have one made, which takes longer than most guests.
-/// What a guest leaves there the next call finds: a resident is for one subscription. A call that fails ends the memory.
-pub struct Resident {
-    deployed: Arc<Deployed>,
-    memory: Option<Call>,
-}
-
-impl Resident {
-    /// Runs the module on one block of each variable, on the caller's thread.
-    ///
-    /// # Errors
-    /// Those of [`Deployed::run`].
-    pub fn run(&mut self, inputs: &[Block]) -> Result<Block, DeployError> {
-        self.deployed.run_in(&mut self.memory, inputs)
     }
 }

@@ -8,7 +8,7 @@ mod transforms;
 pub use path::{MAX_PATH, PathError, TransformPath};
 pub use placement::{Decision, Measured, Place, Placement, Reason};
 pub use records::record_array;
-pub use transforms::{CallError, MAX_OVERRUNS, MAX_TRANSFORMS, RegisterError, TransformOptions, Transforms};
+pub use transforms::{CallError, MAX_TRANSFORMS, RegisterError, TransformOptions, Transforms};
 
 use std::fmt;
 use std::sync::Arc;

@@ -8,18 +8,17 @@ use std::time::{Duration, Instant};
 use super::path::{Leg, cheapest, connection};
 use super::{Cost, DataType, Decision, Measured, Native, PathError, Placement, TransformPath};
 use crate::block::Array;
-use crate::pool::{Pool, PoolError};
+use crate::pool::{Overruns, Pool, PoolError};
 
 /// The most transforms of a process.
 pub const MAX_TRANSFORMS: usize = 256;
-/// After that many calls that ran too long a transform is refused until the process starts again.
-pub const MAX_OVERRUNS: u32 = 2;
 
 /// How transforms run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TransformOptions {
-    /// Threads that run them: 2.
+    /// Threads that run them: 2. Of one transform no more calls run at once than may still run too long
+    /// ([`MAX_OVERRUNS`](crate::MAX_OVERRUNS)), so more than 2 are for several transforms.
     pub threads: usize,
     /// Calls that may wait for a thread: 64.
     pub queued: usize,
@@ -156,7 +155,7 @@ struct Inner {
 struct Entry {
     native: Native,
     measured: Measured,
-    overruns: u32,
+    overruns: Arc<Overruns>,
 }
 
 impl Entry {
@@ -206,7 +205,7 @@ impl Transforms {
         if let Some((from, to)) = &native.types {
             check_pair(&registered, &native.name, from, to)?;
         }
-        let entry = Entry { native, measured: Measured::default(), overruns: 0 };
+        let entry = Entry { native, measured: Measured::default(), overruns: Arc::default() };
         registered.insert(entry.native.name.clone(), entry);
         Ok(())
     }
@@ -226,21 +225,22 @@ impl Transforms {
     /// It is unknown or refused, failed, panicked, or ran too long.
     pub fn run(&self, name: &str, inputs: Vec<Array>) -> Result<Vec<Array>, CallError> {
         let name = name.to_owned();
-        let (function, limit) = {
+        let (function, limit, overruns) = {
             let registered = self.lock();
             let entry = registered.get(&name).ok_or_else(|| CallError::Unknown { name: name.clone() })?;
-            if entry.overruns >= MAX_OVERRUNS {
-                return Err(CallError::Refused { name, overruns: entry.overruns });
-            }
-            (Arc::clone(&entry.native.function), entry.native.limit.unwrap_or(self.inner.limit))
+            let limit = entry.native.limit.unwrap_or(self.inner.limit);
+            (Arc::clone(&entry.native.function), limit, Arc::clone(&entry.overruns))
         };
         let input_bytes = len_bytes(&inputs);
-        let called = self.inner.pool.run(limit, move || {
+        let called = self.inner.pool.run_counted(&overruns, limit, move || {
             let begun = Instant::now();
             (function(&inputs).map_err(|error| error.to_string()), begun.elapsed())
         });
         self.count(&name, input_bytes, &called);
-        let (result, _) = called.map_err(|source| CallError::Pool { name: name.clone(), source })?;
+        let (result, _) = called.map_err(|source| match source {
+            PoolError::Refused { overruns } => CallError::Refused { name: name.clone(), overruns },
+            source => CallError::Pool { name: name.clone(), source },
+        })?;
         result.map_err(|reason| CallError::Failed { name, reason })
     }
 
@@ -258,10 +258,8 @@ impl Transforms {
         match called {
             Ok((Ok(outputs), time)) => entry.measured.add(input_bytes, len_bytes(outputs), *time),
             Ok((Err(_), _)) => entry.measured.failed += 1,
-            Err(error) => {
-                entry.measured.failed += 1;
-                entry.overruns += u32::from(matches!(error, PoolError::Overrun { .. }));
-            }
+            Err(PoolError::Refused { .. }) => {}
+            Err(_) => entry.measured.failed += 1,
         }
     }
 
