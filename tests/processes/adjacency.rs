@@ -1,6 +1,6 @@
 //! Lists of neighbours asked for by type, where pairs are published by 1, 2 and 4 processes: each subscriber rank knows
 //! how the one becomes the other, and takes its part of what comes out by global index. What each pair becomes alone is
-//! asked of the publisher ranks, by the name that these know it by.
+//! asked of the publisher ranks, by the name that these know it by; and what nobody but these can make, by its type.
 
 use crate::cast::{
     PATIENCE, Stage, even_part, number, publisher_options, shifting_part, subscriber_options,
@@ -35,6 +35,17 @@ struct BondAdjacency {
 struct Heaviest {
     atom: u64,
     degree: u64,
+}
+
+/// What publisher ranks make of their pairs.
+#[derive(flexpath::Record, Clone, Debug, PartialEq)]
+struct Tally {
+    pairs: u64,
+    first: u32,
+}
+
+fn tally(pairs: &[BondPair]) -> Vec<Tally> {
+    pairs.first().map(|pair| Tally { pairs: pairs.len() as u64, first: pair.a }).into_iter().collect()
 }
 
 /// What publisher ranks make of a pair.
@@ -86,7 +97,10 @@ pub(crate) fn publish() {
     let (rank, ranks) = (number("rank"), number("size"));
     let transforms = Transforms::default();
     let native = Native::each_record("named", |pair: &BondPair| Ok(named(pair))).expect("record types");
-    transforms.register(native).expect("registered");
+    let tallies = Native::records("tally", |pairs: &[BondPair]| Ok(tally(pairs))).expect("record types");
+    for native in [native, tallies.per_block()] {
+        transforms.register(native).expect("registered");
+    }
     let options = publisher_options().with_min_subscribers(number("subscribers") as u32);
     let options = options.with_transforms(&transforms);
     let mut publisher = Publisher::open("bonds", options).expect("the stream opens");
@@ -156,8 +170,24 @@ fn check(step: &StepReader, number: u64) {
     }
     let names = step.get_records::<Named>("names", "[2::3]").expect("named by the publisher");
     assert!(names.into_iter().eq(pairs(number).iter().skip(2).step_by(3).map(named)), "step {number}");
+    let names = step.get_records::<Named>("bonds", "[2::3]").expect("named by the publisher");
+    assert!(names.into_iter().eq(pairs(number).iter().skip(2).step_by(3).map(named)), "step {number}");
+    check_tallies(step, &pairs(number));
     let pairs_there = step.view_records::<BondPair>("bonds", "[...]").expect("as they are");
     assert_eq!(&*pairs_there, &*pairs(number));
+}
+
+/// One for each block, in the order of the ranks, which have the pairs one after the other.
+fn check_tallies(step: &StepReader, pairs: &[BondPair]) {
+    let tallies = step.get_records::<Tally>("bonds", "[...]").expect("counted by the publisher");
+    let mut left = pairs;
+    for tally in &tallies {
+        assert_eq!(Some(tally.first), left.first().map(|pair| pair.a), "{tallies:?}");
+        left = &left[tally.pairs as usize..];
+    }
+    assert!(left.is_empty(), "{tallies:?}");
+    let last = step.get_records::<Tally>("bonds", "[-1:]").expect("counted by the publisher");
+    assert_eq!(last[..], tallies[tallies.len() - 1..]);
 }
 
 /// One run, over one kind of link.

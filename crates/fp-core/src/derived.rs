@@ -28,6 +28,9 @@ const DERIVED: &str = "#derived";
 /// What follows the id in the name of the texts that say why there is none.
 const FAILED: &str = "#failed";
 
+/// What follows the id in the name of blocks that were made when somebody asked for them.
+const MADE: &str = "#made";
+
 fn derived_name(id: DerivationId) -> String {
     derived_name_of(&id.to_string())
 }
@@ -44,9 +47,14 @@ pub(crate) fn failed_name_of(what: &str) -> String {
     format!("{what}{FAILED}")
 }
 
+/// What blocks are called that were made of those of a variable when a subscriber asked for them.
+pub(crate) fn made_name_of(variable: &str, transforms: &[String]) -> String {
+    format!("{}{MADE}", fp_transform::made_id(variable, transforms))
+}
+
 /// Whether a variable of a step is one that users do not know.
 pub(crate) fn is_internal(name: &str) -> bool {
-    name.ends_with(DERIVED) || name.ends_with(FAILED)
+    [DERIVED, FAILED, MADE].iter().any(|ending| name.ends_with(ending))
 }
 
 /// Whether results travel as a part of each rank, to be put together where they are read.

@@ -9,6 +9,8 @@ mod destination;
 mod dialling;
 mod inline;
 mod locating;
+mod offers;
+mod questions;
 mod reading;
 
 use crate::error::{Misuse, ReadError};
@@ -26,6 +28,7 @@ use fp_transport::{Keys, LinkError};
 use fp_types::{Epoch, Rank, StepId};
 pub(crate) use inline::{INLINE_BYTES, fetch_inline, locate_inline};
 pub(crate) use locating::locate;
+pub(crate) use offers::{offers, transform};
 pub(crate) use reading::READ_BYTES;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

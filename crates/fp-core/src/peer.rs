@@ -11,7 +11,7 @@ use fp_transport::memory::MapOptions;
 use fp_transport::{
     InFrame, InprocKey, Link, LinkError, MappedSegment, OutFrame, Payload, RemoteMemory, inproc,
 };
-use fp_types::{Fingerprint, Selection, StepId, StepMap, SubscriptionId};
+use fp_types::{Selection, StepId, StepMap, SubscriptionId};
 use std::collections::{BTreeSet, HashMap};
 use std::io::IoSliceMut;
 use std::time::Instant;
@@ -70,8 +70,8 @@ pub(crate) struct DataPeer {
     requested: Option<(u64, usize)>,
     /// Requests that were settled otherwise, whose answers are still to come and to be passed over.
     settled: BTreeSet<u64>,
-    /// The answer to the question for a record type: its canonical bytes, if the owner knows it.
-    pub(crate) described: Option<Option<Vec<u8>>>,
+    /// The answer to a question that is not for pieces.
+    pub(crate) answer: Option<DataMessage>,
 }
 
 impl DataPeer {
@@ -91,7 +91,7 @@ impl DataPeer {
             next_request: 0,
             requested: None,
             settled: BTreeSet::new(),
-            described: None,
+            answer: None,
         }
     }
 
@@ -167,22 +167,25 @@ impl DataPeer {
         Ok(request)
     }
 
-    /// Asks for a record type; the answer is awaited with [`DataPeer::hear`].
-    pub(crate) fn describe(&mut self, fingerprint: Fingerprint, deadline: Instant) -> Result<u64, LinkError> {
+    /// Asks what is not for pieces, under the number that it is given; the answer is awaited with [`DataPeer::hear`].
+    pub(crate) fn ask(
+        &mut self,
+        question: impl FnOnce(u64) -> DataMessage,
+        deadline: Instant,
+    ) -> Result<u64, LinkError> {
         let request = self.next_request;
         self.next_request += 1;
         self.requested = Some((request, 0));
-        let message = DataMessage::Describe { request, fingerprint };
-        self.link.send_all(OutFrame::new(message.encode()), deadline)?;
+        self.link.send_all(OutFrame::new(question(request).encode()), deadline)?;
         Ok(request)
     }
 
-    fn take_described(&mut self, request: u64, schema: Option<Vec<u8>>) -> Heard {
+    fn take_answer(&mut self, request: u64, answer: DataMessage) -> Heard {
         if self.requested.take_if(|(open, _)| *open == request).is_none() {
             self.settled.remove(&request);
             return Heard::News;
         }
-        self.described = Some(schema);
+        self.answer = Some(answer);
         Heard::Answered(request)
     }
 
@@ -222,8 +225,14 @@ impl DataPeer {
                     }
                 }
             }
-            DataMessage::Described { request, schema } => self.take_described(request, schema),
-            DataMessage::Want { .. } | DataMessage::Fetch { .. } | DataMessage::Describe { .. } => {
+            DataMessage::Described { request, .. }
+            | DataMessage::Offers { request, .. }
+            | DataMessage::Transformed { request, .. } => self.take_answer(request, message),
+            DataMessage::Want { .. }
+            | DataMessage::Fetch { .. }
+            | DataMessage::Describe { .. }
+            | DataMessage::AskOffers { .. }
+            | DataMessage::Transform { .. } => {
                 return Err(PeerError::Misbehaved("an owner that asks".to_owned()));
             }
         };

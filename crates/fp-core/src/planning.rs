@@ -6,7 +6,7 @@ use crate::select::{NoSelection, Select};
 use crate::step::StepReader;
 use crate::truth::goes_with;
 use fp_proto::message::ResolveQuery;
-use fp_types::{BlockId, Dtype, MemoryOrder, Shape, StepTable, VariableDef};
+use fp_types::{BlockId, Dtype, MemoryOrder, Shape, StepTable, TableEntry, VariableDef};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,6 +21,11 @@ impl StepReader {
         deadline: Instant,
     ) -> Result<Arc<Planned>, ReadError> {
         let select = selection.into();
+        if let Some(entry) = self.held.there.find(variable) {
+            let planned = self.planned_there(&entry, &select, fill)?;
+            self.check_dtype(&planned, dtype)?;
+            return Ok(planned);
+        }
         if let Some(asked) = self.shared().derived.find(variable) {
             return self.planned_derived(asked, &select, fill, dtype, deadline);
         }
@@ -29,6 +34,18 @@ impl StepReader {
         }
         self.admit(variable)?;
         self.planned_as_put(variable, &select, fill, dtype, deadline)
+    }
+
+    /// The plan for what a publisher made of the step when it was asked for: of this step alone, so it is not kept.
+    fn planned_there(
+        &self,
+        entry: &TableEntry,
+        select: &Select,
+        fill: bool,
+    ) -> Result<Arc<Planned>, ReadError> {
+        let key = self.key(&entry.def.name, select, entry.layout.shape(), fill)?;
+        let planned = Planned::of_layout(entry.def.clone(), &entry.layout, &key);
+        planned.map(Arc::new).map_err(|no_plan| self.no_plan(key, no_plan))
     }
 
     /// The plan for a variable of the step.
@@ -191,6 +208,12 @@ impl StepReader {
         order: MemoryOrder,
         deadline: Instant,
     ) -> Result<Vec<Arc<Planned>>, ReadError> {
+        let there = |&(variable, _): &(&str, BlockId)| self.held.there.find(variable);
+        if let Some(entries) = wanted.iter().map(there).collect::<Option<Vec<_>>>() {
+            let select = |&(_, block): &(&str, BlockId)| Select::from(block).with_order(order);
+            let plan = |(one, entry): (_, Arc<TableEntry>)| self.planned_there(&entry, &select(one), false);
+            return wanted.iter().zip(entries).map(plan).collect();
+        }
         let key = |&(variable, block): &(&str, BlockId)| {
             self.key(variable, &Select::from(block).with_order(order), None, false)
         };

@@ -303,7 +303,7 @@ impl PublisherShared {
         let counters = Arc::new(Counters::default());
         let pool = Pool::new(pool_options(&options));
         let room = Room::of_stream(pool.clone(), options.limit_bytes);
-        let server = Arc::new(Server::new(pool, room, counters.clone()));
+        let server = Server::new(pool, room, counters.clone(), options.transforms.as_ref());
         let role = PublisherRole {
             server: server.clone(),
             events: Events::default(),

@@ -132,6 +132,12 @@ impl Room {
         self.stored_bytes.fetch_add(len_bytes, Ordering::Relaxed);
     }
 
+    /// Whether so many bytes more are within the bounds.
+    pub(crate) fn fits(&self, len_bytes: u64) -> bool {
+        let held = self.stored_bytes.load(Ordering::Relaxed).saturating_add(self.retired_bytes());
+        held.saturating_add(len_bytes) <= self.step_limit_bytes()
+    }
+
     pub(crate) fn ended(&self, step_bytes: u64) {
         self.step_bytes.store(step_bytes, Ordering::Relaxed);
     }

@@ -2,6 +2,7 @@
 //! Payload never enters the machine's lock.
 
 mod ending;
+mod making;
 
 use crate::driver::{DATA_BIT, DataServer};
 use crate::parts::{local_region, wanted_part};
@@ -11,14 +12,16 @@ use crate::served::{Served, Want};
 use crate::statistics::Counters;
 use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedBlock};
 use fp_proto::message::MemberId;
+use fp_transform::Transforms;
 use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, inproc};
 use fp_types::{
     Packing, Part, Region, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId, VariableDef,
 };
+use making::{Makings, Wish};
 use rustix::event::epoll;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Runs at least this long are sent from where they lie; shorter ones are gathered first.
 const GATHER_BYTES: u64 = 4096;
@@ -56,6 +59,7 @@ struct Inner {
     steps: StepMap<StoredStep>,
     links: BTreeMap<u64, Served>,
     next_token: u64,
+    makings: Makings,
 }
 
 /// Blocks and data links of one publisher rank.
@@ -65,14 +69,30 @@ pub(crate) struct Server {
     pub(crate) room: Arc<Room>,
     /// Types of records that were put.
     pub(crate) types: Types,
+    /// What blocks can be sent through.
+    transforms: Option<Transforms>,
     counters: Arc<Counters>,
     epoll: Mutex<Option<OwnedFd>>,
+    me: Weak<Self>,
 }
 
 impl Server {
-    pub(crate) fn new(pool: Pool, room: Arc<Room>, counters: Arc<Counters>) -> Self {
-        let types = Types::default();
-        Self { inner: Mutex::new(Inner::default()), pool, room, types, counters, epoll: Mutex::new(None) }
+    pub(crate) fn new(
+        pool: Pool,
+        room: Arc<Room>,
+        counters: Arc<Counters>,
+        transforms: Option<&Transforms>,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            inner: Mutex::new(Inner::default()),
+            pool,
+            room,
+            types: Types::default(),
+            transforms: transforms.cloned(),
+            counters,
+            epoll: Mutex::new(None),
+            me: me.clone(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -353,7 +373,11 @@ impl Server {
         }
     }
 
-    fn serve(&self, steps: &mut StepMap<StoredStep>, served: &mut Served) -> Result<(), LinkError> {
+    fn serve(
+        &self,
+        (steps, makings): (&mut StepMap<StoredStep>, &mut Makings),
+        (token, served): (u64, &mut Served),
+    ) -> Result<(), LinkError> {
         served.link.flush()?;
         for step in served.drained() {
             if let Some(stored) = steps.get(&step) {
@@ -381,6 +405,15 @@ impl Server {
                     served.count_answer()?;
                     Counters::add(&self.counters.types, 1);
                     served.tell_type(request, self.types.find(fingerprint))?;
+                }
+                DataMessage::AskOffers { request } => {
+                    served.count_answer()?;
+                    self.tell_offers(served, request)?;
+                }
+                DataMessage::Transform { request, step, variable, blocks, transforms } => {
+                    served.count_answer()?;
+                    let wish = Wish { token, request, step, variable, blocks, transforms };
+                    self.wish((steps, makings), served, wish)?;
                 }
                 _ => {
                     return Err(LinkError::Malformed { what: "message of a subscriber", value: 0, limit: 0 });
@@ -440,9 +473,9 @@ impl Server {
 impl DataServer for Server {
     fn ready(&self, token: u64) {
         let mut inner = self.lock();
-        let Inner { steps, links, .. } = &mut *inner;
+        let Inner { steps, links, makings, .. } = &mut *inner;
         let Some(served) = links.get_mut(&token) else { return };
-        match self.serve(steps, served) {
+        match self.serve((steps, makings), (token, served)) {
             Ok(()) => self.watch(token, served),
             Err(error) => {
                 tracing::debug!(%error, "data link closed");

@@ -10,7 +10,7 @@ use crate::error::{Misuse, ReadError};
 use crate::fetch::{self, Get, check_len};
 use crate::patience::{Limit, after};
 use crate::planned::{Planned, is_known};
-use crate::records::{MadeOnce, Transformed};
+use crate::records::{MadeOnce, MadeThere, Transformed};
 use crate::registered::{Fillable, Filled, Place as _};
 use crate::select::Select;
 use crate::selected::Wants;
@@ -38,6 +38,8 @@ pub(crate) struct HeldStep {
     pub(crate) transformed: Transformed,
     /// What publishers are otherwise asked to send through transforms.
     pub(crate) made: MadeOnce,
+    /// What publishers made of it because somebody asked for its type.
+    pub(crate) there: MadeThere,
 }
 
 impl HeldStep {
@@ -57,6 +59,7 @@ impl HeldStep {
             merged: Mutex::default(),
             transformed: Transformed::default(),
             made: MadeOnce::default(),
+            there: MadeThere::default(),
         })
     }
 

@@ -12,7 +12,7 @@ use crate::placing::Placed;
 use crate::planned::Plans;
 use crate::preparing::{cohort_config, prepare};
 use crate::publisher::Events;
-use crate::records::Types;
+use crate::records::{KnownOffers, Types};
 use crate::selected::Selected;
 use crate::statistics::{Counters, Statistics};
 use crate::step::StepReader;
@@ -145,6 +145,8 @@ pub(crate) struct SubscriberShared {
     pub(crate) selected: Arc<Selected>,
     pub(crate) placed: Arc<Placed>,
     pub(crate) types: Types,
+    /// The transforms that the publisher offers.
+    pub(crate) offers: KnownOffers,
     pub(crate) derived: Derived,
     tables: Mutex<Tables>,
 }
@@ -335,6 +337,7 @@ impl SubscriberShared {
             selected,
             placed,
             types: Types::default(),
+            offers: KnownOffers::default(),
             tables: Mutex::new(HashMap::new()),
         });
         Ok((shared, directory))

@@ -1,4 +1,5 @@
-//! A few threads of the process on which asynchronous calls have bytes moved, as somebody's thread must do it.
+//! A few threads of the process on which asynchronous calls have bytes moved, as somebody's thread must do it, and a few
+//! on which publishers wait for transforms that subscribers asked for.
 //!
 //! They start when there is something to do and nobody idle to do it, and end when they have been idle for a while.
 //! No stream has more than a part of them, so that one whose publisher has stopped does not hold up the others.
@@ -29,6 +30,8 @@ pub(crate) trait Task: Send + Sync {
 
 /// The threads and what they have to do.
 pub(crate) struct Workers {
+    /// What its threads are called.
+    name: &'static str,
     inner: Mutex<Inner>,
     news: Condvar,
     idle: Duration,
@@ -44,7 +47,9 @@ struct Inner {
     idle: usize,
 }
 
-static WORKERS: Workers = Workers::new(IDLE);
+static WORKERS: Workers = Workers::new("flexpath-fetch", IDLE);
+/// Apart from those that wait for what is made here: in one process they could wait for each other.
+static MAKERS: Workers = Workers::new("flexpath-make", IDLE);
 
 /// Has a task done.
 ///
@@ -54,11 +59,19 @@ pub(crate) fn submit(task: Arc<dyn Task>) -> std::io::Result<()> {
     WORKERS.submit(task)
 }
 
+/// Has a task of a publisher done that subscribers may wait for.
+///
+/// # Errors
+/// There is no thread, and none can be started.
+pub(crate) fn submit_making(task: Arc<dyn Task>) -> std::io::Result<()> {
+    MAKERS.submit(task)
+}
+
 impl Workers {
-    const fn new(idle: Duration) -> Self {
+    const fn new(name: &'static str, idle: Duration) -> Self {
         let inner =
             Inner { process: 0, queue: VecDeque::new(), running: BTreeMap::new(), threads: 0, idle: 0 };
-        Self { inner: Mutex::new(inner), news: Condvar::new(), idle }
+        Self { name, inner: Mutex::new(inner), news: Condvar::new(), idle }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -89,7 +102,7 @@ impl Workers {
             return Ok(());
         }
         if inner.threads < LIMIT_THREADS {
-            let thread = std::thread::Builder::new().name("flexpath-fetch".to_owned());
+            let thread = std::thread::Builder::new().name(self.name.to_owned());
             thread.spawn(move || self.serve())?;
             inner.threads += 1;
         }
@@ -217,7 +230,7 @@ mod tests {
     }
 
     fn workers(idle: Duration) -> &'static Workers {
-        Box::leak(Box::new(Workers::new(idle)))
+        Box::leak(Box::new(Workers::new("flexpath-test", idle)))
     }
 
     #[test]

@@ -17,6 +17,12 @@ pub const EAGER_BYTES: u64 = 4096;
 pub const LIMIT_DATA_BYTES: usize = 64 << 20;
 /// Blocks or pieces in one message.
 pub const LIMIT_PIECES: usize = 1 << 20;
+/// Transforms that an owner tells of.
+pub const LIMIT_OFFERS: usize = 1024;
+/// Transforms one after the other.
+pub const LIMIT_PATH: usize = 16;
+/// Bytes of a failure in words.
+pub const LIMIT_WORDS_BYTES: usize = 4096;
 
 /// A variable that a subscriber rank will read in every step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,8 +94,64 @@ pub enum GoneReason {
     NoRoom,
 }
 
-/// A message of the data plane.
+/// A type of records by its fingerprint, with its name for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedType {
+    /// What people call it.
+    pub name: String,
+    /// Which it is.
+    pub fingerprint: Fingerprint,
+}
+
+/// A transform that an owner has registered and may run on blocks of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OfferedTransform {
+    /// Its name.
+    pub name: String,
+    /// The type that it takes.
+    pub from: NamedType,
+    /// The type that it gives.
+    pub to: NamedType,
+    /// Nanoseconds for each byte that goes in.
+    pub nanos_per_byte: f64,
+    /// Bytes that come out for each that goes in.
+    pub output_ratio: f64,
+    /// Whether each record is made of one alone.
+    pub is_one_by_one: bool,
+    /// Whether it is to run at the publisher, whoever else knows it.
+    pub is_for_publisher: bool,
+}
+
+/// What transforms made of one block of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeBlock {
+    /// Records.
+    pub count: u64,
+    /// Bytes that they refer to.
+    pub parts_bytes: u64,
+}
+
+/// What came of transforming blocks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TransformOutcome {
+    /// They lie beside the blocks that they were made of, with the same indices, until the step is released.
+    Made {
+        /// The name of the variable that they are blocks of.
+        variable: String,
+        /// Whether each record has the place of the one that it was made of.
+        keeps_places: bool,
+        /// What was made of each block, in the order asked for.
+        blocks: Vec<MadeBlock>,
+    },
+    /// Nothing: why.
+    Failed {
+        /// In words, for people.
+        what: String,
+    },
+}
+
+/// A message of the data plane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DataMessage {
     /// Subscriber: place (or push) these variables in every step from now on. Replaces the last `Want`.
     Want {
@@ -169,6 +231,40 @@ pub enum DataMessage {
         #[serde(with = "serde_bytes")]
         schema: Option<Vec<u8>>,
     },
+    /// Subscriber: the transforms that blocks can be sent through.
+    AskOffers {
+        /// To be named in the answer.
+        request: u64,
+    },
+    /// Owner: all that it has registered for that.
+    Offers {
+        /// The `AskOffers`.
+        request: u64,
+        /// The transforms.
+        transforms: Vec<OfferedTransform>,
+    },
+    /// Subscriber: blocks of records are to go through transforms, to be fetched then.
+    Transform {
+        /// To be named in the answer.
+        request: u64,
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The blocks' indices on their rank.
+        blocks: Vec<u32>,
+        /// The transforms' names, in the order in which they are applied.
+        transforms: Vec<String>,
+    },
+    /// Owner: what came of it.
+    Transformed {
+        /// The `Transform`.
+        request: u64,
+        /// The step.
+        step: StepId,
+        /// What.
+        outcome: TransformOutcome,
+    },
 }
 
 impl DataMessage {
@@ -178,15 +274,28 @@ impl DataMessage {
             Self::Fetch { pieces, .. } | Self::Pushed { pieces, .. } => (pieces.len(), LIMIT_PIECES),
             Self::Placed { blocks, .. } => (blocks.len(), LIMIT_PIECES),
             Self::Described { schema, .. } => (schema.as_ref().map_or(0, Vec::len), MAX_RECORD_TYPE_BYTES),
+            Self::Offers { transforms, .. } => (transforms.len(), LIMIT_OFFERS),
+            Self::Transform { blocks, .. } => (blocks.len(), LIMIT_PIECES),
+            Self::Transformed { outcome: TransformOutcome::Made { blocks, .. }, .. } => {
+                (blocks.len(), LIMIT_PIECES)
+            }
+            Self::Transformed { outcome: TransformOutcome::Failed { what }, .. } => {
+                (what.len(), LIMIT_WORDS_BYTES)
+            }
             Self::SegmentIs { .. }
             | Self::SegmentGone { .. }
             | Self::Pieces { .. }
             | Self::Gone { .. }
+            | Self::AskOffers { .. }
             | Self::Describe { .. } => (0, 0),
         };
         if count > limit {
             return Err("count");
         }
+        self.check_names()
+    }
+
+    fn check_names(&self) -> Result<(), &'static str> {
         let long = |name: &str| name.len() > LIMIT_NAME_BYTES;
         let too_long = match self {
             Self::Want { variables, .. } => variables.iter().any(|wanted| long(&wanted.name)),
@@ -194,12 +303,25 @@ impl DataMessage {
                 pieces.iter().any(|piece| long(&piece.variable))
             }
             Self::Placed { blocks, .. } => blocks.iter().any(|block| long(&block.variable)),
+            Self::Offers { transforms, .. } => {
+                let names = |of: &OfferedTransform| [&of.name, &of.from.name, &of.to.name].map(|of| long(of));
+                transforms.iter().flat_map(names).any(|is_long| is_long)
+            }
+            Self::Transform { variable, transforms, .. } => {
+                if transforms.len() > LIMIT_PATH {
+                    return Err("path");
+                }
+                long(variable) || transforms.iter().any(|name| long(name))
+            }
+            Self::Transformed { outcome: TransformOutcome::Made { variable, .. }, .. } => long(variable),
             Self::SegmentIs { .. }
             | Self::SegmentGone { .. }
             | Self::Pieces { .. }
             | Self::Gone { .. }
+            | Self::AskOffers { .. }
             | Self::Describe { .. }
-            | Self::Described { .. } => false,
+            | Self::Described { .. }
+            | Self::Transformed { .. } => false,
         };
         if too_long { Err("name") } else { Ok(()) }
     }

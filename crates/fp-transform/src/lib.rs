@@ -51,8 +51,8 @@ pub use expression::{
 pub use modules::{Modules, RunModule};
 pub use native::{
     CallError, Cost, DataType, Decision, MAX_PATH, MAX_TRANSFORMS, Measured, Native, NativeError,
-    NativeFunction, PathError, Place, Placement, Reason, RegisterError, TransformOptions, TransformPath,
-    Transforms, record_array,
+    NativeFunction, Offer, Offers, PathError, Place, Placement, Reason, RegisterError, TransformOptions,
+    TransformPath, Transforms, made_id, record_array,
 };
 pub use operation::{Comparison, MAX_BINS, ModuleCall, Operation, OutputType, Reduction};
 pub use policy::{DeployLimits, DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};

@@ -1,62 +1,30 @@
 //! The type of records whose fingerprint is not known yet: a question to somebody who put some.
 
-use super::{Errand, Job};
+use super::questions::Question;
 use crate::error::ReadError;
 use crate::patience::Limit;
-use crate::peer::{Heard, PeerError};
 use crate::subscriber::SubscriberShared;
+use fp_proto::data::DataMessage;
 use fp_types::record::RecordSchema;
 use fp_types::{Epoch, Fingerprint, Rank, StepId};
-use std::time::Instant;
 
 /// Asks an owner for the type of that fingerprint.
 pub(crate) fn describe(
     shared: &SubscriberShared,
-    (step, epoch): (StepId, Option<Epoch>),
+    identity: (StepId, Option<Epoch>),
     (rank, fingerprint): (Rank, Fingerprint),
-    Limit { deadline, given_up }: Limit<'_>,
+    limit: Limit<'_>,
 ) -> Result<RecordSchema, ReadError> {
-    let mut errands = vec![Errand::new(rank, Vec::new())];
-    let mut job = Job { shared, step, epoch, gets: &mut [], started: Instant::now(), deadline, given_up };
-    let outcome = job.describe(&mut errands, fingerprint);
-    job.give_back(&mut errands);
-    outcome
-}
-
-impl Job<'_, '_, '_> {
-    fn describe(
-        &mut self,
-        errands: &mut [Errand],
-        fingerprint: Fingerprint,
-    ) -> Result<RecordSchema, ReadError> {
-        self.link_up(errands)?;
-        let [errand] = errands else { return Err(self.timed_out("nobody".to_owned())) };
-        loop {
-            self.guard(errand, |job, errand| job.ask_type(errand, fingerprint))?;
-            if let Some(answer) = errand.peer.as_mut().and_then(|peer| peer.described.take()) {
-                return checked(answer, fingerprint).map_err(|what| {
-                    errand.peer = None;
-                    let stream = self.shared.stream.clone();
-                    ReadError::PeerMisbehaved { stream, step: self.step, rank: errand.rank, what }
-                });
-            }
-        }
-    }
-
-    /// Asks if nothing was asked yet, and hears until the answer is here.
-    fn ask_type(&mut self, errand: &mut Errand, fingerprint: Fingerprint) -> Result<(), PeerError> {
-        if errand.request.is_none() {
-            let Some(peer) = &mut errand.peer else { return Ok(()) };
-            errand.request = Some(peer.describe(fingerprint, self.deadline)?);
-        }
-        while let Some(heard) = self.hear(errand)? {
-            if matches!(heard, Heard::Answered(request) if errand.request == Some(request)) {
-                errand.request = None;
-                return Ok(());
-            }
-        }
-        self.await_peer(errand, self.deadline)
-    }
+    let read = |_, answer| match answer {
+        DataMessage::Described { schema, .. } => checked(schema, fingerprint),
+        _ => Err("something else, asked for a type of records".to_owned()),
+    };
+    let ask = |_, request| DataMessage::Describe { request, fingerprint };
+    let mut told = Question { ask: &ask, read: &read }.of(shared, identity, &[rank], limit)?;
+    told.remove(&rank).ok_or_else(|| {
+        let (stream, what) = (shared.stream.clone(), "it told no type of records".to_owned());
+        ReadError::PeerMisbehaved { stream, step: identity.0, rank, what }
+    })
 }
 
 /// The type, if the owner told it and it is the one that was asked for.
@@ -72,7 +40,6 @@ fn checked(answer: Option<Vec<u8>>, fingerprint: Fingerprint) -> Result<RecordSc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fp_proto::data::DataMessage;
     use fp_types::Dtype;
     use fp_types::record::{Field, MAX_RECORD_TYPE_BYTES, RecordType};
 

@@ -7,6 +7,7 @@
 //! | `types` | types that were put or heard of, and the conversions between them: each worked out once |
 //! | `reading`, `whole` | taking records, as they lie or as another type; those with lists and texts |
 //! | `route`, `through` | the cheapest way to a type over registered transforms; taking it, once in a step |
+//! | `there` | the same over transforms that the publisher offers, made there when they are asked for |
 //! | `filling` | taking records into memory of the caller's |
 //! | `asked`, `received` | what publishers are asked to send through transforms of theirs; reading it |
 //! | `wanted` | types that must be there for a subscriber to attach |
@@ -27,6 +28,7 @@ mod reading;
 mod received;
 mod route;
 mod set;
+mod there;
 mod through;
 mod types;
 mod variables;
@@ -42,6 +44,7 @@ pub(crate) use providing::list;
 pub use providing::{Fit, Misfit, Provided};
 pub use reading::RecordProblem;
 pub use set::RecordSet;
+pub(crate) use there::{KnownOffers, MadeThere};
 pub use through::TransformProblem;
 pub(crate) use through::Transformed;
 use through::only_block;

@@ -2,7 +2,8 @@
 //! anything of it is taken.
 
 use super::TransformedVariable;
-use super::route::{Route, expected_bytes};
+use super::route::{Route, Way};
+use super::there::There;
 use crate::ahead::look_ahead;
 use crate::error::{Misuse, ReadError};
 use crate::patience::{Limit, after};
@@ -11,7 +12,7 @@ use crate::step::StepReader;
 use crate::subscriber::Subscriber;
 use fp_transform::{PathError, TransformPath};
 use fp_types::record::{Conversion, Difference, Incompatible, Loss, Record, RecordSchema, differences};
-use fp_types::{ArrayKind, Rank, Selection, TableEntry, VariableDef};
+use fp_types::{ArrayKind, Fingerprint, Rank, Selection, TableEntry, VariableDef};
 use std::cmp::Ordering;
 use std::fmt;
 use std::time::Instant;
@@ -39,13 +40,19 @@ pub enum Fit {
     /// Transforms that this process knows lead there, by the cheapest path; where it begins or ends with another type
     /// of the same meaning, records are converted there.
     Through(TransformPath),
+    /// Transforms that the publisher registered lead there: its ranks make them of their blocks when they are asked for, and
+    /// only what comes out crosses.
+    ThroughPublisher(TransformPath),
 }
 
 impl Fit {
     /// What orders them: the best first, and of paths the cheapest.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
-            (Self::Through(one), Self::Through(other)) => one.compare(other),
+            (
+                Self::Through(one) | Self::ThroughPublisher(one),
+                Self::Through(other) | Self::ThroughPublisher(other),
+            ) => one.compare(other),
             (one, other) => one.rank().cmp(&other.rank()),
         }
     }
@@ -54,7 +61,7 @@ impl Fit {
         match self {
             Self::Same => 0,
             Self::Converted { .. } => 1,
-            Self::Through(_) => 2,
+            Self::Through(_) | Self::ThroughPublisher(_) => 2,
         }
     }
 }
@@ -68,6 +75,7 @@ impl fmt::Display for Fit {
                 differences.iter().try_for_each(|difference| write!(f, "\n  {difference}"))
             }
             Self::Through(path) => path.fmt(f),
+            Self::ThroughPublisher(path) => write!(f, "{path}, by the publisher"),
         }
     }
 }
@@ -81,7 +89,7 @@ pub enum Misfit {
     NoRecords(String, String),
     /// Its records have no conversion to that type.
     Incompatible(String, Incompatible),
-    /// The same, nor do the transforms lead there that this process knows.
+    /// The same, nor do the transforms lead there that this process or the publisher knows.
     NoPath(String, Incompatible, PathError),
     /// The publisher was asked to send it through a transform of its own, and did not: why.
     NotTransformed(String, String),
@@ -109,7 +117,8 @@ pub(crate) fn list(refused: &[Misfit]) -> String {
 impl Subscriber {
     /// The variables that provide records of this Rust type, those that fit best first: as they are, converted, or
     /// through transforms that this process registered
-    /// ([`SubscriberOptions::with_transforms`](crate::SubscriberOptions::with_transforms)). Waits until the first step is
+    /// ([`SubscriberOptions::with_transforms`](crate::SubscriberOptions::with_transforms)) or the publisher did
+    /// ([`PublisherOptions::with_transforms`](crate::PublisherOptions::with_transforms)). Waits until the first step is
     /// here, at most `open_timeout`; that step is still the next one.
     ///
     /// # Errors
@@ -148,6 +157,7 @@ impl StepReader {
         limit: Limit<'_>,
     ) -> Result<Vec<Provided>, ReadError> {
         self.shared().types.learn_anyway(wanted);
+        self.shared().offers.forget();
         let (mut provided, mut refused) = (Vec::new(), Vec::new());
         let is_asked = |name: &str| only.is_none_or(|only| only == name);
         for entry in self.table(limit.deadline)?.entries().iter().filter(|entry| is_known(&entry.def)) {
@@ -188,11 +198,16 @@ impl StepReader {
             return Ok(Err(Misfit::NoRecords(variable, def.dtype.to_string())));
         }
         let found = self.type_of(def, None, limit)?;
-        let fit = self.fit_of(&found, wanted, expected_bytes(def, &entry.layout));
-        Ok(fit.map_err(|(why, path)| match path {
-            None => Misfit::Incompatible(variable, why),
-            Some(path) => Misfit::NoPath(variable, why, path),
-        }))
+        let why = match fit(&found, wanted) {
+            Ok(fit) => return Ok(Ok(fit)),
+            Err(why) => why,
+        };
+        Ok(match self.way(entry, (&found, wanted), Loss::Refused, limit)? {
+            Ok(Way::Here(Route { path, .. })) => Ok(Fit::Through(path)),
+            Ok(Way::There(There { path, .. })) => Ok(Fit::ThroughPublisher(path)),
+            Err(None) => Err(Misfit::Incompatible(variable, why)),
+            Err(Some(path)) => Err(Misfit::NoPath(variable, why, path)),
+        })
     }
 
     /// The names of what was subscribed to and is there.
@@ -201,20 +216,6 @@ impl StepReader {
         names.retain(|name| self.held.wants.contains(name));
         names.extend(self.shared().options.transformed.iter().map(|asked| asked.name.clone()));
         Ok(names)
-    }
-
-    /// How well records of so many bytes fit, or why they do not.
-    fn fit_of(
-        &self,
-        found: &RecordSchema,
-        wanted: &RecordSchema,
-        len_bytes: u64,
-    ) -> Result<Fit, (Incompatible, Option<PathError>)> {
-        fit(found, wanted).or_else(|why| match self.route((found, wanted), len_bytes, Loss::Refused) {
-            Some(Ok(Route { path, .. })) => Ok(Fit::Through(path)),
-            Some(Err(no_path)) => Err((why, Some(no_path))),
-            None => Err((why, None)),
-        })
     }
 
     /// The type of a variable's records: asked for once, of this rank or of any that put some.
@@ -227,16 +228,11 @@ impl StepReader {
         let Some(id) = &def.record else {
             return Err(self.problem(&def.name, super::RecordProblem::NoRecords(def.dtype)));
         };
-        let types = &self.shared().types;
-        let schema = match types.find(id.fingerprint) {
+        let schema = match self.shared().types.find(id.fingerprint) {
             Some(known) => known,
             None => {
                 let rank = rank.map_or_else(|| self.any_owner(def, limit), Ok)?;
-                let owner = (rank, id.fingerprint);
-                let schema = crate::fetch::describe(self.shared(), self.identity(), owner, limit)?;
-                crate::statistics::Counters::add(&self.shared().counters.types, 1);
-                types.learn_anyway(&schema);
-                schema
+                self.type_at(id.fingerprint, rank, limit)?
             }
         };
         if schema.size_bytes() as u64 != id.size_bytes {
@@ -244,6 +240,23 @@ impl StepReader {
             let what = format!("records of {} bytes, said to be {}", schema.size_bytes(), id.size_bytes);
             return Err(ReadError::PeerMisbehaved { stream, step, rank, what });
         }
+        Ok(schema)
+    }
+
+    /// The type of that fingerprint: asked for once, of a rank that knows it.
+    pub(super) fn type_at(
+        &self,
+        fingerprint: Fingerprint,
+        rank: Rank,
+        limit: Limit<'_>,
+    ) -> Result<RecordSchema, ReadError> {
+        let types = &self.shared().types;
+        if let Some(known) = types.find(fingerprint) {
+            return Ok(known);
+        }
+        let schema = crate::fetch::describe(self.shared(), self.identity(), (rank, fingerprint), limit)?;
+        crate::statistics::Counters::add(&self.shared().counters.types, 1);
+        types.learn_anyway(&schema);
         Ok(schema)
     }
 
@@ -262,7 +275,7 @@ impl StepReader {
     }
 
     /// A rank that put a block of the variable.
-    fn any_owner(&self, def: &VariableDef, limit: Limit<'_>) -> Result<Rank, ReadError> {
+    pub(super) fn any_owner(&self, def: &VariableDef, limit: Limit<'_>) -> Result<Rank, ReadError> {
         let table = self.table(limit.deadline)?;
         let shape = table.entry(&def.name).and_then(|entry| entry.layout.shape().copied());
         let corner = shape.filter(|shape| shape.element_count() > 0).map(|shape| shape.dims().zeros_like());

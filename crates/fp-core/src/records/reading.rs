@@ -1,5 +1,6 @@
 //! Taking records: as they lie where the types are equal, converted where they are compatible.
 
+use super::route::Way;
 use super::set::Memory;
 use super::{RecordBlockError, RecordSet, plain_schema};
 use crate::error::ReadError;
@@ -60,7 +61,9 @@ impl StepReader {
     /// (to any with [`Select::with_conversion`]). Where there is no conversion, transforms of
     /// [`SubscriberOptions::with_transforms`](crate::SubscriberOptions::with_transforms) are looked for that lead to the
     /// type: by the cheapest path of them all records are transformed, once in a step however often they are asked for,
-    /// and the selection is of what comes out. Selections of blocks and ranks say what goes in instead.
+    /// and the selection is of what comes out. Selections of blocks and ranks say what goes in instead. The publisher's
+    /// own ([`PublisherOptions::with_transforms`](crate::PublisherOptions::with_transforms)) count as well: its ranks run
+    /// them, block by block, when they are first asked for in a step, and only what comes out crosses.
     ///
     /// # Errors
     /// As [`StepReader::get`]; no conversion, with everything that the types differ in; values that are none; a
@@ -93,12 +96,14 @@ impl StepReader {
         let wanted = plain_schema::<T>().map_err(|error| self.problem(variable, error.into()))?;
         let select = selection.into();
         if let Some(set) = self.by_transforms(variable, &select, Some(&wanted), limit)? {
-            let mut records = vec![T::zeroed(); set.count()];
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut records);
-            bytes.copy_from_slice(set.as_bytes());
-            return Ok(View::of_vec(records, self.held.clone()));
+            return Ok(self.view_of(&set));
         }
-        let matched = self.matched(variable, select, Some(&wanted), limit)?;
+        let matched = match self.matched(variable, select.clone(), Some(&wanted), limit) {
+            Ok(matched) => matched,
+            Err(error) => {
+                return Ok(self.view_of(&self.or_there(variable, &select, Some(&wanted), error, limit)?));
+            }
+        };
         if matched.conversion.is_none()
             && let Some(payload) = self.placed(&matched.planned, limit)?
             && let Some(view) = View::of_payload(payload, self.held.clone())
@@ -117,6 +122,13 @@ impl StepReader {
             }
         }
         Ok(View::of_vec(records, self.held.clone()))
+    }
+
+    fn view_of<T: Pod>(&self, set: &RecordSet) -> View<T> {
+        let mut records = vec![T::zeroed(); set.count()];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut records);
+        bytes.copy_from_slice(set.as_bytes());
+        View::of_vec(records, self.held.clone())
     }
 
     /// The selected records, of whatever type the publisher gave them: for those who learn it at run time. Not copied
@@ -148,9 +160,27 @@ impl StepReader {
         wanted: Option<&RecordSchema>,
         limit: Limit<'_>,
     ) -> Result<RecordSet, ReadError> {
-        match self.by_transforms(variable, &select, wanted, limit)? {
-            Some(set) => Ok(set),
-            None => self.take_as_put(variable, select, wanted, limit),
+        if let Some(set) = self.by_transforms(variable, &select, wanted, limit)? {
+            return Ok(set);
+        }
+        let taken = self.take_as_put(variable, select.clone(), wanted, limit);
+        taken.or_else(|error| self.or_there(variable, &select, wanted, error, limit))
+    }
+
+    /// What the publisher's transforms make of records that have no conversion to the type that is wanted, if they can.
+    fn or_there(
+        &self,
+        variable: &str,
+        select: &Select,
+        wanted: Option<&RecordSchema>,
+        error: ReadError,
+        limit: Limit<'_>,
+    ) -> Result<RecordSet, ReadError> {
+        match (&error, wanted) {
+            (ReadError::Incompatible { .. }, Some(wanted)) => {
+                self.by_ways(variable, select, wanted, limit)?.ok_or(error)
+            }
+            _ => Err(error),
         }
     }
 
@@ -163,10 +193,27 @@ impl StepReader {
         wanted: Option<&RecordSchema>,
         limit: Limit<'_>,
     ) -> Result<Option<RecordSet>, ReadError> {
-        let Some(wanted) = wanted else { return Ok(None) };
+        match wanted.filter(|_| self.shared().options.transforms.is_some()) {
+            Some(wanted) => self.by_ways(variable, select, wanted, limit),
+            // Those of the publisher are looked for when nothing else leads there.
+            None => Ok(None),
+        }
+    }
+
+    fn by_ways(
+        &self,
+        variable: &str,
+        select: &Select,
+        wanted: &RecordSchema,
+        limit: Limit<'_>,
+    ) -> Result<Option<RecordSet>, ReadError> {
         let loss = select.loss().unwrap_or(Loss::Refused);
-        let Some(route) = self.route_to(variable, wanted, loss, limit)? else { return Ok(None) };
-        self.through(variable, select, wanted, &route, limit).map(Some)
+        let set = match self.way_to(variable, wanted, loss, limit)? {
+            None => return Ok(None),
+            Some(Way::Here(route)) => self.through(variable, select, wanted, &route, limit),
+            Some(Way::There(there)) => self.made_there(variable, select, wanted, &there, limit),
+        };
+        set.map(Some)
     }
 
     /// The selected records as they were put, or converted.

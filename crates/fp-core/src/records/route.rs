@@ -1,12 +1,14 @@
-//! The way from the type of a variable's records to the one that is wanted, over transforms that this process knows.
+//! The way from the type of a variable's records to the one that is wanted, over registered transforms: those that this
+//! process knows, and on which side, where the publisher knows some too.
 
+use super::there::There;
 use crate::error::ReadError;
 use crate::patience::Limit;
 use crate::statistics::Counters;
 use crate::step::StepReader;
-use fp_transform::{DataType, PathError, TransformPath, Transforms};
+use fp_transform::{DataType, PathError, Placement, TransformPath, Transforms};
 use fp_types::record::{Conversion, Incompatible, Loss, RecordSchema};
-use fp_types::{Layout, VariableDef};
+use fp_types::{Layout, TableEntry, VariableDef};
 use std::sync::Arc;
 
 /// For how many bytes a path is chosen where their number is not known.
@@ -28,24 +30,39 @@ pub(super) struct Route {
     pub(super) is_one_by_one: bool,
 }
 
+/// A way to a type, on one side or the other.
+pub(super) enum Way {
+    /// Over transforms that this process knows.
+    Here(Route),
+    /// Over transforms that the publisher offers.
+    There(There),
+}
+
 /// Types between which a path is looked for.
 type Ends<'a> = (&'a RecordSchema, &'a RecordSchema);
 
+impl Route {
+    /// Whether a transform on it is to run where its result is wanted.
+    fn is_for_subscriber(&self) -> bool {
+        let native = |name: &str| self.transforms.native(name);
+        let is = |name: &str| native(name).is_some_and(|of| of.placement == Placement::Subscriber);
+        self.path.steps.iter().any(|(name, ..)| is(name))
+    }
+}
+
 impl StepReader {
-    /// The way to the type that is wanted, if the variable's records are of another, have no conversion to it, and
-    /// registered transforms lead there.
-    pub(super) fn route_to(
+    /// The way to the type that is wanted over transforms that this process knows, or the publisher if that is the side
+    /// for it; if the variable's records are of another type and have no conversion to it.
+    pub(super) fn way_to(
         &self,
         variable: &str,
         wanted: &RecordSchema,
         loss: Loss,
         limit: Limit<'_>,
-    ) -> Result<Option<Route>, ReadError> {
+    ) -> Result<Option<Way>, ReadError> {
         let shared = self.shared();
-        if shared.options.transforms.is_none() || shared.derived.find(variable).is_some() {
-            return Ok(None);
-        }
-        if shared.options.transformed_variable(variable).is_some() {
+        if shared.derived.find(variable).is_some() || shared.options.transformed_variable(variable).is_some()
+        {
             return Ok(None);
         }
         self.admit(variable)?;
@@ -58,12 +75,36 @@ impl StepReader {
         if found == *wanted || self.conversion(&found, wanted, loss).is_ok() {
             return Ok(None);
         }
-        let len_bytes = expected_bytes(&entry.def, &entry.layout);
-        Ok(self.route((&found, wanted), len_bytes, loss).and_then(Result::ok))
+        Ok(self.way(entry, (&found, wanted), loss, limit)?.ok())
+    }
+
+    /// The way from one type to another, or why there is none, if any transforms are known at all.
+    ///
+    /// Where both sides know one, that counts which transforms of either say of their side; else the publisher's is taken if
+    /// it is expected to make the records fewer bytes.
+    pub(super) fn way(
+        &self,
+        entry: &TableEntry,
+        ends: Ends<'_>,
+        loss: Loss,
+        limit: Limit<'_>,
+    ) -> Result<Result<Way, Option<PathError>>, ReadError> {
+        let here = match self.route(ends, expected_bytes(&entry.def, &entry.layout), loss) {
+            Some(Ok(route)) if route.is_for_subscriber() => return Ok(Ok(Way::Here(route))),
+            here => here,
+        };
+        let there = self.there(entry, ends, loss, limit)?;
+        Ok(match (here, there) {
+            (Some(Ok(_)), Ok(there)) if there.is_for_publisher || there.shrinks() => Ok(Way::There(there)),
+            (Some(Ok(route)), _) => Ok(Way::Here(route)),
+            (_, Ok(there)) => Ok(Way::There(there)),
+            (Some(Err(error)), Err(_)) => Err(Some(error)),
+            (None, Err(error)) => Err(error),
+        })
     }
 
     /// The cheapest way for so many bytes; nothing where no transforms are known, or why none leads there.
-    pub(super) fn route(
+    fn route(
         &self,
         (found, wanted): Ends<'_>,
         len_bytes: u64,

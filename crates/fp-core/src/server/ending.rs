@@ -1,5 +1,6 @@
 //! How steps and data links end: no memory is lent again that somebody may still see.
 
+use super::making::forget;
 use super::{Inner, Server};
 use fp_transport::inproc;
 use fp_types::StepId;
@@ -11,6 +12,7 @@ impl Server {
         // Before its memory can be lent again.
         inner.end_reads_of(step, retire);
         let Some(stored) = inner.steps.remove(&step) else { return };
+        forget(&mut inner.makings, step);
         drop(inner);
         for key in stored.exported.values() {
             inproc::withdraw(*key);
@@ -69,7 +71,7 @@ mod tests {
     const LEN_BYTES: usize = 100_000;
 
     /// A publisher's server, the link that it serves, with faults, and the other end.
-    fn served(faults: Faults) -> (Server, Link) {
+    fn served(faults: Faults) -> (Arc<Server>, Link) {
         let mut listener = Listener::bind(ListenOptions::new(7)).expect("it listens");
         let (contact, deadline) = (listener.contact().clone(), Instant::now() + Duration::from_secs(30));
         let policy = TransportPolicy::only(TransportKind::Tcp);
@@ -86,7 +88,7 @@ mod tests {
         link.set_faults(faults);
         let pool = Pool::new(PoolOptions::default());
         let room = Room::of_stream(pool.clone(), 1 << 30);
-        let server = Server::new(pool, room, Arc::new(Counters::default()));
+        let server = Server::new(pool, room, Arc::new(Counters::default()), None);
         let set = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a set");
         server.add_link(link, rustix::fd::AsFd::as_fd(&set));
         (server, dialling.join().expect("no panic").expect("the dial succeeds"))

@@ -1,4 +1,5 @@
-/* A publisher offers C functions by name: records are sent through them as they are put, and only the results cross. */
+/* A publisher offers C functions: records are sent through them as they are put where they are asked for by name, when they
+ * are asked for where it is by type, and only the results cross. */
 #include "ends.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -280,6 +281,36 @@ static void check_cost(flexpath_schema *hits, flexpath_schema *marks, flexpath_v
     MUST(flexpath_schema_free(between));
 }
 
+/* A type that only the publisher can make, asked for as it is: nobody says by what. */
+static void check_by_type(flexpath_schema *hits, flexpath_schema *marks, flexpath_variable *variable)
+{
+    flexpath_transforms *offered;
+    flexpath_options *offering;
+    flexpath_provided provided;
+    flexpath_step *step;
+    mark firsts[2];
+    uint64_t count;
+    MUST(flexpath_transforms_create(0, &offered));
+    MUST(flexpath_transforms_add(offered, "one", hits, marks, first, NULL, &ones[0]));
+    MUST(flexpath_transforms_set_per_block(offered, "one"));
+    MUST(flexpath_options_create(&offering));
+    MUST(flexpath_options_set_transforms(offering, offered));
+    MUST(flexpath_publisher_open("typed", offering, &publisher));
+    MUST(flexpath_subscriber_open("typed", NULL, &subscriber));
+    MUST(flexpath_publisher_wait_for_subscribers(publisher, 1, 60000, NULL));
+    publish(5, variable);
+    MUST(flexpath_subscriber_of(subscriber, marks, &provided, 1, &count));
+    CHECK(count == 1 && !strcmp(provided.variable, "hits") && provided.is_converted);
+    CHECK(strstr(provided.differences, "-[one: ") && strstr(provided.differences, ", by the publisher"));
+    step = next_step();
+    MUST(flexpath_step_get_records(step, "hits", NULL, marks, firsts, 2));
+    CHECK(firsts[0].id == made(5, 0).id + 1 && firsts[1].id == made(5, HALF).id + 1);
+    MUST(flexpath_step_release(step));
+    close_ends();
+    MUST(flexpath_options_free(offering));
+    MUST(flexpath_transforms_free(offered));
+}
+
 int main(void)
 {
     flexpath_schema *hits = hit_schema(), *marks = mark_schema("Mark", "mark");
@@ -320,6 +351,7 @@ int main(void)
     is_over = 1;
     close_ends();
     check_cost(hits, marks, variable);
+    check_by_type(hits, marks, variable);
     MUST(flexpath_transforms_free(own));
     MUST(flexpath_variable_free(variable));
     MUST(flexpath_schema_free(hits));

@@ -1,7 +1,10 @@
 //! An example of every message, with every kind of part somewhere.
 
 use fp_proto::config::{ContactText, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
-use fp_proto::data::{DataMessage, GoneReason, Piece, Place, PlacedBlock, WantedVariable};
+use fp_proto::data::{
+    DataMessage, GoneReason, MadeBlock, NamedType, OfferedTransform, Piece, Place, PlacedBlock,
+    TransformOutcome, WantedVariable,
+};
 use fp_proto::message::{
     Assignment, ChangeId, ChangeKind, Decision, MemberId, Message, NoTable, ReadyReport, ResolveQuery,
     ScalarValue,
@@ -289,5 +292,38 @@ pub(crate) fn data() -> Vec<DataMessage> {
     messages.extend(gone.map(|reason| DataMessage::Gone { request: 11, step: STEP, reason }));
     messages.push(DataMessage::Describe { request: 12, fingerprint: Fingerprint([7; 16]) });
     messages.extend([None, Some(vec![1, 0, 9])].map(|schema| DataMessage::Described { request: 12, schema }));
+    messages.extend(transforms());
     messages
+}
+
+/// What is asked and told of transforms at the publisher.
+fn transforms() -> Vec<DataMessage> {
+    let named =
+        |name: &str, number| NamedType { name: name.to_owned(), fingerprint: Fingerprint([number; 16]) };
+    let offered = OfferedTransform {
+        name: "adjacency".to_owned(),
+        from: named("BondPair", 7),
+        to: named("BondAdjacency", 8),
+        nanos_per_byte: 1.5,
+        output_ratio: 0.25,
+        is_one_by_one: false,
+        is_for_publisher: true,
+    };
+    let blocks = vec![MadeBlock { count: 10, parts_bytes: 0 }, MadeBlock { count: 0, parts_bytes: 300 }];
+    let made = TransformOutcome::Made { variable: "0807#made".to_owned(), keeps_places: false, blocks };
+    let failed = TransformOutcome::Failed { what: "no such transform".to_owned() };
+    let answer = |outcome| DataMessage::Transformed { request: 14, step: STEP, outcome };
+    vec![
+        DataMessage::AskOffers { request: 13 },
+        DataMessage::Offers { request: 13, transforms: vec![offered] },
+        DataMessage::Transform {
+            request: 14,
+            step: STEP,
+            variable: "bonds".to_owned(),
+            blocks: vec![0, 3],
+            transforms: vec!["adjacency".to_owned()],
+        },
+        answer(made),
+        answer(failed),
+    ]
 }

@@ -1,10 +1,12 @@
 //! Transforms that a program registers: Rust functions by name and by the types that they lead from and to.
 
+mod offers;
 mod path;
 mod placement;
 mod records;
 mod transforms;
 
+pub use offers::{Offer, Offers, made_id};
 pub use path::{MAX_PATH, PathError, TransformPath};
 pub use placement::{Decision, Measured, Place, Placement, Reason};
 pub use records::record_array;

@@ -203,7 +203,7 @@ impl Transforms {
             return Err(RegisterError::TooMany);
         }
         if let Some((from, to)) = &native.types {
-            check_pair(&registered, &native.name, from, to)?;
+            check_pair(&legs(&registered), &native.name, from, to)?;
         }
         let entry = Entry { native, measured: Measured::default(), overruns: Arc::default() };
         registered.insert(entry.native.name.clone(), entry);
@@ -336,7 +336,7 @@ fn legs(registered: &BTreeMap<String, Entry>) -> Vec<Leg<'_>> {
     legs
 }
 
-fn check_cost(name: &str, cost: Cost) -> Result<(), RegisterError> {
+pub(super) fn check_cost(name: &str, cost: Cost) -> Result<(), RegisterError> {
     let is_number = |number: f64| number.is_finite() && number >= 0.0;
     if is_number(cost.nanos_per_byte) && is_number(cost.output_ratio) {
         return Ok(());
@@ -345,13 +345,12 @@ fn check_cost(name: &str, cost: Cost) -> Result<(), RegisterError> {
     Err(RegisterError::Cost { name: name.to_owned(), nanos_per_byte, output_ratio })
 }
 
-fn check_pair(
-    registered: &BTreeMap<String, Entry>,
+pub(super) fn check_pair(
+    legs: &[Leg<'_>],
     name: &str,
     from: &DataType,
     to: &DataType,
 ) -> Result<(), RegisterError> {
-    let legs = legs(registered);
     let same = |leg: &&Leg<'_>| {
         (leg.from.fingerprint(), leg.to.fingerprint()) == (from.fingerprint(), to.fingerprint())
     };
@@ -359,7 +358,7 @@ fn check_pair(
         let (from, to, by) = (from.to_string(), to.to_string(), leg.name.to_owned());
         return Err(RegisterError::PairTaken { from, to, by });
     }
-    match connection(&legs, to, from) {
+    match connection(legs, to, from) {
         None => Ok(()),
         Some(through) => {
             let through = through.into_iter().map(str::to_owned).collect();
