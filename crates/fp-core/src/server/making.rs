@@ -62,6 +62,8 @@ enum MakeProblem {
     Array(#[from] DeriveError),
     #[error(transparent)]
     Records(#[from] RecordBlockError),
+    #[error("the step is gone")]
+    Gone,
     #[error("too many types of records were put here")]
     TooManyTypes,
     #[error("no room for {len_bytes} bytes of results: live steps take all that this stream may hold")]
@@ -72,7 +74,17 @@ enum MakeProblem {
 struct Source {
     index: u32,
     region: Region,
-    records: Payload,
+    fixed: Payload,
+    /// What the fixed parts refer to.
+    parts: Option<Payload>,
+}
+
+impl Source {
+    /// A copy: a transform that is stuck keeps what it got, which must never be memory that another step is put into.
+    fn records(&self) -> Payload {
+        let parts = self.parts.as_ref().map(Payload::as_slice).unwrap_or_default();
+        Payload::from_owner([self.fixed.as_slice(), parts].concat())
+    }
 }
 
 struct MadeOne {
@@ -106,10 +118,11 @@ impl Task for MakeTask {
     }
 
     fn run(&self) {
-        let made = self.make();
-        if let Some(server) = self.server.upgrade() {
-            server.made(self, made);
-        }
+        // Of a step that went while this waited for a thread nothing is made any more.
+        let is_wanted = |server: &Arc<Server>| server.lock().steps.contains_key(&self.step);
+        let Some(server) = self.server.upgrade() else { return };
+        let made = if is_wanted(&server) { self.make() } else { Err(MakeProblem::Gone) };
+        server.made(self, made);
     }
 
     fn is_withdrawn(&self) -> bool {
@@ -153,7 +166,7 @@ impl MakeTask {
 
     fn make_one(&self, source: &Source, legs: &[Applying], keeps: bool) -> Result<MadeOne, MakeProblem> {
         let mut shape = Shape::new(*source.region.count()).map_err(DeriveError::from)?;
-        let (mut bytes, mut count, mut schema) = (source.records.clone(), 0, &self.schema);
+        let (mut bytes, mut count, mut schema) = (source.records(), 0, &self.schema);
         for leg in legs {
             let applied = leg.run((shape, self.def.order), bytes)?;
             (count, schema) = (applied.count, &leg.given);
@@ -241,11 +254,8 @@ impl Server {
         let source = |&index: &u32| {
             let block = find(&wish.variable, index)?;
             let parts = parts.as_ref().and_then(|parts| find(&parts.name, index));
-            // A transform that is stuck keeps what it got: never memory that another step is to be put into.
-            let mut bytes = block.payload.as_slice().to_vec();
-            bytes.extend_from_slice(parts.map(|parts| parts.payload.as_slice()).unwrap_or_default());
-            let records = Payload::from_owner(bytes);
-            Some(Source { index, region: block.region, records })
+            let (fixed, parts) = (block.payload.clone(), parts.map(|parts| parts.payload.clone()));
+            Some(Source { index, region: block.region, fixed, parts })
         };
         let sources = missing.iter().map(source).collect::<Option<Vec<_>>>()?;
         let (server, transforms) = (self.me.clone(), self.transforms.clone());
