@@ -52,6 +52,11 @@ pub(crate) fn made_name_of(variable: &str, transforms: &[String]) -> String {
     format!("{}{MADE}", fp_transform::made_id(variable, transforms))
 }
 
+/// Whether blocks of such a variable, or what they refer to, are made only when somebody asks for them.
+pub(crate) fn is_made_when_asked(name: &str) -> bool {
+    fp_types::VariableDef::base_name(name).ends_with(MADE)
+}
+
 /// Whether a variable of a step is one that users do not know.
 pub(crate) fn is_internal(name: &str) -> bool {
     [DERIVED, FAILED, MADE].iter().any(|ending| name.ends_with(ending))

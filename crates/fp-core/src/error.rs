@@ -409,7 +409,9 @@ impl ReadError {
     pub(crate) fn renamed(mut self, name: &str) -> Self {
         match &mut self {
             Self::Misuse { source, .. } => source.rename(name),
-            Self::Plan { variable, .. } => name.clone_into(variable),
+            Self::Plan { variable, .. }
+            | Self::Records { variable, .. }
+            | Self::Incompatible { variable, .. } => name.clone_into(variable),
             _ => {}
         }
         self

@@ -13,6 +13,7 @@ mod offers;
 mod questions;
 mod reading;
 
+use crate::derived::is_made_when_asked;
 use crate::error::{Misuse, ReadError};
 use crate::owners::{Checkout, LIMIT_LINKS, Owners};
 use crate::patience::{Limit, Patience};
@@ -271,6 +272,8 @@ impl Job<'_, '_, '_> {
             let name = planned.def.name.as_str();
             (name.to_owned(), planned.element_size, self.shared.standing(name))
         };
+        // What is made when it is asked for never comes of itself.
+        let planned = planned.filter(|planned| !is_made_when_asked(&planned.def.name));
         let wanted: Vec<(String, usize, Option<fp_types::Selection>)> = planned.map(one).collect();
         let wanted = wanted.iter().map(|(name, size, push)| (name.as_str(), *size, push.clone()));
         peer.want(membership, wanted, self.deadline)?;

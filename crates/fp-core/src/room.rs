@@ -63,6 +63,8 @@ pub(crate) struct Room {
     process: &'static Process,
     /// Bytes of blocks that are stored.
     stored_bytes: AtomicU64,
+    /// Those of them that were made when somebody asked for them: no step is said to have them.
+    made_bytes: AtomicU64,
     /// Bytes of the last step that was stored: the guess for the next.
     step_bytes: AtomicU64,
     /// Whether `begin_step` waits, perhaps for another stream.
@@ -95,6 +97,7 @@ impl Process {
             pool,
             process: self,
             stored_bytes: AtomicU64::new(0),
+            made_bytes: AtomicU64::new(0),
             step_bytes: AtomicU64::new(0),
             waits: AtomicBool::new(false),
             bell: Mutex::new(None),
@@ -132,10 +135,18 @@ impl Room {
         self.stored_bytes.fetch_add(len_bytes, Ordering::Relaxed);
     }
 
+    /// Stores what was made of a step when somebody asked for it.
+    pub(crate) fn store_made(&self, len_bytes: u64) {
+        self.store(len_bytes);
+        self.made_bytes.fetch_add(len_bytes, Ordering::Relaxed);
+    }
+
     /// Whether so many bytes more are within the bounds.
     pub(crate) fn fits(&self, len_bytes: u64) -> bool {
+        let state = self.process.lock();
+        let own = self.limit_bytes.min(state.limit_bytes().saturating_sub(self.elsewhere_bytes(&state)));
         let held = self.stored_bytes.load(Ordering::Relaxed).saturating_add(self.retired_bytes());
-        held.saturating_add(len_bytes) <= self.step_limit_bytes()
+        held.saturating_add(len_bytes) <= own
     }
 
     pub(crate) fn ended(&self, step_bytes: u64) {
@@ -147,8 +158,9 @@ impl Room {
         self.step_bytes.load(Ordering::Relaxed) <= LIGHT_BYTES
     }
 
-    /// Lets go of so many bytes, and wakes streams that wait for them.
-    pub(crate) fn free(&self, len_bytes: u64) {
+    /// Lets go of so many bytes, and of those of them that were made, and wakes streams that wait for them.
+    pub(crate) fn free(&self, len_bytes: u64, made_bytes: u64) {
+        self.made_bytes.fetch_sub(made_bytes, Ordering::Relaxed);
         self.stored_bytes.fetch_sub(len_bytes, Ordering::SeqCst);
         let waiting = |room: &Arc<Self>| !std::ptr::eq(&**room, self) && room.waits.load(Ordering::SeqCst);
         self.process.lock().streams().filter(waiting).for_each(|room| room.ring());
@@ -168,12 +180,17 @@ impl Room {
     /// What this stream may hold now.
     pub(crate) fn allowance(&self) -> Allowance {
         let state = self.process.lock();
-        let others = state.streams().filter(|room| !std::ptr::eq(&**room, self));
-        let elsewhere_bytes = others.map(|room| room.held_bytes()).sum();
+        let elsewhere_bytes = self.elsewhere_bytes(&state);
         let guess = self.step_bytes.load(Ordering::Relaxed);
         let own = self.limit_bytes.min(state.limit_bytes().saturating_sub(elsewhere_bytes));
-        let room_bytes = own.saturating_sub(guess).saturating_sub(self.retired_bytes()).saturating_add(1);
+        let besides = self.retired_bytes().saturating_add(self.made_bytes.load(Ordering::Relaxed));
+        let room_bytes = own.saturating_sub(guess).saturating_sub(besides).saturating_add(1);
         Allowance { room_bytes, elsewhere_bytes }
+    }
+
+    fn elsewhere_bytes(&self, state: &State) -> u64 {
+        let others = state.streams().filter(|room| !std::ptr::eq(&**room, self));
+        others.map(|room| room.held_bytes()).sum()
     }
 
     /// The largest step that is ever possible.
@@ -226,7 +243,7 @@ mod tests {
         let (one, other) = (enter(process, 1 << 30), enter(process, 1 << 30));
         one.store(700);
         assert_eq!(other.allowance(), Allowance { room_bytes: 301, elsewhere_bytes: 700 });
-        one.free(500);
+        one.free(500, 0);
         assert_eq!(other.allowance(), Allowance { room_bytes: 801, elsewhere_bytes: 200 });
         drop(one);
         assert_eq!(other.allowance(), Allowance { room_bytes: 1001, elsewhere_bytes: 0 });
@@ -241,16 +258,33 @@ mod tests {
     }
 
     #[test]
+    fn what_is_made_of_live_steps_takes_room_from_those_to_come() {
+        let process = process(Some(1000));
+        let (one, other) = (enter(process, 600), enter(process, 1 << 30));
+        one.store(100);
+        assert!(one.fits(500) && !one.fits(501), "its own bound");
+        one.store_made(300);
+        assert_eq!(one.allowance().room_bytes, 301, "of what no step is said to have nothing else knows");
+        other.store(700);
+        assert!(!one.fits(1), "the bound of all together");
+        assert_eq!(other.allowance().elsewhere_bytes, 400);
+        other.free(700, 0);
+        one.free(400, 300);
+        assert_eq!(one.allowance().room_bytes, 601);
+        assert!(one.fits(600));
+    }
+
+    #[test]
     fn letting_go_rings_those_that_wait_and_nobody_else() {
         let process = process(None);
         let (one, other) = (enter(process, 10), enter(process, 10));
         let bell = Arc::new(Mailbox::new().expect("a mailbox"));
         other.wake_by(Arc::clone(&bell));
         one.store(5);
-        one.free(2);
+        one.free(2, 0);
         assert!(!bell.is_rung());
         assert!(other.set_waits(true) && !other.set_waits(true));
-        one.free(2);
+        one.free(2, 0);
         assert!(bell.is_rung());
         assert!(bell.take().is_empty() && !bell.is_rung());
     }

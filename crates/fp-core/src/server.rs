@@ -49,6 +49,8 @@ struct StoredStep {
     /// The members that have it.
     assigned: Vec<MemberId>,
     blocks: Vec<StoredBlock>,
+    /// Bytes of those that were made when somebody asked for them.
+    made_bytes: u64,
     exported: BTreeMap<usize, InprocKey>,
     /// Processes that were told where its segments are.
     seen: BTreeMap<u32, ProcessWatch>,
@@ -139,6 +141,7 @@ impl Server {
             ended: false,
             assigned: Vec::new(),
             blocks: Vec::with_capacity(1),
+            made_bytes: 0,
             exported: BTreeMap::new(),
             seen: BTreeMap::new(),
         };

@@ -77,7 +77,7 @@ counters! {
     derived_bytes,
     /// How long the ends of steps waited for derivations, in nanoseconds.
     derived_ns,
-    /// Paths of registered transforms that records of a step were sent through.
+    /// Paths of registered transforms that records of a step were sent through; of a publisher those of each block.
     transforms,
     /// Gets that shared what transforms gave with another that asked for the same in the same step.
     shared_transforms,

@@ -155,6 +155,8 @@ impl Inner {
         if self.process != process {
             (self.process, self.threads, self.idle) = (process, 0, 0);
             self.running.clear();
+            // Those of a parent are its own: to drop them here could wait for locks that its threads held.
+            std::mem::forget(std::mem::take(&mut self.queue));
         }
         let mut withdrawn = Vec::new();
         if self.queue.len() >= SWEEP_TASKS {

@@ -228,6 +228,101 @@ fn where_both_sides_can_the_bytes_decide_unless_one_is_to() {
 }
 
 #[test]
+fn what_is_not_made_one_by_one_is_made_here_where_that_is_known_as_it_could_be_something_else() {
+    let place = Place::new();
+    let count = |pairs: &[BondPair]| Ok(vec![Degree { atom: 0, degree: pairs.len() as u64 }]);
+    let counts = || Native::records("count", count).expect("record types").per_block().with_cost(1.0, 0.01);
+    let mut publisher = publisher(&place, &registry([counts()]));
+    let options = place.over(TransportKind::Shm).with_transforms(&registry([counts()]));
+    let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
+    publish(&mut publisher);
+    assert!(matches!(subscriber.of::<Degree>().expect("provided")[0].fit, Fit::Through(_)));
+    assert_eq!(get::<Degree>(&take(&mut subscriber), "[...]"), [Degree { atom: 0, degree: PAIRS }]);
+    assert_eq!(publisher.statistics().transforms, 0);
+}
+
+#[test]
+fn what_the_publisher_cannot_make_is_made_here_if_that_is_known() {
+    let place = Place::new();
+    let fails =
+        Native::each_record("fails", |_: &BondPair| -> Result<Label, NativeError> { Err("no".into()) });
+    let mut publisher = publisher(&place, &registry([fails.expect("record types").with_cost(1.0, 0.1)]));
+    let options = place.over(TransportKind::Shm).with_transforms(&registry([labels()]));
+    let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
+    let number = publish(&mut publisher);
+    assert_eq!(get::<Label>(&take(&mut subscriber), "[4]"), [label(&pair(number, 4)).expect("a label")]);
+    assert_eq!(publisher.statistics().failed_transforms, 1);
+}
+
+#[test]
+fn selections_are_of_what_comes_out_be_it_longer_than_what_went_in() {
+    let place = Place::new();
+    let both = |pairs: &[BondPair]| {
+        let ends = |pair: &BondPair| [pair.a, pair.b].map(|atom| Degree { atom: atom.into(), degree: 1 });
+        Ok(pairs.iter().flat_map(ends).collect::<Vec<_>>())
+    };
+    let ends = Native::records("ends", both).expect("record types").per_block();
+    let mut publisher = publisher(&place, &registry([ends]));
+    let mut subscriber = Subscriber::open(STREAM, place.over(TransportKind::Shm)).expect("attached");
+    let number = publish(&mut publisher);
+    let step = take(&mut subscriber);
+    let expected: Vec<Degree> = both(&pairs(number, 0..PAIRS)).expect("ends");
+    assert_eq!(get::<Degree>(&step, "[100:110]"), expected[100..110]);
+    let view = step.view_records::<Degree>("bonds", "[170:]").expect("made by the publisher");
+    assert_eq!(view[..], expected[170..]);
+    let beyond = step.get_records::<Degree>("bonds", "[175:181]").expect_err("there are 180").to_string();
+    assert!(beyond.contains("\"bonds\"") && !beyond.contains('#'), "{beyond}");
+    let error = step.get_records::<BondPair>("bonds", "[100:110]").expect_err("there are 90").to_string();
+    assert!(error.contains("the extent 90"), "{error}");
+}
+
+#[test]
+fn gets_that_touch_no_block_do_not_disturb_others() {
+    let place = Place::new();
+    let mut publisher = publisher(&place, &registry([labels()]));
+    let mut subscriber = Subscriber::open(STREAM, place.over(TransportKind::Shm)).expect("attached");
+    let mut writer = publisher.begin_step().expect("a step");
+    let schema = BondPair::schema().expect("a type");
+    let bonds = Variable::global_records("bonds", &schema, &[100]).expect("a shape");
+    for (start, end) in [(0, 30), (30, PAIRS)] {
+        let block = RecordBlock::plain(pairs(0, start..end)).expect("plain");
+        let region = Region::new([start], [end - start]).expect("inside");
+        writer.put_records(&bonds, &region, block).expect("put");
+    }
+    writer.end().expect("ended");
+    let step = take(&mut subscriber);
+    let expected = |range: std::ops::Range<u64>| -> Vec<Label> {
+        range.map(|index| label(&pair(0, index)).expect("a label")).collect()
+    };
+    assert!(get::<Label>(&step, "[5:5]").is_empty());
+    assert_eq!(get::<Label>(&step, "[40:45]"), expected(40..45));
+    for _ in 0..2 {
+        let gap = step.get_records::<Label>("bonds", "[92:95]").expect_err("nobody put these");
+        assert!(matches!(gap, ReadError::Plan { .. }), "{gap}");
+        assert_eq!(get::<Label>(&step, "[5:8]"), expected(5..8));
+    }
+    assert_eq!(get::<Label>(&step, "[28:33]"), expected(28..33));
+}
+
+#[test]
+fn a_block_that_cannot_be_made_is_no_reason_not_to_make_others() {
+    let place = Place::new();
+    let first = Native::each_record("first", |pair: &BondPair| match pair.a {
+        0 => Err(NativeError::from("none of atom 0")),
+        _ => label(pair),
+    });
+    let mut publisher = publisher(&place, &registry([first.expect("record types")]));
+    let mut subscriber = Subscriber::open(STREAM, place.over(TransportKind::Tcp)).expect("attached");
+    let number = publish(&mut publisher);
+    let step = take(&mut subscriber);
+    assert!(
+        why(step.get_records::<Label>("bonds", "[...]").expect_err("of both")).contains("none of atom 0")
+    );
+    assert_eq!(get::<Label>(&step, "[40]"), [label(&pair(number, 40)).expect("a label")]);
+    assert_eq!(publisher.statistics().transforms, 1, "the second block was made with the first");
+}
+
+#[test]
 fn a_transform_that_fails_is_told_with_the_rank_and_everything_else_goes_on() {
     for kind in KINDS {
         let place = Place::new();

@@ -2,12 +2,17 @@
 
 use super::questions::Question;
 use crate::error::ReadError;
-use crate::patience::Limit;
+use crate::patience::{Limit, after};
 use crate::subscriber::SubscriberShared;
 use fp_proto::data::{DataMessage, NamedType, OfferedTransform, TransformOutcome};
 use fp_transform::{Cost, DataType, Offer, Offers};
 use fp_types::{Epoch, Rank, StepId};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How long is waited for an answer at first.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Asks an owner for the transforms that it offers.
 pub(crate) fn offers(
@@ -35,8 +40,33 @@ fn offer(told: OfferedTransform) -> Offer {
     Offer { name, from: named(told.from), to: named(told.to), cost, is_one_by_one, is_for_publisher }
 }
 
-/// Asks owners to send blocks of a variable, by their indices, through transforms.
+/// Asks owners to send blocks of a variable, by their indices, through transforms. That may take long: so it is asked again and
+/// again, more and more patiently, and between two times others may use the links.
 pub(crate) fn transform(
+    shared: &SubscriberShared,
+    identity: (StepId, Option<Epoch>),
+    asked: (&str, &[String]),
+    blocks: &BTreeMap<Rank, Vec<u32>>,
+    limit: Limit<'_>,
+) -> Result<BTreeMap<Rank, TransformOutcome>, ReadError> {
+    let (started, mut patience) = (Instant::now(), PATIENCE);
+    let is_given_up = || limit.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed));
+    loop {
+        let deadline = after(Instant::now(), patience).min(limit.deadline);
+        match transform_within(shared, identity, asked, blocks, Limit { deadline, ..limit }) {
+            Err(ReadError::TimedOut { .. }) if Instant::now() < limit.deadline && !is_given_up() => {
+                patience *= 2;
+            }
+            Err(ReadError::TimedOut { stream, step, .. }) => {
+                let waits_for = format!("the publisher's transforms {} of {:?}", asked.1.join(", "), asked.0);
+                return Err(ReadError::TimedOut { stream, step, waited: started.elapsed(), waits_for });
+            }
+            done => return done,
+        }
+    }
+}
+
+fn transform_within(
     shared: &SubscriberShared,
     identity: (StepId, Option<Epoch>),
     (variable, transforms): (&str, &[String]),

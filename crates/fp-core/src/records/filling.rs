@@ -1,5 +1,6 @@
 //! Taking records into memory of the caller's, by a type that was made at run time.
 
+use super::reading::may_be_of_type;
 use super::{RecordBlockError, RecordProblem};
 use crate::error::{Misuse, ReadError};
 use crate::patience::Limit;
@@ -27,7 +28,7 @@ impl StepReader {
         let (limit, select): (Limit<'_>, Select) = (self.deadline().into(), selection.into());
         let matched = match self.matched(variable, select.clone(), Some(wanted), limit) {
             Ok(matched) => Some(matched).filter(|of| of.conversion.is_none() && of.found.is_plain()),
-            Err(ReadError::Incompatible { .. }) => None,
+            Err(error) if may_be_of_type(&error) => None,
             Err(error) => return Err(error),
         };
         if let Some(matched) = matched {

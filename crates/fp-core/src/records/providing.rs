@@ -204,7 +204,7 @@ impl StepReader {
         };
         Ok(match self.way(entry, (&found, wanted), Loss::Refused, limit)? {
             Ok(Way::Here(Route { path, .. })) => Ok(Fit::Through(path)),
-            Ok(Way::There(There { path, .. })) => Ok(Fit::ThroughPublisher(path)),
+            Ok(Way::There(There { path, .. }, _)) => Ok(Fit::ThroughPublisher(path)),
             Err(None) => Err(Misfit::Incompatible(variable, why)),
             Err(Some(path)) => Err(Misfit::NoPath(variable, why, path)),
         })

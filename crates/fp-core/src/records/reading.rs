@@ -3,7 +3,7 @@
 use super::route::Way;
 use super::set::Memory;
 use super::{RecordBlockError, RecordSet, plain_schema};
-use crate::error::ReadError;
+use crate::error::{Misuse, ReadError};
 use crate::patience::Limit;
 use crate::planned::Planned;
 use crate::select::Select;
@@ -176,11 +176,9 @@ impl StepReader {
         error: ReadError,
         limit: Limit<'_>,
     ) -> Result<RecordSet, ReadError> {
-        match (&error, wanted) {
-            (ReadError::Incompatible { .. }, Some(wanted)) => {
-                self.by_ways(variable, select, wanted, limit)?.ok_or(error)
-            }
-            _ => Err(error),
+        match wanted.filter(|_| may_be_of_type(&error)) {
+            Some(wanted) => self.by_ways(variable, select, wanted, limit)?.ok_or(error),
+            None => Err(error),
         }
     }
 
@@ -211,7 +209,14 @@ impl StepReader {
         let set = match self.way_to(variable, wanted, loss, limit)? {
             None => return Ok(None),
             Some(Way::Here(route)) => self.through(variable, select, wanted, &route, limit),
-            Some(Way::There(there)) => self.made_there(variable, select, wanted, &there, limit),
+            Some(Way::There(there, left)) => {
+                match (self.made_there(variable, select, wanted, &there, limit), left) {
+                    (Err(ReadError::NotTransformed { .. }), Some(route)) => {
+                        self.through(variable, select, wanted, &route, limit)
+                    }
+                    (made, _) => made,
+                }
+            }
         };
         set.map(Some)
     }
@@ -323,5 +328,16 @@ impl StepReader {
     /// Whether the value came with the announcement of the step.
     pub(super) fn is_told(planned: &Planned) -> bool {
         planned.def.kind == ArrayKind::Scalar
+    }
+}
+
+/// Whether records of another type, and perhaps of another shape, could be what was asked for.
+pub(super) fn may_be_of_type(error: &ReadError) -> bool {
+    let is_of_selection =
+        |source: &Misuse| matches!(source, Misuse::Selection { .. } | Misuse::SelectionText { .. });
+    match error {
+        ReadError::Incompatible { .. } | ReadError::Plan { .. } => true,
+        ReadError::Misuse { source, .. } => is_of_selection(source),
+        _ => false,
     }
 }

@@ -3,13 +3,17 @@
 
 use super::there::There;
 use crate::error::ReadError;
-use crate::patience::Limit;
+use crate::patience::{Limit, after};
 use crate::statistics::Counters;
 use crate::step::StepReader;
 use fp_transform::{DataType, PathError, Placement, TransformPath, Transforms};
 use fp_types::record::{Conversion, Incompatible, Loss, RecordSchema};
 use fp_types::{Layout, TableEntry, VariableDef};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long is waited for what a publisher offers where it is not needed.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// For how many bytes a path is chosen where their number is not known.
 const NOMINAL_BYTES: u64 = 1 << 20;
@@ -34,8 +38,8 @@ pub(super) struct Route {
 pub(super) enum Way {
     /// Over transforms that this process knows.
     Here(Route),
-    /// Over transforms that the publisher offers.
-    There(There),
+    /// Over transforms that the publisher offers; and one that is left if these fail, unless they are to be taken.
+    There(There, Option<Route>),
 }
 
 /// Types between which a path is looked for.
@@ -80,8 +84,8 @@ impl StepReader {
 
     /// The way from one type to another, or why there is none, if any transforms are known at all.
     ///
-    /// Where both sides know one, that counts which transforms of either say of their side; else the publisher's is taken if
-    /// it is expected to make the records fewer bytes.
+    /// Where both sides know one, that counts which transforms of either say of their side. Else it is this side's, unless the
+    /// publisher's gives the very same in fewer bytes: each record made of one alone, in its place.
     pub(super) fn way(
         &self,
         entry: &TableEntry,
@@ -90,17 +94,35 @@ impl StepReader {
         limit: Limit<'_>,
     ) -> Result<Result<Way, Option<PathError>>, ReadError> {
         let here = match self.route(ends, expected_bytes(&entry.def, &entry.layout), loss) {
-            Some(Ok(route)) if route.is_for_subscriber() => return Ok(Ok(Way::Here(route))),
-            here => here,
+            Some(Ok(route)) => return Ok(Ok(self.better_way(entry, ends, route, loss, limit))),
+            Some(Err(error)) => Some(error),
+            None => None,
         };
         let there = self.there(entry, ends, loss, limit)?;
-        Ok(match (here, there) {
-            (Some(Ok(_)), Ok(there)) if there.is_for_publisher || there.shrinks() => Ok(Way::There(there)),
-            (Some(Ok(route)), _) => Ok(Way::Here(route)),
-            (_, Ok(there)) => Ok(Way::There(there)),
-            (Some(Err(error)), Err(_)) => Err(Some(error)),
-            (None, Err(error)) => Err(error),
-        })
+        Ok(there.map(|there| Way::There(there, None)).map_err(|error| here.or(error)))
+    }
+
+    /// Of a way that this process knows and one of the publisher's the better one.
+    fn better_way(
+        &self,
+        entry: &TableEntry,
+        ends: Ends<'_>,
+        route: Route,
+        loss: Loss,
+        limit: Limit<'_>,
+    ) -> Way {
+        if route.is_for_subscriber() {
+            return Way::Here(route);
+        }
+        // A rank that does not answer is no reason not to do what can be done here.
+        let deadline = after(Instant::now(), PATIENCE).min(limit.deadline);
+        match self.there(entry, ends, loss, Limit { deadline, ..limit }) {
+            Ok(Ok(there)) if there.is_better(&entry.def) => {
+                let left = (!there.is_for_publisher).then_some(route);
+                Way::There(there, left)
+            }
+            _ => Way::Here(route),
+        }
     }
 
     /// The cheapest way for so many bytes; nothing where no transforms are known, or why none leads there.

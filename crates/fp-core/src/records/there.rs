@@ -3,7 +3,7 @@
 
 use super::route::expected_bytes;
 use super::{RecordSet, TransformProblem};
-use crate::derived::{is_internal, made_name_of};
+use crate::derived::made_name_of;
 use crate::error::ReadError;
 use crate::patience::Limit;
 use crate::select::Select;
@@ -14,7 +14,7 @@ use fp_types::record::{Loss, RecordSchema};
 use fp_types::{
     ArrayKind, BlockId, Epoch, Fingerprint, Layout, LayoutError, Rank, Region, Shape, TableEntry, VariableDef,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,9 +40,16 @@ impl There {
         self.path.steps.iter().map(|(name, ..)| name.clone()).collect()
     }
 
-    /// Whether fewer bytes cross than went in.
-    pub(super) fn shrinks(&self) -> bool {
-        self.path.expected().1 < self.path.input_bytes as f64
+    /// Whether records have the places of those that they are made of.
+    fn keeps_places(&self, def: &VariableDef) -> bool {
+        self.is_one_by_one && def.kind == ArrayKind::GlobalArray
+    }
+
+    /// Whether it is better than a way over transforms of the subscriber's, which run on all records at once: if it is to be
+    /// taken, or gives the very same and makes fewer bytes cross.
+    pub(super) fn is_better(&self, def: &VariableDef) -> bool {
+        let shrinks = self.path.expected().1 < self.path.input_bytes as f64;
+        self.is_for_publisher || (self.keeps_places(def) && shrinks)
     }
 }
 
@@ -75,32 +82,46 @@ impl KnownOffers {
     }
 }
 
-/// What publishers made of a step: where its blocks are, by what they are called.
-#[derive(Default)]
-pub(crate) struct MadeThere(Mutex<BTreeMap<String, Arc<TableEntry>>>);
-
-impl MadeThere {
-    pub(crate) fn find(&self, name: &str) -> Option<Arc<TableEntry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
-    }
-
-    /// What is known of it by now: of records that keep their places more blocks may be asked for, one time and another.
-    fn keep(&self, entry: TableEntry) -> Result<(), LayoutError> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = match known.get(&entry.def.name) {
-            Some(before) => with_blocks_of(entry, before)?,
-            None => entry,
-        };
-        known.insert(entry.def.name.clone(), Arc::new(entry));
-        Ok(())
-    }
+/// What publishers made of a variable of a step, as far as it was asked for.
+struct Known {
+    entry: Arc<TableEntry>,
+    blocks: BTreeSet<BlockId>,
 }
 
-/// The same variable with the blocks of both.
-fn with_blocks_of(entry: TableEntry, before: &TableEntry) -> Result<TableEntry, LayoutError> {
-    let blocks = before.layout.blocks().chain(entry.layout.blocks()).collect();
-    let layout = layout_of(&entry.def, entry.layout.shape(), blocks)?;
-    Ok(TableEntry { def: entry.def, layout: Arc::new(layout) })
+/// What publishers made of a step: where its blocks are, by what they are called.
+#[derive(Default)]
+pub(crate) struct MadeThere(Mutex<BTreeMap<String, Known>>);
+
+impl MadeThere {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<TableEntry>> {
+        self.lock().get(name).map(|known| known.entry.clone())
+    }
+
+    /// Whether these blocks were made.
+    fn has(&self, name: &str, blocks: &BTreeMap<BlockId, Region>) -> bool {
+        self.lock().get(name).is_some_and(|known| blocks.keys().all(|block| known.blocks.contains(block)))
+    }
+
+    /// Adds blocks to those that are known: one time some may be asked for, and another time others.
+    fn keep(
+        &self,
+        def: Arc<VariableDef>,
+        shape: Option<&Shape>,
+        mut blocks: BTreeMap<BlockId, Region>,
+    ) -> Result<(), LayoutError> {
+        let mut known = self.lock();
+        if let Some(before) = known.get(&def.name).filter(|before| before.entry.def == def) {
+            blocks.extend(before.entry.layout.blocks());
+        }
+        let (name, ids) = (def.name.clone(), blocks.keys().copied().collect());
+        let layout = Arc::new(layout_of(&def, shape, blocks)?);
+        known.insert(name, Known { entry: Arc::new(TableEntry { def, layout }), blocks: ids });
+        Ok(())
+    }
 }
 
 fn layout_of(
@@ -207,8 +228,7 @@ impl StepReader {
     ) -> Result<String, ReadError> {
         let table = self.table(limit.deadline)?;
         let entry = table.entry(variable).ok_or_else(|| self.misuse(self.unknown(&table, variable)))?;
-        let is_by_place = there.is_one_by_one && entry.def.kind == ArrayKind::GlobalArray;
-        let blocks = match is_by_place || select.is_of_blocks() {
+        let blocks = match there.keeps_places(&entry.def) || select.is_of_blocks() {
             true => {
                 let planned = self.planned_as_put(variable, select, true, None, limit.deadline)?;
                 planned.plan.pieces.iter().map(|piece| (piece.block, piece.block_region)).collect()
@@ -216,48 +236,52 @@ impl StepReader {
             false => self.blocks_as_put(variable, limit.deadline)?,
         };
         let blocks: BTreeMap<BlockId, Region> = blocks.into_iter().collect();
+        let name = made_name_of(variable, &there.names());
+        if self.held.there.has(&name, &blocks) {
+            return Ok(name);
+        }
         let mut of_ranks: BTreeMap<Rank, Vec<u32>> = BTreeMap::new();
         blocks.keys().for_each(|block| of_ranks.entry(block.rank).or_default().push(block.index));
         let (asked, identity) = ((variable, &there.names()[..]), self.identity());
         let outcomes = crate::fetch::transform(self.shared(), identity, asked, &of_ranks, limit)?;
-        self.lay_out(entry, there, &of_ranks, (&blocks, outcomes), limit)
+        self.lay_out((entry, &name), there, &of_ranks, (&blocks, outcomes), limit)?;
+        Ok(name)
     }
 
-    /// Puts what the owners made beside the variables of the step; says what it is called.
+    /// Puts what the owners made beside the variables of the step.
     fn lay_out(
         &self,
-        source: &TableEntry,
+        (source, name): (&TableEntry, &str),
         there: &There,
         asked: &BTreeMap<Rank, Vec<u32>>,
         (blocks, outcomes): (&BTreeMap<BlockId, Region>, BTreeMap<Rank, TransformOutcome>),
         limit: Limit<'_>,
-    ) -> Result<String, ReadError> {
-        let (mut made, mut known) = (BTreeMap::new(), None);
+    ) -> Result<(), ReadError> {
+        // Where nobody is asked nobody says whether places are kept.
+        let mut keeps_places = there.keeps_places(&source.def);
+        let mut made = BTreeMap::new();
         for (rank, outcome) in outcomes {
-            let (name, keeps_places, of_rank) = match outcome {
+            let (variable, keeps, of_rank) = match outcome {
                 TransformOutcome::Made { variable, keeps_places, blocks } => (variable, keeps_places, blocks),
                 TransformOutcome::Failed { what } => {
                     self.shared().offers.forget();
                     return Err(self.not_there(&source.def, there, format!("publisher rank {rank}: {what}")));
                 }
             };
-            let what = (name, keeps_places);
-            if !is_internal(&what.0) || *known.get_or_insert_with(|| what.clone()) != what {
+            if variable != name || (keeps != keeps_places && !made.is_empty()) {
                 let (stream, step) = (self.stream().to_owned(), self.step());
                 let what =
-                    format!("of {:?} it made {:?}, and others something else", source.def.name, what.0);
+                    format!("of {:?} it made {variable:?}, and others something else", source.def.name);
                 return Err(ReadError::PeerMisbehaved { stream, step, rank, what });
             }
+            keeps_places = keeps;
             let ids = asked.get(&rank).into_iter().flatten().map(|&index| BlockId::new(rank, index));
             made.extend(ids.zip(of_rank));
         }
-        // Where nobody put anything, nobody says what it is called.
-        let none = || (made_name_of(&source.def.name, &there.names()), false);
-        let (name, keeps_places) = known.unwrap_or_else(none);
         let rank = made.keys().next().map_or(Rank::LEAD, |block: &BlockId| block.rank);
         let given = self.type_at(there.given(), rank, limit)?;
-        let kept = keep(&self.held.there, source, (&name, keeps_places), &given, (blocks, &made));
-        kept.map(|()| name).map_err(|error| ReadError::Driver {
+        let kept = keep(&self.held.there, source, (name, keeps_places), &given, (blocks, &made));
+        kept.map_err(|error| ReadError::Driver {
             stream: self.stream().to_owned(),
             what: format!("what ranks made of {:?}: {error}", source.def.name),
         })
@@ -294,15 +318,7 @@ fn keep(
     };
     let def = def.with_order(source.def.order).with_record(given);
     let parts = def.parts().map(|parts| Ok::<_, LayoutError>((parts, rows(|made| made.parts_bytes)?)));
-    let (def, parts) = (Arc::new(def), parts.transpose()?);
-    let shape = source.layout.shape().filter(|_| keeps_places);
-    let layout = Arc::new(layout_of(&def, shape, blocks)?);
-    known.keep(TableEntry { def, layout })?;
-    match parts {
-        None => Ok(()),
-        Some((def, blocks)) => {
-            let layout = Arc::new(layout_of(&def, None, blocks)?);
-            known.keep(TableEntry { def: Arc::new(def), layout })
-        }
-    }
+    let parts = parts.transpose()?;
+    known.keep(Arc::new(def), source.layout.shape().filter(|_| keeps_places), blocks)?;
+    parts.map_or(Ok(()), |(def, blocks)| known.keep(Arc::new(def), None, blocks))
 }

@@ -1,6 +1,6 @@
 //! How steps and data links end: no memory is lent again that somebody may still see.
 
-use super::making::forget;
+use super::making;
 use super::{Inner, Server};
 use fp_transport::inproc;
 use fp_types::StepId;
@@ -12,19 +12,20 @@ impl Server {
         // Before its memory can be lent again.
         inner.end_reads_of(step, retire);
         let Some(stored) = inner.steps.remove(&step) else { return };
-        forget(&mut inner.makings, step);
+        making::forget(&mut inner.makings, step);
         drop(inner);
         for key in stored.exported.values() {
             inproc::withdraw(*key);
         }
         let len_bytes = stored.blocks.iter().map(|block| block.payload.len() as u64).sum();
+        let made_bytes = stored.made_bytes;
         if retire {
             stored.arena.retire(stored.seen.values().cloned().collect());
         }
         drop(stored);
         // Who waits for room is woken when all of it is there.
         self.pool.sweep();
-        self.room.free(len_bytes);
+        self.room.free(len_bytes, made_bytes);
     }
 }
 
@@ -46,6 +47,9 @@ impl Inner {
     /// Ends links. Where a peer may go on to READ, the memory of every step that it was told of is not used again, whoever
     /// releases it.
     pub(super) fn part_with(&mut self, tokens: &[u64]) {
+        if !tokens.is_empty() {
+            making::part_with(&mut self.makings, tokens);
+        }
         let parted: Vec<_> = tokens.iter().filter_map(|token| self.links.remove(token)).collect();
         for step in parted.into_iter().flat_map(|served| served.end()) {
             if let Some(stored) = self.steps.get(&step) {

@@ -3,22 +3,23 @@
 
 use super::{Inner, Server, StoredBlock, StoredStep};
 use crate::derived::made_name_of;
-use crate::records::{ApplyProblem, Applying, RecordBlock, RecordBlockError};
+use crate::records::{ApplyProblem, Applying, RecordBlock, RecordBlockError, TransformProblem};
 use crate::served::Served;
 use crate::statistics::Counters;
 use crate::workers::{self, Task};
 use fp_proto::data::{
     DataMessage, GoneReason, LIMIT_WORDS_BYTES, MadeBlock, NamedType, OfferedTransform, TransformOutcome,
 };
-use fp_transform::{DataType, DeriveError, Offer, Transforms};
+use fp_transform::{CallError, DataType, DeriveError, Offer, PoolError, Transforms};
 use fp_transport::{LinkError, OutFrame, Payload};
 use fp_types::record::RecordSchema;
 use fp_types::{ArrayKind, Region, Shape, StepId, StepMap, VariableDef};
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
-/// Variables that are made of live steps.
-const LIMIT_MAKINGS: usize = 4096;
+/// Variables that are being made of live steps.
+const LIMIT_UNDER_WAY: usize = 64;
 
 /// What a subscriber asks for.
 pub(super) struct Wish {
@@ -43,8 +44,8 @@ pub(super) struct Making {
     made: BTreeMap<u32, MadeBlock>,
     keeps_places: bool,
     under_way: BTreeSet<u32>,
-    /// Why nothing more is made.
-    failed: Option<String>,
+    /// Why there is nothing of a block.
+    failed: BTreeMap<u32, String>,
     waiting: Vec<Waiting>,
 }
 
@@ -64,6 +65,8 @@ enum MakeProblem {
     Records(#[from] RecordBlockError),
     #[error("the step is gone")]
     Gone,
+    #[error("it ended in a panic")]
+    Panicked,
     #[error("too many types of records were put here")]
     TooManyTypes,
     #[error("no room for {len_bytes} bytes of results: live steps take all that this stream may hold")]
@@ -105,12 +108,13 @@ struct MakeTask {
     sources: Vec<Source>,
 }
 
-/// What came of a task.
-struct Made {
+/// What the results of a task are blocks of.
+struct MadeAs {
     def: Arc<VariableDef>,
     keeps_places: bool,
-    blocks: Vec<MadeOne>,
 }
+
+type Outcome = Result<MadeOne, MakeProblem>;
 
 impl Task for MakeTask {
     fn stream(&self) -> usize {
@@ -118,11 +122,10 @@ impl Task for MakeTask {
     }
 
     fn run(&self) {
-        // Of a step that went while this waited for a thread nothing is made any more.
-        let is_wanted = |server: &Arc<Server>| server.lock().steps.contains_key(&self.step);
-        let Some(server) = self.server.upgrade() else { return };
-        let made = if is_wanted(&server) { self.make() } else { Err(MakeProblem::Gone) };
-        server.made(self, made);
+        let made = catch_unwind(AssertUnwindSafe(|| self.make()));
+        if let Some(server) = self.server.upgrade() {
+            server.made(self, made.unwrap_or(Err(MakeProblem::Panicked)));
+        }
     }
 
     fn is_withdrawn(&self) -> bool {
@@ -131,7 +134,8 @@ impl Task for MakeTask {
 }
 
 impl MakeTask {
-    fn make(&self) -> Result<Made, MakeProblem> {
+    /// What comes of each block; of all of them the same where none can be made.
+    fn make(&self) -> Result<(MadeAs, Vec<Outcome>), MakeProblem> {
         let legs = self.legs()?;
         let keeps_places = legs.iter().all(|leg| leg.keeps_places);
         let given = legs.last().map_or(&self.schema, |leg| &leg.given);
@@ -140,10 +144,14 @@ impl MakeTask {
             true => VariableDef::global_array(&self.name, of, self.def.ndims()),
             false => VariableDef::joined_array(&self.name, of, 1, 0),
         };
-        let def = def.with_order(self.def.order).with_record(given);
-        let blocks = self.sources.iter().map(|source| self.make_one(source, &legs, keeps_places));
-        let blocks = blocks.collect::<Result<_, _>>()?;
-        Ok(Made { def: Arc::new(def), keeps_places, blocks })
+        let def = Arc::new(def.with_order(self.def.order).with_record(given));
+        let made = self.sources.iter().map(|source| self.make_one(source, &legs, keeps_places));
+        Ok((MadeAs { def, keeps_places }, made.collect()))
+    }
+
+    /// Whether the step is there. Nothing is kept by asking: neither the server nor, of what was released, more than a copy.
+    fn is_wanted(&self) -> bool {
+        self.server.upgrade().is_some_and(|server| server.lock().steps.contains_key(&self.step))
     }
 
     /// The transforms, one after the other; each must be one that is offered.
@@ -164,7 +172,10 @@ impl MakeTask {
         Ok(legs)
     }
 
-    fn make_one(&self, source: &Source, legs: &[Applying], keeps: bool) -> Result<MadeOne, MakeProblem> {
+    fn make_one(&self, source: &Source, legs: &[Applying], keeps: bool) -> Outcome {
+        if !self.is_wanted() {
+            return Err(MakeProblem::Gone);
+        }
         let mut shape = Shape::new(*source.region.count()).map_err(DeriveError::from)?;
         let (mut bytes, mut count, mut schema) = (source.records(), 0, &self.schema);
         for leg in legs {
@@ -206,31 +217,38 @@ impl Server {
         wish: Wish,
     ) -> Result<(), LinkError> {
         let (request, step) = (wish.request, wish.step);
+        wish.check()?;
         let Some(stored) = steps.get(&step).filter(|stored| stored.ended) else {
             return self.answer_gone(served, Some(request), step, GoneReason::Step);
         };
         let name = made_name_of(&wish.variable, &wish.transforms);
         let key = (step, name.clone());
-        if makings.len() >= LIMIT_MAKINGS && !makings.contains_key(&key) {
-            let what = format!("{LIMIT_MAKINGS} variables are made of live steps already");
+        let missing = makings.get(&key).map_or_else(|| wish.all(), |making| making.missing(&wish.blocks));
+        let busy = makings.values().filter(|making| !making.under_way.is_empty()).count();
+        if busy >= LIMIT_UNDER_WAY && !missing.is_empty() {
+            let what = format!("{busy} variables are made of live steps just now");
             return tell(served, request, step, TransformOutcome::Failed { what });
         }
-        let missing = makings.get(&key).map_or_else(|| wish.all(), |making| making.missing(&wish.blocks));
-        let is_wanted = !missing.is_empty() && makings.get(&key).is_none_or(|making| making.failed.is_none());
-        Counters::add(&self.counters.shared_transforms, wish.blocks.len().saturating_sub(missing.len()));
-        let task = match is_wanted.then(|| self.task(stored, &wish, name.clone(), &missing)) {
-            Some(None) => return self.answer_gone(served, Some(request), step, GoneReason::Block),
-            task => task.flatten(),
-        };
-        let making = makings.entry(key).or_default();
-        match task.map_or(Ok(()), |task| workers::submit_making(Arc::new(task))) {
-            Ok(()) if is_wanted => making.under_way.extend(missing),
-            Ok(()) => {}
-            Err(error) => making.failed = Some(format!("no thread can be started for it: {error}")),
+        if !missing.is_empty() {
+            let Some(task) = self.task(stored, &wish, name.clone(), &missing) else {
+                return self.answer_gone(served, Some(request), step, GoneReason::Block);
+            };
+            if let Err(error) = workers::submit_making(Arc::new(task)) {
+                let what = format!("no thread can be started for it: {error}");
+                return tell(served, request, step, TransformOutcome::Failed { what });
+            }
         }
+        let making = makings.entry(key).or_default();
+        let is_shared = missing.is_empty();
+        making.under_way.extend(missing);
         match making.outcome(&wish.blocks, &name) {
-            Some(outcome) => tell(served, request, step, outcome),
+            Some(outcome) => {
+                Counters::add(&self.counters.shared_transforms, usize::from(is_shared));
+                tell(served, request, step, outcome)
+            }
             None => {
+                // Who asks again has given up waiting for the answer to its last question.
+                making.waiting.retain(|waiting| waiting.token != wish.token);
                 making.waiting.push(Waiting { token: wish.token, request, blocks: wish.blocks });
                 Ok(())
             }
@@ -245,9 +263,9 @@ impl Server {
         name: String,
         missing: &BTreeSet<u32>,
     ) -> Option<MakeTask> {
-        let find = |name: &str, index: u32| {
-            stored.blocks.iter().find(|block| block.def.name == name && block.index == index)
-        };
+        let known = (0..).zip(&stored.blocks).map(|(at, block)| ((&*block.def.name, block.index), at));
+        let known: BTreeMap<(&str, u32), usize> = known.collect();
+        let find = |name: &str, index: u32| stored.blocks.get(*known.get(&(name, index))?);
         let def = find(&wish.variable, *missing.first()?)?.def.clone();
         let schema = self.types.find(def.record.as_ref()?.fingerprint)?;
         let parts = def.parts().filter(|_| !schema.is_plain());
@@ -264,7 +282,7 @@ impl Server {
     }
 
     /// A task has ended: what it made is kept with its step, and told to those who wait for it.
-    fn made(&self, task: &MakeTask, made: Result<Made, MakeProblem>) {
+    fn made(&self, task: &MakeTask, made: Result<(MadeAs, Vec<Outcome>), MakeProblem>) {
         let mut inner = self.lock();
         let Inner { steps, links, makings, .. } = &mut *inner;
         let key = (task.step, task.name.clone());
@@ -275,15 +293,10 @@ impl Server {
         let answers = match steps.get_mut(&task.step) {
             None => making.all_gone(task.step),
             Some(stored) => {
-                match made.and_then(|made| self.keep(stored, making, made)) {
-                    Ok(()) => Counters::add(&self.counters.transforms, task.sources.len()),
-                    Err(problem) => {
-                        tracing::warn!(step = %task.step, variable = task.def.name, %problem, "not transformed");
-                        Counters::add(&self.counters.failed_transforms, 1);
-                        making.failed = Some(problem.to_string());
-                    }
-                }
-                making.answers(task.step, &task.name)
+                let transient = self.keep_all(stored, making, (task, made));
+                let answers = making.answers(task.step, &task.name);
+                transient.iter().for_each(|index| _ = making.failed.remove(index));
+                answers
             }
         };
         if !steps.contains_key(&task.step) && making.under_way.is_empty() {
@@ -300,37 +313,102 @@ impl Server {
         inner.part_with(&lost);
     }
 
-    /// Stores what was made as blocks of the step.
-    fn keep(&self, stored: &mut StoredStep, making: &mut Making, made: Made) -> Result<(), MakeProblem> {
-        let Made { def, keeps_places, blocks } = made;
-        let len_bytes = blocks.iter().map(|of| of.block.as_bytes().len() as u64).sum();
+    /// Keeps what was made, and why other blocks were not; gives those of which that may be otherwise next time.
+    fn keep_all(
+        &self,
+        stored: &mut StoredStep,
+        making: &mut Making,
+        (task, made): (&MakeTask, Result<(MadeAs, Vec<Outcome>), MakeProblem>),
+    ) -> Vec<u32> {
+        let mut transient = Vec::new();
+        let mut fail = |making: &mut Making, index: u32, problem: &MakeProblem| {
+            making.failed.insert(index, problem.to_string());
+            if problem.is_transient() {
+                transient.push(index);
+            }
+        };
+        match made {
+            Err(problem) => {
+                self.count_failure(task, &problem);
+                task.sources.iter().for_each(|source| fail(making, source.index, &problem));
+            }
+            Ok((result, made)) => {
+                making.keeps_places = result.keeps_places;
+                for (source, made) in task.sources.iter().zip(made) {
+                    match made.and_then(|made| self.keep(stored, making, &result.def, made)) {
+                        Ok(()) => Counters::add(&self.counters.transforms, 1),
+                        Err(problem) => {
+                            self.count_failure(task, &problem);
+                            fail(making, source.index, &problem);
+                        }
+                    }
+                }
+            }
+        }
+        transient
+    }
+
+    fn count_failure(&self, task: &MakeTask, problem: &MakeProblem) {
+        tracing::warn!(step = %task.step, variable = task.def.name, %problem, "not transformed");
+        Counters::add(&self.counters.failed_transforms, 1);
+    }
+
+    /// Stores what was made of a block as one of the step.
+    fn keep(
+        &self,
+        stored: &mut StoredStep,
+        making: &mut Making,
+        def: &Arc<VariableDef>,
+        MadeOne { index, region, block }: MadeOne,
+    ) -> Result<(), MakeProblem> {
+        let len_bytes = block.as_bytes().len() as u64;
         if !self.room.fits(len_bytes) {
             return Err(MakeProblem::NoRoom { len_bytes });
         }
-        if blocks.iter().any(|of| !self.types.learn(of.block.schema())) {
+        if !self.types.learn(block.schema()) {
             return Err(MakeProblem::TooManyTypes);
         }
-        let parts_def = def.parts().map(Arc::new);
-        making.keeps_places = keeps_places;
-        for MadeOne { index, region, block } in blocks {
-            let ((fixed, parts), count) = (block.split(), block.count() as u64);
-            making.made.insert(index, MadeBlock { count, parts_bytes: parts.len() as u64 });
-            let mut store = |def: &Arc<VariableDef>, region, payload: Payload| {
-                Counters::add(&self.counters.derived_bytes, payload.len());
-                self.room.store(payload.len() as u64);
-                stored.blocks.push(StoredBlock { def: def.clone(), index, region, payload });
-            };
-            store(&def, region, fixed);
-            if let Some(def) = &parts_def {
-                let region = Region::new([0], [parts.len() as u64]).map_err(DeriveError::from)?;
-                store(def, region, parts);
-            }
+        let ((fixed, parts), count) = (block.split(), block.count() as u64);
+        let parts_region = Region::new([0], [parts.len() as u64]).map_err(DeriveError::from)?;
+        making.made.insert(index, MadeBlock { count, parts_bytes: parts.len() as u64 });
+        Counters::add(&self.counters.derived_bytes, block.as_bytes().len());
+        self.room.store_made(len_bytes);
+        stored.made_bytes += len_bytes;
+        stored.blocks.push(StoredBlock { def: def.clone(), index, region, payload: fixed });
+        if let Some(def) = def.parts().map(Arc::new) {
+            stored.blocks.push(StoredBlock { def, index, region: parts_region, payload: parts });
         }
         Ok(())
     }
 }
 
+impl MakeProblem {
+    /// Whether it has to do with what else is going on, and not with the block.
+    fn is_transient(&self) -> bool {
+        match self {
+            Self::Apply(ApplyProblem::Transform(TransformProblem::Call(CallError::Pool {
+                source, ..
+            }))) => {
+                matches!(source, PoolError::Full { .. } | PoolError::Busy { .. })
+            }
+            Self::NoRoom { .. } | Self::TooManyTypes | Self::Gone => true,
+            _ => false,
+        }
+    }
+}
+
 impl Wish {
+    /// What those who keep to the protocol never ask.
+    fn check(&self) -> Result<(), LinkError> {
+        let malformed = |what, len: usize| LinkError::Malformed { what, value: len as u64, limit: 0 };
+        let rises = self.blocks.is_sorted_by(|one, next| one < next);
+        match () {
+            () if self.transforms.is_empty() => Err(malformed("list of transforms", 0)),
+            () if self.blocks.is_empty() || !rises => Err(malformed("list of blocks", self.blocks.len())),
+            () => Ok(()),
+        }
+    }
+
     fn all(&self) -> BTreeSet<u32> {
         self.blocks.iter().copied().collect()
     }
@@ -339,8 +417,10 @@ impl Wish {
 impl Making {
     /// Those of these blocks that nobody has asked for yet.
     fn missing(&self, blocks: &[u32]) -> BTreeSet<u32> {
-        let is_new = |index: &u32| !self.made.contains_key(index) && !self.under_way.contains(index);
-        blocks.iter().copied().filter(is_new).collect()
+        let is_known = |index: &u32| {
+            self.made.contains_key(index) || self.under_way.contains(index) || self.failed.contains_key(index)
+        };
+        blocks.iter().copied().filter(|index| !is_known(index)).collect()
     }
 
     /// What is to be told to those who need wait no longer.
@@ -360,18 +440,13 @@ impl Making {
     }
 
     fn outcome(&self, blocks: &[u32], name: &str) -> Option<TransformOutcome> {
-        let made: Option<Vec<MadeBlock>> = blocks.iter().map(|index| self.made.get(index).copied()).collect();
-        match (made, &self.failed) {
-            (Some(blocks), _) => {
-                let (variable, keeps_places) = (name.to_owned(), self.keeps_places);
-                Some(TransformOutcome::Made { variable, keeps_places, blocks })
-            }
-            (None, Some(what)) => {
-                let what = what[..what.floor_char_boundary(LIMIT_WORDS_BYTES)].to_owned();
-                Some(TransformOutcome::Failed { what })
-            }
-            (None, None) => None,
+        if let Some(what) = blocks.iter().find_map(|index| self.failed.get(index)) {
+            let what = what[..what.floor_char_boundary(LIMIT_WORDS_BYTES)].to_owned();
+            return Some(TransformOutcome::Failed { what });
         }
+        let made: Option<Vec<MadeBlock>> = blocks.iter().map(|index| self.made.get(index).copied()).collect();
+        let (variable, keeps_places) = (name.to_owned(), self.keeps_places);
+        made.map(|blocks| TransformOutcome::Made { variable, keeps_places, blocks })
     }
 
     /// The step is gone.
@@ -385,6 +460,11 @@ impl Making {
 
 fn tell(served: &mut Served, request: u64, step: StepId, outcome: TransformOutcome) -> Result<(), LinkError> {
     served.link.send(OutFrame::new(DataMessage::Transformed { request, step, outcome }.encode()))
+}
+
+/// Nobody waits any more over these links.
+pub(super) fn part_with(makings: &mut Makings, tokens: &[u64]) {
+    makings.values_mut().for_each(|making| making.waiting.retain(|one| !tokens.contains(&one.token)));
 }
 
 /// Forgets what was made of a step that is gone; who still waits is told when the task has ended.
@@ -402,5 +482,27 @@ fn told(offer: Offer) -> OfferedTransform {
         output_ratio: offer.cost.output_ratio,
         is_one_by_one: offer.is_one_by_one,
         is_for_publisher: offer.is_for_publisher,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_who_keeps_to_the_protocol_asks_so() {
+        let wish = |blocks: &[u32], transforms: &[&str]| Wish {
+            token: 1,
+            request: 2,
+            step: StepId(3),
+            variable: "bonds".to_owned(),
+            blocks: blocks.to_vec(),
+            transforms: transforms.iter().map(|&name| name.to_owned()).collect(),
+        };
+        assert!(wish(&[0, 3, 4], &["a"]).check().is_ok());
+        assert!(wish(&[0], &[]).check().is_err());
+        assert!(wish(&[], &["a"]).check().is_err());
+        assert!(wish(&[3, 3], &["a"]).check().is_err(), "twice the same");
+        assert!(wish(&[3, 2], &["a"]).check().is_err());
     }
 }
