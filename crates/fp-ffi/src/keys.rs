@@ -189,6 +189,7 @@ keys! {
     "DeriveTimeoutSecs", Publisher, |s, v| s.publisher.derive_timeout = seconds(v)?;
     "DeployPolicy", Publisher, |s, v| s.publisher.deployment = deployment(v)?;
     "DeployMemoryBytes", Publisher, |s, v| limit(s, v, |of, bytes| of.memory_bytes = bytes)?;
+    "DeployKeptBytes", Publisher, |s, v| limit(s, v, |of, bytes| of.kept_bytes = bytes)?;
     "DeployFuel", Publisher, |s, v| limit(s, v, |of, fuel| of.fuel = fuel)?;
     "DeployTimeSecs", Publisher, |s, v| s.publisher.deploy_limits.time = deployable(seconds(v))?;
     "DeployModuleBytes", Publisher, |s, v| limit(s, v, |of, bytes| of.module_bytes = bytes)?;
@@ -267,6 +268,7 @@ mod tests {
         let listed = format!("Listed:{}, {}", hashes[0], hashes[1]);
         let limits = [("DeployMemoryBytes", "65536"), ("DeployFuel", "7"), ("DeployTimeSecs", "0.5")];
         let more = [("DeployPolicy", "SameUid"), ("DeployPolicy", &listed), ("DeployModuleBytes", "9")];
+        let more = more.into_iter().chain([("DeployKeptBytes", "0")]);
         if !cfg!(feature = "wasm") {
             for (name, value) in limits.into_iter().chain(more) {
                 let refused = set(name, value).err().unwrap_or_default();
@@ -279,6 +281,7 @@ mod tests {
         assert!(set("DeployPolicy", "Listed:").is_err() && set("DeployPolicy", "Listed:12").is_err());
         let set = |name: &str, value| Ok::<_, String>(set(name, value)?.publisher.deploy_limits);
         assert_eq!(set("DeployMemoryBytes", "65536")?.memory_bytes, 65536);
+        assert_eq!(set("DeployKeptBytes", "0")?.kept_bytes, 0);
         assert_eq!((set("DeployFuel", "7")?.fuel, set("DeployModuleBytes", "9")?.module_bytes), (7, 9));
         assert_eq!(set("DeployTimeSecs", "0.5")?.time, Duration::from_millis(500));
         assert!(set("DeployFuel", "some").is_err());

@@ -1,7 +1,8 @@
 //! What derivations cost, as ratios of interleaved rounds in one process.
 //!
 //! `cargo bench -p flexpath-transform --features wasm`: each line is a median. A plan runs
-//! again and again, as for steps, so the memory of its results is as warm as that of the baseline.
+//! again and again, as for steps, so the memory of its results is as warm as that of the baseline. `-- --only wasm` leaves out
+//! all but deployed code.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -15,26 +16,34 @@ const ROUNDS: usize = 15;
 
 fn main() {
     let line = Shape::new([2 << 20]).expect("a shape");
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments.iter().position(|argument| argument == "--only").map(|at| arguments.get(at + 1)) {
+        None => derivations(&line),
+        Some(only) => assert_eq!(only.map(String::as_str), Some("wasm"), "what --only is to measure"),
+    }
+    deployed(&native(&line));
+}
+
+fn derivations(line: &Shape) {
     let square = Shape::new([4096, 4096]).expect("a shape");
-    derivation("f64 to f32, 16 MiB", "T | cast(f32)", &[native(&line)], 0.5);
-    derivation("f64 bytes swapped to f32, 16 MiB", "T | cast(f32)", &[swapped(&line)], 0.0);
-    derivation("f64 bytes swapped, 16 MiB", "T | cast(f64)", &[swapped(&line)], 0.5);
+    derivation("f64 to f32, 16 MiB", "T | cast(f32)", &[native(line)], 0.5);
+    derivation("f64 bytes swapped to f32, 16 MiB", "T | cast(f32)", &[swapped(line)], 0.0);
+    derivation("f64 bytes swapped, 16 MiB", "T | cast(f64)", &[swapped(line)], 0.5);
     derivation("transposed, 4096 x 4096 f64", "T | order(column)", &[native(&square)], 0.25);
     derivation("every second one, 4096 x 4096 f64", "T | stride(2, 2)", &[native(&square)], 0.0);
     derivation("means of 4 x 4, 4096 x 4096 f64", "T | average(4, 4)", &[native(&square)], 0.0);
-    let three = [native(&line), native(&line), native(&line)];
+    let three = [native(line), native(line), native(line)];
     let short = Shape::new([128 << 10]).expect("a shape");
     let few = [native(&short), native(&short), native(&short)];
     derivation("sqrt(x*x+y*y+z*z), 3 x 1 MiB", "x, y, z | compute(sqrt(x*x+y*y+z*z))", &few, 0.0);
     derivation("sqrt(x*x+y*y+z*z), 3 x 16 MiB", "x, y, z | compute(sqrt(x*x+y*y+z*z))", &three, 0.0);
     derivation("magnitude, 3 x 16 MiB", "x, y, z | magnitude", &three, 0.0);
     for operation in ["min", "sum", "variance", "histogram(0, 1, 64)", "points(> 0.99)"] {
-        derivation(&format!("{operation}, 16 MiB"), &format!("T | {operation}"), &[native(&line)], 0.0);
+        derivation(&format!("{operation}, 16 MiB"), &format!("T | {operation}"), &[native(line)], 0.0);
     }
     for compression in [Compression::Lz4, Compression::Pco, Compression::Bounded { max_error: 1e-4 }] {
-        compressed(compression, &native(&line));
+        compressed(compression, &native(line));
     }
-    deployed(&native(&line));
 }
 
 /// Numbers between 0 and 1 that run smoothly.
@@ -98,31 +107,49 @@ fn compressed(compression: Compression, array: &Array) {
 /// A deployed sum of squares against a native one, and the start of a module that is cached.
 #[cfg(feature = "wasm")]
 fn deployed(array: &Array) {
-    let runtime = fp_transform::Runtime::new(fp_transform::DeployLimits::default()).expect("a runtime");
+    use fp_transform::{DeployLimits, Runtime};
+    let runtime = Runtime::new(DeployLimits::default()).expect("a runtime");
     let module = wat::parse_str(include_str!("../guest/sum_of_squares.wat")).expect("a module");
     let begun = Instant::now();
-    let deployed = runtime.load(&module).expect("a module");
+    runtime.load(&module).expect("a module");
     println!("{:<40} {:>9.2?}", "wasm: a module loaded for the first time", begun.elapsed());
     let module = compiled().unwrap_or(module);
-    let deployed = runtime.load(&module).unwrap_or(deployed);
-    let (block, bytes) = (&array.blocks()[0], array.blocks()[0].bytes());
+    let bytes = array.blocks()[0].bytes();
     let mut copied = vec![0u8; bytes.len()];
+    let mut zeroed = vec![0u8; bytes.len()];
     let copy = || {
         copied.copy_from_slice(black_box(bytes));
         black_box(&mut copied);
     };
+    let zero = || {
+        zeroed.fill(0);
+        black_box(&mut zeroed);
+    };
+    let (copy, zero) = interleaved(copy, zero);
+    println!("{:<40} {copy:>9.2?}   what copying its input takes", "wasm: sum of squares, 16 MiB");
+    println!("{:<40} {zero:>9.2?}   what setting as much to zero takes", "wasm: sum of squares, 16 MiB");
+    start(&runtime, &module, ", first");
+    sums(&runtime, &module, &array.blocks()[0], "");
+    start(&runtime, &module, "");
+    let fresh = Runtime::new(DeployLimits::default().with_kept_bytes(0)).expect("a runtime");
+    sums(&fresh, &module, &array.blocks()[0], ", nothing kept");
+    start(&fresh, &module, ", nothing kept");
+}
+
+/// Each block in a memory as if nobody had used it, as streams do.
+#[cfg(feature = "wasm")]
+fn sums(runtime: &fp_transform::Runtime, module: &[u8], block: &Block, how: &str) {
+    let deployed = runtime.load(module).expect("a module");
+    let bytes = block.bytes();
     let one = || {
         black_box(one_sum(black_box(bytes)));
     };
     let sixteen = || {
         black_box(sixteen_sums(black_box(bytes)));
     };
-    // As streams do: each block in a fresh memory.
     let mut ours = || {
         black_box(deployed.run(std::slice::from_ref(black_box(block))).expect("a result"));
     };
-    let (copy, _) = interleaved(copy, || ());
-    println!("{:<40} {copy:>9.2?}   what copying its input takes", "wasm: sum of squares, 16 MiB");
     for (name, (baseline, ours)) in
         [("sums at once", interleaved(sixteen, &mut ours)), ("one sum", interleaved(one, &mut ours))]
     {
@@ -130,19 +157,25 @@ fn deployed(array: &Array) {
         let verdict = if ratio <= 3.0 { "met" } else { "MISSED" };
         println!(
             "{:<40} {ours:>9.2?}   {ratio:>6.3} of native, {name} ({baseline:.2?}), wanted at most 3: {verdict}",
-            "wasm: sum of squares, 16 MiB"
+            format!("wasm: sum of squares, 16 MiB{how}")
         );
     }
+}
+
+/// One element, before blocks of 16 MiB or after them.
+#[cfg(feature = "wasm")]
+fn start(runtime: &fp_transform::Runtime, module: &[u8], how: &str) {
     let bytes = 1f64.to_ne_bytes().to_vec();
     let one = Block::new(Region::whole(&Shape::scalar()), Dtype::F64, MemoryOrder::RowMajor, bytes)
         .expect("a block");
     let start = || {
-        let cached = runtime.load(black_box(&module)).expect("a module");
+        let cached = runtime.load(black_box(module)).expect("a module");
         black_box(cached.run(std::slice::from_ref(&one)).expect("a result"));
     };
     let (_, start) = interleaved(|| (), start);
     let verdict = if start <= Duration::from_micros(100) { "met" } else { "MISSED" };
-    println!("{:<40} {start:>9.2?}   wanted at most 100 us: {verdict}", "wasm: a cached module, one element");
+    let name = format!("wasm: a cached module, one element{how}");
+    println!("{name:<40} {start:>9.2?}   wanted at most 100 us: {verdict}");
 }
 
 /// Natively, one after the other: as one would write it down.

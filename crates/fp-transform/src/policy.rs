@@ -108,7 +108,7 @@ impl DeployPolicy {
     }
 }
 
-/// What deployed code may use, for each call.
+/// What deployed code may use, for each call, and what it may leave resident.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DeployLimits {
@@ -118,6 +118,10 @@ pub struct DeployLimits {
     pub modules: usize,
     /// The memory of a call: 256 MiB. What it is given and gives is in it.
     pub memory_bytes: usize,
+    /// How much of a call's memory stays resident, set to zero, for the calls to come: 32 MiB. It is kept once for each call
+    /// that ran at the same time as others, four times at most; what a call uses beyond it goes back to the system at its end. 0:
+    /// each call has its memory from the system, and nothing is kept or reserved.
+    pub kept_bytes: usize,
     /// The work of a call, of about an instruction each: 10^10.
     pub fuel: u64,
     /// The time of a call: 10 s.
@@ -130,6 +134,7 @@ impl Default for DeployLimits {
             module_bytes: 1 << 20,
             modules: 64,
             memory_bytes: 256 << 20,
+            kept_bytes: 32 << 20,
             fuel: 10_000_000_000,
             time: Duration::from_secs(10),
         }
@@ -152,6 +157,12 @@ impl DeployLimits {
     /// With that much memory for a call.
     pub fn with_memory_bytes(mut self, memory_bytes: usize) -> Self {
         self.memory_bytes = memory_bytes;
+        self
+    }
+
+    /// With that much memory kept of each that a call had.
+    pub fn with_kept_bytes(mut self, kept_bytes: usize) -> Self {
+        self.kept_bytes = kept_bytes;
         self
     }
 

@@ -46,7 +46,7 @@ pub enum DeployError {
         /// What that has to be.
         wanted: &'static str,
     },
-    /// The runtime cannot be started.
+    /// The runtime cannot be started, or the system gives it no memory.
     #[error("no WebAssembly here: {reason}")]
     Runtime {
         /// Why.
@@ -72,6 +72,12 @@ pub enum DeployError {
     Memory {
         /// How much it may have.
         limit_bytes: usize,
+    },
+    /// It wanted a larger table than it may have.
+    #[error("the module wanted a table of more than {limit_elements} elements")]
+    Table {
+        /// How many it may have.
+        limit_elements: usize,
     },
     /// It did what cannot be done: an access out of bounds, a division by zero, `unreachable`.
     #[error("the module trapped: {what}")]

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use fp_types::record::ElementForm;
 use fp_types::{Dims, Dtype, MAX_DIMS, MemoryOrder, Region};
-use wasmtime::{Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, Trap};
+use wasmtime::{Instance, InstancePre, Memory, PoolConcurrencyLimitError, ResourceLimiter, Store, Trap};
 
+use super::engines::{Used, table_elements};
 use super::error::{DeployError, OutputFault};
 use super::ticker::TICK;
 use crate::block::Block;
@@ -20,20 +21,37 @@ const ALIGNMENT: usize = 64;
 /// What the runtime knows of a call.
 pub(super) struct Guest {
     limit_bytes: usize,
-    /// Whether it wanted more than that.
-    exceeded: bool,
+    limit_elements: usize,
+    used: Used,
+    /// What it wanted more of than it may have.
+    exceeded: Option<DeployError>,
+}
+
+impl Guest {
+    fn new(limits: &DeployLimits, used: Used) -> Self {
+        let limit_elements = table_elements(limits);
+        Self { limit_bytes: limits.memory_bytes, limit_elements, used, exceeded: None }
+    }
+
+    /// Refusing would leave the guest to make of it what it likes; the error ends the call.
+    fn end_if(&mut self, is_over: bool, error: DeployError) -> wasmtime::Result<bool> {
+        if is_over {
+            self.exceeded.get_or_insert(error);
+        }
+        self.exceeded.as_ref().map_or(Ok(true), |error| Err(wasmtime::Error::msg(error.to_string())))
+    }
 }
 
 impl ResourceLimiter for Guest {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        self.exceeded |= desired > self.limit_bytes;
-        // Refusing would leave the guest to make of it what it likes; the error ends the call.
-        if self.exceeded { Err(wasmtime::Error::msg("memory")) } else { Ok(true) }
+        let limit_bytes = self.limit_bytes;
+        self.used.add(desired.min(limit_bytes));
+        self.end_if(desired > limit_bytes, DeployError::Memory { limit_bytes })
     }
 
     fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        self.exceeded |= desired > self.limit_bytes / size_of::<usize>();
-        if self.exceeded { Err(wasmtime::Error::msg("table")) } else { Ok(true) }
+        let limit_elements = self.limit_elements;
+        self.end_if(desired > limit_elements, DeployError::Table { limit_elements })
     }
 }
 
@@ -79,12 +97,12 @@ fn outcome<T>(
     limits: &DeployLimits,
     result: wasmtime::Result<T>,
 ) -> Result<T, DeployError> {
-    result.map_err(|error| match error.downcast_ref::<Trap>() {
-        _ if store.data().exceeded => DeployError::Memory { limit_bytes: limits.memory_bytes },
-        Some(Trap::OutOfFuel) => DeployError::Fuel { limit: limits.fuel },
-        Some(Trap::Interrupt) => DeployError::TimedOut { limit: limits.time },
-        Some(trap) => DeployError::Trapped { what: trap.to_string() },
-        None => DeployError::Trapped { what: error.to_string() },
+    result.map_err(|error| match (&store.data().exceeded, error.downcast_ref::<Trap>()) {
+        (Some(exceeded), _) => exceeded.clone(),
+        (None, Some(Trap::OutOfFuel)) => DeployError::Fuel { limit: limits.fuel },
+        (None, Some(Trap::Interrupt)) => DeployError::TimedOut { limit: limits.time },
+        (None, Some(trap)) => DeployError::Trapped { what: trap.to_string() },
+        (None, None) => DeployError::Runtime { reason: format!("{error:#}") },
     })
 }
 
@@ -95,18 +113,20 @@ fn renew(store: &mut Store<Guest>, limits: &DeployLimits) -> Result<(), DeployEr
 }
 
 impl Call {
-    /// A fresh memory.
+    /// A memory as if nobody had used it; none where it is to come from a pool of which others have all.
     pub(super) fn start(
-        engine: &Engine,
         ready: &InstancePre<Guest>,
         limits: &DeployLimits,
-    ) -> Result<Self, DeployError> {
-        let mut store = Store::new(engine, Guest { limit_bytes: limits.memory_bytes, exceeded: false });
+        used: Used,
+    ) -> Result<Option<Self>, DeployError> {
+        let mut store = Store::new(ready.module().engine(), Guest::new(limits, used));
         store.limiter(|guest| guest);
         renew(&mut store, limits)?;
-        let instance = ready.instantiate(&mut store);
-        let instance = outcome(&store, limits, instance)?;
-        Ok(Self { store, instance, limits: limits.clone() })
+        let instance = match ready.instantiate(&mut store) {
+            Err(error) if error.is::<PoolConcurrencyLimitError>() => return Ok(None),
+            started => outcome(&store, limits, started)?,
+        };
+        Ok(Some(Self { store, instance, limits: limits.clone() }))
     }
 
     /// Runs the module on blocks.

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use wasmtime::{Config, Engine, ExternType, InstancePre, Linker, Module, ValType};
+use wasmtime::{ExternType, Module, ValType};
 
+use super::engines::{Code, Engines};
 use super::error::DeployError;
-use super::guest::{Call, Guest};
 use super::ticker::Ticker;
 use crate::block::{Array, ArrayType, Block};
 use crate::memory::Memory;
 use crate::operation::aligned;
 use crate::policy::{DeployLimits, ModuleHash};
 
-/// Compiles modules and runs them. Modules outlive it.
+/// Compiles modules and runs them. Modules outlive it. The memory that is kept between calls goes with the last of them.
 pub struct Runtime {
-    engine: Engine,
+    engines: Engines,
     ticker: Arc<Ticker>,
     limits: DeployLimits,
     modules: Mutex<BTreeMap<ModuleHash, Arc<Deployed>>>,
@@ -24,8 +24,7 @@ pub struct Runtime {
 /// A module that was checked and compiled, ready to run.
 pub struct Deployed {
     hash: ModuleHash,
-    ready: InstancePre<Guest>,
-    engine: Engine,
+    code: Code,
     ticker: Arc<Ticker>,
     limits: DeployLimits,
 }
@@ -36,18 +35,9 @@ impl Runtime {
     /// # Errors
     /// [`DeployError::Runtime`] where WebAssembly cannot run.
     pub fn new(limits: DeployLimits) -> Result<Self, DeployError> {
-        let mut config = Config::new();
-        config.consume_fuel(true).epoch_interruption(true).max_wasm_stack(256 << 10);
-        // No handlers of signals in somebody's simulation, whose own, installed later, would take a trap of a guest for a
-        // fault of its own; and no gigabytes of address space, which clusters ration. Bounds are checked by instructions.
-        config.signals_based_traps(false).memory_guard_size(0);
-        // As much address space as a guest may use, so that its memory never moves and code need not ask where it is.
-        config.memory_reservation(limits.memory_bytes as u64).memory_may_move(false);
-        config.wasm_backtrace_max_frames(None).wasm_multi_memory(false).wasm_memory64(false);
-        let engine =
-            Engine::new(&config).map_err(|error| DeployError::Runtime { reason: error.to_string() })?;
-        let modules = Mutex::new(BTreeMap::new());
-        Ok(Self { engine, ticker: Arc::new(Ticker::new()), limits, modules })
+        let engines = Engines::new(&limits)?;
+        let ticker = Arc::new(Ticker::new(engines.all()));
+        Ok(Self { engines, ticker, limits, modules: Mutex::new(BTreeMap::new()) })
     }
 
     /// A module, from the cache if its bytes are known.
@@ -65,12 +55,8 @@ impl Runtime {
         if let Some(known) = self.cached(hash) {
             return Ok(known);
         }
-        let invalid = |error: wasmtime::Error| DeployError::Invalid { reason: format!("{error:#}") };
-        let module = Module::from_binary(&self.engine, bytes).map_err(invalid)?;
-        check(&module)?;
-        let ready = Linker::new(&self.engine).instantiate_pre(&module).map_err(invalid)?;
-        let (engine, ticker) = (self.engine.clone(), Arc::clone(&self.ticker));
-        let deployed = Arc::new(Deployed { hash, ready, engine, ticker, limits: self.limits.clone() });
+        let (code, ticker) = (self.engines.compile(bytes)?, Arc::clone(&self.ticker));
+        let deployed = Arc::new(Deployed { hash, code, ticker, limits: self.limits.clone() });
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if modules.len() >= self.limits.modules && !modules.contains_key(&hash) {
             return Err(DeployError::TooMany { limit: self.limits.modules });
@@ -90,7 +76,7 @@ impl Runtime {
 }
 
 /// Checks what a module imports and exports.
-fn check(module: &Module) -> Result<(), DeployError> {
+pub(super) fn check(module: &Module) -> Result<(), DeployError> {
     if let Some(import) = module.imports().next() {
         let (module, name) = (import.module().to_owned(), import.name().to_owned());
         return Err(DeployError::Import { module, name });
@@ -122,14 +108,15 @@ impl Deployed {
         self.hash
     }
 
-    /// Runs the module on one block of each variable, on the caller's thread, in a fresh memory.
+    /// Runs the module on one block of each variable, on the caller's thread, in a memory that is as if nobody had used it.
     ///
     /// # Errors
     /// It used more than it may, trapped, failed, or gave an output that makes no sense.
     pub fn run(&self, inputs: &[Block]) -> Result<Block, DeployError> {
         let no_thread = |error: std::io::Error| DeployError::Runtime { reason: error.to_string() };
-        let _running = self.ticker.run(&self.engine).map_err(no_thread)?;
-        Call::start(&self.engine, &self.ready, &self.limits)?.run(inputs)
+        let _running = self.ticker.run().map_err(no_thread)?;
+        let input_bytes = inputs.iter().map(|block| block.bytes().len()).sum();
+        self.code.start(&self.limits, input_bytes)?.run(inputs)
     }
 
     /// Runs the module on every block that the variables have in common.

@@ -1,4 +1,4 @@
-//! The clock of deployed code: while any runs, the engine's epoch moves on once a millisecond.
+//! The clock of deployed code: while any runs, the engines' epochs move on once a millisecond.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,10 +11,10 @@ pub(super) struct Ticker {
     shared: Arc<Shared>,
 }
 
-#[derive(Default)]
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    engines: Vec<wasmtime::Engine>,
 }
 
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tick(&self, engine: &wasmtime::Engine) {
+    fn tick(&self) {
         let mut state = self.lock();
         while !state.ended {
             let waited = match state.running {
@@ -39,24 +39,25 @@ impl Shared {
                 _ => self.changed.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0,
             };
             state = waited;
-            engine.increment_epoch();
+            self.engines.iter().for_each(wasmtime::Engine::increment_epoch);
         }
     }
 }
 
 impl Ticker {
-    pub(super) fn new() -> Self {
-        Self { shared: Arc::default() }
+    pub(super) fn new(engines: Vec<wasmtime::Engine>) -> Self {
+        let (state, changed) = (Mutex::default(), Condvar::new());
+        Self { shared: Arc::new(Shared { state, changed, engines }) }
     }
 
     /// Ticks until what comes back is dropped.
-    pub(super) fn run(&self, engine: &wasmtime::Engine) -> std::io::Result<Running<'_>> {
+    pub(super) fn run(&self) -> std::io::Result<Running<'_>> {
         let mut state = self.shared.lock();
         let process = std::process::id();
         if state.process != Some(process) {
-            let (shared, engine) = (Arc::clone(&self.shared), engine.clone());
+            let shared = Arc::clone(&self.shared);
             let thread = std::thread::Builder::new().name("flexpath-ticker".to_owned());
-            thread.spawn(move || shared.tick(&engine))?;
+            thread.spawn(move || shared.tick())?;
             (state.process, state.running) = (Some(process), 0);
         }
         state.running += 1;
