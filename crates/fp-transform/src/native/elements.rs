@@ -144,8 +144,10 @@ mod tests {
     #[test]
     fn elements_of_another_type_are_refused_in_words() {
         let native = Native::elements("same", |inputs: &[&[f64]]| Ok(inputs[0].to_vec()));
-        let short = Array::whole(Dtype::F32, Shape::new([1]).unwrap(), RowMajor, vec![0; 4]).unwrap();
-        let said = "it takes elements of type f64, and these are f32".to_owned();
-        assert_eq!(given(&native, &[short]), Err(said));
+        for (dtype, len) in [(Dtype::F32, 4), (Dtype::I64, 8)] {
+            let array = Array::whole(dtype, Shape::new([1]).unwrap(), RowMajor, vec![0; len]).unwrap();
+            let said = format!("it takes elements of type f64, and these are {dtype}");
+            assert_eq!(given(&native, &[array]), Err(said));
+        }
     }
 }
