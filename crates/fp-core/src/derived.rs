@@ -8,6 +8,7 @@
 //! A subscriber may derive by itself instead, or leave it to the bytes on which side. What could not be derived is told in another local array, as text.
 
 mod asked;
+mod calling;
 mod computing;
 mod deploying;
 mod packed;

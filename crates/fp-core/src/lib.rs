@@ -67,8 +67,8 @@ pub use fp_proto::message::NoTable;
 pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 pub use fp_transform::{
     Array, CallError, Cost, DataType, DeployLimits, DeployPolicy, Derivation, ModuleHash, Native,
-    NativeError, ParseModuleHashError, PathError, Placement, PolicyRefusal, PoolError, RegisterError,
-    TransformOptions, TransformPath, Transforms, record_array,
+    NativeElement, NativeError, ParseModuleHashError, PathError, Placement, PolicyRefusal, PoolError,
+    RegisterError, TransformOptions, TransformPath, Transforms, record_array,
 };
 pub use fp_transport::{
     Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy, VerbsDevice,

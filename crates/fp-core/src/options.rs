@@ -208,7 +208,7 @@ pub struct PublisherOptions {
     pub segment_len_bytes: usize,
     /// The longest that one derivation may take on this rank in one step. Default 10 s.
     pub derive_timeout: Duration,
-    /// Transforms that subscribers may ask for by name. Default: none.
+    /// Transforms that subscribers may ask for by name, and derivations may call. Default: none.
     pub transforms: Option<Transforms>,
     /// Whose deployed code is run. Default: nobody's.
     pub deployment: DeployPolicy,
@@ -304,7 +304,7 @@ pub struct SubscriberOptions {
     pub variables: VariableSet,
     /// Derived variables.
     pub derivations: Vec<DerivedVariable>,
-    /// Transforms by which records become other types. Default: none.
+    /// Transforms by which records become other types, and that derivations call here. Default: none.
     pub transforms: Option<Transforms>,
     /// Records that the publisher sends through transforms of its own.
     pub transformed: Vec<TransformedVariable>,

@@ -129,6 +129,20 @@ impl Block {
         Self::shared(*part, self.form, order, Arc::new(bytes))
     }
 
+    /// The same elements, as those of another region of as many, in that order.
+    pub(crate) fn moved(self, region: Region, order: MemoryOrder) -> Block {
+        debug_assert_eq!(region.element_count(), self.region.element_count());
+        Self { region, order, ..self }
+    }
+
+    /// The same elements in this machine's byte order, in memory that nobody else has.
+    pub(crate) fn copied(&self, memory: &Memory) -> Result<Block, DeriveError> {
+        let native = self.native(memory)?;
+        let mut bytes = memory.room(native.bytes().len() as u64, 1)?;
+        bytes.copy_from_slice(native.bytes());
+        Self::shared(self.region, native.form, self.order, Arc::new(bytes))
+    }
+
     /// The block with its dimensions packed in that order.
     pub(crate) fn reordered(&self, order: MemoryOrder, memory: &Memory) -> Result<Block, DeriveError> {
         self.part(&self.region, order, memory)

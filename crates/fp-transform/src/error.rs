@@ -159,9 +159,20 @@ pub enum DeriveError {
         /// Whether it used up its work or its time: the next call would as well.
         overran: bool,
     },
-    /// A module gave something else than was said of it.
-    #[error("the module gave {given}, where {wanted} was asked for")]
+    /// A function that is called by its name, and is not there.
+    #[error("no function is registered as {name:?}")]
+    NoFunction {
+        /// Its name.
+        name: String,
+    },
+    /// A registered function that failed, or was not let run.
+    #[error(transparent)]
+    Call(#[from] crate::native::CallError),
+    /// A module or a function gave something else than was said of it.
+    #[error("{by} gave {given}, where {wanted} was asked for")]
     ModuleOutput {
+        /// What did.
+        by: String,
         /// What it gave.
         given: String,
         /// What it was to give.

@@ -50,9 +50,9 @@ pub use expression::{
 };
 pub use modules::{Modules, RunModule};
 pub use native::{
-    CallError, Cost, DataType, Decision, MAX_PATH, MAX_TRANSFORMS, Measured, Native, NativeError,
-    NativeFunction, Offer, Offers, PathError, Place, Placement, Reason, RegisterError, TransformOptions,
-    TransformPath, Transforms, made_id, record_array,
+    CallError, Cost, DataType, Decision, MAX_PATH, MAX_TRANSFORMS, Measured, Native, NativeElement,
+    NativeError, NativeFunction, Offer, Offers, PathError, Place, Placement, Reason, RegisterError,
+    TransformOptions, TransformPath, Transforms, made_id, record_array,
 };
 pub use operation::{Comparison, MAX_BINS, ModuleCall, Operation, OutputType, Reduction};
 pub use policy::{DeployLimits, DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};

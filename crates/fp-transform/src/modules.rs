@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::block::Block;
 use crate::error::DeriveError;
+use crate::operation::ModuleCall;
 use crate::policy::{DeployLimits, ModuleHash};
 
-/// Deployed code that can be run.
+/// Deployed code, or a registered function, that can be run.
 pub trait RunModule: Send + Sync {
     /// Runs it on one block of each variable, all of one region.
     ///
@@ -104,23 +105,37 @@ fn module_error(module: ModuleHash, error: &crate::DeployError) -> DeriveError {
     DeriveError::Module { module, what: error.to_string(), overran }
 }
 
-/// The modules of one plan.
+/// The modules and the registered functions of one plan.
 #[derive(Clone, Default)]
-pub(crate) struct Attached(BTreeMap<ModuleHash, Arc<dyn RunModule>>);
+pub(crate) struct Attached {
+    modules: BTreeMap<ModuleHash, Arc<dyn RunModule>>,
+    functions: BTreeMap<String, Arc<dyn RunModule>>,
+}
 
 impl Attached {
     pub(crate) fn insert(&mut self, hash: ModuleHash, module: Arc<dyn RunModule>) {
-        self.0.insert(hash, module);
+        self.modules.insert(hash, module);
     }
 
-    pub(crate) fn find(&self, hash: Option<ModuleHash>, name: &str) -> Result<&dyn RunModule, DeriveError> {
-        let found = hash.and_then(|hash| self.0.get(&hash));
-        found.map(|module| &**module).ok_or_else(|| DeriveError::NoModule { name: name.to_owned() })
+    pub(crate) fn insert_function(&mut self, name: String, function: Arc<dyn RunModule>) {
+        self.functions.insert(name, function);
+    }
+
+    pub(crate) fn find(&self, call: &ModuleCall) -> Result<&dyn RunModule, DeriveError> {
+        let name = || call.name().to_owned();
+        let found = match call.is_registered() {
+            true => self.functions.get(call.name()).ok_or_else(|| DeriveError::NoFunction { name: name() }),
+            false => call
+                .hash()
+                .and_then(|hash| self.modules.get(&hash))
+                .ok_or_else(|| DeriveError::NoModule { name: name() }),
+        };
+        found.map(|found| &**found)
     }
 }
 
 impl fmt::Debug for Attached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
+        f.debug_set().entries(self.modules.keys()).entries(self.functions.keys()).finish()
     }
 }

@@ -183,6 +183,16 @@ impl Pool {
         limit: Duration,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PoolError> {
+        self.run_within(overruns, (limit, limit), work)
+    }
+
+    /// As [`run_counted`](Self::run_counted), with one limit for a thread and another for the end.
+    pub(crate) fn run_within<T: Send + 'static>(
+        &self,
+        overruns: &Arc<Overruns>,
+        limits: (Duration, Duration),
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, PoolError> {
         if let Some(overruns) = overruns.refused() {
             return Err(PoolError::Refused { overruns });
         }
@@ -190,7 +200,7 @@ impl Pool {
         let theirs = Arc::clone(&call);
         let perform = Box::new(move |refused: Option<u32>| theirs.perform(refused, work));
         self.submit(Task { overruns: Arc::clone(overruns), perform })?;
-        let result = call.wait(limit);
+        let result = call.wait(limits);
         if matches!(result, Err(PoolError::Overrun { .. })) {
             self.replace(overruns);
         }
@@ -292,16 +302,16 @@ impl<T> Call<T> {
         wanted
     }
 
-    fn wait(&self, limit: Duration) -> Result<T, PoolError> {
+    fn wait(&self, (waited, limit): (Duration, Duration)) -> Result<T, PoolError> {
         let begun = Instant::now();
         let mut phase = lock(&self.phase);
         loop {
             let (deadline, late) = match &*phase {
-                Phase::Queued => (begun + limit, PoolError::Busy { waited: limit }),
+                Phase::Queued => (begun + waited, PoolError::Busy { waited }),
                 Phase::Running { since } => (*since + limit, PoolError::Overrun { limit }),
                 Phase::Done(_) | Phase::Left => match std::mem::replace(&mut *phase, Phase::Left) {
                     Phase::Done(done) => return done,
-                    _ => return Err(PoolError::Busy { waited: limit }),
+                    _ => return Err(PoolError::Busy { waited }),
                 },
             };
             let left = deadline.saturating_duration_since(Instant::now());

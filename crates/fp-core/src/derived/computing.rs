@@ -1,6 +1,7 @@
 //! Deriving on a publisher rank: on the threads of a small pool, which contain what goes wrong.
 
 use super::asked::FEWER_BYTES;
+use super::calling::{CallProblem, Caller, Functions};
 use super::deploying::{Code, Deployer, Offers};
 use super::packed::pack;
 use super::{derived_name, failed_name, is_better_left, is_packed};
@@ -42,6 +43,8 @@ pub(crate) enum Failure {
     NotAdmitted(#[from] PolicyRefusal),
     #[error("the module {0} was not handed over")]
     NotHandedOver(ModuleHash),
+    #[error(transparent)]
+    Call(#[from] CallProblem),
     #[error(transparent)]
     Derive(#[from] DeriveError),
     #[error(transparent)]
@@ -115,10 +118,10 @@ impl Known {
         &self,
         inputs: &[Array],
         of_input: MemoryOrder,
-        (modules, code): (&Modules, Code),
+        foreign: Foreign,
     ) -> Result<Outcome, DeriveError> {
         let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
-        let plan = attach(self.plan(&types)?, modules, code)?;
+        let plan = foreign.attach(self.plan(&types)?)?;
         let derived = plan.apply(inputs)?;
         if is_packed(&self.derivation) {
             return pack(&derived, self.derivation.compression()).map(Outcome::Packed);
@@ -138,13 +141,13 @@ impl Known {
     pub(crate) fn derive(
         self: &Arc<Self>,
         (inputs, of_input): (Vec<Array>, MemoryOrder),
-        (modules, code): (Arc<Modules>, Code),
+        foreign: Foreign,
         limit: Duration,
     ) -> Result<Outcome, Failure> {
         let known = self.clone();
         let done = pool().run_counted(&self.overruns, limit, move || {
             let begun = Instant::now();
-            let done = known.compute(&inputs, of_input, (&modules, code));
+            let done = known.compute(&inputs, of_input, foreign);
             // Counted before another call may begin; a call that was given up is counted by the pool.
             let overran = matches!(done, Err(DeriveError::Module { overran: true, .. }));
             if overran && begun.elapsed() < limit {
@@ -164,12 +167,21 @@ impl Known {
     }
 }
 
-/// The plan with the modules that it needs. Compiles those that are new: on a thread of the pool, as that may take long.
-pub(super) fn attach(mut plan: Plan, modules: &Modules, code: Code) -> Result<Plan, DeriveError> {
-    for (hash, bytes) in code {
-        plan = plan.with_module(hash, modules.load(hash, &bytes)?);
+/// What a derivation needs that is not built in.
+pub(crate) struct Foreign {
+    pub(super) modules: Arc<Modules>,
+    pub(super) code: Code,
+    pub(super) functions: Functions,
+}
+
+impl Foreign {
+    /// The plan with all of it. Compiles modules that are new: on a thread of the pool, as that may take long.
+    pub(super) fn attach(self, mut plan: Plan) -> Result<Plan, DeriveError> {
+        for (hash, bytes) in self.code {
+            plan = plan.with_module(hash, self.modules.load(hash, &bytes)?);
+        }
+        Ok(self.functions.into_iter().fold(plan, |plan, (name, function)| plan.with_function(name, function)))
     }
-    Ok(plan)
 }
 
 /// The derivations that were asked for on one rank.
@@ -203,9 +215,17 @@ impl Deriver {
         *sides = now;
     }
 
-    /// What of the modules that go with derivations this one needs, if they may run here.
-    pub(crate) fn code(&self, known: &Known, offers: &Offers) -> Result<Code, Failure> {
-        known.derivation.modules().map(|call| self.deployer.admitted(call, offers)).collect()
+    /// What a derivation needs of the modules that go with them, if they may run here, and of what is registered here.
+    pub(crate) fn foreign(
+        &self,
+        known: &Known,
+        offers: &Offers,
+        options: &PublisherOptions,
+    ) -> Result<Foreign, Failure> {
+        let admitted = |call| self.deployer.admitted(call, offers);
+        let code = known.derivation.modules().map(admitted).collect::<Result<_, _>>()?;
+        let functions = Caller::publisher(options).functions(&known.derivation)?;
+        Ok(Foreign { modules: self.deployer.modules(), code, functions })
     }
 
     /// What these bytes ask for, if they can be read, and whether it may be left to the subscriber.
@@ -277,7 +297,8 @@ mod tests {
         let array = Array::whole(Dtype::F64, shape, MemoryOrder::RowMajor, bytes).expect("an array");
         let call = || {
             let inputs = (vec![array.clone()], MemoryOrder::RowMajor);
-            known.derive(inputs, (deriver.deployer.modules(), Code::new()), limit).err()
+            let foreign = deriver.foreign(&known, &Offers::default(), &PublisherOptions::default());
+            known.derive(inputs, foreign.expect("nothing is needed"), limit).err()
         };
         let (mut overruns, mut refused, turns) = (0, 0, 200);
         for _ in 0..turns {

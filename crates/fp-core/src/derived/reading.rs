@@ -1,6 +1,7 @@
 //! Reading a derived variable: as any array where its blocks were put, else by putting together what each rank has.
 
-use super::computing::{attach, pool};
+use super::calling::{CallProblem, Caller};
+use super::computing::{Foreign, pool};
 use super::packed::unpack;
 use super::{Asked, is_better_left};
 use crate::error::ReadError;
@@ -149,6 +150,32 @@ impl StepReader {
 
     /// Derives from the inputs, whole.
     fn derive_here(&self, asked: &Asked, plan: &Plan, deadline: Instant) -> Result<Vec<Array>, ReadError> {
+        let done = match self.foreign(asked) {
+            Ok(foreign) => {
+                let arrays = self.inputs_here(asked, deadline)?;
+                let (left, plan) = (deadline.saturating_duration_since(Instant::now()), plan.clone());
+                let done = pool().run(left, move || foreign.attach(plan)?.run(&arrays));
+                done.map_err(|error| error.to_string())
+                    .and_then(|done| done.map_err(|error| error.to_string()))
+            }
+            Err(problem) => Err(problem.to_string()),
+        };
+        let counters = &self.shared().counters;
+        let counter = if done.is_ok() { &counters.derivations } else { &counters.failed_derivations };
+        Counters::add(counter, 1);
+        done.map_err(|what| self.not_derived(asked, what))
+    }
+
+    /// What it needs that is not built in.
+    fn foreign(&self, asked: &Asked) -> Result<Foreign, CallProblem> {
+        let (derived, transforms) = (&self.shared().derived, self.shared().options.transforms.as_ref());
+        let functions = Caller::subscriber(transforms).functions(&asked.derivation)?;
+        let (modules, code) = (derived.code.clone(), derived.modules_of(&asked.derivation));
+        Ok(Foreign { modules, code, functions })
+    }
+
+    /// The inputs, whole.
+    fn inputs_here(&self, asked: &Asked, deadline: Instant) -> Result<Vec<Array>, ReadError> {
         let planned =
             |name: &String| self.planned_as_put(name, &Selection::All.into(), false, None, deadline);
         let inputs: Result<Vec<Arc<Planned>>, ReadError> =
@@ -164,20 +191,8 @@ impl StepReader {
         let array = |(planned, elements): (&Arc<Planned>, Vec<u8>)| {
             Array::whole(planned.def.dtype, planned.plan.result_shape(), MemoryOrder::RowMajor, elements)
         };
-        let arrays = inputs.iter().zip(elements).map(array).collect::<Result<Vec<_>, _>>();
-        let (left, plan) = (deadline.saturating_duration_since(Instant::now()), plan.clone());
-        let derived = &self.shared().derived;
-        let (modules, code) = (derived.code.clone(), derived.modules_of(&asked.derivation));
-        let done = arrays.map_err(|error| error.to_string()).and_then(|arrays| {
-            let done = pool()
-                .run(left, move || attach(plan, &modules, code)?.run(&arrays))
-                .map_err(|error| error.to_string())?;
-            done.map_err(|error| error.to_string())
-        });
-        let counters = &self.shared().counters;
-        let counter = if done.is_ok() { &counters.derivations } else { &counters.failed_derivations };
-        Counters::add(counter, 1);
-        done.map_err(|what| self.not_derived(asked, what))
+        let arrays = inputs.iter().zip(elements).map(array).collect::<Result<_, _>>();
+        arrays.map_err(|error: fp_transform::DeriveError| self.not_derived(asked, error.to_string()))
     }
 
     /// The inputs cannot be had: a rank that could not leave them said why.

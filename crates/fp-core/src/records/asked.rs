@@ -167,7 +167,8 @@ impl SubscriberOptions {
 
 impl PublisherOptions {
     /// Registers transforms that subscribers may ask for by name ([`SubscriberOptions::with_transformed`]), or by the types
-    /// that they lead to ([`Subscriber::of`](crate::Subscriber::of)): those that are registered now, and later.
+    /// that they lead to ([`Subscriber::of`](crate::Subscriber::of)), and that derivations call
+    /// ([`SubscriberOptions::with_derivation`]): those that are registered now, and later.
     #[must_use]
     pub fn with_transforms(mut self, transforms: &Transforms) -> Self {
         self.transforms = Some(transforms.clone());

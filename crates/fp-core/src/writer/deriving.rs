@@ -155,9 +155,9 @@ impl StepWriter {
             }
         }
         let limit = self.shared.options.derive_timeout;
-        let deriver = &self.shared.deriver;
-        let code = (deriver.deployer.modules(), deriver.code(known, &self.deriving.offers)?);
-        match known.derive((inputs, order), code, limit)? {
+        let (deriver, options) = (&self.shared.deriver, &self.shared.options);
+        let foreign = deriver.foreign(known, &self.deriving.offers, options)?;
+        match known.derive((inputs, order), foreign, limit)? {
             Outcome::Packed(bytes) => self.put_bytes(&known.variable, bytes)?,
             Outcome::Blocks { of, order, blocks } => {
                 let def = VariableDef::global_array(known.variable.clone(), of.dtype, of.shape.ndims());

@@ -151,10 +151,14 @@ fn write_operation(bytes: &mut Vec<u8>, operation: &Operation) {
     }
 }
 
-/// A name travels only where nothing better is known.
+/// A name travels only of what is registered, and where nothing better is known.
 fn write_call(bytes: &mut Vec<u8>, call: &ModuleCall) {
     bytes.push(10);
     match call.hash() {
+        None if call.is_registered() => {
+            bytes.push(2);
+            write_text(bytes, call.name());
+        }
         None => {
             bytes.push(0);
             write_text(bytes, call.name());
@@ -294,6 +298,7 @@ fn read_call(input: &mut Input<'_>) -> Decoded<ModuleCall> {
     let mut call = match input.byte()? {
         0 => ModuleCall::new(input.text()?),
         1 => ModuleCall::new(ModuleHash(input.array()?).to_string()),
+        2 => ModuleCall::registered(input.text()?),
         number => return Err(unknown("name of a module", number)),
     };
     match input.byte()? {

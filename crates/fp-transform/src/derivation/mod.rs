@@ -133,7 +133,7 @@ impl Derivation {
         Ok(self)
     }
 
-    /// With a module that runs on each block.
+    /// With a module, or a registered function, that runs on each block.
     ///
     /// # Errors
     /// Those of [`then`](Self::then).
@@ -143,6 +143,15 @@ impl Derivation {
 
     /// The calls of modules, first to last.
     pub fn modules(&self) -> impl Iterator<Item = &ModuleCall> {
+        self.calls().filter(|call| !call.is_registered())
+    }
+
+    /// The calls of registered functions, first to last.
+    pub fn functions(&self) -> impl Iterator<Item = &ModuleCall> {
+        self.calls().filter(|call| call.is_registered())
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &ModuleCall> {
         self.operations.iter().filter_map(|operation| match operation {
             Operation::Module(call) => Some(call),
             _ => None,
@@ -156,6 +165,7 @@ impl Derivation {
     pub fn with_modules(mut self, hash_of: impl Fn(&str) -> Option<ModuleHash>) -> Result<Self, DeriveError> {
         for operation in &mut self.operations {
             if let Operation::Module(call) = operation
+                && !call.is_registered()
                 && call.hash().is_none()
             {
                 let hash = hash_of(call.name());

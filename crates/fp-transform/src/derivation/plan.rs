@@ -72,6 +72,13 @@ impl Plan {
         self
     }
 
+    /// With a registered function that the derivation calls by that name: without it, it cannot run.
+    #[must_use]
+    pub fn with_function(mut self, name: impl Into<String>, function: Arc<dyn RunModule>) -> Self {
+        self.modules.insert_function(name.into(), function);
+        self
+    }
+
     /// What is planned.
     pub fn derivation(&self) -> &Derivation {
         &self.derivation
@@ -158,7 +165,7 @@ impl Plan {
                 partial(self.empty()?, Content::Statistic(Box::new(statistic)))
             }
             Operation::Module(call) => {
-                let module = self.modules.find(call.hash(), call.name())?;
+                let module = self.modules.find(call)?;
                 match call.rows() {
                     None => whole(call.blocks(module, inputs, to, &self.memory)?),
                     Some(_) => {

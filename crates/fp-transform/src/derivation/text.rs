@@ -31,7 +31,7 @@ pub enum ParseFault {
     Open,
     /// Nothing that is known.
     #[error(
-        "{0:?} is no operation; there are cast, scale, order, stride, average, magnitude, compute, min, max, sum, mean, variance, histogram, points, module, and at the end lz4, pco, bounded"
+        "{0:?} is no operation; there are cast, scale, order, stride, average, magnitude, compute, min, max, sum, mean, variance, histogram, points, module, call, and at the end lz4, pco, bounded"
     )]
     Unknown(String),
     /// An operation with other words between its brackets than it takes.
@@ -193,6 +193,9 @@ fn operation(name: &str, arguments: Option<&str>) -> Result<Operation, ParseFaul
         "histogram" => ("histogram(low, high, bins)", histogram(&words)),
         "points" => ("points(> 5), with one of > >= < <=", points(&words)),
         "module" => ("module(name), module(name, f32) or module(name, f64, 3)", module(&words)),
+        "call" => {
+            ("call(name), call(name, f32) or call(name, f64, 3)", called(arguments.unwrap_or_default()))
+        }
         _ => return Err(ParseFault::Unknown(name.chars().take(40).collect())),
     };
     found.ok_or(ParseFault::Arguments { wanted })
@@ -234,13 +237,24 @@ fn histogram(words: &[&str]) -> Option<Operation> {
 }
 
 fn module(words: &[&str]) -> Option<Operation> {
+    let (name, gives) = words.split_first().filter(|(name, _)| !name.is_empty())?;
+    giving(ModuleCall::new(*name), gives)
+}
+
+/// A function's name may be any that can be registered, in quotes if it is no word.
+fn called(arguments: &str) -> Option<Operation> {
+    let words = split(arguments, ',').ok()?;
+    let words: Vec<&str> = words.into_iter().map(|(_, word)| word).collect();
+    let (name, gives) = words.split_first().filter(|(name, _)| !name.is_empty())?;
+    giving(ModuleCall::registered(unquoted(name)), gives)
+}
+
+/// The call with what it is said to give.
+fn giving(call: ModuleCall, words: &[&str]) -> Option<Operation> {
     let call = match words {
-        [""] | [] => return None,
-        [name] => ModuleCall::new(*name),
-        [name, dtype] => ModuleCall::new(*name).with_dtype(dtype.parse::<Dtype>().ok()?),
-        [name, dtype, rows @ ..] => {
-            ModuleCall::new(*name).with_dtype(dtype.parse::<Dtype>().ok()?).with_rows(dims(rows)?)
-        }
+        [] => call,
+        [dtype] => call.with_dtype(dtype.parse::<Dtype>().ok()?),
+        [dtype, rows @ ..] => call.with_dtype(dtype.parse::<Dtype>().ok()?).with_rows(dims(rows)?),
     };
     Some(Operation::Module(call))
 }
@@ -291,6 +305,9 @@ mod tests {
             "a, b | module(drift)",
             "a | cast(f32) | module(drift, f64) | lz4",
             "a | module(reduce, f64, 1)",
+            "a, b | call(drift)",
+            "a | cast(f32) | call(drift, f64) | pco",
+            "a | call(\"drift of (x | y), mean\", f64, 2, 3)",
         ] {
             let derivation: Derivation = text.parse().unwrap();
             assert_eq!(derivation.to_string(), text);
@@ -317,6 +334,12 @@ mod tests {
         assert_eq!(place("T | module(reduce, f64, 0)").0, 5);
         assert_eq!(place("T | module(reduce, 3)").0, 5);
         assert_eq!(place("T | module(reduce, f64, 1) | cast(f32)").0, 30);
+        assert_eq!(place("T | call").0, 5);
+        assert_eq!(place("T | call(\"\")").0, 5);
+        assert_eq!(place("T | call(drift, f64, 0)").0, 5);
+        assert_eq!(place("T | call(drift, f64, 2) | cast(f32)").0, 27);
+        assert!(place("T | call(drift, 3)").1.contains("call(name, f64, 3)"));
+        assert!(place("T | call(a/b)").1.contains("no function can be called so"));
         let (position, shown) = place("ü | compute(ü + 2 * v)");
         assert_eq!(position, 21);
         assert!(shown.contains("\"v\" is none of the variables ü"), "{shown}");

@@ -1,11 +1,14 @@
 //! Transforms that a program registers: Rust functions by name and by the types that they lead from and to.
 
+mod calling;
+mod elements;
 mod offers;
 mod path;
 mod placement;
 mod records;
 mod transforms;
 
+pub use elements::NativeElement;
 pub use offers::{Offer, Offers, made_id};
 pub use path::{MAX_PATH, PathError, TransformPath};
 pub use placement::{Decision, Measured, Place, Placement, Reason};

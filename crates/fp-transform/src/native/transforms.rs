@@ -224,6 +224,16 @@ impl Transforms {
     /// # Errors
     /// It is unknown or refused, failed, panicked, or ran too long.
     pub fn run(&self, name: &str, inputs: Vec<Array>) -> Result<Vec<Array>, CallError> {
+        self.run_within(name, inputs, (Duration::MAX, Duration::MAX))
+    }
+
+    /// The same with a limit to waiting for a thread and one to the call, where its own are not shorter.
+    pub(super) fn run_within(
+        &self,
+        name: &str,
+        inputs: Vec<Array>,
+        (waiting, running): (Duration, Duration),
+    ) -> Result<Vec<Array>, CallError> {
         let name = name.to_owned();
         let (function, limit, overruns) = {
             let registered = self.lock();
@@ -232,10 +242,11 @@ impl Transforms {
             (Arc::clone(&entry.native.function), limit, Arc::clone(&entry.overruns))
         };
         let input_bytes = len_bytes(&inputs);
-        let called = self.inner.pool.run_counted(&overruns, limit, move || {
-            let begun = Instant::now();
-            (function(&inputs).map_err(|error| error.to_string()), begun.elapsed())
-        });
+        let called =
+            self.inner.pool.run_within(&overruns, (limit.min(waiting), limit.min(running)), move || {
+                let begun = Instant::now();
+                (function(&inputs).map_err(|error| error.to_string()), begun.elapsed())
+            });
         self.count(&name, input_bytes, &called);
         let (result, _) = called.map_err(|source| match source {
             PoolError::Refused { overruns } => CallError::Refused { name: name.clone(), overruns },

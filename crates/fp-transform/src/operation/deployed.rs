@@ -1,5 +1,5 @@
-//! An operation that is not built in: a module that a subscriber hands over. What it gives is said beforehand, so that
-//! shapes are planned without it, and checked when it ran.
+//! An operation that is not built in: a module that a subscriber hands over, or a function that is registered where it is
+//! derived. What it gives is said beforehand, so that shapes are planned without it, and checked when it ran.
 
 use std::fmt;
 
@@ -12,13 +12,22 @@ use crate::memory::Memory;
 use crate::modules::RunModule;
 use crate::policy::ModuleHash;
 
-/// A module's place in a derivation: written `module(name)`, `module(name, f32)` or `module(name, f64, 3)`.
+/// Where that which a call runs comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Origin {
+    /// Handed over with the derivation; which one it is is unknown as long as only its name is.
+    HandedOver(Option<ModuleHash>),
+    /// Registered on the side that derives.
+    Registered,
+}
+
+/// The place of a module in a derivation, written `module(name)`, `module(name, f32)` or `module(name, f64, 3)`; or that
+/// of a registered function, written likewise with `call`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModuleCall {
-    /// What the module is called where the derivation was written: it does not travel.
+    /// What it is called. A module is called so where the derivation was written, and its name does not travel.
     name: String,
-    /// Which module it is; unknown as long as only its name is.
-    hash: Option<ModuleHash>,
+    origin: Origin,
     /// The element type of what it gives; that of the first variable if nothing is said.
     dtype: Option<Dtype>,
     /// Of each block a row of that shape; otherwise of each block one of the same region.
@@ -32,7 +41,13 @@ impl ModuleCall {
     /// is told the hash of.
     pub fn new(name: impl Into<String>) -> Self {
         let name: String = name.into();
-        Self { hash: name.parse().ok(), name, dtype: None, rows: None }
+        Self { origin: Origin::HandedOver(name.parse().ok()), name, dtype: None, rows: None }
+    }
+
+    /// The same of a function that is registered under that name where it is derived
+    /// ([`Transforms`](crate::Transforms)): nothing is handed over, and the name travels.
+    pub fn registered(name: impl Into<String>) -> Self {
+        Self { origin: Origin::Registered, name: name.into(), dtype: None, rows: None }
     }
 
     /// With elements of that type.
@@ -51,18 +66,26 @@ impl ModuleCall {
     }
 
     pub(crate) fn with_hash(mut self, hash: ModuleHash) -> Self {
-        self.hash = Some(hash);
+        self.origin = Origin::HandedOver(Some(hash));
         self
     }
 
-    /// What the module is called; where the derivation came from another process, its hash.
+    /// What it is called; of a module, where the derivation came from another process, its hash.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Which module it is, if that is known.
     pub fn hash(&self) -> Option<ModuleHash> {
-        self.hash
+        match self.origin {
+            Origin::HandedOver(hash) => hash,
+            Origin::Registered => None,
+        }
+    }
+
+    /// Whether it is a registered function, and no module.
+    pub fn is_registered(&self) -> bool {
+        self.origin == Origin::Registered
     }
 
     pub(crate) fn dtype(&self) -> Option<Dtype> {
@@ -75,10 +98,14 @@ impl ModuleCall {
 
     /// Whether its numbers make sense.
     pub(crate) fn fault(&self) -> Option<&'static str> {
-        let is_name = !self.name.is_empty() && self.name.chars().all(crate::expression::is_word);
+        let is_word = !self.name.is_empty() && self.name.chars().all(crate::expression::is_word);
+        let can_be_registered = fp_types::validate_name(&self.name).is_ok() && !self.name.contains('"');
         match (&self.rows, self.dtype) {
-            _ if !is_name => Some("a module's name is a word, or 64 hex digits"),
-            (_, Some(Dtype::String | Dtype::Bytes)) => Some("a module gives elements of a fixed size"),
+            _ if self.is_registered() && !can_be_registered => Some(
+                "no function can be called so here: a name without quotes, slashes and brackets is wanted",
+            ),
+            _ if !self.is_registered() && !is_word => Some("a module's name is a word, or 64 hex digits"),
+            (_, Some(Dtype::String | Dtype::Bytes)) => Some("elements of a fixed size are wanted"),
             (Some(_), None) => Some("rows need an element type"),
             (Some(rows), _) if rows.is_empty() || rows.contains(&0) => Some("no extent may be 0"),
             (Some(rows), _) if rows.ndims() >= fp_types::MAX_DIMS => Some("too many dimensions"),
@@ -112,24 +139,42 @@ impl ModuleCall {
         usize::try_from(elements).unwrap_or(usize::MAX).saturating_mul(size)
     }
 
-    /// Runs the module on every block that the variables have in common.
+    /// Runs it on every block that the variables have in common; gives what comes of each, with the block of the first.
     fn run(
         &self,
         module: &dyn RunModule,
         inputs: &[Array],
         memory: &Memory,
-        mut take: impl FnMut(&Region, Block) -> Result<(), DeriveError>,
+        mut take: impl FnMut(&Block, Block) -> Result<(), DeriveError>,
     ) -> Result<(), DeriveError> {
         let Some((first, others)) = inputs.split_first() else {
             return Err(DeriveError::InputCount { count: 0 });
         };
         for block in first.blocks().iter().filter(|block| !block.region().is_empty()) {
-            for parts in aligned(block, others, memory)? {
-                let Some(region) = parts.first().map(|part| *part.region()) else { continue };
-                take(&region, module.run(&parts)?)?;
+            for mut parts in aligned(block, others, memory)? {
+                let Some(of) = parts.first().cloned() else { continue };
+                if self.is_registered() {
+                    // A function that is stuck keeps what it got: that is to be nobody's memory but its own.
+                    parts = parts.iter().map(|part| part.copied(memory)).collect::<Result<_, _>>()?;
+                }
+                take(&of, module.run(&parts)?)?;
             }
         }
         Ok(())
+    }
+
+    /// What came of a block, where that lies: a function knows no places. As many elements in one dimension are those of
+    /// the block in its order.
+    fn placed(&self, given: Block, of: &Block) -> Block {
+        let (count, order, wanted) = (*given.region().count(), given.order(), *of.region().count());
+        match () {
+            () if !self.is_registered() => given,
+            () if count == wanted => given.moved(*of.region(), order),
+            () if count.ndims() == 1 && count[0] == of.region().element_count() => {
+                given.moved(*of.region(), of.order())
+            }
+            () => given,
+        }
     }
 
     /// One block for each.
@@ -141,10 +186,11 @@ impl ModuleCall {
         memory: &Memory,
     ) -> Result<Array, DeriveError> {
         let mut blocks = Vec::new();
-        self.run(module, inputs, memory, |region, block| {
+        self.run(module, inputs, memory, |of, block| {
+            let (region, block) = (of.region(), self.placed(block, of));
             if block.region() != region || block.dtype() != to.dtype {
                 let wanted = format!("{} {region}", to.dtype);
-                return Err(wrong(&block, wanted));
+                return Err(self.wrong(&block, wanted));
             }
             blocks.push(block);
             Ok(())
@@ -162,29 +208,40 @@ impl ModuleCall {
     ) -> Result<Found, DeriveError> {
         let mut found = Found::default();
         let whole = inputs.first().map(|first| Region::whole(first.shape()));
-        self.run(module, inputs, memory, |region, block| {
+        self.run(module, inputs, memory, |of, block| {
             if block.dtype() != to.dtype || block.bytes().len() != self.row_bytes() {
                 let rows = self.rows.unwrap_or_default();
                 let elements = rows.iter().product::<u64>();
-                return Err(wrong(&block, format!("{elements} of {}", to.dtype)));
+                return Err(self.wrong(&block, format!("{elements} of {}", to.dtype)));
             }
             let block = block.reordered(MemoryOrder::RowMajor, memory)?;
-            let place = whole.and_then(|whole| whole.linear_offset(region.start(), MemoryOrder::RowMajor));
+            let place =
+                whole.and_then(|whole| whole.linear_offset(of.region().start(), MemoryOrder::RowMajor));
             found.push(place.unwrap_or(0), block.bytes());
             Ok(())
         })?;
         Ok(found)
     }
-}
 
-fn wrong(block: &Block, wanted: String) -> DeriveError {
-    let given = format!("{} {}, {} bytes", block.dtype(), block.region(), block.bytes().len());
-    DeriveError::ModuleOutput { given, wanted }
+    fn wrong(&self, block: &Block, wanted: String) -> DeriveError {
+        let given = format!("{} {}, {} bytes", block.dtype(), block.region(), block.bytes().len());
+        let by = match self.origin {
+            Origin::HandedOver(_) => "the module".to_owned(),
+            Origin::Registered => format!("transform {:?}", self.name),
+        };
+        DeriveError::ModuleOutput { by, given, wanted }
+    }
 }
 
 impl fmt::Display for ModuleCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "module({}", self.name)?;
+        match self.origin {
+            Origin::HandedOver(_) => write!(f, "module({}", self.name)?,
+            Origin::Registered if self.name.chars().all(crate::expression::is_word) => {
+                write!(f, "call({}", self.name)?;
+            }
+            Origin::Registered => write!(f, "call(\"{}\"", self.name)?,
+        }
         self.dtype.iter().try_for_each(|dtype| write!(f, ", {dtype}"))?;
         self.rows.iter().flat_map(|rows| rows.iter()).try_for_each(|extent| write!(f, ", {extent}"))?;
         f.write_str(")")

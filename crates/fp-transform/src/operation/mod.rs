@@ -63,7 +63,7 @@ pub enum Operation {
         /// With what.
         threshold: f64,
     },
-    /// A module that somebody hands over, on each block.
+    /// A module that somebody hands over, or a registered function, on each block.
     Module(ModuleCall),
 }
 

@@ -1,5 +1,7 @@
 //! What the tests share: arrays of known values, cut at random among ranks, and results as plain numbers.
 
+#![allow(dead_code)] // each test binary uses its part
+
 use fp_transform::{Array, Block, Derivation, Plan};
 use fp_types::{Dims, Dtype, MemoryOrder, Region, Shape};
 use half::{bf16, f16};
