@@ -12,7 +12,7 @@ use fp_transport::{
 };
 use rustix::process::{Signal, kill_process};
 use std::process::{Command, ExitCode};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The tests.
 pub(crate) fn tests() -> Vec<Test> {
@@ -30,7 +30,7 @@ pub(crate) fn tests() -> Vec<Test> {
         Test::new("a_killed_peer_is_noticed", a_killed_peer_is_noticed),
         Test::new("messages_come_between_reads", messages_come_between_reads),
         Test::new("too_low_a_limit_of_locked_memory_is_told", too_low_a_limit_of_locked_memory_is_told),
-        Test::new("a_device_that_comes_later_is_used", a_device_that_comes_later_is_used),
+        Test::new("a_device_that_comes_and_goes_is_followed", a_device_that_comes_and_goes_is_followed),
         // The last one: it takes the device's link down for a moment.
         Test::new("a_port_that_goes_down_ends_its_links", a_port_that_goes_down_ends_its_links),
     ]
@@ -270,8 +270,8 @@ fn told(head: &[u8]) -> RemoteMemory {
 /// A subscriber process: reads, says so, and reads again when it is told to.
 pub(crate) fn child() -> ExitCode {
     let Some((role, contact)) = role() else { return ExitCode::FAILURE };
-    if role == "finds" {
-        return use_a_device_that_comes();
+    if role == "follows" {
+        return follow_a_device();
     }
     let Some(contact) = contact else { return ExitCode::FAILURE };
     let options = options(TransportKind::Verbs).with_token(Some(token()));
@@ -358,21 +358,26 @@ fn run(words: &str) {
     assert!(command.args(words).status().expect("it runs").success(), "{command:?}");
 }
 
-/// In a process of its own, so that nobody has the device open when it is taken away.
-fn a_device_that_comes_later_is_used() {
+/// In a process of its own: soft-RoCE's device goes only when nobody has it open.
+fn a_device_that_comes_and_goes_is_followed() {
     if is_in_the_rig() {
-        let mut child = Guard(child_command("finds", None).spawn().expect("it starts"));
-        let status = child.0.wait().expect("it ends");
-        run("rdma link delete rxe1");
+        let mut child = Guard(child_command("follows", None).spawn().expect("it starts"));
+        assert_eq!(child.0.wait().expect("it ends").code(), Some(0));
+        let deadline = soon();
+        while names().any(|name| name == "rxe1") {
+            assert!(Instant::now() < deadline, "it does not go");
+        }
         run("ip link delete second");
-        assert_eq!(status.code(), Some(0));
     }
 }
 
-/// Has links over the device that there is; then another comes, and is dialled.
-fn use_a_device_that_comes() -> ExitCode {
-    let names = || verbs_devices().expect("devices").into_iter().map(|device| device.name);
-    let _link = verbs_pair();
+fn names() -> impl Iterator<Item = String> {
+    verbs_devices().expect("devices").into_iter().map(|device| device.name)
+}
+
+/// Has a link over the device that there is; then another comes, is dialled, and is removed under its links.
+fn follow_a_device() -> ExitCode {
+    let (mut first, mut peer) = verbs_pair();
     assert!(names().eq(["rxe0"]));
     run("ip link add second type dummy");
     run("ip link set second mtu 4200 up");
@@ -384,9 +389,21 @@ fn use_a_device_that_comes() -> ExitCode {
     let mut listener = Listener::bind(listening).expect("a listener");
     assert_eq!(listener.verbs_trouble(), None);
     let dialling = options(TransportKind::Verbs).with_token(Some(token())).with_domain(domain);
-    let (link, _accepted) = connected(&mut listener, dialling);
+    let (mut link, mut accepted) = connected(&mut listener, dialling);
     assert!(link.negotiated().detail.starts_with("rxe1 10.78.0.1:"), "{}", link.negotiated());
     assert!(names().eq(["rxe0", "rxe1"]));
+    // Left behind: it ends when this process has.
+    let removal = Command::new("sh").args(["-c", "rdma link delete rxe1 &"]).status();
+    assert!(removal.expect("it runs").success());
+    for end in [&mut link, &mut accepted.link] {
+        let ended = end.recv_deadline(soon());
+        assert!(matches!(ended, Err(LinkError::Lost(_))), "{ended:?}");
+        assert_eq!(end.breakage(), Some(Breakage::Device));
+        end.revoke().expect("its access has ended");
+    }
+    assert!(names().eq(["rxe0"]));
+    first.send_all(OutFrame::new(vec![1]), soon()).expect("the other device is as it was");
+    assert_eq!(peer.recv_deadline(soon()).expect("a frame").head, [1]);
     ExitCode::SUCCESS
 }
 
