@@ -169,9 +169,9 @@ const UNSAFE_USES: &[(&str, usize)] = &[
     ("crates/fp-transport/src/memory/payload.rs", 3),
     // Calls of libibverbs and librdmacm, one use for each call, and the memory that devices read and write.
     ("crates/fp-transport/src/verbs/connection.rs", 33),
-    ("crates/fp-transport/src/verbs/device.rs", 14),
+    ("crates/fp-transport/src/verbs/device.rs", 15),
     ("crates/fp-transport/src/verbs/domain.rs", 14),
-    ("crates/fp-transport/src/verbs/fake.rs", 1),
+    ("crates/fp-transport/src/verbs/fake.rs", 3),
     ("crates/fp-transport/src/verbs/landing.rs", 8),
     ("crates/fp-transport/src/verbs/library.rs", 2),
     ("crates/fp-transport/src/verbs/queue.rs", 23),

@@ -8,6 +8,7 @@
 #   --cpus N            processors (default 2)
 #   --memory MIB        memory (default 2048)
 #   --timeout SECONDS   the longest that booting and running may take (default 300)
+#   --count             the clock counts instructions: each is a nanosecond, of all processors together
 #   --pair N OWN OTHER  is number N (1 or 2) of two that share a network; OWN and OTHER are udp ports on loopback
 #   --help              this text
 #
@@ -16,7 +17,7 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-device=rxe cpus=2 memory=2048 timeout=300 names='' number=0 own='' other=''
+device=rxe cpus=2 memory=2048 timeout=300 clock='-accel tcg,thread=multi' names='' number=0 own='' other=''
 
 say() { printf 'rdma-vm: %s\n' "$*" >&2; }
 usage() {
@@ -42,6 +43,10 @@ while [ $# -gt 0 ]; do
         --timeout) timeout=$2 ;;
         esac
         shift 2
+        ;;
+    --count)
+        clock='-accel tcg,thread=single -icount shift=0'
+        shift
         ;;
     --pair)
         [ $# -gt 3 ] || usage "--pair wants a number and two ports"
@@ -105,10 +110,10 @@ cat <"$task/err" >&2 3>&- 4>&- &
 reader_err=$!
 
 # Ended at its time limit, with this script, and even where that is killed.
-# shellcheck disable=SC2086 # options of the network are words
+# shellcheck disable=SC2086 # options of the clock and of the network are words
 setpriv --pdeathsig TERM timeout --kill-after=10 "$timeout" qemu-system-x86_64 \
     -nodefaults -no-user-config -display none -no-reboot \
-    -machine q35 -accel tcg,thread=multi -cpu max -smp "$cpus" -m "$memory" \
+    -machine q35 $clock -cpu max -smp "$cpus" -m "$memory" \
     -kernel "$cache/kernel" -initrd "$cache/initramfs" \
     -append "console=ttyS0 quiet panic=-1 no_timer_check mitigations=off random.trust_cpu=on" \
     -serial "file:$task/console" \

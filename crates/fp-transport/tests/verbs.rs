@@ -17,6 +17,8 @@ mod remote;
 #[macro_use]
 mod suite;
 mod support;
+#[path = "verbs/sweep.rs"]
+mod sweep;
 
 use case::{Case, flaky, plain, throttled};
 use fp_transport::TransportKind;
@@ -41,6 +43,8 @@ macro_rules! conformance {
 fn main() -> ExitCode {
     match support::role() {
         Some((role, _)) if role == "bench" => return bench::run(),
+        Some((role, _)) if role == "counts" => return bench::count(),
+        Some((role, _)) if role == "sweeps" => return sweep::run(),
         Some(_) => return remote::child(),
         None => {}
     }

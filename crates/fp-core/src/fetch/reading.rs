@@ -8,9 +8,10 @@ use fp_transport::{LinkError, ReadRun, VerbsTrouble};
 use fp_types::StepId;
 use std::time::Instant;
 
-/// Pieces at least this long are READ. A shorter one comes sooner in the answer to a question, or beside its placement.
-pub(crate) const READ_BYTES: usize = 32 << 10;
-/// Runs at least this long are READ: each takes a place of a request, and shorter ones are gathered faster by a processor.
+/// Pieces at least this long are READ. Short blocks come beside their placement, and short pieces are asked for, all of an
+/// owner's at once, where they would be READ one after the other. Measured in emulation: docs/transports.md.
+pub(crate) const READ_BYTES: usize = 8 << 10;
+/// Runs at least this long are READ: each takes a request, and shorter ones are gathered faster by a processor.
 const READ_RUN_BYTES: usize = 512;
 /// Most runs of one piece that are READ.
 const LIMIT_RUNS: usize = 1 << 16;

@@ -1,11 +1,11 @@
 //! A step of 8 bytes one way over verbs, standing selection, between two processes, to be held against perftest's latency
-//! in the same machine: `tests/rdma-vm/bench.sh` starts it and reads it. Its only element is the time at which the
-//! publisher began it.
+//! in the same machine, and against the same step over shared memory: `tests/rdma-vm/bench.sh` starts it and reads it. Its
+//! only element is the time at which the publisher began it.
 
 use super::processes::{publishing, subscribing};
 use super::support::Place;
 use super::{PATIENCE, next};
-use fp_core::{Publisher, Region, Selection, Subscriber, Variable};
+use fp_core::{Publisher, Region, Selection, Subscriber, TransportPolicy, Variable};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 use std::io::Write as _;
@@ -29,22 +29,42 @@ fn busy_poll(busy: bool) -> Duration {
     if busy { PATIENCE } else { Duration::ZERO }
 }
 
-/// Prints the median of each way to wait, in microseconds.
+/// Names the transports of the step.
+const OVER: &str = "FLEXPATH_TEST_OVER";
+/// Payload by RDMA and control by tcp, as it is where nothing else is asked for; all by RDMA; and what else there is.
+const EACH: [(&str, &str); 4] =
+    [("step", super::TRANSPORTS), ("verbs_step", "verbs"), ("tcp_step", "tcp"), ("shm_step", "shm")];
+
+fn only(over: &str) -> TransportPolicy {
+    over.parse::<TransportPolicy>().expect("a list").with_forbid_fallback(true)
+}
+
+/// Prints the median over each and of each way to wait, in microseconds.
 pub(crate) fn run() -> ExitCode {
-    for (name, busy) in [("step_wake", false), ("step_poll", true)] {
-        println!("{name} 8 {:.1}", one_way_us(busy));
+    for (name, over) in EACH {
+        println!("{name}_wake 8 {:.1}", one_way_us(over, false));
+        println!("{name}_poll 8 {:.1}", one_way_us(over, true));
     }
     ExitCode::SUCCESS
 }
 
-fn one_way_us(busy: bool) -> f64 {
+/// Prints the median over each, asleep until the step comes: where the clock counts instructions, a thousand are a
+/// microsecond.
+pub(crate) fn count() -> ExitCode {
+    for (name, over) in EACH {
+        println!("{name}_wake 8 {:.3}", one_way_us(over, false));
+    }
+    ExitCode::SUCCESS
+}
+
+fn one_way_us(over: &str, busy: bool) -> f64 {
     let place = Place::new();
     let role = if busy { "stamps busily" } else { "stamps" };
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
-    command.env("FLEXPATH_TEST_ROLE", role).env("FLEXPATH_TEST_PLACE", place.path());
+    command.env("FLEXPATH_TEST_ROLE", role).env("FLEXPATH_TEST_PLACE", place.path()).env(OVER, over);
     let mut publisher = command.stdin(Stdio::piped()).spawn().expect("it starts");
-    let options =
-        subscribing(place.path()).with_selection("x", Selection::All).with_busy_poll(busy_poll(busy));
+    let options = subscribing(place.path()).with_transports(only(over));
+    let options = options.with_selection("x", Selection::All).with_busy_poll(busy_poll(busy));
     let mut subscriber = Subscriber::open(super::STREAM, options).expect("attached");
     let mut taken = publisher.stdin.take().expect("piped");
     let mut times = Vec::new();
@@ -55,8 +75,9 @@ fn one_way_us(busy: bool) -> f64 {
         reader.get_into("x", Selection::All, &mut stamp).expect("its data");
         times.push(now_ns() - stamp[0]);
     }
-    let over_verbs = |(_, text): &(_, String)| text.starts_with("transport=verbs ");
-    assert!(subscriber.transports().iter().all(over_verbs), "{:?}", subscriber.transports());
+    let kind = format!("transport={}", over.split(',').next().unwrap_or_default());
+    let found = subscriber.transports();
+    assert!(!found.is_empty() && found.iter().all(|(_, text)| text.starts_with(&kind)), "{found:?}");
     subscriber.close().expect("left");
     assert!(publisher.wait().expect("it ends").success());
     let counted = &mut times[WARM..];
@@ -66,7 +87,8 @@ fn one_way_us(busy: bool) -> f64 {
 
 /// Role: publishes the time, whenever the last step was taken.
 pub(crate) fn stamp(folder: &Path, busy: bool) {
-    let options = publishing(folder).with_busy_poll(busy_poll(busy));
+    let over = std::env::var(OVER).expect("told by its parent");
+    let options = publishing(folder).with_transports(only(&over)).with_busy_poll(busy_poll(busy));
     let mut publisher =
         Publisher::open(super::STREAM, options.with_min_subscribers(1)).expect("the stream opens");
     let variable = Variable::global::<u64>("x", &[1]).expect("a variable");

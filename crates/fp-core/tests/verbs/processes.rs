@@ -97,6 +97,7 @@ pub(crate) fn child(role: &str) -> ExitCode {
         "stamps" => super::bench::stamp(folder, false),
         "stamps busily" => super::bench::stamp(folder, true),
         "bench" => return super::bench::run(),
+        "counts" => return super::bench::count(),
         "holds" => return hold(folder),
         "publishes far" => super::far::publish_to_another_machine(),
         "subscribes far" => super::far::subscribe_from_another_machine(),

@@ -26,6 +26,9 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+/// The longest that a candidate over verbs may take where another may follow.
+const VERBS_LIMIT: Duration = Duration::from_secs(10);
+
 /// Why a candidate did not become a link.
 pub(super) enum Failure {
     /// Try the next one.
@@ -66,12 +69,33 @@ pub(super) fn attempt(
     kind: TransportKind,
 ) -> Result<Done, Failure> {
     check_possible(contact, options, kind)?;
+    let (began, deadline) = (Instant::now(), deadline_of(options, kind));
     let connected = match kind {
-        TransportKind::Inproc | TransportKind::Shm => connect_unix(contact, options.deadline)?,
-        TransportKind::Verbs => connect_verbs(contact, options)?,
-        TransportKind::Tcp => connect_tcp(contact, options)?,
+        TransportKind::Inproc | TransportKind::Shm => connect_unix(contact, deadline),
+        TransportKind::Verbs => connect_verbs(contact, options, deadline),
+        TransportKind::Tcp => connect_tcp(contact, options),
     };
-    shake_hands(contact, options, kind, connected)
+    match connected.and_then(|connected| shake_hands(contact, options, (kind, deadline), connected)) {
+        Err(Failure::Deadline(doing))
+            if kind == TransportKind::Verbs && Instant::now() < options.deadline =>
+        {
+            let waited_ms = began.elapsed().as_millis() as u64;
+            let error = VerbsTrouble::Silent { waited_ms }.to_string();
+            Err(Reason::Io { doing, error }.into())
+        }
+        outcome => outcome,
+    }
+}
+
+/// When a candidate is given up. Over verbs silence does not say that the peer is gone: its packets may be lost on
+/// a way on which those of sockets are not. So some time is left for the next candidate, where one may follow.
+fn deadline_of(options: &DialOptions, kind: TransportKind) -> Instant {
+    let last = options.policy.forbid_fallback || options.policy.allow.last() == Some(&kind);
+    if kind != TransportKind::Verbs || last {
+        return options.deadline;
+    }
+    let now = Instant::now();
+    now + (options.deadline.saturating_duration_since(now) / 2).min(VERBS_LIMIT)
 }
 
 fn check_possible(contact: &Contact, options: &DialOptions, kind: TransportKind) -> Result<(), Reason> {
@@ -141,10 +165,10 @@ fn open_unix(name: &str, deadline: Instant) -> io::Result<OwnedFd> {
 }
 
 /// The first of the contact's RDMA devices that answers.
-fn connect_verbs(contact: &Contact, options: &DialOptions) -> Result<Connected, Failure> {
+fn connect_verbs(contact: &Contact, options: &DialOptions, deadline: Instant) -> Result<Connected, Failure> {
     let mut last = Failure::Candidate(Reason::NoEndpoint);
     for address in contact.verbs_addresses() {
-        match verbs::dial(address, &options.domain, options.deadline) {
+        match verbs::dial(address, &options.domain, deadline) {
             Ok(stream) => {
                 let detail = format!("{} {address}", stream.device_name());
                 return Ok(Connected { channel: Channel::verbs(stream), detail, credentials: None });
@@ -225,10 +249,9 @@ fn open_tcp(address: SocketAddr, deadline: Instant) -> io::Result<OwnedFd> {
 fn shake_hands(
     contact: &Contact,
     options: &DialOptions,
-    kind: TransportKind,
+    (kind, deadline): (TransportKind, Instant),
     mut connected: Connected,
 ) -> Result<Done, Failure> {
-    let deadline = options.deadline;
     let watch = watch_peer(kind, &connected)?;
     let hello = hello_of(options, kind).encode();
     connected.channel.send_exact(&hello, deadline).map_err(failed("room for the hello"))?;

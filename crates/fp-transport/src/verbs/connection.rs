@@ -3,7 +3,7 @@
 
 use super::device::{Device, devices, made, none};
 use super::domain::Protection;
-use super::library::Library;
+use super::library::{Library, library};
 use super::queue::{do_not_block, succeed};
 use super::sys::{self, CmEvent, CmId, ConnParam, EventChannel, Qp, QpAttr, QpInitAttr};
 use super::trouble::VerbsTrouble;
@@ -37,7 +37,8 @@ pub(super) struct Happening {
 
 impl EventSource {
     pub(super) fn new() -> Result<EventSource, VerbsTrouble> {
-        let library = devices()?.first().ok_or(VerbsTrouble::NoDevice)?.library;
+        devices()?;
+        let library = library()?;
         // SAFETY: no arguments.
         let raw = made(unsafe { (library.rdma_create_event_channel)() }, "rdma_create_event_channel")?;
         let source = EventSource { library, raw };

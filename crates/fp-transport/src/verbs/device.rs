@@ -1,4 +1,5 @@
-//! The devices of this machine, as librdmacm opens them: each once, and for the life of the process.
+//! The devices of this machine, as librdmacm opens them: each once, and for the life of the process. Which there are is
+//! looked at again when one is not found, and when one says that it is gone.
 #![allow(unsafe_code)] // calls of the C libraries
 
 use super::library::{Library, library};
@@ -63,27 +64,31 @@ pub struct VerbsDevice {
     pub addresses: Vec<std::net::IpAddr>,
 }
 
-/// The devices of this machine, or why there are none.
+/// The devices that this machine has now, or why there are none.
 ///
 /// # Errors
 /// [`VerbsTrouble`]: no library, no kernel support, no device, no permission.
 pub fn verbs_devices() -> Result<Vec<VerbsDevice>, VerbsTrouble> {
-    Ok(devices()?.iter().map(|device| device.describe()).collect())
+    Ok(look(library()?)?.iter().map(|device| device.describe()).collect())
 }
 
-/// The open devices. Once there are some, the list stays.
-pub(super) fn devices() -> Result<&'static [&'static Device], VerbsTrouble> {
-    static DEVICES: Mutex<Option<&'static [&'static Device]>> = Mutex::new(None);
-    let mut known = lock(&DEVICES);
-    if let Some(devices) = *known {
-        return Ok(devices);
-    }
+/// The open devices, as the last look found them. Without any, or where one has said since that it is gone, this looks
+/// again.
+pub(super) fn devices() -> Result<Vec<&'static Device>, VerbsTrouble> {
     let library = library()?;
+    let known = lock(&library.known).clone();
+    known.iter().for_each(|device| device.hear_events());
+    if known.is_empty() || known.iter().any(|device| device.is_gone()) { look(library) } else { Ok(known) }
+}
+
+/// Looks which devices there are. One that was known stays the same; one that is not there any more is forgotten here, but
+/// never closed: who uses it goes on to do so, until it hears that it is gone.
+fn look(library: &'static Library) -> Result<Vec<&'static Device>, VerbsTrouble> {
+    let mut known = lock(&library.known);
     check_kernel(library)?;
-    check_permission()?;
-    let devices: &'static [&'static Device] = Box::leak(open_all(library)?.into_boxed_slice());
-    *known = Some(devices);
-    Ok(devices)
+    check_permission(library.files)?;
+    *known = open_all(library, &known)?;
+    Ok(known.clone())
 }
 
 fn check_kernel(library: &'static Library) -> Result<(), VerbsTrouble> {
@@ -99,8 +104,7 @@ fn check_kernel(library: &'static Library) -> Result<(), VerbsTrouble> {
 }
 
 /// The files that the libraries open. They would only say that there is no device.
-fn check_permission() -> Result<(), VerbsTrouble> {
-    let folder = "/dev/infiniband";
+fn check_permission(folder: &str) -> Result<(), VerbsTrouble> {
     let listed = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = listed.filter_map(|entry| entry.file_name().into_string().ok());
     let verbs = names.filter(|name| name.starts_with("uverbs"));
@@ -120,17 +124,38 @@ fn check_permission() -> Result<(), VerbsTrouble> {
     Ok(())
 }
 
-fn open_all(library: &'static Library) -> Result<Vec<&'static Device>, VerbsTrouble> {
+/// The devices that librdmacm has open now: those that were known, and new ones.
+fn open_all(
+    library: &'static Library,
+    known: &[&'static Device],
+) -> Result<Vec<&'static Device>, VerbsTrouble> {
     let mut count: c_int = 0;
-    // SAFETY: a valid place for the count. The list is never freed: that keeps the devices open.
+    // SAFETY: a valid place for the count.
     let list = unsafe { (library.rdma_get_devices)(&mut count) };
     if list.is_null() || count <= 0 {
         return Err(VerbsTrouble::call("rdma_get_devices"));
     }
     // SAFETY: librdmacm gave so many contexts, which stay open as long as the list is not freed.
     let contexts = unsafe { std::slice::from_raw_parts(list, count as usize) };
-    let opened = contexts.iter().filter_map(|context| NonNull::new(*context));
-    opened.map(|context| Device::new(library, context).map(|device| &*Box::leak(Box::new(device)))).collect()
+    let (mut found, mut new) = (Vec::new(), false);
+    for context in contexts.iter().filter_map(|context| NonNull::new(*context)) {
+        if let Some(device) = known.iter().find(|device| device.context == context) {
+            found.push(*device);
+            continue;
+        }
+        new = true;
+        match Device::new(library, context) {
+            Ok(device) => found.push(Box::leak(Box::new(device))),
+            Err(trouble) if contexts.len() == 1 => return Err(trouble),
+            Err(trouble) => tracing::warn!(%trouble, "an RDMA device is passed over"),
+        }
+    }
+    if !new {
+        // SAFETY: the list that was just made. What keeps each device open is the list that first had it, which is never
+        // freed.
+        unsafe { (library.rdma_free_devices)(list) };
+    }
+    Ok(found)
 }
 
 impl Device {
@@ -143,8 +168,14 @@ impl Device {
 
     /// The device of a context that librdmacm named.
     pub(super) fn of(context: *mut Context) -> Result<&'static Device, VerbsTrouble> {
-        let found = devices()?.iter().find(|device| device.context.as_ptr() == context);
-        found.copied().ok_or(VerbsTrouble::NoDevice)
+        let context = NonNull::new(context).ok_or(VerbsTrouble::NoDevice)?;
+        let among =
+            |devices: Vec<&'static Device>| devices.into_iter().find(|device| device.context == context);
+        if let Some(known) = among(devices()?) {
+            return Ok(known);
+        }
+        // librdmacm has opened one that is new.
+        among(look(library()?)?).ok_or(VerbsTrouble::NoDevice)
     }
 
     fn new(library: &'static Library, context: NonNull<Context>) -> Result<Device, VerbsTrouble> {
@@ -221,6 +252,17 @@ impl Device {
         self.down.load(Ordering::Acquire) & (ITSELF | bit_of(port)) != 0
     }
 
+    fn is_gone(&self) -> bool {
+        self.down.load(Ordering::Acquire) & ITSELF != 0
+    }
+
+    /// It was removed, as a connection over it heard.
+    pub(super) fn remove(&self) {
+        if self.down.fetch_or(ITSELF, Ordering::AcqRel) & ITSELF == 0 {
+            self.ring_bells();
+        }
+    }
+
     /// Rings this bell when the device goes down, as long as it is there.
     pub(super) fn add_bell(&self, bell: Weak<OwnedFd>) {
         let mut bells = lock(&self.bells);
@@ -247,9 +289,13 @@ impl Device {
                 _ => continue,
             };
             tracing::warn!(device = self.name, down, "an RDMA device or a port of it changed");
-            for bell in lock(&self.bells).iter().filter_map(Weak::upgrade) {
-                let _ = rustix::io::write(bell.as_fd(), &1u64.to_ne_bytes());
-            }
+            self.ring_bells();
+        }
+    }
+
+    fn ring_bells(&self) {
+        for bell in lock(&self.bells).iter().filter_map(Weak::upgrade) {
+            let _ = rustix::io::write(bell.as_fd(), &1u64.to_ne_bytes());
         }
     }
 }

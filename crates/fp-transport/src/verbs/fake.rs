@@ -1,6 +1,11 @@
-//! A connection over a device that there is not, for unit tests of what calls say that no real device refuses: the table
-//! of calls is filled with functions of this file, whose answers a test sets.
-#![allow(unsafe_code)] // zeros for structures of C
+//! Devices that there are not, for unit tests of what calls say that no real device refuses: the table of calls is filled
+//! with functions of this file, whose answers a test sets, for its own thread. A connection has a peer behind it, a
+//! function of the test that is told each message and says one.
+#![allow(unsafe_code)] // structures of C, and memory that devices write to
+
+mod ending;
+mod probing;
+mod removing;
 
 use super::connection::{EventSource, Identifier};
 use super::device::{Device, none};
@@ -8,17 +13,25 @@ use super::domain::Domain;
 use super::library::Library;
 use super::queue::Queue;
 use super::stream::Stream;
-use super::sys::{CmId, CompChannel, Context, Cq, EventChannel, Mr, Pd, Qp, QpAttr, QpInitAttr, RecvWr};
+use super::sys::{
+    self, AsyncEvent, CmEvent, CmId, CompChannel, ConnParam, Context, Cq, DeviceAttr, EventChannel, Mr, Pd,
+    PortAttr, Qp, QpAttr, QpInitAttr, RecvWr, SendWr, Wc,
+};
 use rustix::event::{EventfdFlags, eventfd};
 use std::cell::{Cell, RefCell};
-use std::ffi::{c_int, c_void};
+use std::collections::VecDeque;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem::MaybeUninit;
 use std::os::fd::IntoRawFd;
 use std::ptr::NonNull;
+use std::sync::Mutex;
 
 thread_local! {
     static ANSWERS: Cell<Answers> = const { Cell::new(Answers { modify: 0, destroy: 0 }) };
     static CALLS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+    static INSTALLED: Cell<Option<&'static Library>> = const { Cell::new(None) };
+    static MACHINE: RefCell<Machine> = RefCell::default();
+    static FILES: Files = Files::new();
 }
 
 /// What the calls answer that end a peer's access, from now on.
@@ -26,6 +39,42 @@ thread_local! {
 struct Answers {
     modify: c_int,
     destroy: c_int,
+}
+
+/// The devices of a test, and what goes on at their one connection.
+#[derive(Default)]
+struct Machine {
+    /// What a list has.
+    listed: Vec<*mut Context>,
+    /// Events of devices that were not taken yet.
+    told: Vec<(*mut Context, c_uint)>,
+    /// Lists that were given and not freed.
+    lists: usize,
+    happenings: VecDeque<c_uint>,
+    completions: VecDeque<Wc>,
+    /// Receives that are posted: number, and first byte.
+    receives: VecDeque<(u64, u64)>,
+    /// READs that nothing came of.
+    waiting: Vec<u64>,
+    reading: Reading,
+    peer: Option<Peer>,
+}
+
+/// Is told a message; says one, or nothing.
+type Peer = Box<dyn FnMut(&[u8]) -> Option<Vec<u8>>>;
+
+/// What comes of READs.
+#[derive(Default, Clone, Copy)]
+enum Reading {
+    /// These bytes.
+    Brings(u128),
+    /// A completion with this status.
+    Fails(c_uint),
+    /// Nothing, until the queue pair is in the error state.
+    #[default]
+    Waits,
+    /// Nothing at all.
+    IsDead,
 }
 
 fn answer(modify: c_int, destroy: c_int) {
@@ -37,9 +86,35 @@ fn calls() -> Vec<&'static str> {
     CALLS.take()
 }
 
+fn on<R>(work: impl FnOnce(&mut Machine) -> R) -> R {
+    MACHINE.with_borrow_mut(work)
+}
+
+/// What the code under test points at.
+fn at<T>(place: *mut T) -> &'static mut T {
+    // SAFETY: it hands over places and structures that are there and initialised, and looks at none while it calls.
+    unsafe { place.as_mut() }.expect("a place")
+}
+
+/// A structure of C that lives as long as the process.
+fn zeros<T>() -> &'static mut T {
+    // SAFETY: used for structures of pointers, functions that there may be and numbers; zeros are a value of each.
+    Box::leak(Box::new(unsafe { MaybeUninit::zeroed().assume_init() }))
+}
+
+/// Memory of the code under test that its device may read and write now.
+fn memory(address: u64, len: usize) -> &'static mut [u8] {
+    // SAFETY: registered memory of a request that was posted; nobody else touches it until that has completed.
+    unsafe { std::slice::from_raw_parts_mut(address as *mut u8, len) }
+}
+
 extern "C" fn modify(_: *mut Qp, attr: *mut QpAttr, _: c_int) -> c_int {
-    assert!(!attr.is_null());
+    assert_eq!(at(attr).qp_state, sys::QPS_ERR);
     CALLS.with_borrow_mut(|calls| calls.push("modify"));
+    on(|machine| {
+        let flushed = |wr_id| Wc { wr_id, status: sys::WC_WR_FLUSH_ERR, ..Wc::default() };
+        machine.completions.extend(machine.waiting.drain(..).map(flushed));
+    });
     ANSWERS.get().modify
 }
 
@@ -73,12 +148,53 @@ extern "C" fn get_cq_event(_: *mut CompChannel, _: *mut *mut Cq, _: *mut *mut c_
     -1
 }
 
-extern "C" fn create_qp(_: *mut CmId, _: *mut Pd, _: *mut QpInitAttr) -> c_int {
+extern "C" fn create_qp(id: *mut CmId, _: *mut Pd, _: *mut QpInitAttr) -> c_int {
+    at(id).qp = NonNull::dangling().as_ptr();
     0
 }
 
-extern "C" fn post_recv(_: *mut Qp, _: *mut RecvWr, _: *mut *mut RecvWr) -> c_int {
+extern "C" fn post_recv(_: *mut Qp, request: *mut RecvWr, _: *mut *mut RecvWr) -> c_int {
+    let request = at(request);
+    on(|machine| machine.receives.push_back((request.wr_id, at(request.sg_list).addr)));
     0
+}
+
+/// A message arrives at once, and so does what the peer says; a READ does what the test has set.
+extern "C" fn post_send(_: *mut Qp, request: *mut SendWr, _: *mut *mut SendWr) -> c_int {
+    let request = at(request);
+    let done = Wc { wr_id: request.wr_id, ..Wc::default() };
+    let place = (request.num_sge > 0).then(|| *at(request.sg_list));
+    let place = place.map_or(&mut [][..], |place| memory(place.addr, place.length as usize));
+    on(|machine| match (request.opcode, machine.reading) {
+        (sys::WR_RDMA_READ, Reading::Brings(bytes)) => {
+            place.copy_from_slice(&bytes.to_le_bytes());
+            machine.completions.push_back(done);
+        }
+        (sys::WR_RDMA_READ, Reading::Fails(status)) => machine.completions.push_back(Wc { status, ..done }),
+        (sys::WR_RDMA_READ, Reading::Waits) => machine.waiting.push(request.wr_id),
+        (sys::WR_RDMA_READ, Reading::IsDead) => {}
+        _ => {
+            machine.completions.push_back(done);
+            let said = machine.peer.as_mut().filter(|_| !place.is_empty()).and_then(|peer| peer(place));
+            if let Some(said) = said {
+                let (wr_id, slot) = machine.receives.pop_front().expect("a receive is posted");
+                memory(slot, said.len()).copy_from_slice(&said);
+                let byte_len = said.len() as u32;
+                machine.completions.push_back(Wc { wr_id, byte_len, ..Wc::default() });
+            }
+        }
+    });
+    0
+}
+
+extern "C" fn poll_cq(_: *mut Cq, most: c_int, places: *mut Wc) -> c_int {
+    on(|machine| {
+        let count = machine.completions.len().min(most as usize);
+        for (at_place, completion) in machine.completions.drain(..count).enumerate() {
+            *at(places.wrapping_add(at_place)) = completion;
+        }
+        count as c_int
+    })
 }
 
 extern "C" fn notify(_: *mut Cq, _: c_int) -> c_int {
@@ -91,12 +207,99 @@ extern "C" fn let_go<T>(_: *mut T) -> c_int {
 
 extern "C" fn let_source_go(_: *mut EventChannel) {}
 
+extern "C" fn create_source() -> *mut EventChannel {
+    Box::into_raw(Box::new(EventChannel { fd: descriptor() }))
+}
+
+extern "C" fn create_id(source: *mut EventChannel, place: *mut *mut CmId, _: *mut c_void, _: c_int) -> c_int {
+    let id: &mut CmId = zeros();
+    id.event_source = source;
+    *at(place) = id;
+    0
+}
+
+/// Every address is the first device's.
+extern "C" fn resolve_addr(id: *mut CmId, _: *mut c_void, _: *mut c_void, _: c_int) -> c_int {
+    on(|machine| {
+        at(id).verbs = machine.listed.first().copied().expect("a device");
+        at(id).port_num = 1;
+        machine.happenings.push_back(sys::CM_ADDR_RESOLVED);
+    });
+    0
+}
+
+extern "C" fn resolve_route(_: *mut CmId, _: c_int) -> c_int {
+    on(|machine| machine.happenings.push_back(sys::CM_ROUTE_RESOLVED));
+    0
+}
+
+extern "C" fn connect(_: *mut CmId, _: *mut ConnParam) -> c_int {
+    on(|machine| machine.happenings.push_back(sys::CM_ESTABLISHED));
+    0
+}
+
+extern "C" fn get_cm_event(_: *mut EventChannel, place: *mut *mut CmEvent) -> c_int {
+    let Some(event) = on(|machine| machine.happenings.pop_front()) else { return -1 };
+    let happening: &mut CmEvent = zeros();
+    happening.event = event;
+    *at(place) = happening;
+    0
+}
+
+extern "C" fn list_devices(count: *mut c_int) -> *mut *mut c_void {
+    *at(count) = on(|machine| machine.listed.len() as c_int);
+    NonNull::dangling().as_ptr()
+}
+
+extern "C" fn free_device_list(_: *mut *mut c_void) {}
+
+extern "C" fn get_devices(count: *mut c_int) -> *mut *mut Context {
+    on(|machine| {
+        machine.lists += 1;
+        *at(count) = machine.listed.len() as c_int;
+        machine.listed.clone().leak().as_mut_ptr()
+    })
+}
+
+extern "C" fn free_devices(_: *mut *mut Context) {
+    on(|machine| machine.lists -= 1);
+}
+
+/// A device is its name.
+extern "C" fn device_name(device: *mut c_void) -> *const c_char {
+    device.cast_const().cast()
+}
+
+extern "C" fn query_device(_: *mut Context, attr: *mut DeviceAttr) -> c_int {
+    let attr = at(attr);
+    (attr.max_sge, attr.phys_port_cnt) = (4, 1);
+    0
+}
+
+extern "C" fn query_port(_: *mut Context, _: u8, attr: *mut PortAttr) -> c_int {
+    let attr = at(attr);
+    (attr.state, attr.active_mtu) = (sys::PORT_ACTIVE, 5);
+    0
+}
+
+extern "C" fn get_async_event(context: *mut Context, event: *mut AsyncEvent) -> c_int {
+    on(|machine| {
+        let Some(found) = machine.told.iter().position(|(of, _)| *of == context) else { return -1 };
+        *at(event) = AsyncEvent { element: 0, event_type: machine.told.remove(found).1 };
+        0
+    })
+}
+
+extern "C" fn ack_async_event(_: *mut AsyncEvent) {}
+
 fn descriptor() -> c_int {
     eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).expect("a descriptor").into_raw_fd()
 }
 
 fn library() -> &'static Library {
     Box::leak(Box::new(Library {
+        known: Mutex::default(),
+        files: FILES.with(|files| files.0),
         ibv_modify_qp: modify,
         ibv_destroy_qp: destroy,
         rdma_disconnect: disconnect,
@@ -111,84 +314,79 @@ fn library() -> &'static Library {
         ibv_get_cq_event: get_cq_event,
         rdma_create_qp: create_qp,
         rdma_destroy_id: let_go,
+        rdma_create_event_channel: create_source,
         rdma_destroy_event_channel: let_source_go,
+        rdma_create_id: create_id,
+        rdma_resolve_addr: resolve_addr,
+        rdma_resolve_route: resolve_route,
+        rdma_connect: connect,
+        rdma_get_cm_event: get_cm_event,
+        rdma_ack_cm_event: let_go,
+        ibv_get_device_list: list_devices,
+        ibv_free_device_list: free_device_list,
+        rdma_get_devices: get_devices,
+        rdma_free_devices: free_devices,
+        ibv_get_device_name: device_name,
+        ibv_query_device: query_device,
+        ibv_query_port: query_port,
+        ibv_get_async_event: get_async_event,
+        ibv_ack_async_event: ack_async_event,
         ..Library::of_no_calls()
     }))
+}
+
+/// A folder with a file that may be opened, as the libraries would; gone with the thread.
+struct Files(&'static str);
+
+impl Files {
+    fn new() -> Files {
+        let thread = std::thread::current().id();
+        let folder = format!("flexpath-fake-{}-{thread:?}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        std::fs::create_dir(&folder).and_then(|()| std::fs::write(folder.join("rdma_cm"), "")).expect("room");
+        Files(folder.to_string_lossy().into_owned().leak())
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(self.0).expect("ours");
+    }
+}
+
+/// An open device of this name.
+fn device(name: &'static CStr) -> *mut Context {
+    let context: &mut Context = zeros();
+    context.device = name.as_ptr().cast_mut().cast();
+    context.ops.post_recv = Some(post_recv);
+    context.ops.post_send = Some(post_send);
+    context.ops.poll_cq = Some(poll_cq);
+    context.ops.req_notify_cq = Some(notify);
+    context.async_fd = descriptor();
+    context
+}
+
+/// From now on this thread is on a machine that has these devices and no others.
+fn install(devices: &[*mut Context]) {
+    MACHINE.set(Machine { listed: devices.to_vec(), ..Machine::default() });
+    INSTALLED.set(Some(library()));
+}
+
+/// The table of this thread, if a test has put one there.
+pub(super) fn of_this_thread() -> Option<&'static Library> {
+    INSTALLED.get()
 }
 
 /// A connection that has its queue pair.
 fn stream() -> Stream {
     let library = library();
-    // SAFETY: zeros are values of both: no pointers, no functions, numbers.
-    let (mut context, mut id): (Context, CmId) = unsafe { MaybeUninit::zeroed().assume_init() };
-    context.ops.post_recv = Some(post_recv);
-    context.ops.req_notify_cq = Some(notify);
-    context.async_fd = descriptor();
+    let id: &mut CmId = zeros();
     id.qp = NonNull::dangling().as_ptr();
-    let device = Device::fake(library, NonNull::from(Box::leak(Box::new(context))));
-    let source = EventChannel { fd: descriptor() };
-    let source = EventSource::fake(library, NonNull::from(Box::leak(Box::new(source))));
-    let identifier = Identifier::fake(library, NonNull::from(Box::leak(Box::new(id))));
+    let context = NonNull::new(device(c"none")).expect("made");
+    let device = Device::fake(library, context);
+    let source = EventSource::fake(library, NonNull::new(create_source()).expect("made"));
+    let identifier = Identifier::fake(library, NonNull::from(id));
     let domain = Domain::new();
     let queue = Queue::over(device, source, identifier, &domain).expect("made");
     Stream::of(queue, &domain).expect("made")
-}
-
-mod tests {
-    use super::super::trouble::{Breakage, VerbsTrouble};
-    use super::*;
-    use rustix::io::Errno;
-
-    const REFUSED: c_int = Errno::IO.raw_os_error();
-
-    #[test]
-    fn the_error_state_is_enough_and_stays() {
-        let mut stream = stream();
-        assert!(stream.revoke().is_ok());
-        assert_eq!(calls(), ["modify"]);
-        answer(REFUSED, 0);
-        assert!(stream.revoke().is_ok(), "no way leads out of it");
-        assert_eq!(calls(), [""; 0]);
-        drop(stream);
-        assert_eq!(calls(), ["destroy"], "once, at the end");
-    }
-
-    #[test]
-    fn a_queue_pair_that_cannot_be_moved_is_destroyed() {
-        for refusal in [REFUSED, -1] {
-            let mut stream = stream();
-            answer(refusal, 0);
-            assert!(stream.revoke().is_ok());
-            assert_eq!(calls(), ["modify", "destroy"]);
-            assert!(stream.revoke().is_ok(), "there is none");
-            drop(stream);
-            assert_eq!(calls(), [""; 0], "destroyed once");
-        }
-    }
-
-    #[test]
-    fn where_both_are_refused_nobody_says_that_the_access_has_ended() {
-        let mut stream = stream();
-        answer(REFUSED, Errno::BUSY.raw_os_error());
-        for _ in 0..2 {
-            let trouble = stream.revoke().expect_err("the peer can read");
-            let VerbsTrouble::StillOpen { first, second } = trouble else { panic!("{trouble}") };
-            assert!(first.starts_with("ibv_modify_qp failed: Input/output error"), "{first}");
-            assert!(second.starts_with("ibv_destroy_qp failed: Device or resource busy"), "{second}");
-        }
-        answer(0, REFUSED);
-        assert!(stream.revoke().is_ok(), "asked again");
-    }
-
-    #[test]
-    fn a_connection_that_broke_before_is_no_proof() {
-        let mut stream = stream();
-        answer(REFUSED, REFUSED);
-        stream.break_off(Breakage::Gone);
-        assert_eq!(stream.breakage(), Some(Breakage::Gone));
-        assert!(matches!(stream.revoke(), Err(VerbsTrouble::StillOpen { .. })));
-        answer(REFUSED, 0);
-        assert!(stream.revoke().is_ok());
-        assert_eq!(stream.breakage(), Some(Breakage::Gone), "the first reason stays");
-    }
 }

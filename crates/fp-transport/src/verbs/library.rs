@@ -2,32 +2,38 @@
 //! start the program. Once opened they stay.
 #![allow(unsafe_code)] // symbols get their types here
 
+use super::device::Device;
 use super::sys::{
     AsyncEvent, CmEvent, CmId, CompChannel, ConnParam, Context, Cq, DeviceAttr, EventChannel, Mr, Pd,
     PortAttr, Qp, QpAttr, QpInitAttr,
 };
 use super::trouble::VerbsTrouble;
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 macro_rules! table {
     ($($library:ident { $($name:ident($($argument:ty),*) $(-> $result:ty)?;)* })*) => {
-        /// The calls.
+        /// The calls, and the devices that they gave.
         pub(super) struct Library {
+            /// The devices that there were at the last look.
+            pub(super) known: Mutex<Vec<&'static Device>>,
+            /// The folder of the files that the libraries open.
+            pub(super) files: &'static str,
             $($(pub(super) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*)*
         }
 
         impl Library {
             fn load() -> Result<Library, VerbsTrouble> {
                 $(let $library = open(concat!("lib", stringify!($library), ".so.1"))?;)*
-                Ok(Library { $($($name: symbol($library, stringify!($name))?,)*)* })
+                let (known, files) = (Mutex::default(), "/dev/infiniband");
+                Ok(Library { known, files, $($($name: symbol($library, stringify!($name))?,)*)* })
             }
 
             /// A table whose calls end the test that makes them: it puts its own where it needs some.
             #[cfg(test)]
             pub(super) fn of_no_calls() -> Library {
                 $($(extern "C" fn $name($(_: $argument),*) $(-> $result)? { panic!(stringify!($name)) })*)*
-                Library { $($($name,)*)* }
+                Library { known: Mutex::default(), files: "", $($($name,)*)* }
             }
         }
     };
@@ -57,6 +63,7 @@ table! {
     }
     rdmacm {
         rdma_get_devices(*mut c_int) -> *mut *mut Context;
+        rdma_free_devices(*mut *mut Context);
         rdma_create_event_channel() -> *mut EventChannel;
         rdma_destroy_event_channel(*mut EventChannel);
         rdma_create_id(*mut EventChannel, *mut *mut CmId, *mut c_void, c_int) -> c_int;
@@ -78,6 +85,10 @@ table! {
 
 /// The table, opened with the first call.
 pub(super) fn library() -> Result<&'static Library, VerbsTrouble> {
+    #[cfg(test)]
+    if let Some(fake) = super::fake::of_this_thread() {
+        return Ok(fake);
+    }
     static LIBRARY: OnceLock<Result<Library, VerbsTrouble>> = OnceLock::new();
     LIBRARY.get_or_init(Library::load).as_ref().map_err(Clone::clone)
 }

@@ -19,7 +19,7 @@ const REQUEST_BYTES: usize = 16 << 20;
 /// One in so many requests completes with a word, and the last before a wait.
 const SIGNALLED: u32 = 8;
 /// How long a queue pair that was moved to the error state is waited for, before it is destroyed.
-const FLUSH: Duration = Duration::from_secs(5);
+const FLUSH: Duration = Duration::from_secs(1);
 
 /// Memory of the peer that may be read, as the peer told of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

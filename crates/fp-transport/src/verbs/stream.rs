@@ -396,7 +396,10 @@ impl Stream {
                     while self.progress() {}
                     self.break_off(Breakage::Gone);
                 }
-                sys::CM_DEVICE_REMOVAL => self.break_off(Breakage::Device),
+                sys::CM_DEVICE_REMOVAL => {
+                    self.queue.device().remove();
+                    self.break_off(Breakage::Device);
+                }
                 _ => {}
             }
             heard = true;

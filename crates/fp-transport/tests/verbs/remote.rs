@@ -2,17 +2,17 @@
 
 use super::harness::Test;
 use super::support::{
-    Guard, accept, bytes, child_command, connected, options, role, soon, stop, token, verbs_listener,
+    EPOCH, Guard, accept, bytes, child_command, connected, options, role, soon, stop, token, verbs_listener,
     verbs_pair,
 };
 use fp_transport::verbs::{Breakage, DomainStats};
 use fp_transport::{
-    DialError, Domain, Link, LinkError, OutFrame, Payload, Pool, PoolOptions, ReadRun, Reason, RemoteMemory,
-    TransportKind, VerbsTrouble, dial, verbs_devices,
+    DialError, Domain, Link, LinkError, ListenOptions, Listener, OutFrame, Payload, Pool, PoolOptions,
+    ReadRun, Reason, RemoteMemory, TransportKind, VerbsTrouble, dial, verbs_devices,
 };
 use rustix::process::{Signal, kill_process};
 use std::process::{Command, ExitCode};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The tests.
 pub(crate) fn tests() -> Vec<Test> {
@@ -30,6 +30,7 @@ pub(crate) fn tests() -> Vec<Test> {
         Test::new("a_killed_peer_is_noticed", a_killed_peer_is_noticed),
         Test::new("messages_come_between_reads", messages_come_between_reads),
         Test::new("too_low_a_limit_of_locked_memory_is_told", too_low_a_limit_of_locked_memory_is_told),
+        Test::new("a_device_that_comes_and_goes_is_followed", a_device_that_comes_and_goes_is_followed),
         // The last one: it takes the device's link down for a moment.
         Test::new("a_port_that_goes_down_ends_its_links", a_port_that_goes_down_ends_its_links),
     ]
@@ -268,7 +269,11 @@ fn told(head: &[u8]) -> RemoteMemory {
 
 /// A subscriber process: reads, says so, and reads again when it is told to.
 pub(crate) fn child() -> ExitCode {
-    let Some((role, Some(contact))) = role() else { return ExitCode::FAILURE };
+    let Some((role, contact)) = role() else { return ExitCode::FAILURE };
+    if role == "follows" {
+        return follow_a_device();
+    }
+    let Some(contact) = contact else { return ExitCode::FAILURE };
     let options = options(TransportKind::Verbs).with_token(Some(token()));
     if role == "limited" {
         return told_of_the_limit(dial(&contact, &options));
@@ -337,22 +342,80 @@ fn too_low_a_limit_of_locked_memory_is_told() {
     }
 }
 
-/// Only in a machine made for it: elsewhere the link may be somebody's.
+/// Links and devices are changed only in a machine made for it: elsewhere they may be somebody's.
+fn is_in_the_rig() -> bool {
+    let is_there = std::env::var_os("RDMAVM").is_some();
+    if !is_there {
+        println!("skipped: changes the machine's links, which it does in that of the rig alone (RDMAVM)");
+    }
+    is_there
+}
+
+/// The words of a command, which must succeed.
+fn run(words: &str) {
+    let mut words = words.split(' ');
+    let mut command = Command::new(words.next().expect("a program"));
+    assert!(command.args(words).status().expect("it runs").success(), "{command:?}");
+}
+
+/// In a process of its own: soft-RoCE's device goes only when nobody has it open.
+fn a_device_that_comes_and_goes_is_followed() {
+    if is_in_the_rig() {
+        let mut child = Guard(child_command("follows", None).spawn().expect("it starts"));
+        assert_eq!(child.0.wait().expect("it ends").code(), Some(0));
+        let deadline = soon();
+        while names().any(|name| name == "rxe1") {
+            assert!(Instant::now() < deadline, "it does not go");
+        }
+        run("ip link delete second");
+    }
+}
+
+fn names() -> impl Iterator<Item = String> {
+    verbs_devices().expect("devices").into_iter().map(|device| device.name)
+}
+
+/// Has a link over the device that there is; then another comes, is dialled, and is removed under its links.
+fn follow_a_device() -> ExitCode {
+    let (mut first, mut peer) = verbs_pair();
+    assert!(names().eq(["rxe0"]));
+    run("ip link add second type dummy");
+    run("ip link set second mtu 4200 up");
+    run("ip address add 10.78.0.1/24 dev second");
+    run("rdma link add rxe1 type rxe netdev second");
+    let domain = Domain::new().with_device(Some("rxe1".to_owned()));
+    let listening = ListenOptions::new(EPOCH).with_verbs(Some(([10, 78, 0, 1], 0).into()));
+    let listening = listening.with_token(Some(token())).with_domain(domain.clone());
+    let mut listener = Listener::bind(listening).expect("a listener");
+    assert_eq!(listener.verbs_trouble(), None);
+    let dialling = options(TransportKind::Verbs).with_token(Some(token())).with_domain(domain);
+    let (mut link, mut accepted) = connected(&mut listener, dialling);
+    assert!(link.negotiated().detail.starts_with("rxe1 10.78.0.1:"), "{}", link.negotiated());
+    assert!(names().eq(["rxe0", "rxe1"]));
+    // Left behind: it ends when this process has.
+    let removal = Command::new("sh").args(["-c", "rdma link delete rxe1 &"]).status();
+    assert!(removal.expect("it runs").success());
+    for end in [&mut link, &mut accepted.link] {
+        let ended = end.recv_deadline(soon());
+        assert!(matches!(ended, Err(LinkError::Lost(_))), "{ended:?}");
+        assert_eq!(end.breakage(), Some(Breakage::Device));
+        end.revoke().expect("its access has ended");
+    }
+    assert!(names().eq(["rxe0"]));
+    first.send_all(OutFrame::new(vec![1]), soon()).expect("the other device is as it was");
+    assert_eq!(peer.recv_deadline(soon()).expect("a frame").head, [1]);
+    ExitCode::SUCCESS
+}
+
 fn a_port_that_goes_down_ends_its_links() {
-    if std::env::var_os("RDMAVM").is_none() {
-        println!(
-            "skipped: takes a network link down, which it does in the machine of the rig alone (RDMAVM)"
-        );
+    if !is_in_the_rig() {
         return;
     }
     let (mut one, mut other) = verbs_pair();
     let device = verbs_devices().expect("devices").remove(0).name;
     let path = format!("/sys/class/infiniband/{device}/ports/1/gid_attrs/ndevs/0");
     let link = std::fs::read_to_string(path).expect("a network link").trim().to_owned();
-    let set = |state: &str| {
-        let status = Command::new("ip").args(["link", "set", &link, state]).status().expect("ip runs");
-        assert!(status.success());
-    };
+    let set = |state: &str| run(&format!("ip link set {link} {state}"));
     set("down");
     for end in [&mut one, &mut other] {
         assert!(matches!(end.recv_deadline(soon()), Err(LinkError::Lost(_))));
