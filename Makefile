@@ -18,6 +18,12 @@ DEPLOY ?= yes
 # How many seeds the long simulation draws, and how many cases the long property tests.
 SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 512
+export SIM_SEEDS PROPERTY_CASES
+# The shards of `make test-all`, as in SHARDS="simulator licences"; all unless it says so.
+SHARDS ?=
+# Set where every commit is checked: what a test cannot find is then a failure, but for scripts/exceptions.txt.
+FLEXPATH_REQUIRE_ALL ?=
+export FLEXPATH_REQUIRE_ALL
 # The parts of `make bench`.
 BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps bench-mpi
 
@@ -25,7 +31,7 @@ BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps ben
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools test test-all test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma install lint doc
+.PHONY: help tools quick test test-all shards test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma install lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -45,10 +51,12 @@ exit $$status
 endef
 
 help: ## this list
+	@printf 'make quick     format, lints, and the tests that take seconds: what you run while you work\n'
 	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS and Open MPI if they are missing)\n'
 	@printf 'make demo-gts  particles of a fusion plasma, and analytics that count them where they are: histograms, parallel coordinates\n'
 	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
-	@printf 'make test-all  what takes long: %s seeds of the simulator, deep property tests, sanitizers, MPICH, rsmpi, the LAMMPS plugin\n' '$(SIM_SEEDS)'
+	@printf 'make test-all  what takes long, in shards that all run though one fails; SHARDS="a b" for some, make shard-a for one\n'
+	@printf 'make shards    the names of the shards, their seconds, and what they need\n'
 	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: links, streams, flexpath doctor (installs qemu; part of test-all)\n'
 	@printf 'make bench-rdma links over RDMA next to perftest in that machine, as ratios\n'
 	@printf 'make demo-rdma the demo, at its smallest, over RDMA in that machine (some ten minutes)\n'
@@ -70,34 +78,44 @@ lint: tools
 doc: tools
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
+# What `make quick` leaves out, by words of their names: tests under MPI, on LAMMPS, and under valgrind.
+QUICK_WITHOUT := all_ranks_are_told both_sides_in_one_run makes_a_cohort_of ranks_publish_to under_mpi \
+    boxes_come_and_go_and_every_cell the_driver_publishes_every_atom lammps_is_watched of_lammps all_ranks_may_stop \
+    costs_what_it_did steps_cost_what
+
+# What was not changed is not built anew: the features are those of `make test`.
+quick: lint
+	$(call step,tests,cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast -- $(addprefix --skip ,$(QUICK_WITHOUT)))
+
 # The whole workspace with deployed code: so dependencies have the features that they have without it, and of them only
 # wasmtime is built; of our own what the named tests need.
 WASM := --profile $(CARGO_PROFILE) --workspace --features flexpath/wasm,flexpath-ffi/wasm
 
+# Before a command that runs tests: what must be there. Always MPI and clang, which are installed; or all.
+REQUIRED := $(if $(FLEXPATH_REQUIRE_ALL),scripts/required.sh run,env FLEXPATH_REQUIRE_MPI=1 FLEXPATH_REQUIRE_CLANG=1)
+
 test: lint
 	$(call step,MPI: Open MPI and its compilers,scripts/install-mpi.sh openmpi)
-	$(call step,valgrind: it counts instructions,scripts/install-valgrind.sh || echo 'not there: instructions are not counted')
-	$(call step,tests,FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
-	$(call step,deployed code: tests with the feature wasm,FLEXPATH_REQUIRE_CLANG=1 cargo test $(WASM) --test deployed && cargo test $(WASM) --test processes deployed && cargo test $(WASM) --doc Guide)
+	$(call step,valgrind: it counts instructions,scripts/required.sh part valgrind scripts/install-valgrind.sh)
+	$(call step,wasm32: guests in Rust,scripts/required.sh part wasm32 scripts/install-wasm32.sh)
+ifneq ($(FLEXPATH_REQUIRE_ALL),)
+	$(call step,LAMMPS as a library,scripts/required.sh part lammps scripts/install-demo.sh)
+	$(call step,C headers of verbs,scripts/required.sh part verbs-headers scripts/install-verbs-headers.sh)
+	$(call step,an RDMA device,scripts/required.sh part verbs sh -c "ls /sys/class/infiniband/* >/dev/null 2>&1 || exit 77")
+endif
+	$(call step,tests,$(REQUIRED) cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
+	$(call step,deployed code: tests with the feature wasm,$(REQUIRED) cargo test $(WASM) --test deployed && $(REQUIRED) cargo test $(WASM) --test processes deployed && cargo test $(WASM) --doc Guide)
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
+# Each shard says what it needs, and none keeps the others from running: see scripts/shards.sh.
 test-all: tools
-	$(call step,simulator: $(SIM_SEEDS) seeds,FLEXPATH_SIM_SEEDS=$(SIM_SEEDS) cargo test --profile $(CARGO_PROFILE) -p flexpath-proto --no-fail-fast)
-	$(call step,property tests: $(PROPERTY_CASES) cases each,PROPTEST_CASES=$(PROPERTY_CASES) cargo test --profile $(CARGO_PROFILE) -p flexpath-types -p flexpath-transport -p flexpath-transform -p flexpath-core --no-fail-fast)
-	$(call step,the C programs under AddressSanitizer,FLEXPATH_C_CHECKER=address cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test programs --test refined)
-	$(call step,the C programs under valgrind,if command -v valgrind >/dev/null; then FLEXPATH_C_CHECKER=memcheck cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test programs --test refined; else echo 'not done: no valgrind here'; fi)
-	$(call step,MPI: MPICH and its compilers,scripts/install-mpi.sh mpich)
-	$(call step,C and Fortran under MPICH,FLEXPATH_MPI=mpich FLEXPATH_REQUIRE_MPI=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-ffi --test mpi --test failures --test fortran --test refined)
-	$(call step,Rust under Open MPI,scripts/test-rsmpi.sh openmpi)
-	$(call step,Rust under MPICH,scripts/test-rsmpi.sh mpich)
-	$(call step,science of the demo in full size,scripts/install-demo.sh || true; FLEXPATH_DEMO_TEST_FULL=1 cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --test lammps_science)
-	$(call step,the LAMMPS plugin on a real LAMMPS,scripts/check-lammps.sh)
-	$(call step,lints with the feature wasm,cargo clippy --profile $(CARGO_PROFILE) -p flexpath-transform -p flexpath-core -p flexpath -p flexpath-ffi --features flexpath/wasm,flexpath-ffi/wasm --all-targets -- -D warnings)
-	$(call step,the pipeline through files,if scripts/install-hdf5.sh; then cargo clippy --profile $(CARGO_PROFILE) -p flexpath-demo --features files --all-targets -- -D warnings && cargo test --profile $(CARGO_PROFILE) -p flexpath-demo --features files --lib --test coupling; else echo 'skipped: no libhdf5 here'; fi)
-	$(call step,the command without test features,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli)
-	$(call step,quickstart outside the clone,scripts/check-quickstart.sh)
-	$(call optional,RDMA in a virtual machine,tests/rdma-vm/test.sh)
-	$(call step,licences and sources,scripts/check-licences.sh)
+	@scripts/shards.sh run $(SHARDS)
+
+shard-%: tools
+	@scripts/shards.sh run $*
+
+shards:
+	@scripts/shards.sh list
 
 # Fails where it is skipped (status 77): what was not tested has not passed.
 test-rdma: tools
@@ -136,10 +154,10 @@ bench-wire:
 	$(call step,a long wire,cargo bench -p flexpath --bench wan)
 
 bench-calls:
-	$(call step,calls of C and Fortran; conversions; typed access; derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-types --bench conversions && cargo bench -p flexpath --bench typed && cargo bench -p flexpath-transform --features wasm)
+	$(call step,calls of C and Fortran; conversions; geometry; messages and machines; typed access; derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-types && cargo bench -p flexpath-proto && cargo bench -p flexpath --bench typed && cargo bench -p flexpath-transform --features wasm)
 
 bench-lammps:
-	$(call step,what publishing costs LAMMPS,scripts/check-lammps.sh speed)
+	$(call optional,what publishing costs LAMMPS,scripts/check-lammps.sh speed)
 
 bench-mpi:
 	$(call step,build for the benches under MPI,cargo build --release -p flexpath-ffi && scripts/install-library.sh target/release "$(CURDIR)/target/bench-install")

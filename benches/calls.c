@@ -1,5 +1,6 @@
-/* Puts small blocks, one of 64 KiB and one of a MiB, into many steps, and prints what a put of each took: nanoseconds,
- * the middle of all steps, in the order small, medium, large, small section. Its counterpart in Rust is in calls.rs. */
+/* Puts small blocks, one of 64 KiB and one of a MiB, into many steps, and prints what a put of each took. It prints
+ * nanoseconds, the middle of all steps, in the order small, medium, large, small section. Its counterpart in Rust is in
+ * calls.rs. */
 #define _POSIX_C_SOURCE 200809L
 #include <flexpath.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-! Puts small blocks, dense ones and then sections, one of 64 KiB and one of a MiB, into many steps, and prints what a put
+! Puts small blocks, dense ones and then sections, one of 64 KiB and one of a MiB, into many steps. It prints what a put
 ! of each took: nanoseconds, the middle of all steps, in the order small, medium, large, small section. Its counterpart
 ! in Rust is in calls.rs.
 program calls
@@ -57,7 +57,7 @@ contains
     now_ns = real(ticks, real64) * (1e9_real64 / real(rate, real64))
   end function now_ns
 
-  ! The value of which as many are below as above.
+  ! The median: as many values are below it as above.
   real(real64) function middle(values)
     real(real64), intent(in) :: values(:)
     integer :: at

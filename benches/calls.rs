@@ -1,14 +1,14 @@
 //! What a put through C and through Fortran costs above the same call in Rust: `cargo bench -p flexpath-ffi`.
 //!
-//! Each language is a process of its own: `calls.c` and `calls.f90`, compiled against a staged installation of this
-//! library, and this binary again with a role. They take turns; of each the middle of the rounds counts. Small puts are
-//! of 64 bytes, 256 blocks a step; a medium one is of 64 KiB and a large one of 1 MiB; a section is every second element,
-//! gathered in lent memory. *Unheard* is without a subscriber, and nothing is copied for it; *heard* with one in a
-//! process on the other core that takes every step over shared memory and releases it.
+//! Each language is a process of its own. These are `calls.c` and `calls.f90`, compiled against a staged installation
+//! of this library, and this binary again with a role. They take turns, and the middle of the rounds of each counts.
+//! Small puts are of 64 bytes, 256 blocks a step. A medium one is of 64 KiB and a large one of 1 MiB. A section is
+//! every second element, gathered in lent memory. *Unheard* is without a subscriber, and nothing is copied for it.
+//! *Heard* is with one in a process on the other core that takes every step over shared memory and releases it.
 //!
-//! A put may cost a microsecond above the same in Rust. A heard one of 1 MiB may cost one copy of it more: how long that
-//! takes swings with what the caches hold by far more than a call costs, and the put of 64 KiB shows that the call does
-//! not grow with the length.
+//! A put may cost a microsecond above the same in Rust. A heard one of 1 MiB may cost one copy of it more. How long
+//! that takes swings with what the caches hold by far more than a call costs. The put of 64 KiB shows that the call
+//! does not grow with the length.
 
 use fp_core::{
     NextStep, Publisher, PublisherOptions, Region, StepWriter, Subscriber, SubscriberOptions, Variable,
@@ -190,7 +190,7 @@ fn column(rounds: &[Vec<f64>], kind: usize) -> Vec<f64> {
     rounds.iter().map(|round| round[kind]).collect()
 }
 
-/// Says what a kind of put took, and above the same in Rust; whether that is within the bound.
+/// Says what a kind of put took, and how much more than the same in Rust. Returns whether that is within the bound.
 fn row(name: &str, language: &str, ours: &[f64], rust: &[f64], limit_ns: f64) -> bool {
     let mut above: Vec<f64> = ours.iter().zip(rust).map(|(ours, rust)| ours - rust).collect();
     let above = middle(&mut above);

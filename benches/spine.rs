@@ -1,10 +1,10 @@
 //! The spine's speed and memory, as ratios to baselines written by hand and measured in the same run.
 //!
 //! `cargo bench -p flexpath --bench spine -- [--quick] [--rounds N] [--budget SECONDS] [--only CASE]... [--json FILE]
-//! [--patience SECONDS]`: when the budget is spent each row has one round. Every side of every case is a process of its own
-//! (this binary again, with a role), pinned to one core unless the row says otherwise; every byte
-//! of every step is written afresh; runs of the baseline and of ours take turns. `docs/performance.md` explains the
-//! cases and holds the figures of a full run.
+//! [--patience SECONDS]`: when the budget is spent each row has one round. Every side of every case is a process of
+//! its own, which is this binary again, with a role. It is pinned to one core unless the row says otherwise. Every
+//! byte of every step is written afresh. Runs of the baseline and of ours take turns. `docs/performance.md` explains
+//! the cases and holds the figures of a full run.
 
 #[path = "spine/bench.rs"]
 mod bench;

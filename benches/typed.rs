@@ -1,18 +1,22 @@
 //! What typed access to a step costs: `cargo bench -p flexpath --bench typed`.
 //!
-//! One process with both sides of a stream over shared memory, and one step that is read again and again. Each line is a
-//! median of interleaved rounds. *Records*: a field of all of them summed, through the ways in which users read it, against
+//! One process with both sides of a stream over shared memory, and one step that is read again and again. Each ratio is of
+//! medians over rounds in turn. *Records*: a field of all of them summed, through the ways in which users read it, against
 //! the same over their bytes. *Numbers*: published as `f64` and taken as `f32`, against copying what was published.
 
+mod turns;
+
+use std::hint::black_box;
+use std::time::Duration;
+
 use bytemuck::{Pod, Zeroable};
+use criterion::{Criterion, criterion_group, criterion_main};
 use flexpath::{
     Loss, NextStep, Publisher, PublisherOptions, Record, RecordBlock, Region, Rendezvous, Select, Shape,
     StepReader, Subscriber, SubscriberOptions, Variable,
 };
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+use turns::{Group, Medians, in_turns};
 
-const ROUNDS: usize = 21;
 const PATIENCE: Duration = Duration::from_secs(60);
 const COUNT: u64 = 1 << 20;
 
@@ -24,11 +28,10 @@ struct Atom {
     id: u32,
 }
 
-fn main() {
-    // `cargo test --benches` only wants to know that it builds.
-    if !std::env::args().any(|argument| argument == "--bench") {
-        return;
-    }
+criterion_group!(benches, typed);
+criterion_main!(benches);
+
+fn typed(criterion: &mut Criterion) {
     let place = tempfile::tempdir().expect("a temporary directory");
     let rendezvous = || Rendezvous::at(place.path()).expect("a rendezvous directory");
     let options = PublisherOptions::default().with_rendezvous(rendezvous());
@@ -38,8 +41,10 @@ fn main() {
     let mut subscriber = Subscriber::open("typed", options.with_name("typed")).expect("attached");
     publish(&mut publisher);
     let NextStep::Step(step) = subscriber.next_step(PATIENCE).expect("sound") else { panic!("no step") };
-    records(&step);
-    numbers(&step);
+    let mut group = turns::group(criterion, "typed");
+    records(&mut group, &step);
+    numbers(&mut group, &step);
+    group.finish();
     drop(step);
     subscriber.close().expect("closed");
     publisher.close().expect("closed");
@@ -69,24 +74,29 @@ fn publish(publisher: &mut Publisher) {
 }
 
 /// The sum of a field of all records, of the same over raw bytes.
-fn records(step: &StepReader) {
+fn records(group: &mut Group<'_>, step: &StepReader) {
     let raw = step.records("atoms", "[...]").expect("records");
     let wanted = sum_bytes(raw.as_bytes());
-    let bytes = || sum_bytes(black_box(raw.as_bytes()));
-    let row = |name: &str, target: f64, ours: &mut dyn FnMut() -> u64| {
+    let mut row = |name: &str, target: f64, ours: &dyn Fn() -> u64| {
         assert_eq!(ours(), wanted, "{name}");
-        report(name, "raw bytes", interleaved(bytes, ours), target);
+        let bytes = || {
+            black_box(sum_bytes(black_box(raw.as_bytes())));
+        };
+        let ours = || {
+            black_box(ours());
+        };
+        report(name, "raw bytes", in_turns(group, name, bytes, ours), target);
     };
     let view = step.view_records::<Atom>("atoms", "[...]").expect("a view");
     assert!(view.is_zero_copy());
-    row("a view of records, a field summed", 0.98, &mut || sum(black_box(&view)));
-    row("the same, with taking the view", 0.98, &mut || {
+    row("a view of records, a field summed", 0.98, &|| sum(black_box(&view)));
+    row("the same, with taking the view", 0.98, &|| {
         sum(&step.view_records::<Atom>("atoms", "[...]").expect("a view"))
     });
-    row("records copied out one by one, summed", 0.0, &mut || {
+    row("records copied out one by one, summed", 0.0, &|| {
         sum(&step.get_records::<Atom>("atoms", "[...]").expect("records"))
     });
-    row("records without a Rust type, summed", 0.0, &mut || {
+    row("records without a Rust type, summed", 0.0, &|| {
         let records = raw.records().expect("sound");
         let ids = records.iter().filter_map(|record| record.field(1).ok()?.as_integer());
         ids.map(|id| id as u64).sum()
@@ -103,13 +113,16 @@ fn sum_bytes(bytes: &[u8]) -> u64 {
     records.iter().map(id).sum()
 }
 
-/// 16 MiB of `f64` as `f32`, of `memcpy` of what was published: into memory that is there, as baseline and ours.
-fn numbers(step: &StepReader) {
+/// 16 MiB of `f64` as `f32`, against `memcpy` of what was published. Both go into memory that is there already.
+fn numbers(group: &mut Group<'_>, step: &StepReader) {
     let published = step.view::<f64>("whole", "[...]").expect("a view").to_vec();
     let as_f32 = Select::from("[...]").with_conversion(Loss::Allowed);
     let shape = Shape::new([2 * COUNT]).expect("a shape");
     let (mut copied, mut taken) = (published.clone(), vec![0f32; shape.element_count() as usize]);
     for (variable, what) in [("whole", "one block"), ("halves", "two blocks")] {
+        taken.fill(0.0);
+        step.get_into(variable, &as_f32, &mut taken[..]).expect("converted");
+        assert!(taken.iter().zip(&published).all(|(taken, value)| *taken == *value as f32), "{what}");
         let memcpy = || {
             copied.copy_from_slice(black_box(&published));
             black_box(&mut copied);
@@ -120,34 +133,13 @@ fn numbers(step: &StepReader) {
         };
         let name = format!("16 MiB of f64 taken as f32, {what}");
         let target = if variable == "whole" { 0.5 } else { 0.0 };
-        report(&name, "memcpy", interleaved(memcpy, ours), target);
-        assert!(taken.iter().zip(&published).all(|(taken, value)| *taken == *value as f32), "{name}");
+        report(&name, "memcpy", in_turns(group, &name, memcpy, ours), target);
     }
 }
 
-/// The medians of two things done in turn.
-fn interleaved<A, B>(mut baseline: impl FnMut() -> A, mut ours: impl FnMut() -> B) -> (Duration, Duration) {
-    let mut times = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        times.0.push(timed(&mut baseline));
-        times.1.push(timed(&mut ours));
-    }
-    (median(times.0), median(times.1))
-}
-
-fn timed<T>(work: &mut impl FnMut() -> T) -> Duration {
-    let start = Instant::now();
-    black_box(work());
-    start.elapsed()
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
-}
-
-fn report(what: &str, of: &str, (baseline, ours): (Duration, Duration), wanted: f64) {
-    let ratio = baseline.as_secs_f64() / ours.as_secs_f64();
+fn report(what: &str, of: &str, medians: Option<Medians>, wanted: f64) {
+    let Some(medians) = medians else { return };
+    let (ratio, Medians { baseline, ours }) = (medians.speed(), medians);
     let verdict = match wanted {
         0.0 => "no target".to_owned(),
         _ if ratio >= wanted => format!("wanted {wanted}: met"),

@@ -1,11 +1,11 @@
 //! A stream over a long wire: two hosts in network namespaces of this machine, 25 ms apart, 1 Gb/s, one packet of a
 //! thousand lost. `cargo bench -p flexpath --bench wan`, as root.
 //!
-//! *Throughput*: steps of 8 MiB as fast as they go, next to iperf3 over the same wire with as many connections (one, as a
-//! publisher and a subscriber have one for data), in turns. *Gaps*: steps of 64 KiB every 20 ms; the longest time
-//! between two arrivals is bounded by three round trips and 250 ms. *Derived*: one array derived of three where they are
-//! published, next to sending all three. The subscriber checks every number. The wire is
-//! `relay.c`, between two tun devices; both hosts and the wire share this machine's cores.
+//! *Throughput*: steps of 8 MiB as fast as they go, next to iperf3 over the same wire, in turns. Both have as many
+//! connections: one, as a publisher and a subscriber have one for data. *Gaps*: steps of 64 KiB every 20 ms; the
+//! longest time between two arrivals is bounded by three round trips and 250 ms. *Derived*: one array derived of three
+//! where they are published, next to sending all three. The subscriber checks every number. The wire is `relay.c`,
+//! between two tun devices; both hosts and the wire share this machine's cores.
 
 #[path = "wan/derived.rs"]
 mod derived;
@@ -101,7 +101,7 @@ fn numbers(hosts: &Hosts, place: &Path, traffic: Traffic) -> Result<Vec<f64>, St
     stream(hosts, place, ["publish", "subscribe"], &traffic.words())
 }
 
-/// Runs a stream from one host to the other; when each step was there, in seconds after the first.
+/// Runs a stream from one host to the other. Gives when each step was there, in seconds after the first.
 fn stream(hosts: &Hosts, place: &Path, roles: [&str; 2], words: &[String]) -> Result<Vec<f64>, String> {
     let directory = tempfile::tempdir_in(place).map_err(|error| error.to_string())?;
     let this = std::env::current_exe().map_err(|error| error.to_string())?;

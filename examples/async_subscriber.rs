@@ -12,7 +12,7 @@ async fn follow() -> Result<(), Box<dyn std::error::Error>> {
     let mut subscriber = Subscriber::open_async("heat", SubscriberOptions::default()).await?;
     let mut cells = Vec::<f64>::new();
     loop {
-        // To drop this future before it is ready, as a `select` may, loses no step.
+        // Dropping this future before it is ready loses no step; a `select` may do so.
         match subscriber.next_step_async(Duration::from_secs(10)).await? {
             NextStep::Step(step) => {
                 // The call owns the memory until it is done, and gives it back to be used again.

@@ -1,5 +1,6 @@
 //! Follows the heat solver in Fortran (`examples/fortran/heat.f90`). Its ranks put boxes whose first dimension runs
-//! fastest; here they arrive as one array in rows, whose last dimension does. Each cell is compared with the solution.
+//! fastest. Here they arrive as one array in rows: the last dimension runs fastest. Each cell is compared with the
+//! solution.
 use flexpath::{NextStep, Subscriber, SubscriberOptions};
 use std::f64::consts::PI;
 use std::time::Duration;

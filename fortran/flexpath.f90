@@ -721,6 +721,7 @@ module flexpath
   public :: flexpath_attribute_kind_real, flexpath_attribute_kind_text, flexpath_attribute_kind_bytes
 
   ! Handles. They are closed, released or freed by their procedures, never by themselves: a copy is the same handle.
+  ! They have no final procedures, as compilers differ in when they finalise a function's result.
 
   ! How a stream is opened. The first option that is set makes it.
   type :: flexpath_options
@@ -843,8 +844,8 @@ module flexpath
     procedure options_set_text, options_set_int32, options_set_int64, options_set_logical
   end interface flexpath_options_set
 
-  ! Adds or changes an attribute of a variable: a text, a whole or a real number, a truth value; or a list of texts or
-  ! numbers.
+  ! Adds or changes an attribute of a variable. It is a text, a whole or a real number, a truth value, or a list of
+  ! texts or numbers.
   interface flexpath_variable_set_attribute
     procedure set_attribute_text, set_attribute_int32, set_attribute_int64, set_attribute_real64
     procedure set_attribute_logical, set_attribute_texts, set_attribute_int32s, set_attribute_int64s
@@ -853,6 +854,7 @@ module flexpath
 
   ! call flexpath_put(publisher, variable, values [, start] [, stat] [, errmsg])
   ! Puts values into the step that is open. start: where the block of a global array begins, from 1 (default all 1).
+  ! There is a procedure for each type and rank: many compilers get assumed rank with `select rank` wrong.
   interface flexpath_put
     procedure put_int8_0, put_int8_1, put_int8_2, put_int8_3
     procedure put_int8_4, put_int8_5, put_int8_6, put_int8_7
@@ -1300,7 +1302,7 @@ contains
     call conclude('flexpath_variable_local_scalar', failure, stat, errmsg)
   end subroutine flexpath_variable_local_scalar
 
-  ! One array of that shape, of which each rank puts regions. Of texts the first dimension is their length.
+  ! One array of that shape. Each rank puts regions of it. Of texts the first dimension is their length.
   subroutine flexpath_variable_global(variable, name, dtype, shape, unit, description, stat, errmsg)
     type(flexpath_variable), intent(inout) :: variable
     character(len=*), intent(in) :: name
@@ -1683,8 +1685,8 @@ contains
         c_publisher_promise(publisher%handle, pointers, size(pointers, kind=c_int64_t)), stat, errmsg)
   end subroutine flexpath_publisher_promise
 
-  ! Asks for other variables, for the whole cohort: only what rank 0 asks for is sent. Steps that were under way come
-  ! as they were; the event flexpath_event_kind_reselected says from which on the others come.
+  ! Asks for other variables, for the whole cohort: only what rank 0 asks for is sent. Steps that were under way come as
+  ! they were. The event flexpath_event_kind_reselected says which step is the first with the other variables.
   subroutine flexpath_subscriber_select_variables(subscriber, variables, stat, errmsg)
     type(flexpath_subscriber), intent(in) :: subscriber
     character(len=*), intent(in) :: variables(:)
@@ -2106,7 +2108,8 @@ contains
   end subroutine describe_any
 
   ! Gives the selected elements, of type dtype, where they lie. Nothing is copied if they are a contiguous part of one
-  ! block that is shared or of this process and lie there in Fortran's order; flexpath_view_is_zero_copy tells.
+  ! block that is shared or of this process and lie there in Fortran's order. flexpath_view_is_zero_copy says whether it
+  ! is so.
   subroutine flexpath_step_view(step, variable, view, dtype, selection, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable

@@ -5,8 +5,8 @@
 !
 ! `options` is the C handle of a set of options. Compile this file with the program's own MPI compiler, after the MPI
 ! was chosen: libflexpath knows nothing of MPI. MPI is called only while a stream opens (one allgather of 512 bytes a
-! rank, one barrier), on the thread that opens it, never in a step or in close: MPI_Init, without threads, will do.
-! The communicator must stay valid until the last open with these options has returned.
+! rank, one barrier). It is called on the thread that opens the stream, never in a step or in close. So MPI_Init,
+! without threads, will do. The communicator must stay valid until the last open with these options has returned.
 module flexpath_mpi
   use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_funloc, c_int32_t, c_int8_t, c_size_t, c_intptr_t, &
     c_char, c_null_ptr, c_null_char, c_f_pointer, c_associated

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /*
- What a function returns: 0 done, above 0 a value that is no failure, below 0 a failure, of which
- `flexpath_last_error` has the text.
+ What a function returns: 0 done, above 0 a value that is no failure, below 0 a failure. `flexpath_last_error` has
+ the text of a failure.
  */
 enum flexpath_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -214,7 +214,7 @@ enum flexpath_kind
    */
   FLEXPATH_KIND_LOCAL_SCALAR = 1,
   /*
-   one array, of which each rank puts regions
+   one array; each rank puts regions of it
    */
   FLEXPATH_KIND_GLOBAL_ARRAY = 2,
   /*
@@ -235,7 +235,7 @@ typedef int32_t flexpath_kind;
 #endif // __cplusplus
 
 /*
- In which order elements lie in the memory of a block.
+ The order in which elements lie in the memory of a block.
  */
 enum flexpath_order
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -949,8 +949,8 @@ flexpath_status flexpath_step_attribute(struct flexpath_step *step,
                                         struct flexpath_attribute *attribute);
 
 /*
- Writes the name of a dimension (from 0) of a variable of the step to `name`: empty if it has none; valid until the
- step is released. Any thread.
+ Writes the name of a dimension (from 0) of a variable of the step to `name`. It is empty if the dimension has none,
+ and valid until the step is released. Any thread.
  */
 flexpath_status flexpath_step_dimension(struct flexpath_step *step,
                                         const char *variable,
@@ -1012,9 +1012,9 @@ flexpath_status flexpath_variable_set_attribute_bytes(struct flexpath_variable *
                                                       uint64_t count);
 
 /*
- Writes the first `capacity` blocks of a variable to `blocks`, by rank and then in the order of its puts, and how many
- there are in all to `count`: call it with 0 and null first, or with room for as many as there may be. The publisher
- is asked once for each step and variable, for at most `FetchTimeoutSecs`. Any thread.
+ Writes the first `capacity` blocks of a variable to `blocks`, by rank and then in the order of its puts. Writes how
+ many there are in all to `count`. Call it with 0 and null first, or with room for as many as there may be. The
+ publisher is asked once for each step and variable, for at most `FetchTimeoutSecs`. Any thread.
  */
 flexpath_status flexpath_step_blocks(struct flexpath_step *step,
                                      const char *variable,
@@ -1023,9 +1023,9 @@ flexpath_status flexpath_step_blocks(struct flexpath_step *step,
                                      uint64_t *count);
 
 /*
- Writes the shape of the array that a get of this selection (null: everything) gives: its number of dimensions to
- `ndims`, and to `shape`, of 8 numbers, the extent in each. The publisher may be asked, for at most
- `FetchTimeoutSecs`. Any thread.
+ Writes the shape of the array that a get of this selection (null: everything) gives. The number of its dimensions
+ goes to `ndims`, the extent in each to `shape`, which has room for 8 numbers. The publisher may be asked, for at
+ most `FetchTimeoutSecs`. Any thread.
  */
 flexpath_status flexpath_step_selected_shape(struct flexpath_step *step,
                                              const char *variable,
@@ -1043,18 +1043,18 @@ flexpath_status flexpath_step_selected_shape_by_text(struct flexpath_step *step,
                                                      uint64_t *shape);
 
 /*
- Makes `count` records of a type, of which nothing is set: numbers are 0, texts and lists empty, optional fields absent.
- To be freed by `flexpath_builder_free`. Any thread.
+ Makes `count` records of a type with nothing set: numbers are 0, texts and lists empty, optional fields absent. To
+ be freed by `flexpath_builder_free`. Any thread.
  */
 flexpath_status flexpath_builder_create(const struct flexpath_schema *schema,
                                         uint64_t count,
                                         struct flexpath_builder **builder);
 
 /*
- Sets all `len` numbers of a field of the record at `index` (from 0): one, as many as an array has, or however many for a
- list, whose length field need not be set. `path` is the field's name; in a nested record with a dot, in a list of records
- with an index: `cell.corner[3].x`. `code` is the type of the elements; the field's own must hold all its values. Opaque
- bytes are set as `FLEXPATH_DTYPE_U8`. Any thread.
+ Sets all `len` numbers of a field of the record at `index` (from 0). `len` is one, as many as an array has, or
+ however many for a list. The length field of a list need not be set. `path` is the field's name; in a nested record
+ with a dot, in a list of records with an index: `cell.corner[3].x`. `code` is the type of the elements; the field's
+ own must hold all its values. Opaque bytes are set as `FLEXPATH_DTYPE_U8`. Any thread.
  */
 flexpath_status flexpath_builder_set(struct flexpath_builder *builder,
                                      uint64_t index,
@@ -1089,7 +1089,7 @@ flexpath_status flexpath_builder_set_len(struct flexpath_builder *builder,
                                          uint64_t len);
 
 /*
- Has a builder make `count` records, of which nothing is set. Any thread.
+ Has a builder make `count` records with nothing set. Any thread.
  */
 flexpath_status flexpath_builder_resize(struct flexpath_builder *builder, uint64_t count);
 
@@ -1102,8 +1102,8 @@ flexpath_status flexpath_builder_set_structs(struct flexpath_builder *builder,
                                              uint64_t count);
 
 /*
- Puts a copy of the records of a builder, which stays as it is, into the step that is open: as many as `count` makes.
- Start and count as in `flexpath_publisher_put`. Any thread.
+ Puts a copy of the records of a builder into the step that is open: as many as `count` makes. The builder stays as
+ it is. Start and count as in `flexpath_publisher_put`. Any thread.
  */
 flexpath_status flexpath_publisher_put_built(struct flexpath_publisher *publisher,
                                              const struct flexpath_variable *variable,
@@ -1117,12 +1117,12 @@ flexpath_status flexpath_publisher_put_built(struct flexpath_publisher *publishe
 flexpath_status flexpath_builder_free(struct flexpath_builder *builder);
 
 /*
- Says that this process is `rank` of the `size` ranks that open the stream together, and gives the launcher's
- collectives over just these ranks: they find one another by them alone. Each open calls `allgather` once and then
- `barrier` once, with `context`, on the thread that calls open and before open returns: also where this rank cannot
+ Says that this process is `rank` of the `size` ranks that open the stream together. Gives the launcher's collectives
+ over just these ranks: they find one another by them alone. Each open calls `allgather` once and then `barrier`
+ once, with `context`, on the thread that calls open and before open returns. It does so too where this rank cannot
  open, so that the others learn why. Neither is called at any other time. They must not throw or jump out, and
- `context` must stay valid until the last open with these options has returned. `flexpath_mpi.h` does this for an
- MPI communicator. Any thread.
+ `context` must stay valid until the last open with these options has returned. `flexpath_mpi.h` does this for an MPI
+ communicator. Any thread.
  */
 flexpath_status flexpath_options_set_cohort_collectives(struct flexpath_options *options,
                                                         uint32_t rank,
@@ -1133,8 +1133,8 @@ flexpath_status flexpath_options_set_cohort_collectives(struct flexpath_options 
 
 /*
  Waits at most `timeout_ms` milliseconds (0: only looks) for something to happen on the stream and writes it to
- `event`; `FLEXPATH_STATUS_NOT_YET` where nothing did. Every event is told once, in order; of those that nobody
- takes the last 1024 are kept. Any thread, and holds up no other call on the publisher.
+ `event`. Returns `FLEXPATH_STATUS_NOT_YET` where nothing did. Every event is told once, in order. The last 1024
+ events that nobody takes are kept. Any thread, and holds up no other call on the publisher.
  */
 flexpath_status flexpath_publisher_next_event(struct flexpath_publisher *publisher,
                                               uint64_t timeout_ms,
@@ -1149,7 +1149,7 @@ flexpath_status flexpath_subscriber_next_event(struct flexpath_subscriber *subsc
 
 /*
  Waits at most `timeout_ms` milliseconds until there are `count` subscriptions, and writes how many there are to
- `present` unless that is null. `FLEXPATH_STATUS_NOT_YET` where there are fewer. Any thread.
+ `present` unless that is null. Returns `FLEXPATH_STATUS_NOT_YET` where there are fewer. Any thread.
  */
 flexpath_status flexpath_publisher_wait_for_subscribers(struct flexpath_publisher *publisher,
                                                         uint32_t count,
@@ -1180,8 +1180,8 @@ flexpath_status flexpath_step_get_by_text(struct flexpath_step *step,
                                           int64_t timeout_ms);
 
 /*
- Does a get in which the elements that no rank put are copies of the one at `fill`, instead of the call failing.
- Otherwise as `flexpath_step_get`. Any thread.
+ Does a get that fills gaps: elements that no rank put become copies of the one at `fill`, and the call does not
+ fail. Otherwise as `flexpath_step_get`. Any thread.
  */
 flexpath_status flexpath_step_get_or_fill(struct flexpath_step *step,
                                           const struct flexpath_get *get,
@@ -1201,7 +1201,7 @@ flexpath_status flexpath_step_view_by_text(struct flexpath_step *step,
 
 /*
  Writes the value of a scalar that is a text (`FLEXPATH_DTYPE_STRING`) to `value`: valid until the step is released.
- It came with the step, nothing is fetched. Any thread.
+ It came with the step, so nothing is fetched. Any thread.
  */
 flexpath_status flexpath_step_text(struct flexpath_step *step,
                                    const char *variable,
@@ -1213,7 +1213,7 @@ flexpath_status flexpath_step_text(struct flexpath_step *step,
 flexpath_status flexpath_options_create(struct flexpath_options **options);
 
 /*
- Sets an option by name and value. A name that is none fails, and the text lists all. Any thread.
+ Sets an option by name and value. An unknown name fails, and the text lists all names. Any thread.
  */
 flexpath_status flexpath_options_set(struct flexpath_options *options, const char *name, const char *value);
 
@@ -1229,19 +1229,19 @@ flexpath_status flexpath_options_set_cohort(struct flexpath_options *options, ui
 flexpath_status flexpath_options_set_cohort_from_environment(struct flexpath_options *options);
 
 /*
- Adds a standing selection of a subscriber: what of a variable it will read in every step (in which
- order, each get says). Any thread.
+ Adds a standing selection of a subscriber: the part of a variable that it will read in every step. Each get says in
+ which order. Any thread.
  */
 flexpath_status flexpath_options_add_selection(struct flexpath_options *options,
                                                const char *variable,
                                                const struct flexpath_selection *selected);
 
 /*
- Has a variable derived for a subscriber, which reads it by `name` as any variable of the stream. `derivation` says of
- what and how, as `vx, vy | magnitude` (docs/transforms.md); one that cannot be read fails with `FLEXPATH_STATUS_BAD_OPTION`,
- and the text says at which place. `placement` is one of `flexpath_placement`. Published variables are then sent besides
- only if the option `Variables` names them. What does not fit the variables as they are published fails as it is read, with
- `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
+ Has a variable derived for a subscriber, which reads it by `name` as any variable of the stream. `derivation` says
+ from what and how, as `vx, vy | magnitude` (docs/transforms.md). One that cannot be read fails with
+ `FLEXPATH_STATUS_BAD_OPTION`, and the text says at which place. `placement` is one of `flexpath_placement`.
+ Published variables are then sent besides only if the option `Variables` names them. A derivation that does not fit
+ the published variables fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
  */
 flexpath_status flexpath_options_add_derivation(struct flexpath_options *options,
                                                 const char *name,
@@ -1250,11 +1250,12 @@ flexpath_status flexpath_options_add_derivation(struct flexpath_options *options
 
 /*
  Has the records of `variable` go through a transform before a subscriber reads them by `name`, as any variable of
- records. `placement` is one of `flexpath_placement`: the publisher does it, if it has a transform of that name, so that
- only the result crosses the wire; or the subscriber, if `flexpath_options_set_transforms` gave it one of that name; or,
- where both have it, the publisher at first, and then whoever has fewer bytes cross, by what rank 0 of the subscriber
- measures. Results are the same. Published variables are then sent besides only if the option `Variables` names them.
- What cannot be fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
+ records. `placement` is one of `flexpath_placement`. The publisher does it if it has a transform of that name, so
+ that only the result crosses the wire. The subscriber does it if `flexpath_options_set_transforms` gave it one of
+ that name. Where both have it, the publisher does it at first. After that it is done where fewer bytes cross, by
+ what rank 0 of the subscriber measures. Results are the same. Published variables are then sent besides only if the
+ option `Variables` names them. Records that cannot be transformed fail as they are read, with
+ `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
  */
 flexpath_status flexpath_options_add_transformed(struct flexpath_options *options,
                                                  const char *name,
@@ -1264,10 +1265,10 @@ flexpath_status flexpath_options_add_transformed(struct flexpath_options *option
 
 /*
  Names a WebAssembly module of `len` bytes, which are copied, for derivations that are added after it and run it, as
- `vx | module(name)` (docs/transforms.md). It goes to the publisher with the subscription and is run there, if the
- publisher was built with the feature `wasm` and allows it by its option `DeployPolicy`: otherwise what is derived by it
- fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` this library
- runs it, if it was built with that feature. Any thread.
+ `vx | module(name)` (docs/transforms.md). It goes to the publisher with the subscription. It is run there if the
+ publisher was built with the feature `wasm` and allows it by its option `DeployPolicy`. Otherwise what is derived by
+ it fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` this
+ library runs it, if it was built with that feature. Any thread.
  */
 flexpath_status flexpath_options_add_module(struct flexpath_options *options,
                                             const char *name,
@@ -1280,11 +1281,11 @@ flexpath_status flexpath_options_add_module(struct flexpath_options *options,
 flexpath_status flexpath_options_free(struct flexpath_options *options);
 
 /*
- Finds the variables of the stream that provide records of a type, those that fit best first: writes how many there are
- to `count`, and the first `capacity` of them to `provided`. Their texts are valid until the next call of this function on
- this thread. Waits until the first step is here, at most `OpenTimeoutSecs`; that step is still the next one. Where no
- variable provides it `FLEXPATH_STATUS_INCOMPATIBLE`, and the text says of each, field by field, why not;
- `FLEXPATH_STATUS_END_OF_STREAM` where no step came that could say. Any thread.
+ Finds the variables of the stream that provide records of a type, those that fit best first. Writes how many there
+ are to `count`, and the first `capacity` of them to `provided`. Their texts are valid until the next call of this
+ function on this thread. Waits until the first step is here, at most `OpenTimeoutSecs`; that step is still the next
+ one. Returns `FLEXPATH_STATUS_INCOMPATIBLE` where no variable provides the type; the text says of each, field by
+ field, why not. Returns `FLEXPATH_STATUS_END_OF_STREAM` where no step came that could say. Any thread.
  */
 flexpath_status flexpath_subscriber_of(struct flexpath_subscriber *subscriber,
                                        const struct flexpath_schema *schema,
@@ -1331,7 +1332,7 @@ flexpath_status flexpath_publisher_is_wanted(struct flexpath_publisher *publishe
 flexpath_status flexpath_publisher_has_subscribers(struct flexpath_publisher *publisher, int32_t *present);
 
 /*
- Writes a counter, by its name, to `value`. A name that is none fails, and the text lists all. Any thread.
+ Writes a counter, by its name, to `value`. An unknown name fails, and the text lists all names. Any thread.
  */
 flexpath_status flexpath_publisher_statistic(struct flexpath_publisher *publisher,
                                              const char *name,
@@ -1346,16 +1347,16 @@ flexpath_status flexpath_publisher_promise(struct flexpath_publisher *publisher,
                                            uint64_t count);
 
 /*
- Closes the stream: what was published is still delivered, at most as long as `CloseTimeoutSecs`. A step that is
- open is abandoned. The handle is no more, whatever this returns. Any thread.
+ Closes the stream: what was published is still delivered, at most as long as `CloseTimeoutSecs`. A step that is open
+ is abandoned. The handle is closed, whatever this returns. Any thread.
  */
 flexpath_status flexpath_publisher_close(struct flexpath_publisher *publisher);
 
 /*
  Puts a copy of a block into the step that is open. `elements` are as many as `count` makes, densely in the
- variable's memory order. Of a global array `start` and `count` say where the block lies; of a local array `count`
- is its extent; of a joined array `count[0]` is the number of rows; of a scalar both may be null. A rank may put
- several blocks. Of a variable of records `elements` are structs, as `flexpath_schema_set_struct` says. Any thread.
+ variable's memory order. For a global array `start` and `count` say where the block lies. For a local array `count`
+ is its extent. For a joined array `count[0]` is the number of rows. For a scalar both may be null. A rank may put
+ several blocks. For a variable of records `elements` are structs, as `flexpath_schema_set_struct` says. Any thread.
  */
 flexpath_status flexpath_publisher_put(struct flexpath_publisher *publisher,
                                        const struct flexpath_variable *variable,
@@ -1364,16 +1365,16 @@ flexpath_status flexpath_publisher_put(struct flexpath_publisher *publisher,
                                        const void *elements);
 
 /*
- Puts the value of a scalar that is a text (`FLEXPATH_DTYPE_STRING`) into the step that is open; copied at once. All
- scalars of a step may have 4096 bytes together, names included. Any thread.
+ Puts the value of a scalar that is a text (`FLEXPATH_DTYPE_STRING`) into the step that is open. The text is copied
+ at once. All scalars of a step together may have 4096 bytes, names included. Any thread.
  */
 flexpath_status flexpath_publisher_put_text(struct flexpath_publisher *publisher,
                                             const struct flexpath_variable *variable,
                                             const char *value);
 
 /*
- Puts a block without a copy (but for the one that a subscriber on the same machine may need, which is counted):
- `elements` stay the caller's memory, must not change until `release(context)` is called, and `release` is called
+ Puts a block without a copy, but for the one that a subscriber on the same machine may need, which is counted.
+ `elements` stay the caller's memory and must not change until `release(context)` is called. `release` is called
  exactly once, whatever this returns: perhaps before it returns, perhaps later and on another thread. `release` may
  be null for memory that outlives the stream. It must not call Flexpath, throw or longjmp. The rest is as in
  `flexpath_publisher_put`. Any thread.
@@ -1387,9 +1388,9 @@ flexpath_status flexpath_publisher_put_external(struct flexpath_publisher *publi
                                                 void *context);
 
 /*
- Lends memory for a block of the step that is open: writes its handle to `loan` and its address to `memory`, where
- as many elements fit as `count` makes. Fill all of it and put it by `flexpath_publisher_put_loan`: no copy is made.
- The address is valid until then. Start and count as in `flexpath_publisher_put`. Any thread.
+ Lends memory for a block of the step that is open. Writes its handle to `loan` and its address to `memory`, where as
+ many elements fit as `count` makes. Fill all of it and put it by `flexpath_publisher_put_loan`: no copy is made. The
+ address is valid until then. Start and count as in `flexpath_publisher_put`. Any thread.
  */
 flexpath_status flexpath_publisher_loan(struct flexpath_publisher *publisher,
                                         const struct flexpath_variable *variable,
@@ -1399,7 +1400,7 @@ flexpath_status flexpath_publisher_loan(struct flexpath_publisher *publisher,
                                         void **memory);
 
 /*
- Puts a loan of the step that is open. The loan's handle is no more, whatever this returns. Any thread.
+ Puts a loan of the step that is open. The loan's handle is closed, whatever this returns. Any thread.
  */
 flexpath_status flexpath_publisher_put_loan(struct flexpath_publisher *publisher, struct flexpath_loan *loan);
 
@@ -1409,9 +1410,9 @@ flexpath_status flexpath_publisher_put_loan(struct flexpath_publisher *publisher
 flexpath_status flexpath_loan_free(struct flexpath_loan *loan);
 
 /*
- Takes the selected records (`selection` null: everything): as those of the type `schema`, converted if need be as by
- `flexpath_step_get_records`, or as they are where that is null. To be released by `flexpath_records_release`. Waits at
- most as long as `FetchTimeoutSecs` says. Any thread.
+ Takes the selected records (`selection` null: everything). They come as those of the type `schema`, converted if
+ need be as by `flexpath_step_get_records`, or as they are where `schema` is null. To be released by
+ `flexpath_records_release`. Waits at most as long as `FetchTimeoutSecs` says. Any thread.
  */
 flexpath_status flexpath_step_records(struct flexpath_step *step,
                                       const char *variable,
@@ -1449,9 +1450,10 @@ flexpath_status flexpath_records_describe(const struct flexpath_records *records
                                           struct flexpath_value *value);
 
 /*
- Takes the numbers that `path` leads to in `count` records from `first` on into `destination`, one after another: `len`
- fit there, and must be as many as there are. `code` is what they become, and must hold every value. What is absent and
- has no default is no element; opaque bytes are taken as `FLEXPATH_DTYPE_U8`. Any thread.
+ Takes the numbers that `path` leads to in `count` records from `first` on into `destination`, one after another.
+ `len` is the room there, and must be exactly as many as there are. `code` is what they become, and must hold every
+ value. A field that is absent and has no default gives no element. Opaque bytes are taken as `FLEXPATH_DTYPE_U8`.
+ Any thread.
  */
 flexpath_status flexpath_records_get(const struct flexpath_records *records,
                                      uint64_t first,
@@ -1471,9 +1473,10 @@ flexpath_status flexpath_records_text(const struct flexpath_records *records,
                                       const char **value);
 
 /*
- Writes to `elements` where the records lie, as the structs that they were asked for as (or as their type says), valid
- until they are released, and 1 to `is_zero_copy` unless that is null if they were not copied. Not for records with lists
- or texts, nor for structs that lie otherwise than their records: `flexpath_step_get_records` fills those. Any thread.
+ Writes to `elements` where the records lie. They lie as the structs that were asked for, or as their type says. They
+ are valid until the records are released. Writes 1 to `is_zero_copy`, unless that is null, if they were not copied.
+ This is not for records with lists or texts. Nor is it for structs that lie otherwise than their records:
+ `flexpath_step_get_records` fills those. Any thread.
  */
 flexpath_status flexpath_records_elements(const struct flexpath_records *records,
                                           const void **elements,
@@ -1526,9 +1529,9 @@ flexpath_status flexpath_variable_joined_records(const char *name,
 
 /*
  Takes the selected records (`selection` null: everything) as structs of the type `schema`, which lie as
- `flexpath_schema_set_struct` says, densely into `destination`, where `count` fit: as many as are selected. Where the
- publisher's type is the same, and the structs lie as records do, nothing is done for each; where it is another, they
- are converted: fields by name, numbers to types that hold them. Where that cannot be,
+ `flexpath_schema_set_struct` says. They go densely into `destination`, where `count` fit: as many as are selected.
+ Where the publisher's type is the same, and the structs lie as records do, nothing is done for each record. Where it
+ is another, they are converted: fields by name, numbers to types that hold them. Where that cannot be, this returns
  `FLEXPATH_STATUS_INCOMPATIBLE`, and the text says why, field by field. Records with lists or texts are taken by
  `flexpath_step_records`. Waits at most as long as `FetchTimeoutSecs` says. Any thread.
  */
@@ -1550,11 +1553,10 @@ flexpath_status flexpath_step_get_records_by_text(struct flexpath_step *step,
                                                   uint64_t count);
 
 /*
- Makes a record type without fields, to be freed by `flexpath_schema_free`. Fields are added in their order in memory
- (that of a C struct); all is checked when the type is first used. Any thread.
+ Makes a record type without fields, to be freed by `flexpath_schema_free`. Fields are added in their order in
+ memory, which is that of a C struct. The type is checked when it is first used. Any thread.
  */
-flexpath_status flexpath_schema_create(const char *name,
-                                       struct flexpath_schema **schema);
+flexpath_status flexpath_schema_create(const char *name, struct flexpath_schema **schema);
 
 /*
  Adds a field of one element: `code` is one of `flexpath_dtype`. Any thread.
@@ -1569,8 +1571,8 @@ flexpath_status flexpath_schema_add_record(struct flexpath_schema *schema,
                                            const struct flexpath_schema *record);
 
 /*
- Adds a field that is one of `count` names, which travels as an integer: `code` is its type, `type_name` the name of the
- enumeration, `names` and `numbers` the names and what stands for each. Any thread.
+ Adds a field that is one of `count` names, which travels as an integer. `code` is its type and `type_name` the name
+ of the enumeration. `names` and `numbers` are the names and what stands for each. Any thread.
  */
 flexpath_status flexpath_schema_add_enum(struct flexpath_schema *schema,
                                          const char *name,
@@ -1591,8 +1593,8 @@ flexpath_status flexpath_schema_set_fixed(struct flexpath_schema *schema,
                                           int32_t order_code);
 
 /*
- Makes a field a list: of as many elements as the integer field `length`, which is before it, says; or one that carries
- its own length where `length` is null. Any thread.
+ Makes a field a list. It has as many elements as the integer field `length`, which is before it, says. Where
+ `length` is null the list carries its own length. Any thread.
  */
 flexpath_status flexpath_schema_set_list(struct flexpath_schema *schema,
                                          const char *field,
@@ -1651,9 +1653,10 @@ flexpath_status flexpath_schema_set_indexes(struct flexpath_schema *schema,
                                             const char *target);
 
 /*
- Says how the C struct lies that stands for such a record: where each field starts (`offsetof`, `count` of them in the
- fields' order) and its size (`sizeof`). Structs that lie as their records do, as most do, are put and got without any
- work for each; others field by field. Unless this is said structs are taken to lie so. Any thread.
+ Says how the C struct lies that stands for such a record. It takes where each field starts (`offsetof`, `count` of
+ them in the fields' order) and the size of the struct (`sizeof`). Most structs lie as their records do, and are put
+ and got without any work for each; others go field by field. Where this is not called, structs are taken to lie as
+ records do. Any thread.
  */
 flexpath_status flexpath_schema_set_struct(struct flexpath_schema *schema,
                                            const size_t *offsets,
@@ -1680,8 +1683,8 @@ flexpath_status flexpath_schema_text(const struct flexpath_schema *schema,
                                      const char **text);
 
 /*
- Writes to `text` everything in which `found`, which there is, differs from `wanted`: a line for each, empty where there
- is nothing. Valid until the next call on this thread that gives a text. Any thread.
+ Writes to `text` how the type that there is, `found`, differs from `wanted`: a line for each difference. It is empty
+ where they are the same. Valid until the next call on this thread that gives a text. Any thread.
  */
 flexpath_status flexpath_schema_differences(const struct flexpath_schema *found,
                                             const struct flexpath_schema *wanted,
@@ -1738,9 +1741,9 @@ flexpath_status flexpath_step_variable(struct flexpath_step *step,
 /*
  Takes the selected elements (`selection` null: everything) into `destination`, densely in the selection's `order`
  (null: row-major), whatever the publisher's order. `len` is how many elements fit there, and must be as many as are
- selected. Waits at most `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`), and returns, also then,
- only when nothing can write to `destination` any more. A selection that is new asks the publisher first, for at most
- `FetchTimeoutSecs`. Any thread.
+ selected. Waits at most `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`). Returns, also when the
+ time is up, only when nothing can write to `destination` any more. For a new selection the publisher is asked first,
+ for at most `FetchTimeoutSecs`. Any thread.
  */
 flexpath_status flexpath_step_get(struct flexpath_step *step,
                                   const char *variable,
@@ -1774,9 +1777,9 @@ flexpath_status flexpath_subscriber_open(const char *stream,
 
 /*
  Waits at most `timeout_ms` milliseconds (0: only looks) for the next step and writes its handle to `step`, to be
- released by `flexpath_step_release`. `FLEXPATH_STATUS_NOT_YET` where none came; `FLEXPATH_STATUS_END_OF_STREAM`
- where none will come: then `flexpath_last_error` says why in words, `flexpath_subscriber_end` by number. Any
- thread.
+ released by `flexpath_step_release`. Returns `FLEXPATH_STATUS_NOT_YET` where none came, and
+ `FLEXPATH_STATUS_END_OF_STREAM` where none will come. Then `flexpath_last_error` says why in words, and
+ `flexpath_subscriber_end` by number. Any thread.
  */
 flexpath_status flexpath_subscriber_next_step(struct flexpath_subscriber *subscriber,
                                               uint64_t timeout_ms,
@@ -1784,17 +1787,18 @@ flexpath_status flexpath_subscriber_next_step(struct flexpath_subscriber *subscr
 
 /*
  Asks for other variables, `count` of them, for the whole cohort: only what rank 0 asks for is sent. Steps that were
- under way come as they were; `FLEXPATH_EVENT_KIND_RESELECTED` says from which on the others come. Any thread.
+ under way come as they were. `FLEXPATH_EVENT_KIND_RESELECTED` says which step is the first with the other variables.
+ Any thread.
  */
 flexpath_status flexpath_subscriber_select_variables(struct flexpath_subscriber *subscriber,
                                                      const char *const *variables,
                                                      uint64_t count);
 
 /*
- Has what was derived (`flexpath_options_add_derivation`) or transformed (`flexpath_options_add_transformed`) by that
- name made on another side, one of `flexpath_placement`, for the whole cohort: only what rank 0 asks for is sent. Steps
- that were under way are read as they were asked for; `FLEXPATH_EVENT_KIND_RESELECTED` says from which on it is so. No
- step is lost by it. Any thread.
+ Moves what was derived (`flexpath_options_add_derivation`) or transformed (`flexpath_options_add_transformed`) by
+ that name to another side, one of `flexpath_placement`. It holds for the whole cohort, and only what rank 0 asks for
+ is sent. Steps that were under way are read as they were asked for. `FLEXPATH_EVENT_KIND_RESELECTED` says which step
+ is the first that the other side makes. No step is lost by it. Any thread.
  */
 flexpath_status flexpath_subscriber_place(struct flexpath_subscriber *subscriber,
                                           const char *variable,
@@ -1808,14 +1812,14 @@ flexpath_status flexpath_subscriber_end(struct flexpath_subscriber *subscriber,
                                         int32_t *end);
 
 /*
- Writes a counter, by its name, to `value`. A name that is none fails, and the text lists all. Any thread.
+ Writes a counter, by its name, to `value`. An unknown name fails, and the text lists all names. Any thread.
  */
 flexpath_status flexpath_subscriber_statistic(struct flexpath_subscriber *subscriber,
                                               const char *name,
                                               uint64_t *value);
 
 /*
- Leaves the stream. Steps and views that are still there stay valid until they are released. The handle is no more,
+ Leaves the stream. Steps and views that are still held stay valid until they are released. The handle is closed,
  whatever this returns. Any thread.
  */
 flexpath_status flexpath_subscriber_close(struct flexpath_subscriber *subscriber);
@@ -1834,46 +1838,49 @@ flexpath_status flexpath_publisher_epoch(struct flexpath_publisher *publisher,
                                          const char **text);
 
 /*
- Writes to `text` what each data link of this rank runs over, and why nothing better: a line for each peer, none
- before a peer has fetched anything. Valid until the next call on this thread that gives a text. Any thread.
+ Writes to `text` what each data link of this rank runs over, and why nothing better. There is a line for each peer,
+ and none before a peer has fetched anything. Valid until the next call on this thread that gives a text. Any thread.
  */
 flexpath_status flexpath_publisher_transports(struct flexpath_publisher *publisher,
                                               const char **text);
 
 /*
- Writes the epoch of the publisher that it is attached to to `text`; empty while a restart is awaited. Valid until
- the next call on this thread that gives a text. Any thread.
+ Writes to `text` the epoch of the publisher that this subscriber is attached to. It is empty while a restart is
+ awaited. Valid until the next call on this thread that gives a text. Any thread.
  */
 flexpath_status flexpath_subscriber_epoch(struct flexpath_subscriber *subscriber,
                                           const char **text);
 
 /*
- Writes to `text` what the data link to each publisher rank runs over, and why nothing better: a line for each, none
- before anything was fetched of it. Valid until the next call on this thread that gives a text. Any thread.
+ Writes to `text` what the data link to each publisher rank runs over, and why nothing better. There is a line for
+ each, and none before anything was fetched from it. Valid until the next call on this thread that gives a text. Any
+ thread.
  */
 flexpath_status flexpath_subscriber_transports(struct flexpath_subscriber *subscriber,
                                                const char **text);
 
 /*
- Writes to `text` the hash of a WebAssembly module of `len` bytes: what the option `DeployPolicy` of a publisher lists, 64
- hex digits, as `b3sum` prints them. Valid until the next call on this thread that gives a text. Any thread.
+ Writes to `text` the hash of a WebAssembly module of `len` bytes. It is what the option `DeployPolicy` of a
+ publisher lists: 64 hex digits, as `b3sum` prints them. Valid until the next call on this thread that gives a text.
+ Any thread.
  */
 flexpath_status flexpath_module_hash(const uint8_t *module,
                                      uint64_t len,
                                      const char **text);
 
 /*
- Makes a set of transforms, none yet, to be freed by `flexpath_transforms_free`. Each call of one may take
- `timeout_ms` milliseconds; 0: 10,000. They run on two threads of the set. Any thread.
+ Makes an empty set of transforms, to be freed by `flexpath_transforms_free`. Each call of a transform may take
+ `timeout_ms` milliseconds; 0 stands for 10,000. They run on two threads of the set. Any thread.
  */
-flexpath_status flexpath_transforms_create(uint64_t timeout_ms, struct flexpath_transforms **transforms);
+flexpath_status flexpath_transforms_create(uint64_t timeout_ms,
+                                           struct flexpath_transforms **transforms);
 
 /*
- Adds a transform from records of one type to records of another: `run` is called with `context`, on threads of
- Flexpath, on several at one time. Records that are converted to the one type, or from the other, are transformed too.
- `release(context)` is called once, whatever this returns, when the function will not be called any more; it may be
- null. Neither may throw or longjmp, and a call that takes too long is not waited for: after two of them the transform
- is refused. Any thread.
+ Adds a transform from records of one type to records of another. `run` is called with `context`, on threads of
+ Flexpath, on several at one time. Records that are converted to the one type, or from the other, are transformed
+ too. `release(context)` is called once, whatever this returns, when the function will not be called any more; it may
+ be null. Neither may throw or longjmp. A call that takes too long is not waited for, and after two such calls the
+ transform is refused. Any thread.
  */
 flexpath_status flexpath_transforms_add(struct flexpath_transforms *transforms,
                                         const char *name,
@@ -1886,8 +1893,8 @@ flexpath_status flexpath_transforms_add(struct flexpath_transforms *transforms,
                                         void *context);
 
 /*
- As `flexpath_transforms_add`, of a function that makes of each record that is given the one in its place: who asks for
- a few has only these transformed, and the builder has as many from the start. Any thread.
+ As `flexpath_transforms_add`, of a function that makes one record of each that is given, in its place. Who asks for
+ a few has only these transformed. The builder has as many records from the start. Any thread.
  */
 flexpath_status flexpath_transforms_add_each(struct flexpath_transforms *transforms,
                                              const char *name,
@@ -1900,24 +1907,25 @@ flexpath_status flexpath_transforms_add_each(struct flexpath_transforms *transfo
                                              void *context);
 
 /*
- Says of a transform that was added by `flexpath_transforms_add` that what it gives of blocks of records, one after the
- other, is what it gives of all. Only such functions, and those of `flexpath_transforms_add_each`, can be asked for by
- name (`flexpath_options_add_transformed`): records are sent through block by block, as they are put, and no rank has
- all. Any thread.
+ Says of a transform of `flexpath_transforms_add`: what it gives of blocks of records, one after the other, is what
+ it gives of all. Only such functions, and those of `flexpath_transforms_add_each`, can be asked for by name
+ (`flexpath_options_add_transformed`). Records are sent through block by block, as they are put, and no rank has all.
+ Any thread.
  */
 flexpath_status flexpath_transforms_set_per_block(struct flexpath_transforms *transforms,
                                                   const char *name);
 
 /*
- Says of a transform that it is asked for by name alone: the gets of records do not find it by its types, so that several
- may lead from one type to another. One from a type to itself is so by itself. Any thread.
+ Says of a transform that it is asked for by name alone. The gets of records do not find it by its types, so several
+ may lead from one type to another. A transform from a type to itself is always asked for by name alone. Any thread.
  */
 flexpath_status flexpath_transforms_set_by_name_only(struct flexpath_transforms *transforms,
                                                      const char *name);
 
 /*
- Says on which side a transform runs, one of `flexpath_placement`: with `FLEXPATH_PLACEMENT_SUBSCRIBER` a publisher runs
- it for nobody, and who asks for that is told so. Otherwise, as unless this is called, who asks chooses. Any thread.
+ Says on which side a transform runs, one of `flexpath_placement`. With `FLEXPATH_PLACEMENT_SUBSCRIBER` a publisher
+ runs it for nobody, and who asks for that is told so. Otherwise who asks chooses, as it is where this is not called.
+ Any thread.
  */
 flexpath_status flexpath_transforms_set_placement(struct flexpath_transforms *transforms,
                                                   const char *name,
@@ -1925,8 +1933,8 @@ flexpath_status flexpath_transforms_set_placement(struct flexpath_transforms *tr
 
 /*
  Says what a transform is expected to cost: nanoseconds for each byte that goes in, and bytes that come out for each.
- Of several ways from one type to another the cheapest is taken, by what was measured where something was. Unless this
- is called, 1 and 1. Any thread.
+ Where several ways lead from one type to another, the cheapest is taken. What was measured counts before what is
+ said here. Unless this is called, 1 and 1. Any thread.
  */
 flexpath_status flexpath_transforms_set_cost(struct flexpath_transforms *transforms,
                                              const char *name,
@@ -1934,19 +1942,19 @@ flexpath_status flexpath_transforms_set_cost(struct flexpath_transforms *transfo
                                              double output_ratio);
 
 /*
- Says how many milliseconds each call of a transform may take, at least 1. Unless this is called, as many as
- `flexpath_transforms_create` was told. Any thread.
+ Says how many milliseconds each call of a transform may take, at least 1. Where this is not called, it may take as
+ many as `flexpath_transforms_create` was told. Any thread.
  */
 flexpath_status flexpath_transforms_set_timeout(struct flexpath_transforms *transforms,
                                                 const char *name,
                                                 uint64_t timeout_ms);
 
 /*
- Gives transforms to whoever is opened with these options; those that are added later count from then on. A subscriber
- has records become types that they have no conversion to: `flexpath_subscriber_of` and the gets of records find the
- cheapest way through them. A publisher offers them by name to all its subscribers, which ask for them by
- `flexpath_options_add_transformed`: a put of such records waits for the function, which must not use that publisher.
- What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got, and no put fails by it. Any thread.
+ Gives transforms to whoever is opened with these options; those that are added later count from then on. A
+ subscriber has records become types that they have no conversion to: `flexpath_subscriber_of` and the gets of
+ records find the cheapest way through them. A publisher offers them by name to all its subscribers, which ask for
+ them by `flexpath_options_add_transformed`. A put of such records waits for the function, which must not use that
+ publisher. What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got, and no put fails by it. Any thread.
  */
 flexpath_status flexpath_options_set_transforms(struct flexpath_options *options,
                                                 const struct flexpath_transforms *transforms);
@@ -1957,11 +1965,9 @@ flexpath_status flexpath_options_set_transforms(struct flexpath_options *options
 flexpath_status flexpath_transforms_free(struct flexpath_transforms *transforms);
 
 /*
- Defines one value for all ranks; of several ranks that put it in a step the highest rank's counts. Any thread.
+ Defines one value for all ranks. Where several ranks put it in a step, the highest rank's counts. Any thread.
  */
-flexpath_status flexpath_variable_scalar(const char *name,
-                                         int32_t code,
-                                         struct flexpath_variable **variable);
+flexpath_status flexpath_variable_scalar(const char *name, int32_t code, struct flexpath_variable **variable);
 
 /*
  Defines one value of each rank. Any thread.
@@ -1971,7 +1977,7 @@ flexpath_status flexpath_variable_local_scalar(const char *name,
                                                struct flexpath_variable **variable);
 
 /*
- Defines one array of `ndims` dimensions with these extents, of which each rank puts regions. Any thread.
+ Defines one array of `ndims` dimensions with these extents. Each rank puts regions of it. Any thread.
  */
 flexpath_status flexpath_variable_global(const char *name,
                                          int32_t code,
@@ -1998,7 +2004,7 @@ flexpath_status flexpath_variable_joined(const char *name,
                                          struct flexpath_variable **variable);
 
 /*
- Sets in which order elements lie in the blocks that are put (one of `flexpath_order`; row-major unless set). Any
+ Sets the order in which elements lie in the blocks that are put (one of `flexpath_order`; row-major unless set). Any
  thread.
  */
 flexpath_status flexpath_variable_set_order(struct flexpath_variable *variable,
@@ -2042,9 +2048,10 @@ flexpath_status flexpath_variable_set_attribute_integer(struct flexpath_variable
 flexpath_status flexpath_variable_free(struct flexpath_variable *variable);
 
 /*
- Gives the selected elements where they lie: writes their address to `elements` and how many there are to `len`,
- both valid until `flexpath_view_release`. Nothing is copied if the selection is a contiguous part of one block that
- is shared or in this process, and lie there in the selection's `order`. Null `selection`: everything. Any thread.
+ Gives the selected elements where they lie: writes their address to `elements` and how many there are to `len`, both
+ valid until `flexpath_view_release`. Nothing is copied if the selection is a contiguous part of one block that is
+ shared or in this process. The part must lie there in the selection's `order`. Null `selection`: everything. Any
+ thread.
  */
 flexpath_status flexpath_step_view(struct flexpath_step *step,
                                    const char *variable,

@@ -1,7 +1,7 @@
 //! Flexpath: typed publish/subscribe for parallel science.
 //!
-//! A [`Publisher`] opens a stream and writes steps; a [`Subscriber`] attaches while it runs, takes the slices that it
-//! asks for straight from the ranks that own them, and leaves when it likes. The README has both as programs.
+//! A [`Publisher`] opens a stream and writes steps. A [`Subscriber`] attaches while it runs, and leaves when it likes.
+//! It takes the slices that it asks for straight from the ranks that own them. The README has both as programs.
 //!
 //! # For tasks
 //!
@@ -19,14 +19,15 @@
 //! | [`StepReader::variables`] | [`StepReader::variables_async`] | nothing is lost |
 //! | [`Publisher::close`], [`Subscriber::close`] | `close_async` | it goes on closing |
 //!
-//! No poll waits, and none is called but for an event or a deadline. The waiting calls are not refused inside a task, as
-//! nothing tells them that they are; nor is dropping a [`Publisher`] or a [`Subscriber`] that was not closed, which
-//! waits as `close` does.
+//! No poll waits, and none is called but for an event or a deadline. The waiting calls are not refused inside a task,
+//! as nothing tells them that they are in one. Nor is dropping a [`Publisher`] or a [`Subscriber`] that was not closed:
+//! it waits as `close` does.
 //!
 //! # For records
 //!
-//! `#[derive(flexpath::Record)]` makes a Rust struct a record: see docs/types.md. Structs that are put and viewed as they
-//! lie in memory are `Pod` as well, which the derives of [`bytemuck`] make them.
+//! `#[derive(flexpath::Record)]` makes a Rust struct a record: see docs/types.md. Structs that are put and viewed as
+//! they lie in memory are `Pod` as well, which the derives of [`bytemuck`] make them.
+//!
 //! # Derived variables
 //!
 //! [`SubscriberOptions::with_derivation`] has a variable computed where the data is: see docs/derived.md.

@@ -1,6 +1,6 @@
-//! How often a step in the steady state asks for memory, on either side: bounded, so that a new one on the way of every
-//! step is seen. Over shared memory each side is a process of its own (this binary again); in one process both are counted
-//! together.
+//! How often a step in the steady state asks for memory, on either side. It is bounded, so that a new request on the
+//! way of every step is seen. Over shared memory each side is a process of its own (this binary again); in one process
+//! both are counted together.
 
 #[path = "allocations/counting.rs"]
 mod counting;

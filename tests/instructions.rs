@@ -17,8 +17,9 @@ const WARM_STEPS: u64 = 16;
 const STEPS: u64 = 200;
 const ELEMENTS: u64 = 64;
 
-/// What each costs; announcing takes in what came meanwhile, as the step is small. Beginning a step and waiting for the next have no line of their own: how much of them the background
-/// thread takes over differs from run to run. The whole step has them.
+/// What each costs; announcing takes in what came meanwhile, as the step is small. Beginning a step and waiting for the
+/// next have no line of their own. How much of them the background thread takes over differs from run to run. The whole
+/// step has them.
 const PATHS: &[HotPath] = &[
     HotPath { name: "put", calls: STEPS, instructions: 2_550, tolerance_percent: 15 },
     HotPath { name: "announce", calls: STEPS, instructions: 21_000, tolerance_percent: 10 },

@@ -1,6 +1,6 @@
-/* How long a stream takes to open over all ranks of a run, beside what the MPI itself takes to bring as many ranks
- * together: MPI_Allgather of as many bytes and MPI_Barrier, in the same run. Each round is timed from a barrier to the
- * slowest rank's end. Prints the medians, their ratio and what is left of the bound. */
+/* How long a stream takes to open over all ranks of a run. Beside it stands what the MPI itself takes to bring as many
+ * ranks together: MPI_Allgather of as many bytes and MPI_Barrier, in the same run. Each round is timed from a barrier
+ * to the slowest rank's end. Prints the medians, their ratio and what is left of the bound. */
 #include <flexpath_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -68,7 +68,7 @@ static inline int by_size(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-/* The value below which that part of them lies; sorts them. */
+/* That part of the values lies below this one. Sorts the values. */
 static inline double quantile(double *values, size_t count, double part) {
     qsort(values, count, sizeof *values, by_size);
     return count ? values[(size_t)((double)(count - 1) * part + 0.5)] : 0;

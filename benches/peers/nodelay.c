@@ -1,4 +1,4 @@
-/* Forces TCP_NODELAY on every stream socket of a program that does not set it itself: stock SST stalls 40 ms on small
+/* Forces TCP_NODELAY on every stream socket of a program that does not set it itself. Stock SST stalls 40 ms on small
  * steps, and beating that alone proves nothing. LD_PRELOAD=nodelay.so. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -3,10 +3,11 @@
 // usage: sst writer|reader stream=PATH shape=256x256x128 grid=2x2x1 steps=N warm=N put=copy|span queue=N plane=WAN
 //            told=PATH latency=0|1 late=0|1 period_us=N
 //
-// Each rank has a block of the grid. With latency=1 each step carries the time at which it began in its first element,
-// and the writer begins it when the reader has said, by a datagram to `told`, that it has the one before. With late=1 the writer
-// waits for nobody and publishes a step every `period_us`, discarding what nobody takes, until the reader says that it has had one: the
-// reader comes when some steps are over, and what counts is how long it takes from opening to its first data.
+// Each rank has a block of the grid. With latency=1 the first element of each step carries the time at which the step
+// began. The writer begins it when the reader has said, by a datagram to `told`, that it has the one before. With
+// late=1 the writer waits for nobody. It publishes a step every `period_us`, discarding what nobody takes, until the
+// reader says that it has had one. The reader comes when some steps are over. What counts is how long it takes from
+// opening to its first data.
 #include <adios2.h>
 #ifdef WITH_MPI
 #include <mpi.h>

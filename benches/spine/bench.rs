@@ -68,7 +68,7 @@ pub(crate) struct Rounds<T> {
     pub(crate) around: Around,
 }
 
-/// What a round depends on, and nobody chose; of several rounds, the middle of each.
+/// What a round depends on and nobody chose. For several rounds it is the middle of each.
 #[derive(Clone, Copy)]
 pub(crate) struct Around {
     /// The share of all cores, in percent, that others used.
@@ -119,7 +119,7 @@ impl Bench {
         self.options.only.is_empty() || self.options.only.iter().any(|name| name == case)
     }
 
-    /// Measures round by round. With patience, rounds wait for the machine to be quiet and are repeated where it was
+    /// Measures round by round. With patience, rounds wait for the machine to be quiet. They are repeated where it was
     /// not, or where its cores were farther apart than `--hop` allows; the nearest and quietest count. They are chosen
     /// by that alone, whatever they found.
     pub(crate) fn take_turns<T>(&mut self, mut round: impl FnMut(&mut Self) -> T) -> Rounds<T> {

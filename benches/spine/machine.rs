@@ -36,7 +36,7 @@ pub(crate) fn status_bytes(name: &str) -> u64 {
     kib.expect("a number of KiB") * 1024
 }
 
-/// Ticks of all cores since the machine started: all of them, the busy ones, and those of this process and the
+/// Ticks of all cores since the machine started. They are all of them, the busy ones, and those of this process and the
 /// children that it has waited for.
 #[derive(Clone, Copy)]
 pub(crate) struct Ticks {

@@ -3,7 +3,7 @@
 use crate::bench::{Around, Rounds};
 use serde_json::{Value, json};
 
-/// The value below which that part of the values lies.
+/// That part of the values lies below this one.
 pub(crate) fn quantile(values: &[f64], part: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -86,8 +86,8 @@ impl Row {
         self
     }
 
-    /// The middle of what rounds found, ours and the baseline's; the ratio is the middle one of the rounds', as both
-    /// sides of a round saw the same machine.
+    /// The middle of what rounds found, ours and the baseline's. The ratio is the middle one of the rounds' ratios, as
+    /// both sides of a round saw the same machine.
     pub(crate) fn of_rounds(
         case: impl Into<String>,
         unit: &'static str,

@@ -57,15 +57,15 @@ impl Shared {
     pub(crate) fn slot_mut(&mut self, index: usize, len: usize) -> &mut [u8] {
         let start = self.start_of(index, len);
         // SAFETY: within the mapping by `start_of`, disjoint from the words, and borrowed from the only handle of this
-        // process; the other process reads it only after the ring's counter was stored with release.
+        // process. The other process reads it only after the ring's counter was stored with release.
         unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr().add(start), len) }
     }
 
     /// A slot of `len` bytes that was filled.
     pub(crate) fn slot(&self, index: usize, len: usize) -> &[u8] {
         let start = self.start_of(index, len);
-        // SAFETY: within the mapping by `start_of`, disjoint from the words; the other process writes it only after
-        // the ring's counter of emptied slots was stored with release.
+        // SAFETY: within the mapping by `start_of`, disjoint from the words. The other process writes it only after the
+        // ring's counter of emptied slots was stored with release.
         unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().add(start), len) }
     }
 

@@ -1,9 +1,9 @@
-//! One array derived of three: where they are published, so that a third of the bytes goes over the wire, or where it is
-//! wanted, of all three.
+//! One array derived of three. It is derived where they are published, so that a third of the bytes goes over the wire.
+//! Or it is derived where it is wanted, of all three.
 
 use super::roles::{PATIENCE, address, token};
 use flexpath::{
-    NextStep, Placement, Publisher, PublisherOptions, Region, Rendezvous, Selection, Subscriber,
+    CohortSide, NextStep, Publisher, PublisherOptions, Region, Rendezvous, Selection, Subscriber,
     SubscriberOptions, Variable,
 };
 use std::time::Instant;
@@ -41,8 +41,8 @@ pub(crate) fn publish(words: &[String]) {
 pub(crate) fn subscribe(words: &[String]) {
     let here = words[1] == "subscriber";
     let (placement, selected) = match here {
-        true => (Placement::Subscriber, &NAMES[..]),
-        false => (Placement::Publisher, &["speed"][..]),
+        true => (CohortSide::Subscriber, &NAMES[..]),
+        false => (CohortSide::Publisher, &["speed"][..]),
     };
     let options = SubscriberOptions::default().with_rendezvous(directory(words)).with_tcp(Some(address(1)));
     let options = options.with_token(token()).with_derivation_at("speed", SPEED, placement);

@@ -1,4 +1,6 @@
-//! The safe calls over LAMMPS's library, in this process alone (one rank, no `mpirun`). One test, as MPI wants one thread.
+//! The safe calls over LAMMPS's library, in this process alone (one rank, no `mpirun`).
+//!
+//! A binary of its own with one test, as MPI starts in the process, and wants one thread.
 //! Where LAMMPS is not installed it says so and passes, unless `FLEXPATH_REQUIRE_LAMMPS` is set.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

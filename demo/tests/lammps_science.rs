@@ -1,5 +1,7 @@
-//! The real thing: LAMMPS on four ranks under `mpirun`, our analytics on what its ranks hand over, and both checks, atom
-//! by atom, on every compared step.
+//! The real thing: LAMMPS on four ranks under `mpirun`, and our analytics on what its ranks hand over. Both checks run,
+//! atom by atom, on every compared step.
+//!
+//! A binary of its own, as it keeps four cores busy, and starts itself, test harness and all, as ranks of MPI.
 //!
 //! The test starts itself under `mpirun` (as `one_rank_of_lammps`, told by a variable of the environment); each rank
 //! writes what it is handed to a file. Where LAMMPS is not installed the test says so and passes, unless
@@ -11,13 +13,13 @@ use std::path::Path;
 use std::process::Command;
 
 use common::{Step, analyse, read_steps, write_step};
-use flexpath_demo::check::{SymmetryStep, compare_classes, compare_symmetry};
-use flexpath_demo::cna::{Structure, census};
+use flexpath_demo::lammps::atom_picture::{colour, draw};
+use flexpath_demo::lammps::problem::Problem;
+use flexpath_demo::lammps::science::check::{SymmetryStep, compare_classes, compare_symmetry};
+use flexpath_demo::lammps::science::cna::{Structure, census};
+use flexpath_demo::lammps::science::tear::TearWatch;
+use flexpath_demo::lammps::source::{Control, RunConfig, Source};
 use flexpath_demo::lammps::{LammpsSource, check_installed};
-use flexpath_demo::picture::{colour, draw};
-use flexpath_demo::problem::Problem;
-use flexpath_demo::source::{Control, RunConfig, Source};
-use flexpath_demo::tear::TearWatch;
 
 const RANKS: usize = 4;
 const FOLDER: &str = "FLEXPATH_DEMO_TEST_FOLDER";

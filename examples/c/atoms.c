@@ -127,7 +127,7 @@ static void subscribe(void)
         check(flexpath_step_describe(step, &info));
         check(flexpath_step_get_records(step, provided.variable, NULL, points, all, ATOMS));
         printf("step %d: atom %d at %.1f, ", (int)info.step, (int)all[7].id, all[7].position[0]);
-        /* Of a type that is not known: what there is of it says the schema. */
+        /* Records of a type that is not known here: the schema says what they have. */
         check(flexpath_step_records(step, "bonded", NULL, NULL, &bonded));
         check(flexpath_records_describe(bonded, 7, "neighbours", &list));
         check(flexpath_records_get(bonded, 7, 1, "neighbours", FLEXPATH_DTYPE_U32, neighbours, list.count));

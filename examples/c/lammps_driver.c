@@ -1,5 +1,5 @@
-/* LAMMPS as a library: this program loads liblammps when it runs, sets a melt up, and publishes the atoms from inside
- * LAMMPS's own loop, each rank its own, wherever they are. Nothing of LAMMPS or MPI is needed to build it:
+/* LAMMPS as a library. This program loads liblammps when it runs, sets a melt up, and publishes the atoms from inside
+ * LAMMPS's own loop. Each rank publishes its own, wherever they are. Nothing of LAMMPS or MPI is needed to build it:
  *
  *     cc examples/c/lammps_driver.c -o lammps_driver $(pkg-config --cflags --libs flexpath) -ldl
  *     mpirun -n 4 ./lammps_driver 100 10      publishes the stream `melt`: 100 steps, every 10th of them

@@ -1,5 +1,6 @@
-/* Work that goes to the data: `reduce publish` and `reduce subscribe [sum_of_squares.wasm]`, in two terminals. The publisher
- * offers a C function by name, through which it sends particles, and lets subscribers of its own user hand over modules. */
+/* Work that goes to the data: `reduce publish` and `reduce subscribe [sum_of_squares.wasm]`, in two terminals. The
+ * publisher offers a C function by name and sends particles through it. It lets subscribers of its own user hand over
+ * modules. */
 #include <flexpath.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Attaches to the stream `refined` of refined_grid.c, asks which boxes there are in each step, and looks at every
- * one of them where it lies. Checks each cell of the last component, which is a function of step and place; says how
- * much of the first there is, and when the boxes have changed. */
+/* Attaches to the stream `refined` of refined_grid.c, asks which boxes there are in each step, and looks at every one
+ * of them where it lies. Checks each cell of the last component, which is a function of step and place. Says how much
+ * of the first there is, and when the boxes have changed. */
 #include "refined_grid.h"
 #include <flexpath.h>
 #include <stdio.h>

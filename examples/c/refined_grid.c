@@ -1,13 +1,13 @@
 /* A block-structured code with two levels of refinement, under MPI: a blob drifts through a periodic cube, and boxes of
- * finer cells follow it. Every box has 32 x 32 x 32 cells of 10 components, ranks have unequal numbers of boxes, and
+ * finer cells follow it. Every box has 32 x 32 x 32 cells of 10 components. Ranks have unequal numbers of boxes, and
  * the fine ones come and go as the grid is refined anew. Each level is one global array of Flexpath, [component, z, y,
- * x], of which every rank puts the boxes that it has; the fine one has gaps.
+ * x]. Every rank puts the boxes that it has, and the fine array has gaps.
  *
  *     mpirun -n 4 refined_grid [steps [subscribers to wait for]]
  *
- * Nine components are advected by the upwind scheme, with one layer of ghost cells on the low sides (and no correction
- * of the fluxes where levels meet: this is an example of publishing); the last says where and when a cell is, so that
- * whoever takes it can tell whether it is the right one: see refined_analysis.c. */
+ * Nine components are advected by the upwind scheme, with one layer of ghost cells on the low sides. Fluxes are not
+ * corrected where levels meet, as this is an example of publishing. The last component says where and when a cell is,
+ * so that whoever takes it can tell whether it is the right one: see refined_analysis.c. */
 #include "refined_grid.h"
 #include <flexpath_mpi.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ static void unpack_face(const box *to, int dimension)
 }
 
 /* The cells of a coarse box under the fine box at `at` that would follow it along `dimension` (3: under that box
- * itself), each value for 2 x 2 (x 2) fine cells. */
+ * itself). Each value stands for 2 x 2 (x 2) fine cells. */
 static void pack_coarse_face(const box *from, const int at[3], int dimension)
 {
     const int z = at[0] % 2 * HALF, y = at[1] % 2 * HALF, x = at[2] % 2 * HALF;

@@ -5,7 +5,7 @@
 ! mpirun -n 4 ./heat
 !
 ! The start is one mode of the box, sin(pi x) sin(2 pi y) sin(3 pi z), with zero outside. Every step of the scheme
-! multiplies it by the same factor, so whoever reads the field can tell what each cell has to be: see
+! multiplies it by the same factor, so whoever reads the field can tell what each cell has to be. See
 ! examples/heat_rows.rs, which takes it in rows.
 program heat
   use flexpath

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs LAMMPS with the plugin on four ranks, with subscribers that come, go and die, and compares what they took with
+# Runs LAMMPS with the plugin on four ranks, with subscribers that come, go and die. Compares what they took with
 # LAMMPS's own dump of the same steps: atom by atom, without tolerance.
 #
 # usage: test.sh FOLDER     where build.sh builds, and where the tests run; TESTS names single ones

@@ -335,7 +335,7 @@ def markdown(of, results, rows, names, rounds, base):
         table(["what", "ours", "theirs", "ratio", "target", ""], rows), "## One to one", "",
         "GB/s as the receiver sees it, all bytes written afresh (but UCX's) and copied out; 8 bytes: microseconds one way, p50 / p99.", "",
         table(["", *(size_name(size) for size in SIZES), "8 B"], lines + floor_lines(base)), "## Cohorts", "",
-        "4 x 2: 256x256x128 elements of 8 bytes in crossing blocks. Late join: the first subscriber of a stream that has been published for a while, a step every ms by one rank, every 10 ms by several: from opening to its first data.", "",
+        "4 x 2: 256x256x128 elements of 8 bytes in crossing blocks. Late join: from opening to first data, for the first subscriber of a stream that has been published for a while. One rank publishes a step every ms, several publish one every 10 ms.", "",
         table(["", "", ""], others), "![peers](peers.svg)", ""])
 
 

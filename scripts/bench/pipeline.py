@@ -18,9 +18,9 @@ from processes import NotMeasured, Rounds, adopt, run, tidied
 COUPLINGS = ["streams", "files"]
 PARTS = {"simulation": "LAMMPS", "helper": "Helper", "bonds": "Bonds", "csym": "CSym", "cna": "CNA"}
 # What the paper's text states (section V.A and V.B); its other points are in plots alone.
-PAPER = ("The paper's text states, on 1,024 cores of LAMMPS: \"just over 1.3 seconds on I/O when using Flexpath vs. 117 seconds\" "
-         "with synchronous files on Lustre; and for 610 MB of LAMMPS's data each epoch \"nearly 1.2 GB\" that CSym and CNA "
-         "would be sent each epoch if they could not choose.\n")
+PAPER = ("The paper's text states two figures, on 1,024 cores of LAMMPS. The first is \"just over 1.3 seconds on I/O when using "
+         "Flexpath vs. 117 seconds\" with synchronous files on Lustre. The second is \"nearly 1.2 GB\" that CSym and CNA would be "
+         "sent each epoch if they could not choose. An epoch is 610 MB of LAMMPS's data.\n")
 
 
 def measure(options, coupling, ranks, scratch):
@@ -157,7 +157,7 @@ def write(options, found, began):
             "## I/O of each part\n\nThe slowest rank's seconds over the whole run, waits left out; waits beside.\n", io_table(found, sizes),
             "## Run time\n", total_table(found, sizes), "## Bytes\n", bytes_table(found, sizes),
             f"## What selective subscription did not move\n\nAt {sizes[-1]} ranks CSym and CNA left {megabytes(rest)} MB of the streams "
-            f"of Bonds and Helper where they were: {megabytes(each)} MB for each step of LAMMPS.\n",
+            f"of Bonds and Helper where they were. That is {megabytes(each)} MB for each step of LAMMPS.\n",
             selection_table(found, sizes), "## The paper\n", PAPER]
     (folder / "pipeline.md").write_text("\n".join(text))
     draw(folder, found, sizes)

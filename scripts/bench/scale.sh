@@ -14,5 +14,5 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 has python3 || install_packages python3
 cd "$root"
 cargo build --release -p flexpath-cli
-cargo build --release -p flexpath-proto --example scale
+cargo build --release -p flexpath-sim --example scale
 exec python3 -B "$root/scripts/bench/scale.py" "$@"

@@ -1,4 +1,4 @@
-//! Instruction counts of hot paths against values that are checked in: what costs more than it did is seen the day it
+//! Instruction counts of hot paths against values that are checked in. What costs more than it did is seen the day it
 //! is made, whatever else the machine is doing. Counted by callgrind in a process of its own.
 
 use std::path::Path;

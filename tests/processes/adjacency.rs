@@ -1,6 +1,7 @@
-//! Lists of neighbours asked for by type, where pairs are published by 1, 2 and 4 processes: each subscriber rank knows
+//! Lists of neighbours asked for by type, where pairs are published by 1, 2 and 4 processes. Each subscriber rank knows
 //! how the one becomes the other, and takes its part of what comes out by global index. What each pair becomes alone is
-//! asked of the publisher ranks, by the name that these know it by; and what nobody but these can make, by its type.
+//! asked of the publisher ranks, by the name that these know it by. What nobody but these can make is asked for by its
+//! type.
 
 use crate::cast::{
     PATIENCE, Stage, even_part, number, publisher_options, shifting_part, subscriber_options,

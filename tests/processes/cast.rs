@@ -214,7 +214,7 @@ pub(crate) fn even_part(len: u64) -> Range<u64> {
     len * rank / size..len * (rank + 1) / size
 }
 
-/// What a rank puts of so many elements: another part in each step, of which some are empty.
+/// What a rank puts of so many elements: another part in each step. Some parts are empty.
 pub(crate) fn shifting_part(len: u64, step: u64, ranks: u64, rank: u64) -> Range<u64> {
     let cut = |at: u64| if at == ranks { len } else { (len * at / ranks).saturating_sub(step * 100) };
     cut(rank)..cut(rank + 1)

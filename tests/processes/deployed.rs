@@ -1,12 +1,13 @@
-//! Deployed code of ranks that are processes: a reduction that a subscriber hands over runs on each of 1, 2 and 4 publisher
-//! ranks, which never saw it before, and its rows are added up by 1 to 3 others. By the subscribers themselves as well.
+//! Deployed code of ranks that are processes. A reduction that a subscriber hands over runs on each of 1, 2 and 4
+//! publisher ranks, which never saw it before. Its rows are added up by 1 to 3 other ranks. The subscribers themselves
+//! run it as well.
 
 use crate::cast::{
     Actor, PATIENCE, Stage, number, publisher_options, setting, shifting_part, subscriber_options,
     take_every_step, tell,
 };
 use flexpath::{
-    DeployPolicy, Placement, Publisher, Region, Selection, StepReader, Subscriber, TransportKind, Variable,
+    CohortSide, DeployPolicy, Publisher, Region, Selection, StepReader, Subscriber, TransportKind, Variable,
 };
 
 /// Elements of the array.
@@ -41,8 +42,8 @@ pub(crate) fn subscribe() {
     let text = include_str!("../../crates/fp-transform/guest/sum_of_squares.wat");
     let module = wat::parse_str(text).expect("WebAssembly text");
     let placement = match setting("placement").as_deref() {
-        Some("here") => Placement::Subscriber,
-        _ => Placement::Publisher,
+        Some("here") => CohortSide::Subscriber,
+        _ => CohortSide::Publisher,
     };
     let options = subscriber_options()
         .with_module("squares", module)

@@ -1,5 +1,5 @@
-//! Derived variables of ranks that are processes: three components put by 1, 2 and 4 ranks, one speed taken by 1 to 3,
-//! and a sum that needs all ranks. Over tcp the bytes that arrive are counted: those of one array.
+//! Derived variables of ranks that are processes. Three components are put by 1, 2 and 4 ranks. One speed is taken by 1
+//! to 3, and so is a sum that needs all ranks. Over tcp the bytes that arrive are counted: those of one array.
 
 use crate::cast::{
     Actor, PATIENCE, Stage, even_part, number, publisher_options, shifting_part, subscriber_options,
@@ -74,7 +74,7 @@ fn run(publishers: u32, subscribers: u32, kind: TransportKind) {
         takers.iter().map(|taker| taker.hear("bytes ").parse().expect("a number")).collect();
     if kind == TransportKind::Tcp {
         let speeds = STEPS * LEN * 8;
-        // Each subscriber rank has the part of each publisher rank of the sum besides: a few hundred bytes.
+        // Each subscriber rank besides has the part of the sum of each publisher rank: a few hundred bytes.
         let sums = STEPS * u64::from(publishers * subscribers) * 1024;
         let bytes: u64 = bytes.iter().sum();
         assert!((speeds..=speeds + sums).contains(&bytes), "{bytes} bytes, not {speeds}");

@@ -1,4 +1,4 @@
-//! `kill -9`, and silence, of any rank at any point: the calls of the others return, what can go on goes on, and
+//! `kill -9`, and silence, of any rank at any point. The calls of the others return, what can go on goes on, and
 //! nothing is left behind.
 
 use crate::audit::{Belongings, belongings, expect_as_before};
@@ -25,7 +25,7 @@ fn value(step: u64, index: u64) -> u64 {
     (step << 32) | index
 }
 
-/// What the process has when a handle was opened and closed: the library's own thread stays.
+/// What the process still has after a handle was opened and closed: the library's own thread stays.
 fn before() -> Belongings {
     let options = flexpath::PublisherOptions::default().with_rendezvous(rendezvous());
     let warm = Publisher::open(&format!("warm-{}", std::process::id()), options).expect("opened");

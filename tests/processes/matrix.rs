@@ -1,4 +1,4 @@
-//! Publisher cohorts of 1, 2 and 4 ranks, subscriber cohorts of 1, 2 and 3, over shared memory, tcp and both: every
+//! Publisher cohorts of 1, 2 and 4 ranks, subscriber cohorts of 1, 2 and 3, over shared memory, tcp and both. Every
 //! element of every kind of array and selection is checked.
 
 use crate::cast::{Stage, number, publisher_options, setting, subscriber_options, take_every_step, tell};

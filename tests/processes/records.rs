@@ -1,5 +1,5 @@
-//! Records of ranks that are processes: plain ones and such with lists and texts, put by 1, 2 and 4 ranks and taken by
-//! 1 to 3 by global index, as they are and as another type.
+//! Records of ranks that are processes. Plain ones, and such with lists and texts, are put by 1, 2 and 4 ranks. They
+//! are taken by 1 to 3 by global index, as they are and as another type.
 
 use crate::cast::{
     PATIENCE, Stage, even_part, number, publisher_options, shifting_part, subscriber_options,
@@ -123,7 +123,7 @@ fn run(publishers: u32, subscribers: u32, kind: TransportKind) {
     let ranks = stage.cohort("record-publisher", publishers, &of_ranks);
     let takers = stage.cohort("record-subscriber", subscribers, &[over]);
     for taker in takers {
-        // Of the types, only that of the variable which was looked at before its Rust type was named.
+        // Only the type of the variable counts which was looked at before its Rust type was named.
         assert_eq!(taker.hear("conversions "), "1 types 1", "once for each pair, once for each type");
         taker.finish();
     }

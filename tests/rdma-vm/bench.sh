@@ -1,8 +1,8 @@
 #!/bin/sh
-# Links over verbs next to perftest, in one run of the virtual machine, in turns: medians of five, and their ratios. Every
-# instruction of the guest is translated, so ratios alone say anything, and those little of hardware. Then what READs and
-# gathered blocks cost, by the length of blocks and runs; and in a machine whose clock counts instructions, those of the same
-# frames and steps, READs and gathered blocks.
+# Links over verbs next to perftest, in one run of the virtual machine, in turns: medians of five, and their ratios.
+# Every instruction of the guest is translated, so ratios alone say anything, and those little of hardware. Then what
+# READs and gathered blocks cost, by the length of blocks and runs. Last come the instructions of the same frames and
+# steps, READs and gathered blocks, in a machine whose clock counts instructions.
 #
 # usage: bench.sh
 #

@@ -29,7 +29,7 @@ holds() {
         fail "$1: no \"$3\" in" "$folder/$2"
     fi
 }
-# suite NAME COMMAND...: a test program of the project. What it passed over has not passed.
+# suite NAME COMMAND...: a test program of the project. Tests that it passed over have not passed.
 suite() {
     name=$1 from=$(date +%s) status=0
     shift

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The spine's demo in the virtual machine, its smallest form, over verbs: every rank reaches every other by the address of
-# the RDMA device, no transport but verbs carries payload, and what it computes is held against LAMMPS's own.
+# The spine's demo in the virtual machine, its smallest form, over verbs. Every rank reaches every other by the address
+# of the RDMA device, and no transport but verbs carries payload. What it computes is held against LAMMPS's own results.
 #
 # usage: demo.sh
 #
 # FLEXPATH_DEMO: the program. Default: built first.
-# Exit status: 0 every check of the demo held and every link is verbs; 1 not so; 77 nothing was tested, or LAMMPS is not
+# Exit status: 0 every check of the demo held and every link is verbs; 1 not so. 77 nothing was tested, or LAMMPS is not
 # here, so that results were compared with nothing: it is said as `skipped: ...`.
 set -eu
 

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # shellcheck shell=dash
-# The first process of the guest: loads modules, puts the files of the host under a layer of its own memory, runs the
-# command in them, leaves its exit status in the folder it shares with the host, and switches the machine off.
+# The first process of the guest. It loads modules and puts the files of the host under a layer of its own memory. It
+# runs the command in them, leaves its exit status in the folder it shares with the host, and switches the machine off.
 
 busybox=/bin/busybox
 say() { echo "guest: $*"; }

@@ -1,12 +1,13 @@
 #!/bin/sh
-# The tests of RDMA: our structures and numbers are those of rdma-core's C headers; the machine does what it promises; `flexpath doctor` gives the right reason on this machine, in one
-# with an RDMA device, in one without, and between two; links and streams over verbs, with contents, ranks that are
-# killed, stopped and expelled; a stream between two machines.
+# The tests of RDMA. Our structures and numbers are those of rdma-core's C headers. The machine does what it promises.
+# `flexpath doctor` gives the right reason on this machine, in one with an RDMA device, in one without, and between two.
+# Links and streams go over verbs, with contents, and with ranks that are killed, stopped and expelled. One stream goes
+# between two machines.
 #
 # usage: test.sh
 #
 # FLEXPATH, FLEXPATH_LINKS, FLEXPATH_STREAMS, FLEXPATH_BINDINGS: the program to test, the test programs `verbs` of
-# fp-transport and of fp-core, and `verbs_bindings` of fp-transport. Default: built first.
+# fp-transport and of fp-core, and `suite` of fp-transport. Default: built first.
 # Exit status: 0 every line says PASS; 1 one says FAIL; 77 nothing was tested, which is said as `skipped: ...`.
 set -eu
 
@@ -37,7 +38,7 @@ test_program() {
 }
 FLEXPATH_LINKS=${FLEXPATH_LINKS:-$(test_program flexpath-transport verbs)}
 FLEXPATH_STREAMS=${FLEXPATH_STREAMS:-$(test_program flexpath-core verbs)}
-FLEXPATH_BINDINGS=${FLEXPATH_BINDINGS:-$(test_program flexpath-transport verbs_bindings)}
+FLEXPATH_BINDINGS=${FLEXPATH_BINDINGS:-$(test_program flexpath-transport suite)}
 export FLEXPATH FLEXPATH_LINKS FLEXPATH_STREAMS
 
 folder=$(mktemp -d)
@@ -55,7 +56,7 @@ in_guest() {
 }
 
 check "structures and numbers are those of rdma-core's C headers" 0 \
-    env FLEXPATH_REQUIRE_VERBS_HEADERS=1 "$FLEXPATH_BINDINGS"
+    env FLEXPATH_REQUIRE_VERBS_HEADERS=1 "$FLEXPATH_BINDINGS" verbs_bindings::
 
 HANDED="it's handed on"
 export HANDED

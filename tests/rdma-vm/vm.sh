@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs a command in a virtual machine that has an RDMA device: Debian's kernel with soft-RoCE, over the files of this
-# machine, in the same working directory, as root. What the command writes to files is lost but under /run/rdma-vm.
+# machine. The command runs in the same working directory, as root. What the command writes to files is lost but under
+# /run/rdma-vm.
 #
 # usage: vm.sh [OPTION]... [--] COMMAND [ARGUMENT]...
 #   --device rxe|none   the RDMA device: soft-RoCE (default), or none though the kernel has verbs

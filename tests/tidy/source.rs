@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold nothing of ours.
+/// Folders that hold nothing of ours. In a second work tree of git, `.git` is a file.
 const PASSED_OVER: &[&str] = &[".git", "target", ".demo"];
 /// The mark that the flatbuffers compiler leaves in the first line of what it writes.
 const GENERATED_MARK: &str = "automatically generated";
@@ -38,11 +38,17 @@ impl Source {
 
 /// Every text file of the repository, by path.
 pub(crate) fn texts() -> Vec<Text> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut paths = Vec::new();
-    collect_files(root, &mut paths);
+    collect_files(&root, &mut paths);
     paths.sort();
-    paths.iter().filter_map(|path| read_text(root, path)).collect()
+    paths.iter().filter_map(|path| read_text(&root, path)).collect()
+}
+
+/// The repository's root: of this checkout, unless `FLEXPATH_TIDY_ROOT` names another.
+fn root() -> PathBuf {
+    let told = std::env::var_os("FLEXPATH_TIDY_ROOT").map(PathBuf::from);
+    told.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")))
 }
 
 /// Every Rust file of the repository that is not generated.
@@ -63,7 +69,10 @@ fn collect_files(folder: &Path, into: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for path in entries.map(|entry| entry.expect("a folder can be listed").path()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && !PASSED_OVER.contains(&name.as_str()) {
+        if PASSED_OVER.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_dir() {
             collect_files(&path, into);
         } else if path.is_file() && !name.ends_with(".log") {
             into.push(path);

@@ -1,36 +1,60 @@
-//! The words of public names: one word, one meaning (ARCHITECTURE.md holds the table).
+//! The words of public names: one word, one meaning (the glossary holds the table).
+
+use std::collections::BTreeSet;
 
 use syn::Visibility;
 use syn::visit::{self, Visit};
 
+use crate::length::package_of;
 use crate::source::Source;
 
-/// A banned word that is right in one place.
+/// A banned word that is right in one package.
 pub(crate) struct Allowed {
     /// The word.
     pub(crate) word: &'static str,
-    /// The file or folder, from the repository's root.
-    pub(crate) below: &'static str,
-    /// The public name; empty for any name there.
-    pub(crate) name: &'static str,
+    /// The package's folder, from the repository's root.
+    pub(crate) package: &'static str,
+    /// The public names that hold it; none stands for any name of the package.
+    pub(crate) names: &'static [&'static str],
 }
 
-/// Complains about banned words in the public names of a file, and counts which of the allowances were used.
+impl Allowed {
+    /// Whether a word may stand in a name of a package.
+    fn fits(&self, word: &str, package: &str, name: &str) -> bool {
+        self.word == word && self.package == package && (self.names.is_empty() || self.names.contains(&name))
+    }
+
+    /// Complains about what is allowed here though nobody says it.
+    pub(crate) fn idle(&self, used: &BTreeSet<Use>) -> Vec<String> {
+        let said = |name: &str| {
+            used.iter().any(|(word, package, said)| {
+                (*word == self.word && *package == self.package) && (name.is_empty() || said == name)
+            })
+        };
+        let any = if self.names.is_empty() { &[""][..] } else { self.names };
+        let idle = any.iter().filter(|name| !said(name));
+        idle.map(|name| format!("{} {name:?} is allowed in {}, but nobody says it", self.word, self.package))
+            .collect()
+    }
+}
+
+/// An allowance that was needed: the word, the package and the name.
+pub(crate) type Use = (&'static str, &'static str, String);
+
+/// Complains about banned words in the public names of a file, and keeps which of the allowances were used.
 pub(crate) fn check(
     source: &Source,
     banned: &[(&str, &str)],
     allowed: &[Allowed],
-    used: &mut [bool],
+    used: &mut BTreeSet<Use>,
 ) -> Vec<String> {
+    let package = package_of(&source.path);
     let mut complaints = Vec::new();
     for name in public_names(source) {
         for word in words(&name) {
             let Some((_, instead)) = banned.iter().find(|(bad, _)| *bad == word) else { continue };
-            let fits = |a: &Allowed| {
-                a.word == word && source.path.starts_with(a.below) && (a.name.is_empty() || a.name == name)
-            };
-            match allowed.iter().position(fits) {
-                Some(position) => used[position] = true,
+            match allowed.iter().find(|allowed| allowed.fits(&word, package, &name)) {
+                Some(allowed) => drop(used.insert((allowed.word, allowed.package, name.clone()))),
                 None => complaints.push(format!("{}: {name}: not {word}, but {instead}", source.path)),
             }
         }
@@ -152,23 +176,29 @@ mod tests {
             ["topic", "channel", "chunk", "query", "job", "callback", "frame", "node", "group", "master"];
         let banned: Vec<(&str, &str)> = words.map(|word| (word, "another word")).to_vec();
         let source = Source::parse("src/a.rs", content).unwrap();
-        let complaints = check(&source, &banned, &[], &mut []);
+        let complaints = check(&source, &banned, &[], &mut BTreeSet::new());
         let found =
             |word: &str| complaints.iter().filter(|text| text.contains(&format!("not {word},"))).count();
         assert_eq!(words.map(found), [1, 1, 0, 1, 1, 1, 1, 0, 0, 1]);
     }
 
     #[test]
-    fn an_allowance_holds_in_its_place_alone_and_is_counted() {
-        let allowed = [Allowed { word: "frame", below: "link/", name: "Frame" }];
-        let mut used = [false];
+    fn an_allowance_holds_in_its_package_alone_and_must_be_used() {
+        let allowed = [
+            Allowed { word: "frame", package: "crates/link", names: &["Frame", "FrameHead"] },
+            Allowed { word: "frame", package: "crates/any", names: &[] },
+        ];
+        let mut used = BTreeSet::new();
         let mut check = |path: &str, content: &str| {
             let source = Source::parse(path, content).unwrap();
             check(&source, &[("frame", "step")], &allowed, &mut used).len()
         };
-        assert_eq!(check("core/a.rs", "pub struct Frame;"), 1);
-        assert_eq!(check("link/a.rs", "pub struct FrameCount;"), 1);
-        assert_eq!(check("link/a.rs", "pub struct Frame;"), 0);
-        assert_eq!(used, [true]);
+        assert_eq!(check("crates/core/src/a.rs", "pub struct Frame;"), 1);
+        assert_eq!(check("crates/link/src/a.rs", "pub struct FrameCount;"), 1);
+        assert_eq!(check("crates/link/src/a/b.rs", "pub struct Frame;"), 0);
+        assert_eq!(allowed[0].idle(&used).len(), 1, "nobody says FrameHead");
+        assert_eq!(allowed[1].idle(&used).len(), 1);
+        used.insert(("frame", "crates/any", "AnyFrame".into()));
+        assert!(allowed[1].idle(&used).is_empty());
     }
 }

@@ -37,7 +37,7 @@ pub fn check(elements: &[i64], step: usize) {
     }
 }
 
-/// The value below which that part of them lies, in microseconds.
+/// That part of the values lies below this one. In microseconds.
 pub fn quantile_us(times_ns: &mut [u64], part: f64) -> f64 {
     times_ns.sort_unstable();
     times_ns[((times_ns.len() - 1) as f64 * part).round() as usize] as f64 / 1e3

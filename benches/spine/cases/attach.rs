@@ -1,5 +1,5 @@
-//! Attaching to a running cohort of 1, 16 and 64 ranks: from opening to the first step's data, for a slab that at most two of
-//! them own.
+//! Attaching to a running cohort of 1, 16 and 64 ranks. The time runs from opening to the first step's data, for a slab
+//! that at most two of them own.
 
 use crate::bench::{Around, Bench};
 use crate::machine::now_ns;
@@ -29,8 +29,8 @@ pub(crate) fn measure(bench: &mut Bench) {
     }
 }
 
-/// The slab that is asked for, and how many ranks own it: the end of one block and the beginning of the next, or all of the
-/// only one.
+/// The slab that is asked for, and how many ranks own it. It is the end of one block and the beginning of the next, or
+/// all of the only one.
 fn slab(ranks: u64) -> (u64, u64, f64) {
     if ranks == 1 { (0, BLOCK, 1.0) } else { (ranks / 4 * BLOCK + BLOCK / 2, BLOCK, 2.0) }
 }
@@ -100,11 +100,11 @@ pub(crate) fn publisher(words: &Words) {
         writer.put_copy(&variable, &region, &[rank; BLOCK as usize]).expect("a put");
         writer.end().expect("the end of a step");
         steps += 1;
-        // All ranks keep one schedule, as those of a simulation do that exchange their borders: none runs away.
+        // All ranks keep one schedule and none runs away. Ranks of a simulation that exchange their borders do so too.
         let due = begun + steps * period.as_nanos() as u64;
         std::thread::sleep(Duration::from_nanos(due.saturating_sub(now_ns())));
     }
-    // Ranks that others have left behind cannot agree on an end; that is not what is measured here.
+    // Ranks that others have left behind cannot agree on an end. That is not measured here.
     let _ = publisher.close();
     println!("steps={steps}");
 }

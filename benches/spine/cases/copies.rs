@@ -1,5 +1,5 @@
-//! Steps from one publisher to one subscriber, as fast as they go: into the caller's array, against a ring or a socket
-//! that does the same work.
+//! Steps from one publisher to one subscriber, as fast as they go. They end in the caller's array, and the baseline is
+//! a ring or a socket that does the same work.
 
 use crate::bench::Bench;
 use crate::machine::now_ns;
@@ -213,8 +213,8 @@ pub(crate) fn destination(words: &Words) -> Vec<u64> {
     vec![u64::MAX; words.number::<usize>("len") / 8]
 }
 
-/// Takes `WARM_STEPS + steps` steps into an array and prints how long those after the first took, and of that the
-/// nanoseconds of each that `take` spent on moving bytes, which it returns.
+/// Takes `WARM_STEPS + steps` steps into an array and prints how long those after the first took. `take` returns how
+/// many nanoseconds it spent on moving bytes; the median of that is printed too.
 pub(crate) fn timed(
     words: &Words,
     mut destination: Vec<u64>,

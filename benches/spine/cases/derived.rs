@@ -6,7 +6,7 @@ use crate::machine::now_ns;
 use crate::ours;
 use crate::process::{Role, Words};
 use crate::report::{Row, Target, median};
-use flexpath::{Placement, Selection, Variable};
+use flexpath::{CohortSide, Selection, Variable};
 
 const NAMES: [&str; 3] = ["x", "y", "z"];
 const SPEED: &str = "x, y, z | compute(sqrt(x*x + y*y + z*z))";
@@ -79,11 +79,11 @@ pub(crate) fn publisher(words: &Words) {
 pub(crate) fn subscriber(words: &Words) {
     ours::take_core(words);
     let placement = match words.text("side") {
-        "publisher" => Placement::Publisher,
-        _ => Placement::Subscriber,
+        "publisher" => CohortSide::Publisher,
+        _ => CohortSide::Subscriber,
     };
     let options = ours::subscriber_options(words).with_derivation_at("speed", SPEED, placement);
-    let selected = if placement == Placement::Publisher { &["speed"][..] } else { &NAMES[..] };
+    let selected = if placement == CohortSide::Publisher { &["speed"][..] } else { &NAMES[..] };
     let options = selected
         .iter()
         .fold(options.expect("a derivation"), |options, name| options.with_selection(*name, Selection::All));

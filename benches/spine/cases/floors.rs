@@ -1,5 +1,6 @@
-//! What the machine itself gives, by size: one copy of memory, shared memory in and out between two processes, a raw
-//! socket, and half a round trip of a futex and of a socket. Nothing is pinned. Other benches set their figures beside.
+//! What the machine itself gives, by size. It measures one copy of memory, shared memory in and out between two
+//! processes, and a raw socket. It also measures half a round trip of a futex and of a socket. Nothing is pinned. Other
+//! benches set their figures beside.
 
 use super::copies::{Cores, floor_gigabytes};
 use super::latency::baseline;

@@ -1,4 +1,4 @@
-//! The baselines over tcp: a socket with what the system gives it, but for the delay of small messages, which is off.
+//! The baselines over tcp: a socket as the system gives it. Only the delay of small messages is turned off.
 
 use super::copies::{Filling, WARM_STEPS, destination, timed};
 use super::latency::{half_trips, repetitions};

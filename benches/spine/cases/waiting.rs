@@ -15,7 +15,7 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 /// Steps before any is counted.
 const WARM_STEPS: usize = 8;
-/// From the end of a step until it is taken: its announcement has long arrived.
+/// From the end of a step until it is taken. Its announcement arrived long before.
 const SETTLE_NS: u64 = 500_000;
 /// The subscriber wants the next step.
 const GO: usize = 2;

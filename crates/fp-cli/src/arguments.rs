@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use fp_core::{Contact, SelectionExpression, Token, TransportPolicy};
+use fp_core::{Contact, SelectionExpression, TransportPolicy};
 
 use crate::bench::{BenchOptions, RoleOptions};
 
@@ -23,7 +23,7 @@ used, FLEXPATH_LOG what to log on the standard error (debug, fp_core=trace).";
 #[command(name = "flexpath", version, after_help = AFTER, subcommand_required = true)]
 pub(crate) struct Arguments {
     /// The directory where streams are found [default: FLEXPATH_RENDEZVOUS, else flexpath in the runtime directory,
-    /// else one in the temporary directory that this user alone can enter]
+    /// else one in the temporary directory for this user alone]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) rendezvous: Option<PathBuf>,
     /// What to do.
@@ -62,8 +62,8 @@ pub(crate) struct LsOptions {
     pub(crate) all: bool,
     /// Shows the variables of each stream as well, with their types and the fields of records
     ///
-    /// That takes a step of each stream, which is waited for. No publisher waits for this command; but one that waits for
-    /// its first subscriber takes it for that.
+    /// That takes a step of each stream, which is waited for. No publisher waits for this command; but one that waits
+    /// for its first subscriber takes it for that.
     #[arg(long)]
     pub(crate) types: bool,
     /// With --types: how long each stream has for its next step
@@ -128,8 +128,8 @@ figures. The figures are for comparing transports and finding what is wrong; ben
 
 Exit status: 0 at least one transport works between the two ends, 1 none does, 2 wrong usage.")]
 pub(crate) struct DoctorOptions {
-    /// The other end: the line that `flexpath doctor --listen` prints, a rank's contact, or ADDRESS:PORT. Without it this
-    /// machine is tested with itself
+    /// The other end: the line that `flexpath doctor --listen` prints, a rank's contact, or ADDRESS:PORT. Without it
+    /// this machine is tested with itself
     #[arg(value_parser = contact)]
     pub(crate) contact: Option<Contact>,
     /// Answers the `flexpath doctor` of others until ctrl-c; prints its contact first. Off loopback it needs a token or
@@ -195,12 +195,6 @@ fn contact(text: &str) -> Result<Contact, String> {
         Ok(address) => Ok(Contact::from_address(address)),
         Err(_) => text.parse::<Contact>().map_err(|error| error.to_string()),
     }
-}
-
-/// Reads a token from its file.
-pub(crate) fn token(path: &std::path::Path) -> Result<Token, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-    text.trim().parse().map_err(|error: <Token as FromStr>::Err| error.to_string())
 }
 
 /// Reads a number of seconds, such as `2.5`.

@@ -1,6 +1,5 @@
 //! `flexpath describe`: the variables of a stream, as its next step has them.
 
-use std::io::Write as _;
 use std::time::Duration;
 
 use fp_core::rendezvous::{Entry, Rendezvous};
@@ -8,8 +7,9 @@ use fp_core::{NextStep, QueuePolicy, StepReader, Subscriber, SubscriberOptions, 
 use serde::Serialize;
 
 use crate::arguments::DescribeOptions;
+use crate::entries::alive;
 use crate::failure::Failure;
-use crate::list;
+use crate::output;
 use crate::summary::VariableSummary;
 
 /// How long it may take to leave a stream of a list.
@@ -35,14 +35,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &DescribeOptions) -> Result<(
     let description = describe(&options.stream, &step)?;
     drop(step);
     subscriber.close()?;
-    let mut out = std::io::stdout().lock();
-    if options.json {
-        serde_json::to_writer_pretty(&mut out, &description)?;
-        writeln!(out)?;
-    } else {
-        print(&mut out, &description)?;
-    }
-    Ok(out.flush()?)
+    output::print(&description, options.json, |out| print(out, &description))
 }
 
 /// A subscription that asks for no variable: the publisher keeps no data, and tells what there is.
@@ -76,7 +69,7 @@ pub(crate) fn open(
     rendezvous: Rendezvous,
 ) -> Result<Subscriber, Failure> {
     let opened = Subscriber::open(stream, options.with_rendezvous(rendezvous.clone()));
-    opened.map_err(|source| Failure::Open { source: Box::new(source), alive: list::alive(&rendezvous) })
+    opened.map_err(|source| Failure::Open { source: Box::new(source), alive: alive(&rendezvous) })
 }
 
 /// The first step that comes.

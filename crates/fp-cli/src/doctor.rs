@@ -1,21 +1,20 @@
-//! `flexpath doctor`: which transports work from here, how fast, and why the others do not; what of this machine makes
-//! users fail. Everything is found out by doing it.
+//! `flexpath doctor`: which transports work from here, how fast, and why the others do not. It also says what of this
+//! machine makes users fail. Everything is found out by doing it.
 
 mod advice;
-mod listening;
+mod listener;
 mod machine;
 mod rdma;
 mod report;
 mod transports;
 
-use std::io::Write as _;
-
-use fp_core::diagnosis::ProbeError;
+use fp_core::LinkOptions;
 use fp_core::rendezvous::{Rendezvous, RendezvousError};
-use fp_core::{LinkOptions, TlsOptions};
 
-use crate::arguments::{DoctorOptions, token};
+use crate::arguments::DoctorOptions;
 use crate::failure::Failure;
+use crate::output;
+use crate::token::token;
 use report::Report;
 
 /// Examines, or answers the examinations of others.
@@ -25,21 +24,14 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let link = link_options(options)?;
     if options.listen.is_some() {
-        return listening::listen(&link, options.until_input_ends);
+        return listener::listen(&link, options.until_input_ends);
     }
     let report = Report::new(
         options.contact.as_ref().map(ToString::to_string),
         transports::examine(&link, options.contact.as_ref()),
         machine::examine(rendezvous),
     );
-    let mut out = std::io::stdout().lock();
-    if options.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
-    } else {
-        report.print(&mut out)?;
-    }
-    out.flush()?;
+    output::print(&report, options.json, |out| report.print(out))?;
     if report.works { Ok(()) } else { Err(Failure::NothingWorks) }
 }
 
@@ -55,13 +47,4 @@ fn link_options(options: &DoctorOptions) -> Result<LinkOptions, Failure> {
         link.token = Some(read?);
     }
     Ok(link)
-}
-
-/// Whether TLS is configured by the environment; the error says what is wrong with it.
-fn tls_of_environment() -> Result<Option<TlsOptions>, ProbeError> {
-    let options = TlsOptions::from_environment()?;
-    if let Some(options) = &options {
-        options.load()?;
-    }
-    Ok(options)
 }

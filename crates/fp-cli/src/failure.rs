@@ -1,5 +1,6 @@
 //! Why the command failed: every message says what, where, and what to do about it.
 
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,8 +8,6 @@ use std::time::Duration;
 use fp_core::diagnosis::ProbeError;
 use fp_core::rendezvous::RendezvousError;
 use fp_core::{CloseError, Dtype, OpenError, ReadError};
-
-use crate::bench::BenchFailure;
 
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
@@ -82,9 +81,12 @@ pub(crate) enum Failure {
     /// What was tested is of no use.
     #[error("no transport works between the two ends; the lines above say why")]
     NothingWorks,
-    /// A bench failed.
+    /// A bench failed; its own folder knows how.
     #[error(transparent)]
-    Bench(#[from] BenchFailure),
+    Bench(Box<dyn Error>),
+    /// What was asked for cannot be, as wrong usage is told.
+    #[error("{0}")]
+    Usage(String),
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),

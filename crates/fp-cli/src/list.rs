@@ -1,7 +1,5 @@
 //! `flexpath ls`: the streams that are being published.
 
-use std::io::Write as _;
-use std::thread;
 use std::time::Duration;
 
 use fp_core::rendezvous::{Entry, Rendezvous};
@@ -9,11 +7,10 @@ use serde::Serialize;
 
 use crate::arguments::LsOptions;
 use crate::describe::variables;
+use crate::entries;
 use crate::failure::Failure;
+use crate::output;
 use crate::summary::VariableSummary;
-
-/// How long an entry may take to answer.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A line of the list.
 #[derive(Debug, Serialize)]
@@ -40,64 +37,38 @@ struct Line {
 pub(crate) fn run(rendezvous: &Rendezvous, options: &LsOptions) -> Result<(), Failure> {
     let lines = lines(rendezvous, options.types.then_some(options.timeout));
     let lines: Vec<Line> = lines.into_iter().filter(|line| line.alive || options.all).collect();
-    let mut out = std::io::stdout().lock();
-    if options.json {
-        serde_json::to_writer_pretty(&mut out, &lines)?;
-        writeln!(out)?;
-    } else if lines.is_empty() {
-        eprintln!("no stream is being published in {}", rendezvous.directory().display());
-    } else {
-        print_table(&mut out, &lines, options.all)?;
-    }
-    Ok(out.flush()?)
-}
-
-/// The names of the streams that answer.
-pub(crate) fn alive(rendezvous: &Rendezvous) -> Vec<String> {
-    lines(rendezvous, None).into_iter().filter(|line| line.alive).map(|line| line.stream).collect()
-}
-
-/// The files of entries behind which nobody answers, and how many entries there are.
-pub(crate) fn stale(rendezvous: &Rendezvous) -> (Vec<String>, usize) {
-    let lines = lines(rendezvous, None);
-    let stale = lines.iter().filter(|line| !line.alive);
-    (stale.map(|line| format!("{}.{}", line.stream, line.epoch)).collect(), lines.len())
-}
-
-/// Every entry, each asked whether it is alive, and what variables it has where there is time for that; all at once, so
-/// that a silent one holds nothing up.
-fn lines(rendezvous: &Rendezvous, types: Option<Duration>) -> Vec<Line> {
-    let entries = rendezvous.entries();
-    thread::scope(|scope| {
-        let asked = entries.iter().map(|entry| scope.spawn(move || asked(rendezvous, entry, types)));
-        let asked: Vec<_> = asked.collect();
-        let line = |(entry, asked): (_, thread::ScopedJoinHandle<'_, Line>)| {
-            asked.join().unwrap_or_else(|_| line(entry, false))
-        };
-        entries.iter().zip(asked).map(line).collect()
+    output::print(&lines, options.json, |out| {
+        if lines.is_empty() {
+            eprintln!("no stream is being published in {}", rendezvous.directory().display());
+            return Ok(());
+        }
+        print_table(out, &lines, options.all)
     })
 }
 
-/// What is found out about an entry.
-fn asked(rendezvous: &Rendezvous, entry: &Entry, types: Option<Duration>) -> Line {
-    let line = line(entry, entry.answers(PATIENCE));
-    match types.filter(|_| line.alive).map(|timeout| variables(rendezvous, entry, timeout)) {
-        None => line,
-        Some(Ok(variables)) => Line { variables: Some(variables), ..line },
-        Some(Err(why)) => Line { untold: Some(why), ..line },
-    }
+/// Every entry, with what variables it has where there is time to ask for them.
+fn lines(rendezvous: &Rendezvous, types: Option<Duration>) -> Vec<Line> {
+    let told = entries::asked(rendezvous, |entry, alive| {
+        let timeout = types.filter(|_| alive);
+        (alive, timeout.map(|timeout| variables(rendezvous, entry, timeout)))
+    });
+    told.into_iter().map(|(entry, told)| line(&entry, told.unwrap_or((false, None)))).collect()
 }
 
 /// The line of an entry.
-fn line(entry: &Entry, alive: bool) -> Line {
+fn line(entry: &Entry, (alive, told): (bool, Option<Result<Vec<VariableSummary>, String>>)) -> Line {
+    let (variables, untold) = match told.transpose() {
+        Ok(variables) => (variables, None),
+        Err(why) => (None, Some(why)),
+    };
     Line {
         stream: entry.name.clone(),
         epoch: entry.epoch.to_string(),
         pid: entry.contact.pid,
         contact: entry.contact.to_string(),
         alive,
-        variables: None,
-        untold: None,
+        variables,
+        untold,
     }
 }
 

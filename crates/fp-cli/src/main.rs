@@ -6,28 +6,32 @@ mod bench;
 mod describe;
 mod doctor;
 mod element;
+mod entries;
 mod failure;
 mod fields;
 mod interrupt;
 mod list;
+mod output;
 mod summary;
 mod tail;
+mod token;
 
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
-use clap::Parser as _;
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser as _};
 use failure::Failure;
 use fp_core::rendezvous::Rendezvous;
-use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
     // Wrong usage ends here: clap says what is wrong and exits with 2.
     let arguments = Arguments::parse();
-    start_log();
+    fp_core::start_log();
     match run(&arguments) {
         // A reader of our output that has seen enough, as `head` has: nothing went wrong.
         Err(Failure::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Usage(why)) => Arguments::command().error(ErrorKind::ValueValidation, why).exit(),
         Err(failure) => {
             eprintln!("flexpath: {failure}");
             ExitCode::from(1)
@@ -53,12 +57,5 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Doctor(_) => Ok(()),
         Command::Bench(options) => bench::run(options),
         Command::BenchRole(options) => bench::play(options),
-    }
-}
-
-/// Shows the library's log on the standard error where `FLEXPATH_LOG` asks for it (`debug`, `fp_core=trace`).
-fn start_log() {
-    if let Ok(filter) = EnvFilter::try_from_env("FLEXPATH_LOG") {
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     }
 }

@@ -76,7 +76,7 @@ impl VariableSummary {
         }
     }
 
-    /// The same with the fields of its records, of which the publisher tells.
+    /// The same with the fields of its records, as the publisher tells them.
     pub(crate) fn with_fields(step: &StepReader, info: &VariableInfo) -> Result<Self, ReadError> {
         let summary = Self::new(info);
         if summary.record.is_none() {

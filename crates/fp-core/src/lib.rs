@@ -1,74 +1,63 @@
-//! The public handles of Flexpath, the driver that moves their machines, and the data plane.
+//! The public handles of Flexpath, the coordinator that moves their machines, and the data plane.
 //!
-//! A [`Publisher`] opens a stream and writes steps; a [`Subscriber`] attaches while it runs, takes the slices that it
-//! asks for straight from the ranks that own them, and leaves when it likes.
+//! A [`Publisher`] opens a stream and writes steps. A [`Subscriber`] attaches while it runs, and leaves when it likes.
+//! It takes the slices that it asks for straight from the ranks that own them.
+//!
+//! Each folder is a layer. A layer knows only those above it in this table.
+//!
+//! | layer | what it holds |
+//! |---|---|
+//! | `error` | one enumeration for each operation, sorted by whose fault it is |
+//! | `value` | variables, selections, counters, views, names: pure values |
+//! | `rendezvous` | the files by which cohorts find each other |
+//! | `coordinator` | the actor of a process: links, deadlines, wakers; it knows traits, no roles |
+//! | `records` | record types of a stream and blocks of records |
+//! | `options` | what is asked of a stream: each `with_*` beside its struct |
+//! | `data` | `owner`, blocks from put to reclaim; `taker`, fetching; neither knows the other |
+//! | `session` | what calls on one handle share: machine, wants, layouts |
+//! | `publisher` | [`Publisher`] and [`StepWriter`]: begin, put, derive, end |
+//! | `step` | [`StepReader`] over free functions; one `Source` of what is read |
+//! | `subscriber` | [`Subscriber`]: attach, next step, place, find |
+//! | `asynchronous` | the same calls as futures |
+//! | [`diagnosis`] | whether a transport works, with real bytes; it opens no stream |
 #![forbid(unsafe_code)]
 
-mod ahead;
-mod announcing;
-mod attaching;
-mod beginning;
-mod blocks;
-mod cohort;
-mod collectives;
-mod converting;
-mod derived;
+mod asynchronous;
+mod coordinator;
+mod data;
 pub mod diagnosis;
-mod driver;
-mod element;
 mod error;
-mod events;
-mod fetch;
-mod finding;
-mod futures;
-mod gathering;
-mod misuse;
-mod opening;
 mod options;
-mod owners;
-mod parts;
-mod patience;
-mod peer;
-mod placed;
-mod placing;
-mod planned;
-mod planning;
-mod preparing;
 mod publisher;
 mod records;
-mod registered;
 pub mod rendezvous;
-mod resolving;
-mod room;
-mod select;
-mod selected;
-mod served;
-mod server;
-mod statistics;
+mod session;
 mod step;
 mod subscriber;
-mod truth;
-mod variable;
-mod view;
-mod weighing;
-mod workers;
-mod writer;
+mod value;
 
-pub use cohort::{Cohort, CohortError};
-pub use collectives::{CollectiveFailure, Collectives, GatherError, SharedCollectives};
-pub use derived::{DeployedModule, DerivationError, DerivedVariable};
-pub use element::Element;
-pub use error::{BeginError, CloseError, Misuse, OpenError, PutError, ReadError};
-pub use events::EventQueue;
-pub use finding::{FindError, FoundStream, NoProvider};
+pub use asynchronous::arrays::{Append, Arrays};
+pub use asynchronous::events::EventQueue;
+pub use asynchronous::fetch::{AsyncFetch, Fetched};
+pub use data::owner::room::limit_process_bytes;
+pub use error::cohort::CohortError;
+pub use error::derivation::DerivationError;
+pub use error::gather::{CollectiveFailure, GatherError};
+pub use error::limit::LimitError;
+pub use error::misfit::Misfit;
+pub use error::misuse::Misuse;
+pub use error::record::RecordProblem;
+pub use error::record_block::RecordBlockError;
+pub use error::transform::TransformProblem;
+pub use error::{BeginError, CloseError, OpenError, PutError, ReadError};
 pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
 pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
 pub use fp_proto::message::NoTable;
 pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 pub use fp_transform::{
-    Array, CallError, Cost, DataType, DeployLimits, DeployPolicy, Derivation, ModuleHash, Native,
-    NativeElement, NativeError, ParseModuleHashError, PathError, Placement, PolicyRefusal, PoolError,
-    RegisterError, TransformOptions, TransformPath, Transforms, record_array,
+    Array, CallError, CohortSide, Cost, DataType, DeployLimits, DeployPolicy, Derivation, ModuleHash, Native,
+    NativeElement, NativeError, ParseModuleHashError, PathError, PolicyRefusal, PoolError, RegisterError,
+    TransformOptions, TransformPath, Transforms, record_array,
 };
 pub use fp_transport::{
     Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy, VerbsDevice,
@@ -81,21 +70,31 @@ pub use fp_types::{
     Region, Selection, SelectionError, SelectionExpression, Shape, Slice, StepId, StridedRegion,
     SubscriptionId, VariableDef,
 };
-pub use futures::{Append, Arrays, AsyncFetch, Fetched};
-pub use options::{LinkOptions, PublisherOptions, SubscriberOptions};
-pub use placing::PlacedVariable;
+pub use options::derived_variable::DerivedVariable;
+pub use options::link::LinkOptions;
+pub use options::module::DeployedModule;
+pub use options::publisher::PublisherOptions;
+pub use options::subscriber::SubscriberOptions;
+pub use options::transformed_variable::TransformedVariable;
+pub use options::wanted_type::WantedType;
 pub use publisher::Publisher;
-pub use records::{
-    Fit, Misfit, Provided, RecordBlock, RecordBlockError, RecordProblem, RecordSet, TransformProblem,
-    TransformedVariable, WantedType,
-};
-pub use registered::{Fillable, Registered, RegisteredPart};
+pub use publisher::step_writer::{Loan, StepWriter};
+pub use records::block::RecordBlock;
+pub use records::fit::{Fit, Provided};
+pub use records::set::RecordSet;
 pub use rendezvous::Rendezvous;
-pub use room::{LimitError, limit_process_bytes};
-pub use select::Select;
-pub use statistics::Statistics;
-pub use step::{Fetch, StepReader, VariableInfo};
+pub use session::sides::PlacedVariable;
+pub use step::StepReader;
+pub use step::fetch::Fetch;
+pub use step::held::VariableInfo;
+pub use subscriber::find::{FindError, FoundStream, NoProvider};
 pub use subscriber::{NextStep, Subscriber};
-pub use variable::{Variable, VariableError};
-pub use view::View;
-pub use writer::{Loan, StepWriter};
+pub use value::cohort::Cohort;
+pub use value::collectives::{Collectives, SharedCollectives};
+pub use value::counters::Statistics;
+pub use value::element::Element;
+pub use value::fill_target::{Fillable, Registered, RegisteredPart};
+pub use value::log::start_log;
+pub use value::select::Select;
+pub use value::variable::{Variable, VariableError};
+pub use value::view::View;

@@ -1,5 +1,7 @@
-//! Deadlines of tasks, in a process of their own: where other streams keep the background thread awake, one that sleeps
-//! through a deadline would not be noticed.
+//! Deadlines of tasks.
+//!
+//! A binary of its own: where other streams keep the background thread awake, nobody would notice that it sleeps
+//! through a deadline.
 mod support;
 
 use fp_core::NextStep;

@@ -1,5 +1,7 @@
-//! Deployed code in streams: whose modules a publisher runs, that they give what they should, and that those which do
-//! what they should not harm nobody else.
+//! Deployed code in streams: whose modules a publisher runs, that these give what they should, and that the others harm
+//! nobody else.
+//!
+//! A binary of its own: `make test` builds it again with the feature `wasm`, and nothing else of this crate's tests.
 
 mod support;
 
@@ -57,7 +59,8 @@ fn why(step: &StepReader, variable: &str) -> String {
     }
 }
 
-/// One step of a publisher with these options, and what a subscriber is told that hands over bytes which are no module.
+/// One step of a publisher with these options. Gives what a subscriber is told that hands over bytes which are no
+/// module.
 fn refusal(options: impl Fn(PublisherOptions) -> PublisherOptions, kind: TransportKind) -> String {
     let place = Place::new();
     let mut publisher = open(options(place.publisher_options()));
@@ -111,7 +114,7 @@ fn without_the_feature_no_code_is_run() {
 #[cfg(feature = "wasm")]
 mod wasm {
     use super::*;
-    use fp_core::{DeployLimits, Placement};
+    use fp_core::{CohortSide, DeployLimits};
     use std::time::Duration;
     use support::eventually;
 
@@ -123,7 +126,7 @@ mod wasm {
         text(include_str!("../../fp-transform/guest/sum_of_squares.wat"))
     }
 
-    /// A guest that has room from 1024 on, with a transform of that body.
+    /// A guest that gives room from 1024 on, with a transform of that body.
     fn guest(body: &str) -> Vec<u8> {
         text(&format!(
             r#"(module (memory (export "memory") 2)
@@ -185,10 +188,10 @@ mod wasm {
         let place = Place::new();
         let mut publisher = open(same_user(&place));
         let options = place.over(TransportKind::Shm).with_module("add", add()).expect("a module");
-        let options = options.with_derivation_at("it", "a, b | module(add)", Placement::Subscriber);
+        let options = options.with_derivation_at("it", "a, b | module(add)", CohortSide::Subscriber);
         let mut subscriber = attach(options.expect("a derivation"));
         for (moves, placement) in
-            (1..).zip([Placement::Publisher, Placement::Subscriber, Placement::Publisher])
+            (1..).zip([CohortSide::Publisher, CohortSide::Subscriber, CohortSide::Publisher])
         {
             let before = publish(&mut publisher);
             subscriber.place("it", placement).expect("asked");
@@ -229,7 +232,7 @@ mod wasm {
         let mut publisher = place.publisher();
         let module = sum_of_squares();
         let options = place.over(TransportKind::Tcp).with_module("m", module).expect("a module");
-        let here = Placement::Subscriber;
+        let here = CohortSide::Subscriber;
         let options =
             options.with_derivation_at("squares", "a | module(m, f64, 1)", here).expect("a derivation");
         let mut subscriber = attach(options);

@@ -1,4 +1,6 @@
-//! What a process does that waits inside a call, in a process of its own: its background thread is looked at.
+//! What a process does that waits inside a call.
+//!
+//! A binary of its own, as the sleeps of the process's one background thread are counted.
 mod support;
 
 use fp_core::{NextStep, Publisher};
@@ -20,7 +22,8 @@ fn sleeps(name: &str) -> u64 {
     statuses.filter_map(of_thread).sum()
 }
 
-/// Waits in a call for so long; somebody comes meanwhile, so that the background thread hears of it and leaves it to us.
+/// Waits in a call for so long. Somebody comes meanwhile, so that the background thread hears of it and leaves it to
+/// us.
 fn wait_in_company(place: &Place, publisher: &Publisher, timeout: Duration) {
     std::thread::scope(|scope| {
         scope.spawn(|| drop(place.subscriber()));

@@ -1,4 +1,6 @@
-//! The bound of bytes that all streams of a process share. A binary of its own, as the bound is the process's.
+//! The bound of bytes that all streams of a process share.
+//!
+//! A binary of its own, as the bound is the process's.
 
 mod support;
 

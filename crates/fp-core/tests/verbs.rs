@@ -1,7 +1,8 @@
 //! Streams over verbs: contents and copies of several cohorts, within one process, between processes, and between two
-//! machines (`FLEXPATH_TEST_ROLE`, see `verbs/far.rs`). It needs an RDMA device and
-//! has a main of its own, so that without one it says `skipped` and passes nothing. `FLEXPATH_REQUIRE_VERBS=1` makes that
-//! an error.
+//! machines (`FLEXPATH_TEST_ROLE`, see `verbs/far.rs`).
+//!
+//! A binary of its own: it needs an RDMA device, and has a main that says `skipped` without one and passes nothing.
+//! `FLEXPATH_REQUIRE_VERBS=1` makes that an error.
 
 #[path = "verbs/bench.rs"]
 mod bench;
@@ -70,7 +71,7 @@ enum Taking {
     Get,
     /// The caller's array, under a guard.
     Registered,
-    /// A view, of which the one before is still there.
+    /// A view, while the one before is still there.
     View,
 }
 
@@ -91,7 +92,7 @@ fn publish(options: PublisherOptions, rank: u32, subscribers: u32) -> Statistics
     let mut warm = None;
     for step in 0..STEPS {
         put(&mut publisher, region);
-        // What was live as this one began, all subscribers had taken up to the one that is a queue limit behind.
+        // All subscribers had taken what was live as this one began, up to the step that is a queue limit behind.
         if step == WARM + u64::from(LIMIT_STEPS) {
             warm = Some(publisher.statistics().registrations);
         }
@@ -205,7 +206,8 @@ fn two_publishers_to_five_subscribers() {
     for publisher in publishers {
         let statistics = publisher.join().expect("no panic");
         println!("publisher: {statistics:?}");
-        // The narrow columns alone are copied by a processor here; the last of them may be asked for after this was read.
+        // The narrow columns alone are copied by a processor here. The last of them may be asked for after this was
+        // read.
         let narrow = STEPS * ROWS / 2 * 3 * 8;
         assert_eq!((statistics.put_copied_bytes, statistics.shared_copied_bytes), (0, 0));
         assert!(statistics.gathered_bytes <= narrow, "what is READ is not copied");

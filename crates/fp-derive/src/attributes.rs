@@ -19,7 +19,7 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Reads the attributes of something of which `allowed` can be said.
+    /// Reads the attributes of something that `allowed` can be said of.
     pub(crate) fn read(attributes: &[Attribute], allowed: &[&str]) -> syn::Result<Self> {
         let mut found = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("record")) {

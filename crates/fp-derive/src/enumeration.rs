@@ -29,8 +29,8 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
     let (put, take) = (put(&home, &dtype, &variants), take(&home, &name, &variants));
     Ok(quote! {
         impl #home::record::ElementValue for #ident {
-            fn element() -> #home::record::Element {
-                #home::record::Element::Enum(
+            fn element() -> #home::record::FieldElement {
+                #home::record::FieldElement::Enum(
                     #home::record::EnumType::new(#name, #home::Dtype::#dtype)
                         #(.variant(#names, Self::#variants as i64))*
                 )
@@ -64,12 +64,12 @@ fn take(home: &TokenStream, name: &str, variants: &[&Ident]) -> TokenStream {
     quote! {
         fn take_element(
             value: #home::record::Value<'_>,
-        ) -> ::core::result::Result<Self, #home::record::ReadError> {
+        ) -> ::core::result::Result<Self, #home::record::RecordReadError> {
             match value.as_integer().unwrap_or(i128::MAX) {
                 #(number if number == Self::#variants as i64 as i128 => {
                     ::core::result::Result::Ok(Self::#variants)
                 })*
-                number => ::core::result::Result::Err(#home::record::ReadError::UnknownName {
+                number => ::core::result::Result::Err(#home::record::RecordReadError::UnknownName {
                     names: ::std::string::String::from(#name),
                     number,
                 }),

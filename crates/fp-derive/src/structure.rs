@@ -75,7 +75,7 @@ fn codec(home: &TokenStream, idents: &[&Ident]) -> TokenStream {
 
         fn take_fields(
             from: &#home::record::RecordRef<'_>,
-        ) -> ::core::result::Result<Self, #home::record::ReadError> {
+        ) -> ::core::result::Result<Self, #home::record::RecordReadError> {
             ::core::result::Result::Ok(Self { #(#idents: from.take(#indices)?),* })
         }
     }

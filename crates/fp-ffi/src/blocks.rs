@@ -3,10 +3,10 @@
 
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::find;
-use crate::raw::{check_place, give, room, text};
-use crate::selection::{SelectionStruct, select};
+use crate::raw::{as_len, check_place, give, room, text};
+use crate::selection::{SelectionStruct, padded, select};
 use crate::step::Step;
-use fp_core::{BlockId, Dims, Region, Select};
+use fp_core::{BlockId, Region, Select};
 use std::ffi::c_char;
 
 /// A block: what one rank put of one variable in one step.
@@ -27,13 +27,6 @@ pub struct BlockStruct {
     pub count: [u64; 8],
 }
 
-/// Coordinates as C has them: zeros after the last dimension.
-fn padded(dims: &Dims) -> [u64; 8] {
-    let mut all = [0; 8];
-    all.iter_mut().zip(dims.iter()).for_each(|(to, at)| *to = *at);
-    all
-}
-
 fn for_c((id, region): &(BlockId, Region)) -> BlockStruct {
     BlockStruct {
         rank: id.rank.0,
@@ -45,9 +38,9 @@ fn for_c((id, region): &(BlockId, Region)) -> BlockStruct {
     }
 }
 
-/// Writes the first `capacity` blocks of a variable to `blocks`, by rank and then in the order of its puts, and how many
-/// there are in all to `count`: call it with 0 and null first, or with room for as many as there may be. The publisher
-/// is asked once for each step and variable, for at most `FetchTimeoutSecs`. Any thread.
+/// Writes the first `capacity` blocks of a variable to `blocks`, by rank and then in the order of its puts. Writes how
+/// many there are in all to `count`. Call it with 0 and null first, or with room for as many as there may be. The
+/// publisher is asked once for each step and variable, for at most `FetchTimeoutSecs`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_blocks(
     step: *mut Step,
@@ -60,11 +53,10 @@ pub extern "C" fn flexpath_step_blocks(
         check_place(count, "count")?;
         let found = find(step)?;
         let known = found.blocks(text(variable, "variable")?)?;
-        let len = usize::try_from(capacity).unwrap_or(usize::MAX).min(known.len());
+        let len = as_len(capacity).min(known.len());
         let to = room(blocks, len, "blocks")?;
         to.iter_mut().zip(known.iter()).for_each(|(to, block)| *to = for_c(block));
-        give(count, known.len() as u64, "count")?;
-        Ok(Status::Ok)
+        give(count, known.len() as u64, "count")
     })
 }
 
@@ -80,9 +72,9 @@ fn tell_shape(
     Ok::<_, Failure>(Status::Ok)
 }
 
-/// Writes the shape of the array that a get of this selection (null: everything) gives: its number of dimensions to
-/// `ndims`, and to `shape`, of 8 numbers, the extent in each. The publisher may be asked, for at most
-/// `FetchTimeoutSecs`. Any thread.
+/// Writes the shape of the array that a get of this selection (null: everything) gives. The number of its dimensions
+/// goes to `ndims`, the extent in each to `shape`, which has room for 8 numbers. The publisher may be asked, for at
+/// most `FetchTimeoutSecs`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_selected_shape(
     step: *mut Step,

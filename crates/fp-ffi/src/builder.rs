@@ -5,12 +5,12 @@ use crate::elements::dtype;
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::publisher::{Publisher, with_step};
-use crate::put::region;
-use crate::raw::{check_place, give, text, texts, values};
-use crate::records::{no_block, put_block};
+use crate::raw::{as_len, check_place, give, text, texts, values};
+use crate::records_as_structs::put_block;
+use crate::region::region;
 use crate::rows::{Cell, Numbers, Row, put_row, reserved, room};
 use crate::schema::{Built, Schema, built};
-use crate::structs::not_plain;
+use crate::struct_layout::not_plain;
 use crate::variable::{Variable, variable as of_handle};
 use fp_core::RecordBlock;
 use fp_core::record::{Field, encode_with};
@@ -57,17 +57,17 @@ impl Builder {
         let bytes = encode_with(schema, rows.len(), |index, to| {
             rows.get(index).map_or(Ok(()), |row| put_row(schema.record(), row, to))
         });
-        Ok((rows.len(), bytes.map_err(|error| Failure::misuse(error.to_string()))?))
+        Ok((rows.len(), bytes.map_err(Failure::misused)?))
     }
 
     fn block(&self) -> Result<RecordBlock, Failure> {
         let (count, bytes) = self.encode()?;
-        RecordBlock::encoded(&self.built.schema, count, bytes).map_err(|error| no_block(&error))
+        RecordBlock::encoded(&self.built.schema, count, bytes).map_err(Failure::misused)
     }
 }
 
-/// Makes `count` records of a type, of which nothing is set: numbers are 0, texts and lists empty, optional fields absent.
-/// To be freed by `flexpath_builder_free`. Any thread.
+/// Makes `count` records of a type with nothing set: numbers are 0, texts and lists empty, optional fields absent. To
+/// be freed by `flexpath_builder_free`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_builder_create(
     schema: *const Schema,
@@ -76,9 +76,8 @@ pub extern "C" fn flexpath_builder_create(
 ) -> Status {
     guard(|| {
         check_place(builder, "builder")?;
-        let made = Builder::of(&built(schema)?, usize::try_from(count).unwrap_or(usize::MAX))?;
-        give(builder, hold(made), "builder")?;
-        Ok(Status::Ok)
+        let made = Builder::of(&built(schema)?, as_len(count))?;
+        give(builder, hold(made), "builder")
     })
 }
 
@@ -94,17 +93,16 @@ fn change(
         return Err(Failure::misuse("the builder has structs: resize it before fields are set"));
     };
     let count = rows.len();
-    let row = usize::try_from(index).ok().and_then(|index| rows.get_mut(index));
-    let row = row.ok_or_else(|| Failure::misuse(format!("record {index} of {count}: they count from 0")))?;
+    let row = rows.get_mut(as_len(index)).ok_or_else(|| Failure::beyond("record", index, count))?;
     let (cell, field) = row.follow(found.built.schema.record(), path)?;
     run(cell, field)?;
     Ok(Status::Ok)
 }
 
-/// Sets all `len` numbers of a field of the record at `index` (from 0): one, as many as an array has, or however many for a
-/// list, whose length field need not be set. `path` is the field's name; in a nested record with a dot, in a list of records
-/// with an index: `cell.corner[3].x`. `code` is the type of the elements; the field's own must hold all its values. Opaque
-/// bytes are set as `FLEXPATH_DTYPE_U8`. Any thread.
+/// Sets all `len` numbers of a field of the record at `index` (from 0). `len` is one, as many as an array has, or
+/// however many for a list. The length field of a list need not be set. `path` is the field's name; in a nested record
+/// with a dot, in a list of records with an index: `cell.corner[3].x`. `code` is the type of the elements; the field's
+/// own must hold all its values. Opaque bytes are set as `FLEXPATH_DTYPE_U8`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_builder_set(
     builder: *mut Builder,
@@ -117,7 +115,7 @@ pub extern "C" fn flexpath_builder_set(
     guard(|| {
         let dtype = dtype(code)?;
         let size = dtype.size_bytes().ok_or_else(|| crate::elements::unusable(dtype))?;
-        let len_bytes = usize::try_from(len).unwrap_or(usize::MAX).saturating_mul(size);
+        let len_bytes = as_len(len).saturating_mul(size);
         let bytes = values(elements.cast::<u8>(), len_bytes, "elements")?;
         change(builder, index, path, |cell, field| cell.set_numbers(field, Numbers { dtype, bytes }))
     })
@@ -161,17 +159,17 @@ pub extern "C" fn flexpath_builder_set_len(
     len: u64,
 ) -> Status {
     guard(|| {
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let len = as_len(len);
         change(builder, index, path, |cell, field| cell.set_len(field, len))
     })
 }
 
-/// Has a builder make `count` records, of which nothing is set. Any thread.
+/// Has a builder make `count` records with nothing set. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_builder_resize(builder: *mut Builder, count: u64) -> Status {
     guard(|| {
         let found = find(builder)?;
-        *found.content() = Content::Rows(room(usize::try_from(count).unwrap_or(usize::MAX))?);
+        *found.content() = Content::Rows(room(as_len(count))?);
         Ok(Status::Ok)
     })
 }
@@ -187,15 +185,15 @@ pub extern "C" fn flexpath_builder_set_structs(
     guard(|| {
         let found = find(builder)?;
         let layout = found.built.layout.as_deref().ok_or_else(|| not_plain(&found.built.schema))?;
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let count = as_len(count);
         let bytes = values(structs.cast::<u8>(), layout.len_bytes(count), "structs")?;
         *found.content() = Content::Records(count, layout.gather(bytes));
         Ok(Status::Ok)
     })
 }
 
-/// Puts a copy of the records of a builder, which stays as it is, into the step that is open: as many as `count` makes.
-/// Start and count as in `flexpath_publisher_put`. Any thread.
+/// Puts a copy of the records of a builder into the step that is open: as many as `count` makes. The builder stays as
+/// it is. Start and count as in `flexpath_publisher_put`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_put_built(
     publisher: *mut Publisher,

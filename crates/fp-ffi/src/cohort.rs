@@ -55,12 +55,12 @@ pub(crate) fn or_decline<T>(options: *const Options, needed: Result<T, Failure>)
     needed
 }
 
-/// Says that this process is `rank` of the `size` ranks that open the stream together, and gives the launcher's
-/// collectives over just these ranks: they find one another by them alone. Each open calls `allgather` once and then
-/// `barrier` once, with `context`, on the thread that calls open and before open returns: also where this rank cannot
+/// Says that this process is `rank` of the `size` ranks that open the stream together. Gives the launcher's collectives
+/// over just these ranks: they find one another by them alone. Each open calls `allgather` once and then `barrier`
+/// once, with `context`, on the thread that calls open and before open returns. It does so too where this rank cannot
 /// open, so that the others learn why. Neither is called at any other time. They must not throw or jump out, and
-/// `context` must stay valid until the last open with these options has returned. `flexpath_mpi.h` does this for an
-/// MPI communicator. Any thread.
+/// `context` must stay valid until the last open with these options has returned. `flexpath_mpi.h` does this for an MPI
+/// communicator. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_set_cohort_collectives(
     options: *mut Options,
@@ -71,7 +71,7 @@ pub extern "C" fn flexpath_options_set_cohort_collectives(
     context: *mut c_void,
 ) -> Status {
     guard(|| {
-        let cohort = Cohort::of(rank, size).map_err(|error| Failure::misuse(error.to_string()))?;
+        let cohort = Cohort::of(rank, size).map_err(Failure::misused)?;
         let missing = |what| Failure::new(Status::BadPointer, format!("{what} is null"));
         let allgather = allgather.ok_or_else(|| missing("allgather"))?;
         let barrier = barrier.ok_or_else(|| missing("barrier"))?;

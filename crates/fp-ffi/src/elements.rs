@@ -52,7 +52,7 @@ pub enum KindCode {
     Scalar = 0,
     /// one value of each rank
     LocalScalar = 1,
-    /// one array, of which each rank puts regions
+    /// one array; each rank puts regions of it
     GlobalArray = 2,
     /// each block is an array of its own
     LocalArray = 3,
@@ -60,7 +60,7 @@ pub enum KindCode {
     JoinedArray = 4,
 }
 
-/// In which order elements lie in the memory of a block.
+/// The order in which elements lie in the memory of a block.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug)]
 pub enum OrderCode {

@@ -1,11 +1,11 @@
 //! What happens on a stream, as values that can be waited for.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::c_text::keep;
 use crate::failure::{Status, guard};
 use crate::publisher::{self, Publisher, with_core};
 use crate::raw::{check_place, give, wait};
 use crate::subscriber::{self, Subscriber};
-use crate::texts::keep;
 use fp_core::{Event, EventQueue, Rank, StepId};
 use std::ffi::c_char;
 
@@ -95,13 +95,12 @@ fn next(
         step: step.map_or(u64::MAX, |step| step.0),
         text: keep(&event.to_string()),
     };
-    give(place, told, "event")?;
-    Ok(Status::Ok)
+    give(place, told, "event")
 }
 
 /// Waits at most `timeout_ms` milliseconds (0: only looks) for something to happen on the stream and writes it to
-/// `event`; `FLEXPATH_STATUS_NOT_YET` where nothing did. Every event is told once, in order; of those that nobody
-/// takes the last 1024 are kept. Any thread, and holds up no other call on the publisher.
+/// `event`. Returns `FLEXPATH_STATUS_NOT_YET` where nothing did. Every event is told once, in order. The last 1024
+/// events that nobody takes are kept. Any thread, and holds up no other call on the publisher.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_next_event(
     publisher: *mut Publisher,
@@ -128,7 +127,7 @@ pub extern "C" fn flexpath_subscriber_next_event(
 }
 
 /// Waits at most `timeout_ms` milliseconds until there are `count` subscriptions, and writes how many there are to
-/// `present` unless that is null. `FLEXPATH_STATUS_NOT_YET` where there are fewer. Any thread.
+/// `present` unless that is null. Returns `FLEXPATH_STATUS_NOT_YET` where there are fewer. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_wait_for_subscribers(
     publisher: *mut Publisher,

@@ -1,15 +1,17 @@
 //! Status codes, the text of the last failure, and the guard around every function.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::c_text::clean;
 use fp_core::{
     BeginError, CloseError, Misuse, OpenError, PutError, ReadError, RecordProblem, VariableError, own_pid,
 };
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a function returns: 0 done, above 0 a value that is no failure, below 0 a failure, of which
-/// `flexpath_last_error` has the text.
+/// What a function returns: 0 done, above 0 a value that is no failure, below 0 a failure. `flexpath_last_error` has
+/// the text of a failure.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -73,6 +75,16 @@ impl Failure {
 
     pub(crate) fn misuse(text: impl Into<String>) -> Self {
         Self::new(Status::Misuse, text)
+    }
+
+    /// An index of one of so many that there are.
+    pub(crate) fn beyond(what: &str, index: u64, count: usize) -> Self {
+        Self::misuse(format!("{what} {index} of {count}: they count from 0"))
+    }
+
+    /// An error that says which rule was broken.
+    pub(crate) fn misused(error: impl Display) -> Self {
+        Self::misuse(error.to_string())
     }
 }
 
@@ -159,9 +171,8 @@ thread_local! {
 
 /// Keeps the text of a failure for this thread.
 pub(crate) fn remember(failure: Failure) -> Status {
-    let text = CString::new(failure.text.replace('\0', " ")).unwrap_or_default();
     // A thread that is ending has no place for it any more.
-    let _ = LAST.try_with(|last| last.replace(text));
+    let _ = LAST.try_with(|last| last.replace(clean(&failure.text)));
     failure.status
 }
 

@@ -42,7 +42,8 @@ impl Hasher for Spread {
 
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(RwLock::default);
 
-/// Numbers are odd, so none is an aligned address, and are never given again.
+/// Numbers are odd, so none is an aligned address, and none is given twice. Pointers to boxes would save the look-up,
+/// and crash when they are wrong.
 fn number(issued: usize) -> usize {
     (issued << 1) | 1
 }
@@ -65,7 +66,7 @@ pub(crate) fn find<T: Handle>(handle: *const T) -> Result<Arc<T>, Failure> {
     of_kind(entry, handle.addr(), issued)
 }
 
-/// What a handle stands for, and the handle is no more. Of two threads that close the same handle one is late.
+/// What a handle stands for, and the handle is no more. Where two threads close the same handle, one is late and fails.
 pub(crate) fn take<T: Handle>(handle: *const T) -> Result<Arc<T>, Failure> {
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
     let entry = match table.entries.entry(handle.addr()) {

@@ -1,4 +1,4 @@
-//! Options by name: those that users of SST know, where the meaning is the same, and our own.
+//! Options by name. They have the names that users of SST know, where the meaning is the same, and names of our own.
 
 use fp_core::{
     Contact, DeployLimits, DeployPolicy, LinkOptions, ModuleHash, OnLoss, PublisherOptions, QueuePolicy,

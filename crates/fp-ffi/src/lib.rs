@@ -1,23 +1,26 @@
 //! The C interface of Flexpath: what `include/flexpath.h` declares.
 //!
-//! A handle that C holds is a number in the shape of a pointer: it is looked up in a table and never followed, so a
+//! A handle that C holds is a number in the shape of a pointer. It is looked up in a table and never followed, so a
 //! wrong or closed one is an error and no crash. Every function runs inside one guard that no panic passes. Each
 //! returns a [`Status`]; the text of the last failure is kept for each thread.
 //!
-//! The modules are private: C alone can call the functions, and what their comments demand of pointers (valid for
-//! what is read or written through them) is C's to keep.
+//! The modules are private, as C alone can call the functions. What their comments demand of pointers (valid for what
+//! is read or written through them) is C's to keep.
 
 #[cfg(not(panic = "unwind"))]
 compile_error!("the guard against panics needs panic = \"unwind\"");
 
+mod attribute_value;
 mod attributes;
 mod blocks;
 mod builder;
+mod c_text;
 mod cohort;
 mod elements;
 mod events;
+mod external;
 mod failure;
-mod getting;
+mod get;
 mod handles;
 mod keys;
 mod options;
@@ -26,7 +29,9 @@ mod publisher;
 mod put;
 mod raw;
 mod record_set;
-mod records;
+mod record_variables;
+mod records_as_structs;
+mod region;
 mod rows;
 mod scalars;
 mod schema;
@@ -34,14 +39,14 @@ mod schema_text;
 mod selection;
 mod statistics;
 mod step;
-mod structs;
+mod struct_layout;
 mod subscriber;
 mod texts;
 mod transforms;
 mod variable;
 mod view;
 
-pub use attributes::{AttributeCode, AttributeStruct};
+pub use attribute_value::{AttributeCode, AttributeStruct};
 pub use blocks::BlockStruct;
 pub use cohort::{Allgather, Barrier};
 pub use elements::{DtypeCode, KindCode, OrderCode};

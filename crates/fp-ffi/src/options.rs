@@ -1,12 +1,13 @@
-//! Options of publishers and subscribers.
+//! Options of publishers and subscribers. They are set by name and not in a struct, so that a new one breaks no
+//! program.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::{KEYS, Key, Role, Settings};
-use crate::raw::{check_place, give, text, values};
+use crate::raw::{as_len, check_place, give, text, values};
 use crate::selection::{SelectionStruct, selection};
-use fp_core::{Cohort, DerivationError, LinkOptions, Placement, SubscriberOptions, Transforms};
+use fp_core::{Cohort, CohortSide, DerivationError, LinkOptions, SubscriberOptions, Transforms};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
@@ -94,12 +95,11 @@ fn key(name: &str) -> Result<&'static Key, Failure> {
 pub extern "C" fn flexpath_options_create(options: *mut *mut Options) -> Status {
     guard(|| {
         check_place(options, "options")?;
-        give(options, hold(Options { state: Mutex::default() }), "options")?;
-        Ok(Status::Ok)
+        give(options, hold(Options { state: Mutex::default() }), "options")
     })
 }
 
-/// Sets an option by name and value. A name that is none fails, and the text lists all. Any thread.
+/// Sets an option by name and value. An unknown name fails, and the text lists all names. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_set(
     options: *mut Options,
@@ -122,7 +122,7 @@ pub extern "C" fn flexpath_options_set(
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_set_cohort(options: *mut Options, rank: u32, size: u32) -> Status {
     guard(|| {
-        let cohort = Cohort::of(rank, size).map_err(|error| Failure::misuse(error.to_string()))?;
+        let cohort = Cohort::of(rank, size).map_err(Failure::misused)?;
         change(options, |state| Ok(state.searched(cohort)))
     })
 }
@@ -132,13 +132,13 @@ pub extern "C" fn flexpath_options_set_cohort(options: *mut Options, rank: u32, 
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_set_cohort_from_environment(options: *mut Options) -> Status {
     guard(|| {
-        let cohort = Cohort::from_environment().map_err(|error| Failure::misuse(error.to_string()))?;
+        let cohort = Cohort::from_environment().map_err(Failure::misused)?;
         change(options, |state| Ok(state.searched(cohort)))
     })
 }
 
-/// Adds a standing selection of a subscriber: what of a variable it will read in every step (in which
-/// order, each get says). Any thread.
+/// Adds a standing selection of a subscriber: the part of a variable that it will read in every step. Each get says in
+/// which order. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_selection(
     options: *mut Options,
@@ -166,22 +166,22 @@ pub enum PlacementCode {
     FewerBytes = 2,
 }
 
-pub(crate) fn placed(code: i32) -> Result<Placement, Failure> {
+pub(crate) fn placed(code: i32) -> Result<CohortSide, Failure> {
     match code {
-        0 => Ok(Placement::Publisher),
-        1 => Ok(Placement::Subscriber),
-        2 => Ok(Placement::FewerBytes),
+        0 => Ok(CohortSide::Publisher),
+        1 => Ok(CohortSide::Subscriber),
+        2 => Ok(CohortSide::FewerBytes),
         _ => {
             Err(Failure::misuse(format!("{code} is no placement: 0 publisher, 1 subscriber, 2 fewer bytes")))
         }
     }
 }
 
-/// Has a variable derived for a subscriber, which reads it by `name` as any variable of the stream. `derivation` says of
-/// what and how, as `vx, vy | magnitude` (docs/transforms.md); one that cannot be read fails with `FLEXPATH_STATUS_BAD_OPTION`,
-/// and the text says at which place. `placement` is one of `flexpath_placement`. Published variables are then sent besides
-/// only if the option `Variables` names them. What does not fit the variables as they are published fails as it is read, with
-/// `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
+/// Has a variable derived for a subscriber, which reads it by `name` as any variable of the stream. `derivation` says
+/// from what and how, as `vx, vy | magnitude` (docs/transforms.md). One that cannot be read fails with
+/// `FLEXPATH_STATUS_BAD_OPTION`, and the text says at which place. `placement` is one of `flexpath_placement`.
+/// Published variables are then sent besides only if the option `Variables` names them. A derivation that does not fit
+/// the published variables fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_derivation(
     options: *mut Options,
@@ -212,11 +212,12 @@ fn asked(
 }
 
 /// Has the records of `variable` go through a transform before a subscriber reads them by `name`, as any variable of
-/// records. `placement` is one of `flexpath_placement`: the publisher does it, if it has a transform of that name, so that
-/// only the result crosses the wire; or the subscriber, if `flexpath_options_set_transforms` gave it one of that name; or,
-/// where both have it, the publisher at first, and then whoever has fewer bytes cross, by what rank 0 of the subscriber
-/// measures. Results are the same. Published variables are then sent besides only if the option `Variables` names them.
-/// What cannot be fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
+/// records. `placement` is one of `flexpath_placement`. The publisher does it if it has a transform of that name, so
+/// that only the result crosses the wire. The subscriber does it if `flexpath_options_set_transforms` gave it one of
+/// that name. Where both have it, the publisher does it at first. After that it is done where fewer bytes cross, by
+/// what rank 0 of the subscriber measures. Results are the same. Published variables are then sent besides only if the
+/// option `Variables` names them. Records that cannot be transformed fail as they are read, with
+/// `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_transformed(
     options: *mut Options,
@@ -235,10 +236,10 @@ pub extern "C" fn flexpath_options_add_transformed(
 }
 
 /// Names a WebAssembly module of `len` bytes, which are copied, for derivations that are added after it and run it, as
-/// `vx | module(name)` (docs/transforms.md). It goes to the publisher with the subscription and is run there, if the
-/// publisher was built with the feature `wasm` and allows it by its option `DeployPolicy`: otherwise what is derived by it
-/// fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` this library
-/// runs it, if it was built with that feature. Any thread.
+/// `vx | module(name)` (docs/transforms.md). It goes to the publisher with the subscription. It is run there if the
+/// publisher was built with the feature `wasm` and allows it by its option `DeployPolicy`. Otherwise what is derived by
+/// it fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` this
+/// library runs it, if it was built with that feature. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_module(
     options: *mut Options,
@@ -248,7 +249,7 @@ pub extern "C" fn flexpath_options_add_module(
 ) -> Status {
     guard(|| {
         let name = text(name, "name")?;
-        let module = values(module, usize::try_from(len).unwrap_or(usize::MAX), "module")?;
+        let module = values(module, as_len(len), "module")?;
         asked(options, (name, "a module"), |chosen| chosen.with_module(name, module))
     })
 }

@@ -1,11 +1,11 @@
 //! What types a stream provides.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::c_text::clean;
 use crate::failure::{Status, guard};
-use crate::raw::{give, room};
+use crate::raw::{as_len, give, room};
 use crate::schema::{Schema, built};
 use crate::subscriber::{Subscriber, with_core};
-use crate::texts::clean;
 use fp_core::{Fit, Provided};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -55,11 +55,11 @@ fn keep(all: &[Provided]) -> Vec<ProvidedStruct> {
     }
 }
 
-/// Finds the variables of the stream that provide records of a type, those that fit best first: writes how many there are
-/// to `count`, and the first `capacity` of them to `provided`. Their texts are valid until the next call of this function on
-/// this thread. Waits until the first step is here, at most `OpenTimeoutSecs`; that step is still the next one. Where no
-/// variable provides it `FLEXPATH_STATUS_INCOMPATIBLE`, and the text says of each, field by field, why not;
-/// `FLEXPATH_STATUS_END_OF_STREAM` where no step came that could say. Any thread.
+/// Finds the variables of the stream that provide records of a type, those that fit best first. Writes how many there
+/// are to `count`, and the first `capacity` of them to `provided`. Their texts are valid until the next call of this
+/// function on this thread. Waits until the first step is here, at most `OpenTimeoutSecs`; that step is still the next
+/// one. Returns `FLEXPATH_STATUS_INCOMPATIBLE` where no variable provides the type; the text says of each, field by
+/// field, why not. Returns `FLEXPATH_STATUS_END_OF_STREAM` where no step came that could say. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_of(
     subscriber: *mut Subscriber,
@@ -70,10 +70,9 @@ pub extern "C" fn flexpath_subscriber_of(
 ) -> Status {
     guard(|| {
         let wanted = built(schema)?.schema;
-        let places = room(provided, usize::try_from(capacity).unwrap_or(usize::MAX), "provided")?;
+        let places = room(provided, as_len(capacity), "provided")?;
         let found = with_core(subscriber, |core, _| Ok(core.of_schema(&wanted)?))?;
         places.iter_mut().zip(keep(&found)).for_each(|(to, from)| *to = from);
-        give(count, found.len() as u64, "count")?;
-        Ok(Status::Ok)
+        give(count, found.len() as u64, "count")
     })
 }

@@ -52,9 +52,9 @@ pub(crate) fn events(handle: *const Publisher) -> Result<EventQueue, Failure> {
 }
 
 /// Runs something with the step that is open.
-pub(crate) fn with_step(
+pub(crate) fn with_step<T>(
     handle: *const Publisher,
-    run: impl FnOnce(&mut StepWriter) -> Result<(), Failure>,
+    run: impl FnOnce(&mut StepWriter) -> Result<T, Failure>,
 ) -> Outcome {
     with_core(handle, |_, step| run(step.as_mut().ok_or_else(no_step)?))?;
     Ok(Status::Ok)
@@ -80,8 +80,7 @@ pub extern "C" fn flexpath_publisher_open(
         let events = core.event_queue();
         let state = Mutex::new(State { step: None, core: Some(core) });
         let opened = Publisher { state, events, process: own_pid() };
-        give(publisher, hold(opened), "publisher")?;
-        Ok(Status::Ok)
+        give(publisher, hold(opened), "publisher")
     })
 }
 
@@ -140,12 +139,11 @@ pub extern "C" fn flexpath_publisher_is_wanted(
 pub extern "C" fn flexpath_publisher_has_subscribers(publisher: *mut Publisher, present: *mut i32) -> Status {
     guard(|| {
         let found = with_core(publisher, |core, _| Ok(core.has_subscribers()))?;
-        give(present, i32::from(found), "present")?;
-        Ok(Status::Ok)
+        give(present, i32::from(found), "present")
     })
 }
 
-/// Writes a counter, by its name, to `value`. A name that is none fails, and the text lists all. Any thread.
+/// Writes a counter, by its name, to `value`. An unknown name fails, and the text lists all names. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_statistic(
     publisher: *mut Publisher,
@@ -159,8 +157,7 @@ pub extern "C" fn flexpath_publisher_statistic(
             all.extend(of_queues(&core.queue_depth()));
             Ok(all)
         })?;
-        give(value, value_of(&counted, text(name, "name")?)?, "value")?;
-        Ok(Status::Ok)
+        give(value, value_of(&counted, text(name, "name")?)?, "value")
     })
 }
 
@@ -181,8 +178,8 @@ pub extern "C" fn flexpath_publisher_promise(
     })
 }
 
-/// Closes the stream: what was published is still delivered, at most as long as `CloseTimeoutSecs`. A step that is
-/// open is abandoned. The handle is no more, whatever this returns. Any thread.
+/// Closes the stream: what was published is still delivered, at most as long as `CloseTimeoutSecs`. A step that is open
+/// is abandoned. The handle is closed, whatever this returns. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_close(publisher: *mut Publisher) -> Status {
     guard(|| {

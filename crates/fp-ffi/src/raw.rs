@@ -1,7 +1,8 @@
 //! Pointers of C, checked as far as they can be, become Rust values here.
 #![allow(unsafe_code)] // that C passes valid pointers is what the header asks of it
 
-use crate::failure::{Failure, Status};
+use crate::c_text::keep;
+use crate::failure::{Failure, Outcome, Status, guard};
 use std::ffi::{CStr, c_char};
 use std::time::Duration;
 
@@ -20,6 +21,11 @@ fn check<T>(pointer: *const T, what: &str) -> Result<(), Failure> {
     }
 }
 
+/// A number of elements as Rust counts them. No memory holds as many as the largest.
+pub(crate) fn as_len(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
 /// A text that ends with a zero byte.
 pub(crate) fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str, Failure> {
     check(pointer, what)?;
@@ -34,7 +40,7 @@ pub(crate) fn texts<'a>(
     count: u64,
     what: &str,
 ) -> Result<Vec<&'a str>, Failure> {
-    let all = values(pointer, usize::try_from(count).unwrap_or(usize::MAX), what)?;
+    let all = values(pointer, as_len(count), what)?;
     all.iter().map(|&one| text(one, what)).collect()
 }
 
@@ -61,7 +67,7 @@ pub(crate) fn values<'a, T>(pointer: *const T, len: usize, what: &str) -> Result
 }
 
 /// Room for `len` values. Memory from the other side of the C interface has some value in every byte, whether C has
-/// written it or not: the compiler sees neither where it came from nor what happened to it.
+/// written it or not. The compiler sees neither where it came from nor what happened to it.
 pub(crate) fn room<'a, T>(pointer: *mut T, len: usize, what: &str) -> Result<&'a mut [T], Failure> {
     if len == 0 {
         return Ok(&mut []);
@@ -78,14 +84,22 @@ fn check_len<T>(len: usize, what: &str) -> Result<(), Failure> {
 }
 
 /// Writes a result where C wants it.
-pub(crate) fn give<T>(to: *mut T, value: T, what: &str) -> Result<(), Failure> {
+pub(crate) fn give<T>(to: *mut T, value: T, what: &str) -> Outcome {
     check(to, what)?;
     // SAFETY: not null, aligned; the header asks for a place for one value.
     unsafe { to.write(value) };
-    Ok(())
+    Ok(Status::Ok)
 }
 
 /// Whether a result can be written there: before anything is done that would be lost.
 pub(crate) fn check_place<T>(to: *mut T, what: &str) -> Result<(), Failure> {
     check(to, what)
+}
+
+/// Makes a text, keeps it for this thread, and writes where it is.
+pub(crate) fn give_text(to: *mut *const c_char, make: impl FnOnce() -> Result<String, Failure>) -> Status {
+    guard(|| {
+        check_place(to, "text")?;
+        give(to, keep(&make()?), "text")
+    })
 }

@@ -1,16 +1,16 @@
 //! Records of whatever type, as they were taken of a step: read field by field.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::c_text::keep;
 use crate::elements::{dtype, unusable};
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
-use crate::raw::{check_place, give, room, text};
+use crate::raw::{as_len, check_place, give, room, text};
 use crate::scalars::{Kind, of_bytes, of_value};
 use crate::schema::{Built, Schema, built};
 use crate::selection::{SelectionStruct, select};
 use crate::step::Step;
-use crate::structs::{Layout, not_plain};
-use crate::texts::keep;
+use crate::struct_layout::{Layout, not_plain};
 use fp_core::record::{ReadError, RecordSchema, Value};
 use fp_core::{AttributeValue, Dtype, RecordSet};
 use std::ffi::{c_char, c_void};
@@ -103,9 +103,8 @@ impl Records {
         path: &str,
         run: impl FnOnce(Value<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let records = self.set.records()?;
-        let none = || Failure::misuse(format!("record {index} of {}: they count from 0", self.set.count()));
-        let at = usize::try_from(index).ok().and_then(|index| records.record(index)).ok_or_else(none)?;
+        let (records, count) = (self.set.records()?, self.set.count());
+        let at = records.record(as_len(index)).ok_or_else(|| Failure::beyond("record", index, count))?;
         run(at.value(path).map_err(|error| unreadable(&error))?)
     }
 
@@ -120,9 +119,8 @@ impl Records {
             Failure::new(Status::WrongLen, text)
         };
         for index in first..first.saturating_add(count) {
-            let none =
-                || Failure::misuse(format!("record {index} of {}: they count from 0", self.set.count()));
-            let at = usize::try_from(index).ok().and_then(|index| records.record(index)).ok_or_else(none)?;
+            let none = || Failure::beyond("record", index, self.set.count());
+            let at = records.record(as_len(index)).ok_or_else(none)?;
             let value = at.value(path).map_err(|error| unreadable(&error))?;
             let elements = elements(&value);
             let done = len - rest.len() / size;
@@ -210,13 +208,12 @@ fn take_records(
         }
     };
     let set = Source::Taken(set);
-    give(records, hold(Records { set, layout, aligned: OnceLock::new() }), "records")?;
-    Ok(Status::Ok)
+    give(records, hold(Records { set, layout, aligned: OnceLock::new() }), "records")
 }
 
-/// Takes the selected records (`selection` null: everything): as those of the type `schema`, converted if need be as by
-/// `flexpath_step_get_records`, or as they are where that is null. To be released by `flexpath_records_release`. Waits at
-/// most as long as `FetchTimeoutSecs` says. Any thread.
+/// Takes the selected records (`selection` null: everything). They come as those of the type `schema`, converted if
+/// need be as by `flexpath_step_get_records`, or as they are where `schema` is null. To be released by
+/// `flexpath_records_release`. Waits at most as long as `FetchTimeoutSecs` says. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_records(
     step: *mut Step,
@@ -243,10 +240,7 @@ pub extern "C" fn flexpath_step_records_by_text(
 /// Writes how many records there are to `count`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_records_count(records: *const Records, count: *mut u64) -> Status {
-    guard(|| {
-        give(count, find(records)?.set.count() as u64, "count")?;
-        Ok(Status::Ok)
-    })
+    guard(|| give(count, find(records)?.set.count() as u64, "count"))
 }
 
 /// Makes a schema of the type of these records, to be freed by `flexpath_schema_free`. Any thread.
@@ -254,8 +248,7 @@ pub extern "C" fn flexpath_records_count(records: *const Records, count: *mut u6
 pub extern "C" fn flexpath_records_schema(records: *const Records, schema: *mut *mut Schema) -> Status {
     guard(|| {
         check_place(schema, "schema")?;
-        give(schema, hold(Schema::of(find(records)?.set.schema())), "schema")?;
-        Ok(Status::Ok)
+        give(schema, hold(Schema::of(find(records)?.set.schema())), "schema")
     })
 }
 
@@ -274,14 +267,14 @@ pub extern "C" fn flexpath_records_describe(
             let (kind, dtype) = Kind::of(&value);
             Ok(ValueStruct { kind: kind as i32, dtype, count: elements(&value) as u64 })
         })?;
-        give(value, told, "value")?;
-        Ok(Status::Ok)
+        give(value, told, "value")
     })
 }
 
-/// Takes the numbers that `path` leads to in `count` records from `first` on into `destination`, one after another: `len`
-/// fit there, and must be as many as there are. `code` is what they become, and must hold every value. What is absent and
-/// has no default is no element; opaque bytes are taken as `FLEXPATH_DTYPE_U8`. Any thread.
+/// Takes the numbers that `path` leads to in `count` records from `first` on into `destination`, one after another.
+/// `len` is the room there, and must be exactly as many as there are. `code` is what they become, and must hold every
+/// value. A field that is absent and has no default gives no element. Opaque bytes are taken as `FLEXPATH_DTYPE_U8`.
+/// Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_records_get(
     records: *const Records,
@@ -295,7 +288,7 @@ pub extern "C" fn flexpath_records_get(
     guard(|| {
         let (found, path, dtype) = (find(records)?, text(path, "path")?, dtype(code)?);
         let size = dtype.size_bytes().ok_or_else(|| unusable(dtype))?;
-        let len_bytes = usize::try_from(len).unwrap_or(usize::MAX).saturating_mul(size);
+        let len_bytes = as_len(len).saturating_mul(size);
         found.fill(first, count, path, (dtype, room(destination.cast::<u8>(), len_bytes, "destination")?))?;
         Ok(Status::Ok)
     })
@@ -318,14 +311,14 @@ pub extern "C" fn flexpath_records_text(
             Value::Default(AttributeValue::Text(text)) => Ok(keep(text)),
             _ => Err(Failure::new(Status::WrongDtype, format!("{path:?} is no text"))),
         })?;
-        give(value, address, "value")?;
-        Ok(Status::Ok)
+        give(value, address, "value")
     })
 }
 
-/// Writes to `elements` where the records lie, as the structs that they were asked for as (or as their type says), valid
-/// until they are released, and 1 to `is_zero_copy` unless that is null if they were not copied. Not for records with lists
-/// or texts, nor for structs that lie otherwise than their records: `flexpath_step_get_records` fills those. Any thread.
+/// Writes to `elements` where the records lie. They lie as the structs that were asked for, or as their type says. They
+/// are valid until the records are released. Writes 1 to `is_zero_copy`, unless that is null, if they were not copied.
+/// This is not for records with lists or texts. Nor is it for structs that lie otherwise than their records:
+/// `flexpath_step_get_records` fills those. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_records_elements(
     records: *const Records,

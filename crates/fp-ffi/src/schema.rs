@@ -1,14 +1,14 @@
 //! Types of records that are made at run time.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::c_text::clean;
 use crate::elements::{dtype, order};
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
-use crate::raw::{check_place, give, text, texts, values};
+use crate::raw::{as_len, check_place, give, text, texts, values};
 use crate::selection::dims;
-use crate::structs::{Layout, Said};
-use crate::texts::clean;
-use fp_core::record::{EnumType, Extent, Field, RecordError, RecordSchema, RecordType};
+use crate::struct_layout::{Layout, Said};
+use fp_core::record::{EnumType, Extent, Field, RecordSchema, RecordType};
 use fp_core::{AttributeValue, Shape};
 use std::collections::HashMap;
 use std::ffi::{CString, c_char};
@@ -37,16 +37,12 @@ impl Handle for Schema {
     const NAME: &'static str = "schema";
 }
 
-pub(crate) fn wrong_type(error: RecordError) -> Failure {
-    Failure::misuse(error.to_string())
-}
-
 impl State {
     fn build(&mut self) -> Result<Built, Failure> {
         if let Some(built) = &self.built {
             return Ok(built.clone());
         }
-        let schema = self.record.clone().build().map_err(wrong_type)?;
+        let schema = self.record.clone().build().map_err(Failure::misused)?;
         let layout = match schema.is_plain() {
             true => Some(Arc::new(Layout::of(&schema, &self.said)?)),
             false => None,
@@ -101,15 +97,14 @@ fn change_field(
     change(handle, |state| run(state.field(name)?))
 }
 
-/// Makes a record type without fields, to be freed by `flexpath_schema_free`. Fields are added in their order in memory
-/// (that of a C struct); all is checked when the type is first used. Any thread.
+/// Makes a record type without fields, to be freed by `flexpath_schema_free`. Fields are added in their order in
+/// memory, which is that of a C struct. The type is checked when it is first used. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_create(name: *const c_char, schema: *mut *mut Schema) -> Status {
     guard(|| {
         check_place(schema, "schema")?;
         let made = Schema::new(RecordType::new(text(name, "name")?));
-        give(schema, hold(made), "schema")?;
-        Ok(Status::Ok)
+        give(schema, hold(made), "schema")
     })
 }
 
@@ -149,8 +144,8 @@ pub extern "C" fn flexpath_schema_add_record(
     })
 }
 
-/// Adds a field that is one of `count` names, which travels as an integer: `code` is its type, `type_name` the name of the
-/// enumeration, `names` and `numbers` the names and what stands for each. Any thread.
+/// Adds a field that is one of `count` names, which travels as an integer. `code` is its type and `type_name` the name
+/// of the enumeration. `names` and `numbers` are the names and what stands for each. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_add_enum(
     schema: *mut Schema,
@@ -185,7 +180,7 @@ pub extern "C" fn flexpath_schema_set_fixed(
 ) -> Status {
     guard(|| {
         let (dims, order) = (dims(shape, ndims, "shape")?, order(order_code)?);
-        let shape = Shape::new(dims).map_err(|error| Failure::misuse(error.to_string()))?;
+        let shape = Shape::new(dims).map_err(Failure::misused)?;
         change_field(schema, field, |field| {
             field.extent = Extent::Fixed(shape, order);
             Ok(())
@@ -193,8 +188,8 @@ pub extern "C" fn flexpath_schema_set_fixed(
     })
 }
 
-/// Makes a field a list: of as many elements as the integer field `length`, which is before it, says; or one that carries
-/// its own length where `length` is null. Any thread.
+/// Makes a field a list. It has as many elements as the integer field `length`, which is before it, says. Where
+/// `length` is null the list carries its own length. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_list(
     schema: *mut Schema,
@@ -323,9 +318,10 @@ pub extern "C" fn flexpath_schema_set_indexes(
     })
 }
 
-/// Says how the C struct lies that stands for such a record: where each field starts (`offsetof`, `count` of them in the
-/// fields' order) and its size (`sizeof`). Structs that lie as their records do, as most do, are put and got without any
-/// work for each; others field by field. Unless this is said structs are taken to lie so. Any thread.
+/// Says how the C struct lies that stands for such a record. It takes where each field starts (`offsetof`, `count` of
+/// them in the fields' order) and the size of the struct (`sizeof`). Most structs lie as their records do, and are put
+/// and got without any work for each; others go field by field. Where this is not called, structs are taken to lie as
+/// records do. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_struct(
     schema: *mut Schema,
@@ -334,7 +330,7 @@ pub extern "C" fn flexpath_schema_set_struct(
     size_bytes: usize,
 ) -> Status {
     guard(|| {
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let count = as_len(count);
         let offsets = values(offsets, count, "offsets")?.to_vec();
         change(schema, |state| {
             state.said.own = Some((offsets, size_bytes));

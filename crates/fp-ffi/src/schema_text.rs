@@ -2,10 +2,10 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::failure::{Failure, Status, guard};
-use crate::handles::find;
-use crate::raw::{check_place, give, text};
+use crate::handles::{find, hold};
+use crate::raw::{as_len, check_place, give, give_text, text};
 use crate::schema::{Built, Schema, built};
-use crate::texts::keep;
+use crate::selection::padded;
 use fp_core::AttributeValue;
 use fp_core::record::{Element, Extent, Field, RecordType, differences};
 use std::ffi::c_char;
@@ -110,37 +110,29 @@ fn in_words(built: &Built) -> String {
     made
 }
 
-fn tell(place: *mut *const c_char, make: impl FnOnce() -> Result<String, Failure>) -> Status {
-    guard(|| {
-        check_place(place, "text")?;
-        give(place, keep(&make()?), "text")?;
-        Ok(Status::Ok)
-    })
-}
-
 /// Writes the fingerprint of a type to `text`: equal ones mean equal bytes. Valid until the next call on this thread that
 /// gives a text. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_fingerprint(schema: *const Schema, text: *mut *const c_char) -> Status {
-    tell(text, || Ok(built(schema)?.schema.fingerprint().to_string()))
+    give_text(text, || Ok(built(schema)?.schema.fingerprint().to_string()))
 }
 
 /// Writes a type in words to `text`: a line for the record, and an indented one for each field. Valid until the next call
 /// on this thread that gives a text. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_text(schema: *const Schema, text: *mut *const c_char) -> Status {
-    tell(text, || Ok(in_words(&built(schema)?)))
+    give_text(text, || Ok(in_words(&built(schema)?)))
 }
 
-/// Writes to `text` everything in which `found`, which there is, differs from `wanted`: a line for each, empty where there
-/// is nothing. Valid until the next call on this thread that gives a text. Any thread.
+/// Writes to `text` how the type that there is, `found`, differs from `wanted`: a line for each difference. It is empty
+/// where they are the same. Valid until the next call on this thread that gives a text. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_differences(
     found: *const Schema,
     wanted: *const Schema,
     text: *mut *const c_char,
 ) -> Status {
-    tell(text, || {
+    give_text(text, || {
         let all = differences(&built(found)?.schema, &built(wanted)?.schema);
         Ok(all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     })
@@ -149,19 +141,13 @@ pub extern "C" fn flexpath_schema_differences(
 /// Writes the bytes of the fixed part of each record to `size_bytes`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_size(schema: *const Schema, size_bytes: *mut u64) -> Status {
-    guard(|| {
-        give(size_bytes, built(schema)?.schema.size_bytes() as u64, "size_bytes")?;
-        Ok(Status::Ok)
-    })
+    guard(|| give(size_bytes, built(schema)?.schema.size_bytes() as u64, "size_bytes"))
 }
 
 /// Writes how many fields a type has to `count`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_field_count(schema: *const Schema, count: *mut u64) -> Status {
-    guard(|| {
-        give(count, built(schema)?.schema.record().fields.len() as u64, "count")?;
-        Ok(Status::Ok)
-    })
+    guard(|| give(count, built(schema)?.schema.record().fields.len() as u64, "count"))
 }
 
 /// Writes what is to be known of the field at `index` (from 0, in their order) to `field`. Any thread.
@@ -174,10 +160,8 @@ pub extern "C" fn flexpath_schema_field_at(
     guard(|| {
         let (handle, built) = (find(schema)?, built(schema)?);
         let fields = &built.schema.record().fields;
-        let none = || Failure::misuse(format!("field {index} of {}: they count from 0", fields.len()));
-        let at = usize::try_from(index).ok().and_then(|index| fields.get(index)).ok_or_else(none)?;
-        give(field, describe(&handle, &built, at), "field")?;
-        Ok(Status::Ok)
+        let at = fields.get(as_len(index)).ok_or_else(|| Failure::beyond("field", index, fields.len()))?;
+        give(field, describe(&handle, &built, at), "field")
     })
 }
 
@@ -187,7 +171,7 @@ fn describe(handle: &Schema, built: &Built, field: &Field) -> FieldStruct {
     let extent = match &field.extent {
         Extent::One => ExtentCode::One,
         Extent::Fixed(of, _) => {
-            shape.iter_mut().zip(of.dims().iter()).for_each(|(to, extent)| *to = *extent);
+            shape = padded(of.dims());
             ndims = u32::try_from(of.dims().as_slice().len()).unwrap_or(u32::MAX);
             ExtentCode::Fixed
         }
@@ -222,8 +206,7 @@ pub extern "C" fn flexpath_schema_record_of(
                 format!("record {:?} has no field {name:?} that is a record", built.schema.record().name);
             return Err(Failure::misuse(text));
         };
-        let nested = nested.clone().build().map_err(crate::schema::wrong_type)?;
-        give(record, crate::handles::hold(Schema::of(&nested)), "record")?;
-        Ok(Status::Ok)
+        let nested = nested.clone().build().map_err(Failure::misused)?;
+        give(record, hold(Schema::of(&nested)), "record")
     })
 }

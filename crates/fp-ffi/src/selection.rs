@@ -50,20 +50,27 @@ pub struct SelectionStruct {
     pub order: i32,
 }
 
+/// As many dimensions as an array may have.
+pub(crate) fn check_ndims(ndims: u32) -> Result<usize, Failure> {
+    let most = fp_types::MAX_DIMS;
+    let known = Some(ndims as usize).filter(|&ndims| ndims <= most);
+    known.ok_or_else(|| Failure::misuse(format!("{ndims} dimensions, but arrays have at most {most}")))
+}
+
 pub(crate) fn dims(pointer: *const u64, ndims: u32, what: &str) -> Result<Dims, Failure> {
-    if ndims as usize > fp_types::MAX_DIMS {
-        return Err(Failure::misuse(format!(
-            "{ndims} dimensions, but arrays have at most {}",
-            fp_types::MAX_DIMS
-        )));
-    }
-    Dims::from_slice(values(pointer, ndims as usize, what)?)
-        .map_err(|error| Failure::misuse(error.to_string()))
+    Dims::from_slice(values(pointer, check_ndims(ndims)?, what)?).map_err(Failure::misused)
+}
+
+/// Coordinates as C has them: zeros after the last dimension.
+pub(crate) fn padded(dims: &Dims) -> [u64; 8] {
+    let mut all = [0; 8];
+    all.iter_mut().zip(dims.iter()).for_each(|(to, at)| *to = *at);
+    all
 }
 
 fn region(given: &SelectionStruct) -> Result<Region, Failure> {
     let (start, count) = (dims(given.start, given.ndims, "start")?, dims(given.count, given.ndims, "count")?);
-    Region::new(start, count).map_err(|error| Failure::misuse(error.to_string()))
+    Region::new(start, count).map_err(Failure::misused)
 }
 
 fn points(given: &SelectionStruct) -> Result<Vec<Dims>, Failure> {
@@ -92,7 +99,7 @@ pub(crate) fn selection(pointer: *const SelectionStruct) -> Result<Selection, Fa
         1 => Selection::Region(region(given)?),
         2 => {
             let strided = StridedRegion::new(region(given)?, dims(given.stride, given.ndims, "stride")?);
-            Selection::Strided(strided.map_err(|error| Failure::misuse(error.to_string()))?)
+            Selection::Strided(strided.map_err(Failure::misused)?)
         }
         3 => Selection::Points(points(given)?),
         4 => Selection::Block(BlockId::new(Rank(given.rank), given.block)),

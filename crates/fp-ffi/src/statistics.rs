@@ -1,4 +1,4 @@
-//! Counters by name: a name more breaks no program.
+//! Counters by name and not in a struct, so that a new one breaks no program.
 
 use crate::failure::{Failure, Status};
 use fp_core::{PoolStats, Statistics, SubscriptionId};

@@ -1,13 +1,13 @@
 //! Steps as a subscriber has them: what is in them, and gets.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use crate::attributes::Attribute;
+use crate::attribute_value::Attribute;
+use crate::c_text::clean;
 use crate::elements::{dtype, kind_code, with_type};
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, find, take};
-use crate::raw::{give, patience, room, text, values};
-use crate::selection::{SelectionStruct, select};
-use crate::texts::clean;
+use crate::raw::{as_len, give, patience, room, text, values};
+use crate::selection::{SelectionStruct, padded, select};
 use fp_core::{BlockId, ReadError, Region, Selection, StepReader, VariableInfo as CoreInfo};
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
@@ -110,10 +110,7 @@ impl Described {
 
     fn for_c(&self) -> VariableInfo {
         let def = &self.info.def;
-        let mut shape = [0; 8];
-        if let Some(known) = &self.info.shape {
-            shape.iter_mut().zip(known.dims().iter()).for_each(|(to, extent)| *to = *extent);
-        }
+        let shape = self.info.shape.as_ref().map_or([0; 8], |known| padded(known.dims()));
         VariableInfo {
             name: self.name.as_ptr(),
             unit: self.unit.as_ptr(),
@@ -178,7 +175,7 @@ impl Step {
         let mut fetch = self.reader.fetch();
         for get in gets {
             let (name, part) = (text(get.variable, "variable")?, select(get.selection)?);
-            let len = usize::try_from(get.len).unwrap_or(usize::MAX);
+            let len = as_len(get.len);
             fetch = with_type!(dtype(get.dtype)?, T => {
                 Ok::<_, Failure>(fetch.get(name, &part, room(get.destination.cast::<T>(), len, "destination")?))
             })?;
@@ -193,7 +190,7 @@ fn check_apart(gets: &[GetStruct]) -> Result<(), Failure> {
     let mut places = Vec::with_capacity(gets.len());
     for get in gets {
         let size = dtype(get.dtype)?.size_bytes().unwrap_or(1);
-        let len = usize::try_from(get.len).unwrap_or(usize::MAX).saturating_mul(size);
+        let len = as_len(get.len).saturating_mul(size);
         places.push((get.destination.addr(), get.destination.addr().saturating_add(len)));
     }
     places.retain(|(from, to)| from < to);
@@ -217,18 +214,14 @@ pub extern "C" fn flexpath_step_describe(step: *mut Step, info: *mut StepInfo) -
             queued_steps: reader.queued_steps(),
             is_redelivered: u32::from(reader.is_redelivered()),
         };
-        give(info, told, "info")?;
-        Ok(Status::Ok)
+        give(info, told, "info")
     })
 }
 
 /// Writes how many variables the step has to `count`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_variable_count(step: *mut Step, count: *mut u64) -> Status {
-    guard(|| {
-        give(count, find(step)?.variables()?.len() as u64, "count")?;
-        Ok(Status::Ok)
-    })
+    guard(|| give(count, find(step)?.variables()?.len() as u64, "count"))
 }
 
 /// Writes what is to be known of the variable at `index` (from 0, by name) to `info`. Any thread.
@@ -237,10 +230,8 @@ pub extern "C" fn flexpath_step_variable_at(step: *mut Step, index: u64, info: *
     guard(|| {
         let found = find(step)?;
         let variables = found.variables()?;
-        let at = usize::try_from(index).ok().and_then(|index| variables.get(index));
-        let none = || Failure::misuse(format!("variable {index} of {}: they count from 0", variables.len()));
-        give(info, at.ok_or_else(none)?.for_c(), "info")?;
-        Ok(Status::Ok)
+        let none = || Failure::beyond("variable", index, variables.len());
+        give(info, variables.get(as_len(index)).ok_or_else(none)?.for_c(), "info")
     })
 }
 
@@ -253,16 +244,15 @@ pub extern "C" fn flexpath_step_variable(
 ) -> Status {
     guard(|| {
         let (found, name) = (find(step)?, text(name, "name")?);
-        give(info, found.described(name)?.for_c(), "info")?;
-        Ok(Status::Ok)
+        give(info, found.described(name)?.for_c(), "info")
     })
 }
 
 /// Takes the selected elements (`selection` null: everything) into `destination`, densely in the selection's `order`
 /// (null: row-major), whatever the publisher's order. `len` is how many elements fit there, and must be as many as are
-/// selected. Waits at most `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`), and returns, also then,
-/// only when nothing can write to `destination` any more. A selection that is new asks the publisher first, for at most
-/// `FetchTimeoutSecs`. Any thread.
+/// selected. Waits at most `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`). Returns, also when the
+/// time is up, only when nothing can write to `destination` any more. For a new selection the publisher is asked first,
+/// for at most `FetchTimeoutSecs`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get(
     step: *mut Step,
@@ -290,7 +280,7 @@ pub extern "C" fn flexpath_step_get_all(
 ) -> Status {
     guard(|| {
         let found = find(step)?;
-        found.fetch(values(gets, usize::try_from(count).unwrap_or(usize::MAX), "gets")?, timeout_ms)
+        found.fetch(values(gets, as_len(count), "gets")?, timeout_ms)
     })
 }
 

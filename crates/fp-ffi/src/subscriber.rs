@@ -95,15 +95,14 @@ pub extern "C" fn flexpath_subscriber_open(
         let (events, core) = (core.event_queue(), Mutex::new(Some(core)));
         let (process, end) = (own_pid(), AtomicI32::new(0));
         let opened = Subscriber { core, events, process, fetch_timeout, end };
-        give(subscriber, hold(opened), "subscriber")?;
-        Ok(Status::Ok)
+        give(subscriber, hold(opened), "subscriber")
     })
 }
 
 /// Waits at most `timeout_ms` milliseconds (0: only looks) for the next step and writes its handle to `step`, to be
-/// released by `flexpath_step_release`. `FLEXPATH_STATUS_NOT_YET` where none came; `FLEXPATH_STATUS_END_OF_STREAM`
-/// where none will come: then `flexpath_last_error` says why in words, `flexpath_subscriber_end` by number. Any
-/// thread.
+/// released by `flexpath_step_release`. Returns `FLEXPATH_STATUS_NOT_YET` where none came, and
+/// `FLEXPATH_STATUS_END_OF_STREAM` where none will come. Then `flexpath_last_error` says why in words, and
+/// `flexpath_subscriber_end` by number. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_next_step(
     subscriber: *mut Subscriber,
@@ -113,10 +112,7 @@ pub extern "C" fn flexpath_subscriber_next_step(
     guard(|| {
         check_place(step, "step")?;
         with_core(subscriber, |core, found| match core.next_step(wait(timeout_ms))? {
-            NextStep::Step(reader) => {
-                give(step, hold(Step::new(reader, found.fetch_timeout)), "step")?;
-                Ok(Status::Ok)
-            }
+            NextStep::Step(reader) => give(step, hold(Step::new(reader, found.fetch_timeout)), "step"),
             NextStep::NotYet => Ok(Status::NotYet),
             NextStep::Ended(ending) => {
                 found.end.store(end_code(&ending.reason) as i32, Ordering::Relaxed);
@@ -127,7 +123,8 @@ pub extern "C" fn flexpath_subscriber_next_step(
 }
 
 /// Asks for other variables, `count` of them, for the whole cohort: only what rank 0 asks for is sent. Steps that were
-/// under way come as they were; `FLEXPATH_EVENT_KIND_RESELECTED` says from which on the others come. Any thread.
+/// under way come as they were. `FLEXPATH_EVENT_KIND_RESELECTED` says which step is the first with the other variables.
+/// Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_select_variables(
     subscriber: *mut Subscriber,
@@ -141,10 +138,10 @@ pub extern "C" fn flexpath_subscriber_select_variables(
     })
 }
 
-/// Has what was derived (`flexpath_options_add_derivation`) or transformed (`flexpath_options_add_transformed`) by that
-/// name made on another side, one of `flexpath_placement`, for the whole cohort: only what rank 0 asks for is sent. Steps
-/// that were under way are read as they were asked for; `FLEXPATH_EVENT_KIND_RESELECTED` says from which on it is so. No
-/// step is lost by it. Any thread.
+/// Moves what was derived (`flexpath_options_add_derivation`) or transformed (`flexpath_options_add_transformed`) by
+/// that name to another side, one of `flexpath_placement`. It holds for the whole cohort, and only what rank 0 asks for
+/// is sent. Steps that were under way are read as they were asked for. `FLEXPATH_EVENT_KIND_RESELECTED` says which step
+/// is the first that the other side makes. No step is lost by it. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_place(
     subscriber: *mut Subscriber,
@@ -162,13 +159,10 @@ pub extern "C" fn flexpath_subscriber_place(
 /// it is. Any thread, without waiting.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_end(subscriber: *mut Subscriber, end: *mut i32) -> Status {
-    guard(|| {
-        give(end, find(subscriber)?.end.load(Ordering::Relaxed), "end")?;
-        Ok(Status::Ok)
-    })
+    guard(|| give(end, find(subscriber)?.end.load(Ordering::Relaxed), "end"))
 }
 
-/// Writes a counter, by its name, to `value`. A name that is none fails, and the text lists all. Any thread.
+/// Writes a counter, by its name, to `value`. An unknown name fails, and the text lists all names. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_statistic(
     subscriber: *mut Subscriber,
@@ -177,12 +171,11 @@ pub extern "C" fn flexpath_subscriber_statistic(
 ) -> Status {
     guard(|| {
         let counted = with_core(subscriber, |core, _| Ok(all_of(&core.statistics())))?;
-        give(value, value_of(&counted, text(name, "name")?)?, "value")?;
-        Ok(Status::Ok)
+        give(value, value_of(&counted, text(name, "name")?)?, "value")
     })
 }
 
-/// Leaves the stream. Steps and views that are still there stay valid until they are released. The handle is no more,
+/// Leaves the stream. Steps and views that are still held stay valid until they are released. The handle is closed,
 /// whatever this returns. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_close(subscriber: *mut Subscriber) -> Status {

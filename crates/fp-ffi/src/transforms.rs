@@ -2,6 +2,7 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::builder::Builder;
+use crate::external::Owed;
 use crate::failure::{Failure, Outcome, Status, guard, last};
 use crate::handles::{Handle, find, hold, take};
 use crate::options::{Options, change, placed};
@@ -13,12 +14,12 @@ use fp_core::{
     record_array,
 };
 use std::ffi::{c_char, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 
-/// Makes records of those that are given: reads `given` by `flexpath_records_...`, says by `flexpath_builder_resize` how
-/// many it makes and sets their fields, or all at once by `flexpath_builder_set_structs`. Both handles are valid until it
-/// returns. Returns 0, or a number of its own for the text of the failure.
+/// Makes records of those that are given. It reads `given` by `flexpath_records_...` and says by
+/// `flexpath_builder_resize` how many it makes. It sets their fields one by one, or all at once by
+/// `flexpath_builder_set_structs`. Both handles are valid until it returns. Returns 0, or a number of its own for the
+/// text of the failure.
 pub type Transform =
     Option<extern "C" fn(context: *mut c_void, given: *const Records, made: *mut Builder) -> i32>;
 
@@ -31,23 +32,9 @@ impl Handle for Transforms {
     const NAME: &'static str = "set of transforms";
 }
 
-/// What C calls when a transform is needed no more.
-struct Context {
-    release: Option<extern "C" fn(context: *mut c_void)>,
-    context: AtomicPtr<c_void>,
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        if let Some(release) = self.release {
-            release(self.context.load(Ordering::Relaxed));
-        }
-    }
-}
-
 struct Function {
     run: extern "C" fn(*mut c_void, *const Records, *mut Builder) -> i32,
-    context: Context,
+    context: Owed,
     from: Built,
     to: Built,
     is_one_by_one: bool,
@@ -78,7 +65,7 @@ impl Function {
         let given = Records::given(&self.from, count, block.payload().clone());
         let lent = Lent { given: hold(given), made: hold(made) };
         let builder = find(lent.made)?;
-        match (self.run)(self.context.context.load(Ordering::Relaxed), lent.given, lent.made) {
+        match (self.run)(self.context.context(), lent.given, lent.made) {
             0 => {}
             number => return Err(format!("it returned {number} ({})", last()).into()),
         }
@@ -92,16 +79,15 @@ impl Function {
     }
 }
 
-/// Makes a set of transforms, none yet, to be freed by `flexpath_transforms_free`. Each call of one may take
-/// `timeout_ms` milliseconds; 0: 10,000. They run on two threads of the set. Any thread.
+/// Makes an empty set of transforms, to be freed by `flexpath_transforms_free`. Each call of a transform may take
+/// `timeout_ms` milliseconds; 0 stands for 10,000. They run on two threads of the set. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_create(timeout_ms: u64, transforms: *mut *mut Transforms) -> Status {
     guard(|| {
         check_place(transforms, "transforms")?;
         let limit = if timeout_ms == 0 { 10_000 } else { timeout_ms };
         let options = TransformOptions::default().with_limit(Duration::from_millis(limit));
-        give(transforms, hold(Transforms { core: Core::new(&options) }), "transforms")?;
-        Ok(Status::Ok)
+        give(transforms, hold(Transforms { core: Core::new(&options) }), "transforms")
     })
 }
 
@@ -111,7 +97,7 @@ struct Said {
     from: *const Schema,
     to: *const Schema,
     run: Transform,
-    context: Context,
+    context: Owed,
     is_one_by_one: bool,
 }
 
@@ -126,16 +112,16 @@ fn add(transforms: *mut Transforms, said: Said) -> Status {
         let native = native.with_schemas(&schemas.0, &schemas.1);
         let native = if is_one_by_one { native.one_by_one() } else { native };
         let native = if schemas.0 == schemas.1 { native.by_name_only() } else { native };
-        found.core.register(native).map_err(|error| Failure::misuse(error.to_string()))?;
+        found.core.register(native).map_err(Failure::misused)?;
         Ok(Status::Ok)
     })
 }
 
-/// Adds a transform from records of one type to records of another: `run` is called with `context`, on threads of
-/// Flexpath, on several at one time. Records that are converted to the one type, or from the other, are transformed too.
-/// `release(context)` is called once, whatever this returns, when the function will not be called any more; it may be
-/// null. Neither may throw or longjmp, and a call that takes too long is not waited for: after two of them the transform
-/// is refused. Any thread.
+/// Adds a transform from records of one type to records of another. `run` is called with `context`, on threads of
+/// Flexpath, on several at one time. Records that are converted to the one type, or from the other, are transformed
+/// too. `release(context)` is called once, whatever this returns, when the function will not be called any more; it may
+/// be null. Neither may throw or longjmp. A call that takes too long is not waited for, and after two such calls the
+/// transform is refused. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_add(
     transforms: *mut Transforms,
@@ -146,12 +132,12 @@ pub extern "C" fn flexpath_transforms_add(
     release: Option<extern "C" fn(context: *mut c_void)>,
     context: *mut c_void,
 ) -> Status {
-    let context = Context { release, context: AtomicPtr::new(context) };
+    let context = Owed::new(release, context);
     add(transforms, Said { name, from, to, run, context, is_one_by_one: false })
 }
 
-/// As `flexpath_transforms_add`, of a function that makes of each record that is given the one in its place: who asks for
-/// a few has only these transformed, and the builder has as many from the start. Any thread.
+/// As `flexpath_transforms_add`, of a function that makes one record of each that is given, in its place. Who asks for
+/// a few has only these transformed. The builder has as many records from the start. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_add_each(
     transforms: *mut Transforms,
@@ -162,7 +148,7 @@ pub extern "C" fn flexpath_transforms_add_each(
     release: Option<extern "C" fn(context: *mut c_void)>,
     context: *mut c_void,
 ) -> Status {
-    let context = Context { release, context: AtomicPtr::new(context) };
+    let context = Owed::new(release, context);
     add(transforms, Said { name, from, to, run, context, is_one_by_one: true })
 }
 
@@ -173,16 +159,16 @@ fn declare(
     say: impl FnOnce(&Core, &str) -> Result<bool, RegisterError>,
 ) -> Outcome {
     let (found, name) = (find(transforms)?, text(name, "name")?);
-    match say(&found.core, name).map_err(|error| Failure::misuse(error.to_string()))? {
+    match say(&found.core, name).map_err(Failure::misused)? {
         true => Ok(Status::Ok),
         false => Err(Failure::misuse(format!("no transform is called {name:?}: it is to be added first"))),
     }
 }
 
-/// Says of a transform that was added by `flexpath_transforms_add` that what it gives of blocks of records, one after the
-/// other, is what it gives of all. Only such functions, and those of `flexpath_transforms_add_each`, can be asked for by
-/// name (`flexpath_options_add_transformed`): records are sent through block by block, as they are put, and no rank has
-/// all. Any thread.
+/// Says of a transform of `flexpath_transforms_add`: what it gives of blocks of records, one after the other, is what
+/// it gives of all. Only such functions, and those of `flexpath_transforms_add_each`, can be asked for by name
+/// (`flexpath_options_add_transformed`). Records are sent through block by block, as they are put, and no rank has all.
+/// Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_set_per_block(
     transforms: *mut Transforms,
@@ -191,8 +177,8 @@ pub extern "C" fn flexpath_transforms_set_per_block(
     guard(|| declare(transforms, name, |core, name| Ok(core.set_per_block(name))))
 }
 
-/// Says of a transform that it is asked for by name alone: the gets of records do not find it by its types, so that several
-/// may lead from one type to another. One from a type to itself is so by itself. Any thread.
+/// Says of a transform that it is asked for by name alone. The gets of records do not find it by its types, so several
+/// may lead from one type to another. A transform from a type to itself is always asked for by name alone. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_set_by_name_only(
     transforms: *mut Transforms,
@@ -201,8 +187,9 @@ pub extern "C" fn flexpath_transforms_set_by_name_only(
     guard(|| declare(transforms, name, |core, name| Ok(core.set_by_name_only(name))))
 }
 
-/// Says on which side a transform runs, one of `flexpath_placement`: with `FLEXPATH_PLACEMENT_SUBSCRIBER` a publisher runs
-/// it for nobody, and who asks for that is told so. Otherwise, as unless this is called, who asks chooses. Any thread.
+/// Says on which side a transform runs, one of `flexpath_placement`. With `FLEXPATH_PLACEMENT_SUBSCRIBER` a publisher
+/// runs it for nobody, and who asks for that is told so. Otherwise who asks chooses, as it is where this is not called.
+/// Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_set_placement(
     transforms: *mut Transforms,
@@ -216,8 +203,8 @@ pub extern "C" fn flexpath_transforms_set_placement(
 }
 
 /// Says what a transform is expected to cost: nanoseconds for each byte that goes in, and bytes that come out for each.
-/// Of several ways from one type to another the cheapest is taken, by what was measured where something was. Unless this
-/// is called, 1 and 1. Any thread.
+/// Where several ways lead from one type to another, the cheapest is taken. What was measured counts before what is
+/// said here. Unless this is called, 1 and 1. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_set_cost(
     transforms: *mut Transforms,
@@ -231,8 +218,8 @@ pub extern "C" fn flexpath_transforms_set_cost(
     })
 }
 
-/// Says how many milliseconds each call of a transform may take, at least 1. Unless this is called, as many as
-/// `flexpath_transforms_create` was told. Any thread.
+/// Says how many milliseconds each call of a transform may take, at least 1. Where this is not called, it may take as
+/// many as `flexpath_transforms_create` was told. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_set_timeout(
     transforms: *mut Transforms,
@@ -248,11 +235,11 @@ pub extern "C" fn flexpath_transforms_set_timeout(
     })
 }
 
-/// Gives transforms to whoever is opened with these options; those that are added later count from then on. A subscriber
-/// has records become types that they have no conversion to: `flexpath_subscriber_of` and the gets of records find the
-/// cheapest way through them. A publisher offers them by name to all its subscribers, which ask for them by
-/// `flexpath_options_add_transformed`: a put of such records waits for the function, which must not use that publisher.
-/// What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got, and no put fails by it. Any thread.
+/// Gives transforms to whoever is opened with these options; those that are added later count from then on. A
+/// subscriber has records become types that they have no conversion to: `flexpath_subscriber_of` and the gets of
+/// records find the cheapest way through them. A publisher offers them by name to all its subscribers, which ask for
+/// them by `flexpath_options_add_transformed`. A put of such records waits for the function, which must not use that
+/// publisher. What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got, and no put fails by it. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_set_transforms(
     options: *mut Options,

@@ -5,8 +5,8 @@ use crate::elements::{dtype, order, with_type};
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{check_place, give, text};
-use crate::selection::dims;
-use crate::structs::Layout;
+use crate::selection::{check_ndims, dims};
+use crate::struct_layout::Layout;
 use fp_core::{AttributeValue, Dtype, Variable as Core};
 use std::ffi::c_char;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,8 +47,7 @@ fn define(place: *mut *mut Variable, code: i32, make: impl FnOnce(Dtype) -> Resu
         let dtype = dtype(code)?;
         let made = make(dtype)?;
         let core = Mutex::new(if dtype == Dtype::Bool { made.with_truth_values() } else { made });
-        give(place, hold(Variable { core, layout: None }), "variable")?;
-        Ok(Status::Ok)
+        give(place, hold(Variable { core, layout: None }), "variable")
     })
 }
 
@@ -59,7 +58,7 @@ pub(crate) fn change(handle: *const Variable, run: impl FnOnce(Core) -> Result<C
     Ok(Status::Ok)
 }
 
-/// Defines one value for all ranks; of several ranks that put it in a step the highest rank's counts. Any thread.
+/// Defines one value for all ranks. Where several ranks put it in a step, the highest rank's counts. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_scalar(
     name: *const c_char,
@@ -88,7 +87,7 @@ pub extern "C" fn flexpath_variable_local_scalar(
     })
 }
 
-/// Defines one array of `ndims` dimensions with these extents, of which each rank puts regions. Any thread.
+/// Defines one array of `ndims` dimensions with these extents. Each rank puts regions of it. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_global(
     name: *const c_char,
@@ -113,10 +112,8 @@ pub extern "C" fn flexpath_variable_local(
 ) -> Status {
     define(variable, code, |dtype| {
         let name = text(name, "name")?;
-        if ndims as usize > fp_types::MAX_DIMS {
-            return Err(Failure::misuse(format!("{ndims} dimensions, but arrays have at most 8")));
-        }
-        with_type!(dtype, T => Ok(Core::local::<T>(name, ndims as usize)))
+        let ndims = check_ndims(ndims)?;
+        with_type!(dtype, T => Ok(Core::local::<T>(name, ndims)))
     })
 }
 
@@ -136,7 +133,7 @@ pub extern "C" fn flexpath_variable_joined(
     })
 }
 
-/// Sets in which order elements lie in the blocks that are put (one of `flexpath_order`; row-major unless set). Any
+/// Sets the order in which elements lie in the blocks that are put (one of `flexpath_order`; row-major unless set). Any
 /// thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_order(variable: *mut Variable, code: i32) -> Status {

@@ -27,9 +27,10 @@ fn of<T: Element>(step: &Step, variable: &str, part: &Select) -> Result<(View, *
     Ok((View { is_zero_copy: view.is_zero_copy(), _held: Box::new(view) }, elements, len))
 }
 
-/// Gives the selected elements where they lie: writes their address to `elements` and how many there are to `len`,
-/// both valid until `flexpath_view_release`. Nothing is copied if the selection is a contiguous part of one block that
-/// is shared or in this process, and lie there in the selection's `order`. Null `selection`: everything. Any thread.
+/// Gives the selected elements where they lie: writes their address to `elements` and how many there are to `len`, both
+/// valid until `flexpath_view_release`. Nothing is copied if the selection is a contiguous part of one block that is
+/// shared or in this process. The part must lie there in the selection's `order`. Null `selection`: everything. Any
+/// thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_view(
     step: *mut Step,
@@ -59,17 +60,13 @@ pub(crate) fn give_view(
     let (made, address, count) = with_type!(dtype(code)?, T => of::<T>(&found, name, &select))?;
     give(elements, address, "elements")?;
     give(len, count, "len")?;
-    give(view, hold(made), "view")?;
-    Ok(Status::Ok)
+    give(view, hold(made), "view")
 }
 
 /// Writes 1 to `is_zero_copy` if the elements were not copied. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_view_is_zero_copy(view: *mut View, is_zero_copy: *mut i32) -> Status {
-    guard(|| {
-        give(is_zero_copy, i32::from(find(view)?.is_zero_copy), "is_zero_copy")?;
-        Ok(Status::Ok)
-    })
+    guard(|| give(is_zero_copy, i32::from(find(view)?.is_zero_copy), "is_zero_copy"))
 }
 
 /// Releases a view; its elements are not to be read any more. Any thread.

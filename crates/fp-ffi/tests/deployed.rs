@@ -1,5 +1,6 @@
 //! Deployed code of C programs: whose modules a publisher in C runs, what they may use, and the example that hands one over.
-//! Needs the feature `wasm`.
+//!
+//! A binary of its own: it needs the feature `wasm`, and `make test` builds nothing else of this crate's tests with that.
 
 mod support;
 

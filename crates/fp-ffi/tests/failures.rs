@@ -1,5 +1,7 @@
-//! Simulations that die, fork or leave without a word, as C programs, alone and under `mpirun`: their subscribers get a
+//! Simulations that die, fork or leave without a word, as C programs, alone and under `mpirun`. Their subscribers get a
 //! clear end of the stream, and nothing stays behind.
+//!
+//! A binary of its own, as segments are looked for in this process's mappings: streams of other tests have some.
 
 mod support;
 

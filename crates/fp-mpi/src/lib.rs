@@ -8,9 +8,13 @@
 //! # Ok::<(), fp_core::OpenError>(())
 //! ```
 //!
-//! MPI is called only while a stream opens: one `MPI_Allgather` of 512 bytes a rank and one `MPI_Barrier`, on the thread
-//! that opens it. Nothing of it is called in a step or in `close`, so `Threading::Single` will do, and the handle may be
-//! used on any thread and after `MPI_Finalize`.
+//! MPI is called only while a stream opens: one `MPI_Allgather` of 512 bytes a rank and one `MPI_Barrier`, on the
+//! thread that opens it. Nothing of it is called in a step or in `close`, so `Threading::Single` will do. The handle
+//! may be used on any thread and after `MPI_Finalize`.
+//!
+//! This package is a workspace of its own. As a member, every `cargo test --workspace` would want an MPI and libclang.
+//! Also, cargo would keep what it built against one MPI for the other
+//! (`docs/decisions/0021-the-c-library-knows-no-mpi.md`).
 
 use fp_core::{
     Cohort, CohortError, CollectiveFailure, Collectives, OpenError, Publisher, PublisherOptions, Subscriber,
@@ -88,7 +92,7 @@ fn place(communicator: &impl Communicator) -> Result<(Cohort, Borrowed), OpenErr
 /// Opens a stream whose publishers are the ranks of `communicator`: each of them calls this.
 ///
 /// # Errors
-/// As `Publisher::open`; and if a rank cannot open its part, on all ranks, with that rank and why.
+/// As `Publisher::open`. If a rank cannot open its part, all ranks get an error with that rank and why.
 pub fn open_publisher(
     communicator: &impl Communicator,
     stream: &str,
@@ -101,7 +105,7 @@ pub fn open_publisher(
 /// Attaches the ranks of `communicator` to a stream, as one cohort: each of them calls this.
 ///
 /// # Errors
-/// As `Subscriber::open`; and if a rank cannot open its part, on all ranks, with that rank and why.
+/// As `Subscriber::open`. If a rank cannot open its part, all ranks get an error with that rank and why.
 pub fn open_subscriber(
     communicator: &impl Communicator,
     stream: &str,

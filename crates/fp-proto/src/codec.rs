@@ -2,14 +2,15 @@
 //!
 //! Integers are little-endian and of variable length. Input is bounded, every byte must be used, and the counts
 //! inside are checked before a message is believed.
+//!
+//! bincode is no longer developed: it is pinned, and the bytes of each version are kept as tests
+//! (`docs/decisions/0012-codecs-of-messages-and-tables.md`).
 
 use crate::bounds::LIMIT_LONG_BYTES;
+pub use crate::bounds::LIMIT_MESSAGE_BYTES;
 use crate::message::Message;
 use bincode::enc::write::Writer;
 use bincode::error::EncodeError;
-
-/// The longest message that travels in one frame, in bytes.
-pub const LIMIT_MESSAGE_BYTES: usize = 16 << 20;
 
 /// Why bytes are no message.
 #[derive(Debug, thiserror::Error)]
@@ -46,20 +47,6 @@ impl Writer for Written {
     fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
         self.0.extend_from_slice(bytes);
         Ok(())
-    }
-}
-
-/// Lists of bytes, each of which travels as one piece: what `serde_bytes` is for bytes themselves.
-pub(crate) mod byte_lists {
-    use serde::{Deserialize as _, Deserializer, Serializer};
-    use serde_bytes::{ByteBuf, Bytes};
-
-    pub(crate) fn serialize<S: Serializer>(lists: &[Vec<u8>], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(lists.iter().map(|bytes| Bytes::new(bytes)))
-    }
-
-    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<Vec<u8>>, D::Error> {
-        Ok(Vec::<ByteBuf>::deserialize(from)?.into_iter().map(ByteBuf::into_vec).collect())
     }
 }
 

@@ -2,10 +2,10 @@
 //! Both machines use it; what a complete cohort then does is theirs.
 
 mod gathered;
-mod joining;
+mod join;
 
 use crate::claim::{Claim, Standing};
-use crate::config::{CohortConfig, ContactText, Placement};
+use crate::config::{CohortConfig, CohortPosition, ContactText};
 use crate::effect::{DialTicket, DisconnectReason, Listing, Misbehaviour, PeerId};
 use crate::event::{OpenFailure, OpenWait};
 use crate::message::Message;
@@ -82,7 +82,7 @@ impl Cohort {
     ) -> Self {
         let give_up = now.after(config.open_timeout);
         let lead = config.rank == Rank(0);
-        let searched = config.placement == Placement::Searched;
+        let searched = config.position == CohortPosition::Searched;
         let claims = lead && (named || (config.size > 1 && searched));
         let claim = claims.then(|| Claim::start(wire, &config.name, epoch));
         let (stage, epoch) = Self::first_stage(wire, &config, epoch);
@@ -101,12 +101,12 @@ impl Cohort {
     }
 
     fn first_stage(wire: &mut Wire, config: &CohortConfig, epoch: Epoch) -> (Stage, Epoch) {
-        match &config.placement {
+        match &config.position {
             _ if config.rank == Rank(0) => (Stage::Claiming, epoch),
-            Placement::Under { parent, epoch } => {
+            CohortPosition::Under { parent, epoch } => {
                 (Stage::Linking(wire.dial(parent.clone(), None, DialPurpose::Parent)), *epoch)
             }
-            Placement::Searched | Placement::Gathered => {
+            CohortPosition::Searched | CohortPosition::Gathered => {
                 let direct = config.lead_contact.clone();
                 (
                     Stage::Searching(Search::start(wire, &config.name, direct, config.lookup_interval, None)),
@@ -194,7 +194,7 @@ impl Cohort {
     }
 
     fn present(&self) -> u32 {
-        let searched = self.config.placement == Placement::Searched;
+        let searched = self.config.position == CohortPosition::Searched;
         let others = match self.stage {
             // All had come, and their contacts are forgotten.
             Stage::Waiting if self.is_lead() && searched => return self.config.size,
@@ -379,9 +379,9 @@ impl Cohort {
     }
 
     fn all_joined(&self) -> bool {
-        match self.config.placement {
-            Placement::Searched => self.joined.len() + 1 == self.config.size as usize,
-            Placement::Gathered | Placement::Under { .. } => self.gathered,
+        match self.config.position {
+            CohortPosition::Searched => self.joined.len() + 1 == self.config.size as usize,
+            CohortPosition::Gathered | CohortPosition::Under { .. } => self.gathered,
         }
     }
 

@@ -5,13 +5,13 @@ use fp_types::{Epoch, Rank};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The printable address of a rank; opaque here, dialled by the driver.
+/// The printable address of a rank; opaque here, dialled by the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ContactText(pub String);
 
 /// How a rank gets its place in the cohort's tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Placement {
+pub enum CohortPosition {
     /// It looks for the lead, by the cohort's name or at `lead_contact`, and asks it.
     Searched,
     /// The lead of a cohort whose launcher gathers contacts: it waits for `gathered`, and lets nobody join.
@@ -39,7 +39,7 @@ pub struct CohortConfig {
     /// Where the lead is, if the launcher knows (MPI); otherwise the rendezvous is asked.
     pub lead_contact: Option<ContactText>,
     /// How this rank gets its place in the tree.
-    pub placement: Placement,
+    pub position: CohortPosition,
     /// Children of an inner rank in the cohort tree.
     pub fan_out: u32,
     /// The longest that opening may take.
@@ -72,7 +72,7 @@ impl CohortConfig {
             size,
             contact,
             lead_contact: None,
-            placement: Placement::Searched,
+            position: CohortPosition::Searched,
             fan_out: tree::DEFAULT_FAN_OUT,
             open_timeout: Duration::from_secs(60),
             close_timeout: Duration::from_secs(30),
@@ -141,7 +141,7 @@ pub enum QueuePolicy {
     DropNewest,
     /// Only the newest step that nobody was assigned is kept.
     LatestOnly,
-    /// Of the steps since the subscription's first, every k-th; those losslessly as in `EveryStep`.
+    /// Every k-th of the steps since the subscription's first. Those are kept losslessly, as in `EveryStep`.
     EveryKth {
         /// The stride, at least 1.
         every: u64,
@@ -158,9 +158,9 @@ pub enum QueuePolicy {
 /// How a work-sharing set hands its steps to its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ShareMode {
-    /// In the order in which the members joined, each in its turn; a turn waits for the member's credit.
+    /// Each member has its turn, in the order in which the members joined. A turn waits for the member's credit.
     RoundRobin,
-    /// To the member with credit that has waited longest.
+    /// The member with credit that has waited longest has the next step.
     OnDemand,
 }
 
@@ -226,7 +226,7 @@ pub struct SubscriptionSpec {
     pub share: Option<Share>,
     /// What is to be derived for it in every step, each as its canonical bytes: not looked into here. Sorted and
     /// without repetition. Modules that derivations need are among them.
-    #[serde(with = "crate::codec::byte_lists")]
+    #[serde(with = "crate::byte_lists")]
     pub derivations: Vec<Vec<u8>>,
 }
 
@@ -260,8 +260,8 @@ pub enum OnLoss {
     AwaitRestart(Duration),
 }
 
-/// With these, its tree and its own subscribers' leads a publisher rank stays under 64 control links, however many ranks
-/// subscribe.
+/// How many ranks may ask one publisher rank. With them, its tree and its own subscribers' leads it stays under 64
+/// control links, however many ranks subscribe.
 pub const ASKERS_EACH: u32 = 32;
 
 /// What a subscriber rank asks for.
@@ -281,8 +281,8 @@ pub struct SubscriberConfig {
     pub credit_steps: u32,
     /// What to do when the publisher is lost.
     pub on_loss: OnLoss,
-    /// Ranks of this cohort that ask one publisher rank about layouts, at most; of more, the others ask through the tree.
-    /// The cohort's lead decides.
+    /// At most so many ranks of this cohort ask one publisher rank about layouts. The others ask through the tree. The
+    /// cohort's lead decides.
     pub askers_each: u32,
     /// The mutation that a checker must catch; nothing in production.
     #[cfg(feature = "mutations")]

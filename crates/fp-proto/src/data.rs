@@ -1,8 +1,11 @@
-//! Messages of the data plane: between the rank that owns blocks and the rank that wants them, on a link of their
-//! own. No machine sees them: asking, placing and copying is straight-line code of the driver's crate.
+//! Messages of the data plane, between the rank that owns blocks and the rank that wants them. They have a link of
+//! their own. No machine sees them: asking, placing and copying is straight-line code of the coordinator's crate.
 //!
-//! In the steady state the owner sends `Placed` at the end of each step to everybody who said `Want`, so that a
-//! fetch costs no round trip. A placement is a hint: where it is missing, `Fetch` asks.
+//! In the steady state the owner sends `Placed` at the end of each step to everybody who said `Want`. So a fetch costs
+//! no round trip. A placement is a hint: where it is missing, `Fetch` asks.
+//!
+//! Messages do not go by way of the coordinator: each fetch would wait for two threads instead of one
+//! (`docs/decisions/0007-one-endpoint-for-each-handle.md`).
 
 use crate::bounds::{LIMIT_ITEMS, LIMIT_NAME_BYTES};
 use crate::codec::DecodeError;
@@ -29,7 +32,7 @@ pub const LIMIT_WORDS_BYTES: usize = 4096;
 pub struct WantedVariable {
     /// Its name.
     pub name: String,
-    /// What of it is to be pushed without being asked (where placing is not possible); `None`: nothing.
+    /// What part of it is to be pushed without being asked, where placing is not possible; `None`: nothing.
     pub push: Option<Selection>,
 }
 
@@ -40,8 +43,8 @@ pub struct Piece {
     pub variable: String,
     /// The block's index on its rank: the how-manieth put of this variable in this step.
     pub block: u32,
-    /// The part, in coordinates that count from the block's own corner (of a joined array a rank does not know its
-    /// place).
+    /// The part, in coordinates that count from the block's own corner. A rank does not know the place of its block in
+    /// a joined array.
     pub part: Part,
 }
 
@@ -192,8 +195,8 @@ pub enum DataMessage {
         /// The blocks.
         blocks: Vec<PlacedBlock>,
     },
-    /// Owner: the bytes of a `Fetch`'s pieces follow as the body, in the order asked for, each packed densely in the
-    /// memory order of its variable.
+    /// Owner: the bytes of a `Fetch`'s pieces follow as the body, in the order asked for. Each piece is packed densely
+    /// in the memory order of its variable.
     Pieces {
         /// The `Fetch`.
         request: u64,

@@ -1,11 +1,11 @@
-//! What a machine asks its driver to do, and the handles by which they speak of links.
+//! What a machine asks its coordinator to do, and the handles by which they speak of links.
 
 use crate::config::ContactText;
 use crate::event::Event;
 use crate::message::{MemberId, Message};
 use fp_types::{Epoch, StepId, SubscriptionId};
 
-/// A live control link, named by the driver; never used again after it was disconnected.
+/// A live control link, named by the coordinator; never used again after it was disconnected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u64);
 
@@ -22,7 +22,7 @@ pub struct Listing {
     pub contact: ContactText,
 }
 
-/// Why the driver shall close a link.
+/// Why the coordinator shall close a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisconnectReason {
     /// It is needed no more.
@@ -50,7 +50,7 @@ pub enum Misbehaviour {
     Malformed(&'static str),
 }
 
-/// One thing for the driver to do, in the order given.
+/// One thing for the coordinator to do, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Send a message.

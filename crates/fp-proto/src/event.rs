@@ -119,7 +119,7 @@ pub enum Event {
     },
     /// The stream is over (subscriber); steps assigned before can still be read.
     Ended(StreamEnding),
-    /// Closing is complete; the driver may go.
+    /// Closing is complete; the coordinator may go.
     Closed(CloseOutcome),
 }
 
@@ -208,7 +208,7 @@ pub enum ResolveOutcome {
     Table {
         /// To be decoded by `table::decode`.
         encoded: Vec<u8>,
-        /// Of the ranks that own those blocks, the contacts that came with the answer.
+        /// The contacts that came with the answer, of ranks that own those blocks.
         owners: Vec<(Rank, ContactText)>,
     },
     /// No live step has that table any more.

@@ -9,7 +9,8 @@ use fp_types::MAX_DIMS;
 
 /// More than a message takes beside what can grow.
 const FIXED_BYTES: usize = 64;
-/// What numbers take at most: any one, a count of blocks, a range of ranks, a shape with the lengths of a column's lists.
+/// What numbers take at most: any one, a count of blocks, a range of ranks, a shape with the lengths of a column's
+/// lists.
 const NUMBER_BYTES: usize = 9;
 const COUNT_BYTES: usize = 5;
 const RANGE_BYTES: usize = 2 * COUNT_BYTES;
@@ -56,8 +57,8 @@ fn of_report(report: &ReadyReport) -> usize {
     FIXED_BYTES + values.chain(columns).sum::<usize>() + ranks
 }
 
-/// How many bytes a report takes, if they are too many to be sent. Ranks and blocks are as many bytes at least: some take
-/// none.
+/// How many bytes a report takes, if they are too many to be sent. Ranks and blocks are as many bytes at least: some
+/// take none.
 pub(crate) fn too_long(report: &ReadyReport, long_bytes: usize) -> Option<u64> {
     let items = report.changed.item_count();
     if of_report(report) <= long_bytes && items <= long_bytes as u64 {

@@ -4,8 +4,8 @@
 //! socket, or sees a payload.
 #![forbid(unsafe_code)]
 
-mod asking;
 pub mod bounds;
+mod byte_lists;
 mod claim;
 pub mod codec;
 mod cohort;
@@ -19,6 +19,7 @@ pub mod message;
 #[cfg(feature = "mutations")]
 pub mod mutation;
 pub mod outcome;
+mod passed_questions;
 pub mod publisher;
 mod search;
 pub mod subscriber;

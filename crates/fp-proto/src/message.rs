@@ -3,6 +3,9 @@
 //! The types are flat: no message contains itself, and every count has a bound that [`Message::check`] enforces
 //! on receipt (`docs/protocol.md` lists them).
 
+mod check;
+mod name;
+
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::outcome::{EndReason, LossReason, RefusalReason};
 use fp_types::{Dtype, Epoch, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId};
@@ -37,7 +40,7 @@ pub struct ReadyReport {
     pub abandoned: Option<Rank>,
     /// Subscriptions for which at least one rank did not keep the step; sorted.
     pub not_kept: Vec<SubscriptionId>,
-    /// All that those ranks put whose blocks differ from those of the step that they reported before; empty in the steady
+    /// All that those ranks put whose blocks changed since the step that they reported before. Empty in the steady
     /// state.
     pub changed: PutChanges,
     /// Values of global scalars; of two for one name the higher rank's.
@@ -134,7 +137,7 @@ pub struct ResolveQuery {
     pub selection: Selection,
 }
 
-/// Why a table, or the part of it that was asked for, is not to be had, though a step may have it.
+/// Why a table cannot be had, or the part of it that was asked for, though a step may have it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum NoTable {
     /// It is too large to be sent.
@@ -147,7 +150,7 @@ pub enum NoTable {
         /// The limit.
         limit_bytes: u64,
     },
-    /// What a publisher rank was sent for it by the rank above is no such table.
+    /// The rank above sent a publisher rank something for it that is no such table.
     #[error("what publisher rank {rank} sent for the layout cannot be read")]
     Unreadable {
         /// The rank that sent it.
@@ -325,8 +328,8 @@ pub enum Message {
         /// The new specification; policy and sharing must be unchanged.
         spec: SubscriptionSpec,
     },
-    /// The answer to `Reselect`, down the subscriber's tree as well: and of a lead that asked to its tree when it is
-    /// attached again.
+    /// The answer to `Reselect`, passed down the subscriber's tree as well. A lead that asked also tells its tree when
+    /// it is attached again.
     Reselected {
         /// The first step under it.
         first: StepId,
@@ -369,8 +372,8 @@ pub enum Message {
     /// Down the subscriber tree: all have left, the handles may go.
     Left,
 
-    /// A subscriber rank asks its publisher peer which blocks its selections touch; one that has none its parent, which
-    /// passes it on.
+    /// A subscriber rank asks its publisher peer which blocks its selections touch. A rank without such a peer asks its
+    /// parent, which passes the question on.
     Resolve {
         /// The asker's number for it.
         request: u64,
@@ -386,8 +389,8 @@ pub enum Message {
         /// The encoded table; `None` if no live step has it any more.
         #[serde(with = "serde_bytes")]
         encoded: Option<Vec<u8>>,
-        /// Of the ranks that own the blocks the contacts that the answering rank has at hand: its own, and those of its
-        /// children. The others are asked for.
+        /// Contacts of ranks that own the blocks, as far as the answering rank has them at hand: its own, and those of
+        /// its children. The asker asks for the others.
         owners: Vec<(Rank, ContactText)>,
     },
 
@@ -414,11 +417,11 @@ pub enum Message {
         /// Why.
         reason: NoTable,
     },
-    /// Up the subscriber tree, the answer to `AwaitingRestart`: releases that came before it on this link were of the
-    /// epoch that is over, those that come after it are of the next.
+    /// Up the subscriber tree, the answer to `AwaitingRestart`. Releases that came before it on this link were of the
+    /// epoch that is over. Those that come after it are of the next.
     RestartHeard,
-    /// Where are these publisher ranks? From a subscriber rank to the publisher rank that answers it, or to its parent,
-    /// which passes it on; then along the publisher tree to the parent of each.
+    /// Where are these publisher ranks? A subscriber rank asks the publisher rank that answers it, or its parent, which
+    /// passes the question on. Then it goes along the publisher tree to the parent of each.
     AskContacts {
         /// The asker's number for it.
         request: u64,

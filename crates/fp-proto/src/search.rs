@@ -68,8 +68,8 @@ impl Search {
         }
     }
 
-    /// Dials an entry, unless that is under way already: an entry behind which nobody answers may take long to
-    /// fail, and the others must not wait for it.
+    /// Dials an entry, unless that is under way already. An entry behind which nobody answers may take long to fail,
+    /// and the others must not wait for it.
     fn dial(&mut self, wire: &mut Wire, contact: ContactText, epoch: Option<Epoch>) {
         let entry = (contact, epoch);
         if self.dialling.values().chain(self.asked.values()).any(|busy| *busy == entry) {

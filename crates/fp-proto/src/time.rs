@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A moment on the driver's monotonic clock, in microseconds since an origin of the driver's choosing.
+/// A moment on the coordinator's monotonic clock, in microseconds since an origin of the coordinator's choosing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(u64);
 

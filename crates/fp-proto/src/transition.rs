@@ -44,8 +44,8 @@ transitions! {
     LongMessageCut = "link.long-message.cut",
     /// A message that came in fragments was joined.
     LongMessageJoined = "link.long-message.joined",
-    /// The driver overslept and its peers' deadlines were restarted.
-    DriverOverslept = "driver.overslept",
+    /// The coordinator overslept and its peers' deadlines were restarted.
+    CoordinatorOverslept = "coordinator.overslept",
 
     /// A step was begun and is kept for somebody.
     StepBegunKept = "step.begun.kept",

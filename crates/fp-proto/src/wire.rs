@@ -1,4 +1,4 @@
-//! What every machine has: its control links with their roles and liveness, and the effects for its driver.
+//! What every machine has: its control links with their roles and liveness, and the effects for its coordinator.
 
 use crate::config::{CohortConfig, ContactText};
 use crate::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
@@ -109,7 +109,7 @@ impl Wire {
         self.push(Effect::Event(event));
     }
 
-    /// Sends to a live link, in fragments if the message is long; to one that is gone nothing is sent, as its loss was
+    /// Sends to a live link, in fragments if the message is long. To one that is gone nothing is sent, as its loss was
     /// or will be handled.
     pub(crate) fn send(&mut self, now: Moment, to: PeerId, message: Message) {
         let Some(link) = self.links.get_mut(&to) else { return };
@@ -123,8 +123,8 @@ impl Wire {
         }
     }
 
-    /// The whole message that has come, `None` while fragments of it are missing. Only who tells of blocks sends fragments:
-    /// ranks of the own cohort, and publishers to those who asked them.
+    /// The whole message that has come, `None` while fragments of it are missing. Only who tells of blocks sends
+    /// fragments: ranks of the own cohort, and publishers to those who asked them.
     pub(crate) fn whole(&mut self, from: PeerId, message: Message) -> Result<Option<Message>, Misbehaviour> {
         let Some(link) = self.links.get_mut(&from) else { return Ok(None) };
         let Message::Fragment { bytes, left_bytes } = message else {
@@ -184,7 +184,7 @@ impl Wire {
         }
     }
 
-    /// The driver says that the link is gone.
+    /// The coordinator says that the link is gone.
     pub(crate) fn remove(&mut self, peer: PeerId) -> Option<Role> {
         self.links.remove(&peer).map(|link| link.role)
     }
@@ -222,12 +222,12 @@ impl Wire {
             .min()
     }
 
-    /// Sends the heartbeats that are due and gives the peers that were silent for too long. A driver that
+    /// Sends the heartbeats that are due and gives the peers that were silent for too long. A coordinator that
     /// overslept restarts the silence of all its peers once: they may well have spoken.
     pub(crate) fn tick(&mut self, now: Moment) -> Vec<PeerId> {
         let overslept = self.next_due().is_some_and(|due| now.since(due) > self.silence / 2);
         if overslept {
-            self.mark(Transition::DriverOverslept);
+            self.mark(Transition::CoordinatorOverslept);
             self.links.values_mut().for_each(|link| link.heard = now);
         }
         self.beat(now);

@@ -1,48 +1,52 @@
 //! What derivations cost, as ratios of interleaved rounds in one process.
 //!
-//! `cargo bench -p flexpath-transform --features wasm`: each line is a median. A plan runs
-//! again and again, as for steps, so the memory of its results is as warm as that of the baseline. `-- --only wasm` leaves out
-//! all but deployed code.
+//! `cargo bench -p flexpath-transform --features wasm`: each ratio is of medians. A plan runs again and again, as for
+//! steps, so the memory of its results is as warm as that of the baseline. `-- wasm` leaves out all but deployed code.
+
+#[path = "../../../benches/turns/mod.rs"]
+mod turns;
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
+use criterion::{Criterion, criterion_group, criterion_main};
 use fp_transform::{Array, ArrayType, Block, Compression, Derivation, decompress};
 use fp_types::record::{ByteOrder, ElementForm};
 use fp_types::{Dtype, MemoryOrder, Region, Shape};
+use turns::{Group, Medians, in_turns};
 
-const ROUNDS: usize = 15;
+criterion_group!(benches, transforms);
+criterion_main!(benches);
 
-fn main() {
+fn transforms(criterion: &mut Criterion) {
+    let mut group = turns::group(criterion, "transforms");
     let line = Shape::new([2 << 20]).expect("a shape");
-    let arguments: Vec<String> = std::env::args().collect();
-    match arguments.iter().position(|argument| argument == "--only").map(|at| arguments.get(at + 1)) {
-        None => derivations(&line),
-        Some(only) => assert_eq!(only.map(String::as_str), Some("wasm"), "what --only is to measure"),
+    derivations(&mut group, &line);
+    for compression in [Compression::Lz4, Compression::Pco, Compression::Bounded { max_error: 1e-4 }] {
+        compressed(&mut group, compression, &native(&line));
     }
-    deployed(&native(&line));
+    deployed(&mut group, &native(&line));
+    group.finish();
 }
 
-fn derivations(line: &Shape) {
+fn derivations(group: &mut Group<'_>, line: &Shape) {
     let square = Shape::new([4096, 4096]).expect("a shape");
-    derivation("f64 to f32, 16 MiB", "T | cast(f32)", &[native(line)], 0.5);
-    derivation("f64 bytes swapped to f32, 16 MiB", "T | cast(f32)", &[swapped(line)], 0.0);
-    derivation("f64 bytes swapped, 16 MiB", "T | cast(f64)", &[swapped(line)], 0.5);
-    derivation("transposed, 4096 x 4096 f64", "T | order(column)", &[native(&square)], 0.25);
-    derivation("every second one, 4096 x 4096 f64", "T | stride(2, 2)", &[native(&square)], 0.0);
-    derivation("means of 4 x 4, 4096 x 4096 f64", "T | average(4, 4)", &[native(&square)], 0.0);
+    derivation(group, "f64 to f32, 16 MiB", "T | cast(f32)", &[native(line)], 0.5);
+    derivation(group, "f64 bytes swapped to f32, 16 MiB", "T | cast(f32)", &[swapped(line)], 0.0);
+    derivation(group, "f64 bytes swapped, 16 MiB", "T | cast(f64)", &[swapped(line)], 0.5);
+    derivation(group, "transposed, 4096 x 4096 f64", "T | order(column)", &[native(&square)], 0.25);
+    derivation(group, "every second one, 4096 x 4096 f64", "T | stride(2, 2)", &[native(&square)], 0.0);
+    derivation(group, "means of 4 x 4, 4096 x 4096 f64", "T | average(4, 4)", &[native(&square)], 0.0);
     let three = [native(line), native(line), native(line)];
     let short = Shape::new([128 << 10]).expect("a shape");
     let few = [native(&short), native(&short), native(&short)];
-    derivation("sqrt(x*x+y*y+z*z), 3 x 1 MiB", "x, y, z | compute(sqrt(x*x+y*y+z*z))", &few, 0.0);
-    derivation("sqrt(x*x+y*y+z*z), 3 x 16 MiB", "x, y, z | compute(sqrt(x*x+y*y+z*z))", &three, 0.0);
-    derivation("magnitude, 3 x 16 MiB", "x, y, z | magnitude", &three, 0.0);
+    let root = "x, y, z | compute(sqrt(x*x+y*y+z*z))";
+    derivation(group, "sqrt(x*x+y*y+z*z), 3 x 1 MiB", root, &few, 0.0);
+    derivation(group, "sqrt(x*x+y*y+z*z), 3 x 16 MiB", root, &three, 0.0);
+    derivation(group, "magnitude, 3 x 16 MiB", "x, y, z | magnitude", &three, 0.0);
     for operation in ["min", "sum", "variance", "histogram(0, 1, 64)", "points(> 0.99)"] {
-        derivation(&format!("{operation}, 16 MiB"), &format!("T | {operation}"), &[native(line)], 0.0);
-    }
-    for compression in [Compression::Lz4, Compression::Pco, Compression::Bounded { max_error: 1e-4 }] {
-        compressed(compression, &native(line));
+        let name = format!("{operation}, 16 MiB");
+        derivation(group, &name, &format!("T | {operation}"), &[native(line)], 0.0);
     }
 }
 
@@ -64,7 +68,7 @@ fn swapped(shape: &Shape) -> Array {
 }
 
 /// A derivation against `memcpy` of all that goes in.
-fn derivation(name: &str, text: &str, inputs: &[Array], wanted: f64) {
+fn derivation(group: &mut Group<'_>, name: &str, text: &str, inputs: &[Array], wanted: f64) {
     let derivation: Derivation = text.parse().expect("a derivation");
     let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
     let plan = derivation.plan(&types).expect("a plan");
@@ -72,8 +76,8 @@ fn derivation(name: &str, text: &str, inputs: &[Array], wanted: f64) {
     let ours = || {
         black_box(plan.run(black_box(inputs)).expect("a result"));
     };
-    let (baseline, ours) = interleaved(memcpy(&source), ours);
-    let ratio = baseline.as_secs_f64() / ours.as_secs_f64();
+    let Some(medians) = in_turns(group, name, memcpy(&source), ours) else { return };
+    let (ratio, Medians { baseline, ours }) = (medians.speed(), medians);
     let verdict = if ratio >= wanted { "met" } else { "MISSED" };
     println!("{name:<40} {ours:>9.2?}   {ratio:>6.3} of memcpy ({baseline:.2?}), wanted {wanted}: {verdict}");
 }
@@ -87,7 +91,8 @@ fn memcpy(source: &[&[u8]]) -> impl FnMut() {
     }
 }
 
-fn compressed(compression: Compression, array: &Array) {
+/// How short numbers become, how long that takes, and how long the way back.
+fn compressed(group: &mut Group<'_>, compression: Compression, array: &Array) {
     let bytes = array.blocks()[0].bytes();
     let compressed = compression.compress(Dtype::F64, bytes).expect("compressed");
     let make = || {
@@ -96,25 +101,37 @@ fn compressed(compression: Compression, array: &Array) {
     let read = || {
         black_box(decompress(Dtype::F64, black_box(&compressed), bytes.len()).expect("decompressed"));
     };
-    let (made, read) = interleaved(make, read);
+    let name = format!("{compression}, 16 MiB");
+    let Some(Medians { baseline: made, ours: read }) = in_turns(group, &format!("{name}, back"), make, read)
+    else {
+        return;
+    };
     let share = compressed.len() as f64 / bytes.len() as f64;
-    println!(
-        "{:<40} {made:>9.2?}   to {share:.3} of its bytes, back in {read:.2?}",
-        format!("{compression}, 16 MiB")
-    );
+    println!("{name:<40} {made:>9.2?}   to {share:.3} of its bytes, back in {read:.2?}");
 }
 
 /// A deployed sum of squares against a native one, and the start of a module that is cached.
 #[cfg(feature = "wasm")]
-fn deployed(array: &Array) {
+fn deployed(group: &mut Group<'_>, array: &Array) {
     use fp_transform::{DeployLimits, Runtime};
     let runtime = Runtime::new(DeployLimits::default()).expect("a runtime");
     let module = wat::parse_str(include_str!("../guest/sum_of_squares.wat")).expect("a module");
-    let begun = Instant::now();
+    let begun = std::time::Instant::now();
     runtime.load(&module).expect("a module");
     println!("{:<40} {:>9.2?}", "wasm: a module loaded for the first time", begun.elapsed());
     let module = compiled().unwrap_or(module);
-    let bytes = array.blocks()[0].bytes();
+    floors(group, array.blocks()[0].bytes());
+    start(group, &runtime, &module, ", first");
+    sums(group, &runtime, &module, &array.blocks()[0], "");
+    start(group, &runtime, &module, "");
+    let fresh = Runtime::new(DeployLimits::default().with_kept_bytes(0)).expect("a runtime");
+    sums(group, &fresh, &module, &array.blocks()[0], ", nothing kept");
+    start(group, &fresh, &module, ", nothing kept");
+}
+
+/// What a call cannot do without: its input copied, and as much memory set to zero.
+#[cfg(feature = "wasm")]
+fn floors(group: &mut Group<'_>, bytes: &[u8]) {
     let mut copied = vec![0u8; bytes.len()];
     let mut zeroed = vec![0u8; bytes.len()];
     let copy = || {
@@ -125,46 +142,41 @@ fn deployed(array: &Array) {
         zeroed.fill(0);
         black_box(&mut zeroed);
     };
-    let (copy, zero) = interleaved(copy, zero);
-    println!("{:<40} {copy:>9.2?}   what copying its input takes", "wasm: sum of squares, 16 MiB");
-    println!("{:<40} {zero:>9.2?}   what setting as much to zero takes", "wasm: sum of squares, 16 MiB");
-    start(&runtime, &module, ", first");
-    sums(&runtime, &module, &array.blocks()[0], "");
-    start(&runtime, &module, "");
-    let fresh = Runtime::new(DeployLimits::default().with_kept_bytes(0)).expect("a runtime");
-    sums(&fresh, &module, &array.blocks()[0], ", nothing kept");
-    start(&fresh, &module, ", nothing kept");
+    let name = "wasm: 16 MiB copied, then set to zero";
+    if let Some(Medians { baseline: copy, ours: zero }) = in_turns(group, name, copy, zero) {
+        println!("{:<40} {copy:>9.2?}   what copying its input takes", "wasm: sum of squares, 16 MiB");
+        println!("{:<40} {zero:>9.2?}   what setting as much to zero takes", "wasm: sum of squares, 16 MiB");
+    }
 }
 
 /// Each block in a memory as if nobody had used it, as streams do.
 #[cfg(feature = "wasm")]
-fn sums(runtime: &fp_transform::Runtime, module: &[u8], block: &Block, how: &str) {
+fn sums(group: &mut Group<'_>, runtime: &fp_transform::Runtime, module: &[u8], block: &Block, how: &str) {
     let deployed = runtime.load(module).expect("a module");
     let bytes = block.bytes();
-    let one = || {
-        black_box(one_sum(black_box(bytes)));
-    };
-    let sixteen = || {
-        black_box(sixteen_sums(black_box(bytes)));
-    };
-    let mut ours = || {
-        black_box(deployed.run(std::slice::from_ref(black_box(block))).expect("a result"));
-    };
-    for (name, (baseline, ours)) in
-        [("sums at once", interleaved(sixteen, &mut ours)), ("one sum", interleaved(one, &mut ours))]
-    {
+    type Sum = fn(&[u8]) -> f64;
+    let natives: [(&str, Sum); 2] = [("sums at once", sixteen_sums), ("one sum", one_sum)];
+    for (native, sum) in natives {
+        let name = format!("wasm: sum of squares, 16 MiB{how}");
+        let baseline = || {
+            black_box(sum(black_box(bytes)));
+        };
+        let ours = || {
+            black_box(deployed.run(std::slice::from_ref(black_box(block))).expect("a result"));
+        };
+        let medians = in_turns(group, &format!("{name}, by {native}"), baseline, ours);
+        let Some(Medians { baseline, ours }) = medians else { continue };
         let ratio = ours.as_secs_f64() / baseline.as_secs_f64();
         let verdict = if ratio <= 3.0 { "met" } else { "MISSED" };
         println!(
-            "{:<40} {ours:>9.2?}   {ratio:>6.3} of native, {name} ({baseline:.2?}), wanted at most 3: {verdict}",
-            format!("wasm: sum of squares, 16 MiB{how}")
+            "{name:<40} {ours:>9.2?}   {ratio:>6.3} of native, {native} ({baseline:.2?}), wanted at most 3: {verdict}"
         );
     }
 }
 
 /// One element, before blocks of 16 MiB or after them.
 #[cfg(feature = "wasm")]
-fn start(runtime: &fp_transform::Runtime, module: &[u8], how: &str) {
+fn start(group: &mut Group<'_>, runtime: &fp_transform::Runtime, module: &[u8], how: &str) {
     let bytes = 1f64.to_ne_bytes().to_vec();
     let one = Block::new(Region::whole(&Shape::scalar()), Dtype::F64, MemoryOrder::RowMajor, bytes)
         .expect("a block");
@@ -172,9 +184,9 @@ fn start(runtime: &fp_transform::Runtime, module: &[u8], how: &str) {
         let cached = runtime.load(black_box(module)).expect("a module");
         black_box(cached.run(std::slice::from_ref(&one)).expect("a result"));
     };
-    let (_, start) = interleaved(|| (), start);
-    let verdict = if start <= Duration::from_micros(100) { "met" } else { "MISSED" };
     let name = format!("wasm: a cached module, one element{how}");
+    let Some(Medians { ours: start, .. }) = in_turns(group, &name, || (), start) else { return };
+    let verdict = if start <= std::time::Duration::from_micros(100) { "met" } else { "MISSED" };
     println!("{name:<40} {start:>9.2?}   wanted at most 100 us: {verdict}");
 }
 
@@ -214,27 +226,6 @@ fn compiled() -> Option<Vec<u8>> {
 }
 
 #[cfg(not(feature = "wasm"))]
-fn deployed(_: &Array) {
+fn deployed(_: &mut Group<'_>, _: &Array) {
     println!("wasm: not measured, as it was built without the feature");
-}
-
-/// The medians of two things done in turn.
-fn interleaved(mut baseline: impl FnMut(), mut ours: impl FnMut()) -> (Duration, Duration) {
-    let mut times = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        times.0.push(timed(&mut baseline));
-        times.1.push(timed(&mut ours));
-    }
-    (median(times.0), median(times.1))
-}
-
-fn timed(work: &mut impl FnMut()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
 }

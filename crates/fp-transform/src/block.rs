@@ -10,7 +10,7 @@ use crate::error::DeriveError;
 use crate::memory::Memory;
 
 /// Bytes together with whatever keeps them alive: a segment, a loan, a `Vec<u8>`.
-pub type Payload = Arc<dyn AsRef<[u8]> + Send + Sync>;
+pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// What one rank holds of an array: a region, dense in memory. A clone shares the bytes.
 #[derive(Clone)]
@@ -18,7 +18,7 @@ pub struct Block {
     region: Region,
     form: ElementForm,
     order: MemoryOrder,
-    payload: Payload,
+    payload: SharedBytes,
 }
 
 impl Block {
@@ -42,7 +42,7 @@ impl Block {
         region: Region,
         form: ElementForm,
         order: MemoryOrder,
-        payload: Payload,
+        payload: SharedBytes,
     ) -> Result<Self, DeriveError> {
         let len_bytes = (*payload).as_ref().len();
         if let Some(size) = form.dtype.size_bytes() {
@@ -81,12 +81,12 @@ impl Block {
     }
 
     /// The elements with their owner.
-    pub fn payload(&self) -> &Payload {
+    pub fn payload(&self) -> &SharedBytes {
         &self.payload
     }
 
-    /// The same elements in this machine's byte order with their dimensions packed in that order; the block itself if
-    /// they are.
+    /// The same elements in this machine's byte order, with their dimensions packed in that order. That is the block
+    /// itself if they are so already.
     ///
     /// # Errors
     /// Elements without a size, if they have to be moved.

@@ -1,7 +1,7 @@
 //! Blocks made shorter for the way: losslessly, or within an error that the subscriber names.
 //!
-//! Compressed bytes begin with a header of their own (codec, element size, length), so that the receiver needs nothing
-//! else to read them, and checks what it reads against what it expects. What got longer is sent as it was.
+//! Compressed bytes begin with a header of their own: codec, element size, length. So the receiver needs nothing else
+//! to read them. It checks what it reads against what it expects. What got longer is sent as it was.
 
 mod numeric;
 

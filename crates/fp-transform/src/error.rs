@@ -1,17 +1,22 @@
-//! Why a derivation is refused or fails, with the values that caused it.
+//! Why a derivation is refused or fails, or a call of a registered transform, with the values that caused it.
+//!
+//! It knows the values that fail below it (expressions, compression, threads), and nothing that fails with it.
 
 use fp_types::record::ElementConversionError;
 use fp_types::{CopyError, Dtype, Region, RegionError, Shape, ShapeTooLarge, StrideError};
 
 use crate::compression::CompressionError;
 use crate::expression::ExpressionError;
+use crate::limits::{MAX_INPUTS, MAX_OPERATIONS};
+use crate::policy::ModuleHash;
+use crate::pool::PoolError;
 
 /// Why a derivation is refused (when it is made or planned), or fails (when it runs).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeriveError {
-    /// No inputs, or more than [`MAX_INPUTS`](crate::MAX_INPUTS).
-    #[error("a derivation takes 1 to {} variables, not {count}", crate::MAX_INPUTS)]
+    /// No inputs, or more than [`MAX_INPUTS`].
+    #[error("a derivation takes 1 to {} variables, not {count}", MAX_INPUTS)]
     InputCount {
         /// How many were given.
         count: usize,
@@ -26,8 +31,8 @@ pub enum DeriveError {
         /// How many there are.
         count: usize,
     },
-    /// More operations than [`MAX_OPERATIONS`](crate::MAX_OPERATIONS).
-    #[error("{count} operations are more than {}", crate::MAX_OPERATIONS)]
+    /// More operations than [`MAX_OPERATIONS`].
+    #[error("{count} operations are more than {}", MAX_OPERATIONS)]
     TooManyOperations {
         /// How many were given.
         count: usize,
@@ -153,7 +158,7 @@ pub enum DeriveError {
     #[error("{what}")]
     Module {
         /// Which.
-        module: crate::ModuleHash,
+        module: ModuleHash,
         /// Why, in words.
         what: String,
         /// Whether it used up its work or its time: the next call would as well.
@@ -167,7 +172,7 @@ pub enum DeriveError {
     },
     /// A registered function that failed, or was not let run.
     #[error(transparent)]
-    Call(#[from] crate::native::CallError),
+    Call(#[from] CallError),
     /// A module or a function gave something else than was said of it.
     #[error("{by} gave {given}, where {wanted} was asked for")]
     ModuleOutput {
@@ -199,4 +204,42 @@ pub enum DeriveError {
     /// Of compression.
     #[error(transparent)]
     Compression(#[from] CompressionError),
+}
+
+/// Why a call failed. Nothing but the call is harmed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// There is no such transform.
+    #[error("no transform is called {name:?}")]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// It said so itself.
+    #[error("transform {name:?}: {reason}")]
+    Failed {
+        /// The transform.
+        name: String,
+        /// What it said.
+        reason: String,
+    },
+    /// It panicked, ran too long, or found no thread.
+    #[error("transform {name:?}: {source}")]
+    Pool {
+        /// The transform.
+        name: String,
+        /// What happened.
+        source: PoolError,
+    },
+    /// It ran too long too often.
+    #[error(
+        "transform {name:?} ran too long {overruns} times and is refused until this process starts again"
+    )]
+    Refused {
+        /// The transform.
+        name: String,
+        /// How often.
+        overruns: u32,
+    },
 }

@@ -1,23 +1,27 @@
 //! From published arrays to what was asked for: derivations, registered transforms, deployed code.
 //!
-//! Pure computing on blocks that somebody holds, and a few threads for foreign code. Nothing here knows streams, links or
-//! which side it runs on: blocks come in with region, type, order and bytes, and arrays of blocks go out.
+//! Pure computing on blocks that somebody holds, and a few threads for foreign code. Nothing here knows streams, links
+//! or which side it runs on. Blocks come in with region, type, order and bytes, and arrays of blocks go out.
+//!
+//! In the order in which things build on one another:
 //!
 //! | module | what |
 //! |---|---|
-//! | `block` | a region with its bytes; arrays as blocks |
-//! | `derivation` | what is derived of which variables, as a value; its plan for known types; partial results of ranks |
-//! | `operation` | the built-in operations, each with its output's type and shape |
-//! | `expression` | reading and computing `sqrt(x*x + y*y)` |
-//! | `exact` | sums that no order and no cut changes |
-//! | `memory` | memory of results, used again |
-//! | `compression` | shorter blocks for the way |
-//! | `native`, `pool`, `shared` | registered functions, the threads that they run on, results that several ask for |
-//! | `policy`, `modules`, `deployed` | whose WebAssembly is run; which there is; running it (feature `wasm`) |
+//! | `limits`, `policy` | how much a derivation may be of; whose WebAssembly is run, and how much it may use |
+//! | `numbers`, `exact` | elements as numbers; sums that no order and no cut changes |
+//! | `pool` | the threads that foreign code runs on |
+//! | `expression`, `compression` | reading and computing `sqrt(x*x + y*y)`; shorter blocks for the way |
+//! | `error` | why a derivation is refused or fails |
+//! | `memory`, `block` | memory of results, used again; a region with its bytes, and arrays as blocks |
+//! | `walk`, `alignment`, `foreign_code` | through a block row by row; blocks cut alike; code that a plan runs |
+//! | `operation`, `native`, `deployed` | what is built in; registered functions; WebAssembly (feature `wasm`) |
+//! | `derivation`, `modules` | what is derived of which variables, planned and run; the modules of a process |
+//! | `shared` | results that several ask for |
 //!
 //! docs/transforms.md teaches all of it.
 #![forbid(unsafe_code)]
 
+mod alignment;
 mod block;
 mod compression;
 #[cfg(feature = "wasm")]
@@ -26,6 +30,8 @@ mod derivation;
 mod error;
 mod exact;
 mod expression;
+mod foreign_code;
+mod limits;
 mod memory;
 mod modules;
 mod native;
@@ -36,27 +42,29 @@ mod pool;
 mod shared;
 mod walk;
 
-pub use block::{Array, ArrayType, Block, Payload};
+pub use block::{Array, ArrayType, Block, SharedBytes};
 pub use compression::{Compression, CompressionError, decompress};
 #[cfg(feature = "wasm")]
 pub use deployed::{DeployError, Deployed, OutputFault, Runtime};
 pub use derivation::{
-    Derivation, DerivationDecodeError, DerivationId, Derived, MAX_DERIVATION_BYTES, MAX_INPUTS,
-    MAX_OPERATIONS, ParseDerivationError, ParseFault, Partial, PartialError, Plan,
+    Derivation, DerivationDecodeError, DerivationId, DerivationPlan, Derived, MAX_DERIVATION_BYTES,
+    ParseDerivationError, ParseFault, Partial, PartialError,
 };
-pub use error::DeriveError;
+pub use error::{CallError, DeriveError};
 pub use expression::{
     Expression, ExpressionError, ExpressionFault, Function, MAX_EXPRESSION_BYTES, MAX_EXPRESSION_DEPTH,
 };
-pub use modules::{Modules, RunModule};
+pub use foreign_code::RunModule;
+pub use limits::{MAX_INPUTS, MAX_OPERATIONS};
+pub use modules::Modules;
 pub use native::{
-    CallError, Cost, DataType, Decision, MAX_PATH, MAX_TRANSFORMS, Measured, Native, NativeElement,
-    NativeError, NativeFunction, Offer, Offers, PathError, Place, Placement, Reason, RegisterError,
+    CohortSide, Cost, DataType, DecidedSide, MAX_PATH, MAX_TRANSFORMS, MeasuredCalls, Native, NativeElement,
+    NativeError, NativeFunction, Offer, Offers, PathError, RegisterError, SideDecision, SideReason,
     TransformOptions, TransformPath, Transforms, made_id, record_array,
 };
 pub use operation::{Comparison, MAX_BINS, ModuleCall, Operation, OutputType, Reduction};
 pub use policy::{DeployLimits, DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};
-pub use pool::{MAX_OVERRUNS, Overruns, Pool, PoolError};
+pub use pool::{CallPool, MAX_OVERRUNS, Overruns, PoolError};
 pub use shared::{ShareError, Shared, SharedCounts};
 
 /// The programs of docs/transforms.md, which the tests run.

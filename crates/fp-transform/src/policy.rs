@@ -69,7 +69,7 @@ pub enum PolicyRefusal {
     /// Nobody's is.
     #[error("this publisher runs no code that others hand over")]
     Nobody,
-    /// Of a peer whose user is unknown: over tcp nobody tells.
+    /// The peer's user is unknown: over tcp nobody tells.
     #[error("only code of the user {own_uid} is run, and who sent this is not known")]
     UnknownUid {
         /// The publisher's user.
@@ -118,9 +118,9 @@ pub struct DeployLimits {
     pub modules: usize,
     /// The memory of a call: 256 MiB. What it is given and gives is in it.
     pub memory_bytes: usize,
-    /// How much of a call's memory stays resident, set to zero, for the calls to come: 32 MiB. It is kept once for each call
-    /// that ran at the same time as others, four times at most; what a call uses beyond it goes back to the system at its end. 0:
-    /// each call has its memory from the system, and nothing is kept or reserved.
+    /// How much of a call's memory stays resident, set to zero, for the calls to come: 32 MiB. It is kept once for each
+    /// call that ran at the same time as others, four times at most. What a call uses beyond it goes back to the system
+    /// when the call ends. 0: each call has its memory from the system, and nothing is kept or reserved.
     pub kept_bytes: usize,
     /// The work of a call, of about an instruction each: 10^10.
     pub fuel: u64,

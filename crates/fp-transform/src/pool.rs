@@ -1,8 +1,8 @@
 //! A few threads on which foreign code runs: with a limit of time, and without harm if it panics.
 //!
-//! A thread that is stuck cannot be stopped. It is left to itself and another takes its place: the pool keeps its number.
-//! So that no code costs more than [`MAX_OVERRUNS`] threads, however many call it at once, as many calls of it run at the
-//! same time as may still overrun, and what waits is refused once none may (see [`Overruns`]).
+//! A thread that is stuck cannot be stopped. It is left to itself and another takes its place, so that the pool keeps
+//! its number of threads. No code costs more than [`MAX_OVERRUNS`] threads, however many call it at once. As many calls
+//! of it run at the same time as may still overrun. Waiting calls are refused once none may (see [`Overruns`]).
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -41,7 +41,7 @@ impl Overruns {
 
 /// A few threads and what waits for them. Clones are the same pool.
 #[derive(Clone)]
-pub struct Pool {
+pub struct CallPool {
     inner: Arc<Inner>,
 }
 
@@ -152,15 +152,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Pool {
+impl CallPool {
     /// A pool of so many threads at most, with room for so many calls that wait. Threads start when they are needed.
     pub fn new(limit_threads: usize, limit_queued: usize) -> Self {
         let (limit_threads, state) = (limit_threads.max(1), Mutex::new(State::default()));
         Self { inner: Arc::new(Inner { state, news: Condvar::new(), limit_threads, limit_queued }) }
     }
 
-    /// Runs `work` on a thread of the pool and waits for it: at most `limit` for a thread, and at most `limit` for its
-    /// end.
+    /// Runs `work` on a thread of the pool and waits for it. It waits at most `limit` for a thread, and at most `limit`
+    /// for its end.
     ///
     /// # Errors
     /// It was not begun, panicked, or ran too long.
@@ -172,8 +172,8 @@ impl Pool {
         self.run_counted(&Arc::default(), limit, work)
     }
 
-    /// As [`run`](Self::run), for code that may overrun [`MAX_OVERRUNS`] times: as many calls of it run at once as may
-    /// still overrun, and others wait for them as for a thread.
+    /// As [`run`](Self::run), for code that may overrun [`MAX_OVERRUNS`] times. As many calls of it run at once as may
+    /// still overrun. Others wait for them as for a thread.
     ///
     /// # Errors
     /// Those of [`run`](Self::run), and that the code overran too often: before this call, or while it waited.
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn work_is_done_and_panics_are_told() {
-        let pool = Pool::new(2, 8);
+        let pool = CallPool::new(2, 8);
         assert_eq!(pool.run(PATIENCE, || 6 * 7), Ok(42));
         let panicked = pool.run(PATIENCE, || -> u32 { panic!("no {}", "luck") });
         assert_eq!(panicked, Err(PoolError::Panicked { message: "no luck".into() }));
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn a_stuck_thread_is_replaced() {
-        let pool = Pool::new(1, 8);
+        let pool = CallPool::new(1, 8);
         let mut holds = Vec::new();
         for _ in 0..3 {
             let (hold, held) = channel::<()>();
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn waiting_has_an_end_and_a_bound() {
-        let pool = Pool::new(1, 1);
+        let pool = CallPool::new(1, 1);
         let ((hold, held), (begun, begins)) = (channel::<()>(), channel());
         let other = pool.clone();
         let running = std::thread::spawn(move || {

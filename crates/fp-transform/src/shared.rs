@@ -1,4 +1,5 @@
-//! What several subscriptions ask of one step is derived once: the first who asks computes it, the others wait for it.
+//! Several subscriptions may ask the same of one step. It is derived once. The first who asks computes it, the others
+//! wait for it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

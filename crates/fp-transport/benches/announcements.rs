@@ -1,5 +1,6 @@
-//! Half a round trip of 8 bytes between two threads pinned to one core each: a futex, raw sockets, and what this crate
-//! makes of them. Printed as medians and as ratios to the baseline of the same kind, from interleaved rounds.
+//! Half a round trip of 8 bytes between two threads, each pinned to one core. It compares a futex, raw sockets, and
+//! what this crate makes of them. Printed as medians and as ratios to the baseline of the same kind, from interleaved
+//! rounds.
 
 #[path = "support/mod.rs"]
 mod support;

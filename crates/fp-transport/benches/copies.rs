@@ -1,6 +1,7 @@
-//! Steps through memory between two threads pinned to one core each: copied into the pool and out of a mapped segment
-//! against copied into and out of a hand-written ring of plain buffers. As many live buffers on both sides, every byte
-//! of every step written afresh. Also bodies over tcp, without and with TLS, against a raw socket. Printed as ratios from interleaved rounds.
+//! Steps through memory between two threads, each pinned to one core. They are copied into the pool and out of a mapped
+//! segment. The baseline copies them into and out of a hand-written ring of plain buffers. As many live buffers on both
+//! sides, every byte of every step written afresh. Also bodies over tcp, without and with TLS, against a raw socket.
+//! Printed as ratios from interleaved rounds.
 
 #[path = "support/mod.rs"]
 mod support;
@@ -24,7 +25,7 @@ fn steps_of(len: usize) -> usize {
     ((512 << 20) / len).clamp(12, 400)
 }
 
-/// GB/s of `steps` steps, of which the first `WARM_STEPS` are not counted.
+/// GB/s of `steps` steps. The first `WARM_STEPS` are not counted.
 fn timed(len: usize, mut step: impl FnMut(usize)) -> f64 {
     (0..WARM_STEPS).for_each(&mut step);
     let start = Instant::now();

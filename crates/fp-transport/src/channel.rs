@@ -1,7 +1,13 @@
-//! What carries the bytes of a link, as links and handshakes see it: a connected socket, plain or with TLS over it, or a
-//! queue pair.
+//! What carries the bytes of a link, as links and handshakes see it. It is a connected socket, plain or with TLS over
+//! it, or a queue pair.
 //!
 //! A plain one costs one branch for each system call and nothing for each byte.
+
+#[cfg(feature = "testing")]
+mod faults;
+
+#[cfg(feature = "testing")]
+pub use faults::Faults;
 
 use crate::socket::{ReceiveError, end_sending, receive_vectored, send_vectored, wait_for};
 use crate::tls::Cipher;
@@ -18,6 +24,8 @@ use std::time::Instant;
 pub(crate) struct Channel {
     carrier: Carrier,
     tls: Option<Box<Cipher>>,
+    #[cfg(feature = "testing")]
+    faults: faults::FaultState,
 }
 
 enum Carrier {
@@ -27,15 +35,24 @@ enum Carrier {
 
 impl Channel {
     pub(crate) fn plain(socket: OwnedFd) -> Channel {
-        Channel { carrier: Carrier::Socket(socket), tls: None }
+        Channel::over(Carrier::Socket(socket), None)
     }
 
     pub(crate) fn secured(socket: OwnedFd, cipher: Cipher) -> Channel {
-        Channel { carrier: Carrier::Socket(socket), tls: Some(Box::new(cipher)) }
+        Channel::over(Carrier::Socket(socket), Some(Box::new(cipher)))
     }
 
     pub(crate) fn verbs(stream: Stream) -> Channel {
-        Channel { carrier: Carrier::Verbs(Box::new(stream)), tls: None }
+        Channel::over(Carrier::Verbs(Box::new(stream)), None)
+    }
+
+    fn over(carrier: Carrier, tls: Option<Box<Cipher>>) -> Channel {
+        Channel {
+            carrier,
+            tls,
+            #[cfg(feature = "testing")]
+            faults: faults::FaultState::default(),
+        }
     }
 
     /// The queue pair, if that is what it is.
@@ -54,8 +71,8 @@ impl Channel {
         }
     }
 
-    /// Whether it takes more from the kernel than it was asked for: then only a read that finds nothing shows that nothing
-    /// is left.
+    /// Whether it takes more from the kernel than it was asked for: then only a read that finds nothing shows that
+    /// nothing is left.
     pub(crate) fn reads_ahead(&self) -> bool {
         self.is_encrypted() || matches!(self.carrier, Carrier::Verbs(_))
     }
@@ -123,6 +140,28 @@ impl Channel {
         }
     }
 
+    /// Most bytes that the next call of `send` is given, of so many. Fewer only where a test makes things go wrong.
+    pub(crate) fn send_limit(&mut self, limit: usize) -> io::Result<usize> {
+        #[cfg(feature = "testing")]
+        let limit = self.before_send(limit)?;
+        Ok(limit)
+    }
+
+    /// The same for `receive`.
+    pub(crate) fn receive_limit(&mut self, limit: usize) -> io::Result<usize> {
+        #[cfg(feature = "testing")]
+        let limit = self.before_receive(limit)?;
+        Ok(limit)
+    }
+
+    /// Whether a test makes things go wrong.
+    pub(crate) fn has_faults(&self) -> bool {
+        #[cfg(feature = "testing")]
+        return self.is_faulty();
+        #[cfg(not(feature = "testing"))]
+        false
+    }
+
     /// Receives as it comes from the socket, enciphered or not.
     pub(crate) fn receive_raw(&mut self, slices: &mut [IoSliceMut<'_>]) -> Result<usize, ReceiveError> {
         match &mut self.carrier {
@@ -157,13 +196,16 @@ impl Channel {
 
     /// The same; over verbs success means that the peer's access to memory of this side has ended.
     pub(crate) fn revoke(&mut self) -> Result<(), VerbsTrouble> {
-        match &mut self.carrier {
+        let ended = match &mut self.carrier {
             Carrier::Verbs(stream) => stream.revoke(),
             Carrier::Socket(_) => {
                 self.break_off();
                 Ok(())
             }
-        }
+        };
+        #[cfg(feature = "testing")]
+        self.faults.after_revoke()?;
+        ended
     }
 
     /// Waits until there may be room to send; `false` when the deadline is over.
@@ -230,14 +272,6 @@ impl Channel {
             }
         }
         Ok(())
-    }
-
-    /// Most enciphered bytes that one call receives, for the conformance suite.
-    #[cfg(feature = "testing")]
-    pub(crate) fn set_receive_bytes(&mut self, receive_bytes: Option<usize>) {
-        if let Some(cipher) = &mut self.tls {
-            cipher.receive_bytes = receive_bytes.unwrap_or(usize::MAX).max(1);
-        }
     }
 }
 

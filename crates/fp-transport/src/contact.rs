@@ -89,7 +89,7 @@ pub enum ContactError {
 }
 
 impl Contact {
-    /// A contact of which nothing is known but its tcp address, as a user would type it.
+    /// A contact that is known by its tcp address alone, as a user would type it.
     pub fn from_address(address: SocketAddr) -> Contact {
         Contact {
             process: ProcessId::default(),

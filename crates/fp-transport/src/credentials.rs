@@ -5,6 +5,9 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+/// The id that the kernel shows for users that a user namespace does not know.
+pub(crate) const OVERFLOW_UID: u32 = 65534;
+
 /// A peer's user and process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Credentials {

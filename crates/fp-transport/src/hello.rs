@@ -1,4 +1,4 @@
-//! The first bytes on any link, laid out by hand. This layout never changes, in no version of the protocol: so two
+//! The first bytes on any link, laid out by hand. This layout never changes, in no version of the protocol. So two
 //! ranks of different versions can always tell each other that they are.
 //!
 //! Integers are little endian. The dialler sends a hello of 128 bytes:
@@ -16,8 +16,8 @@
 //! | 93 | transport wanted: 1 inproc, 2 shm, 3 tcp, 4 verbs |
 //! | 94..128 | reserved: zero, not looked at |
 //!
-//! The listener answers with 96 bytes (over shm with a memfd beside them), the dialler proves that the transport works
-//! with 16 bytes, and the listener answers once more:
+//! The listener answers with 96 bytes, over shm with a memfd beside them. The dialler then proves with 16 bytes that
+//! the transport works. The listener answers once more:
 //!
 //! | bytes | content |
 //! |---|---|
@@ -30,9 +30,12 @@
 //! | 16..32 | its epoch; zero where the token was wrong |
 //! | 32..48 | process id |
 //! | 48..64 | host id |
-//! | 64..80 | challenge: a nonce (tcp), a key of the process-wide table (inproc), zero (shm: it is in the memfd), address and key of memory to READ (verbs) |
+//! | 64..80 | challenge, by transport (see below) |
 //! | 80 | why the transport was refused |
 //! | 81..96 | reserved: zero, not looked at |
+//!
+//! The challenge is a nonce over tcp, and a key of the process-wide table over inproc. Over shm it is zero, as the
+//! challenge is in the memfd. Over verbs it is the address and key of memory to READ.
 
 mod refusal;
 mod reply;
@@ -44,7 +47,7 @@ pub use reply::{REPLY_LEN, Reply};
 pub use token::{Token, TokenError};
 
 use crate::identity::{HostId, ProcessId};
-use crate::negotiate::TransportKind;
+use crate::transport_kind::TransportKind;
 
 /// Lowest protocol version that this library speaks.
 pub const VERSION_LOWEST: u16 = 2;

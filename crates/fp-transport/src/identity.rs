@@ -1,6 +1,6 @@
 //! Who a process is, and whether two ranks share a process or a host.
 
-use crate::memory::word_wiped_by_fork;
+use crate::page::word_wiped_by_fork;
 use rustix::fs::stat;
 use rustix::process::getpid;
 use std::fmt;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct ProcessId(pub u128);
 
 impl ProcessId {
-    /// That of this copy of the library. The process number is mixed in, so a forked child is somebody else.
+    /// The id of this copy of the library. The process number is mixed in, so a forked child is somebody else.
     pub fn own() -> ProcessId {
         static BASE: OnceLock<u128> = OnceLock::new();
         let base = *BASE.get_or_init(random_u128);
@@ -39,7 +39,7 @@ impl fmt::Display for ProcessId {
 pub struct HostId(pub u128);
 
 impl HostId {
-    /// That of this process: the boot id, mixed with the inode of the network namespace.
+    /// The id of this process's host: the boot id, mixed with the inode of the network namespace.
     pub fn own() -> HostId {
         static OWN: OnceLock<HostId> = OnceLock::new();
         *OWN.get_or_init(|| HostId(own_host().unwrap_or(0)))
@@ -78,8 +78,8 @@ pub struct PeerIdentity {
     pub uid: Option<u32>,
 }
 
-/// The number of this process, without a system call but for the first time in each: it is asked often, as every handle
-/// looks whether it was forked.
+/// The number of this process. Only the first call in each process costs a system call. It is asked for often, as every
+/// handle looks whether it was forked.
 pub fn own_pid() -> u32 {
     static KNOWN: OnceLock<Option<&'static AtomicU32>> = OnceLock::new();
     let Some(known) = KNOWN.get_or_init(|| word_wiped_by_fork().ok()) else { return ask_pid() };

@@ -1,21 +1,30 @@
 //! How bytes move: contacts, links, segments, and the inproc, shm, verbs and tcp transports.
 //!
-//! This crate knows frames and memory, not steps. `contact` says where a rank is, `dial` and `listener` agree on a
-//! transport with real bytes, `link` carries frames, `memory` holds the bytes that are published.
+//! This crate knows frames and memory, not steps. `contact` says where a rank is. `dial` and `listener` agree on a
+//! transport with real bytes. `link` carries frames, and `memory` holds the bytes that are published.
 //!
 //! Decisions, with the alternative that was rejected:
 //!
-//! * **No runtime.** Sockets are non-blocking and driven by whoever holds the lock of the handle; every object
-//!   exposes a descriptor (`AsFd`). A task of an async runtime would cost a thread hop, that is the wake of an idle
-//!   core (20 µs), and the thread that waits in a call must be able to wait on the link's own descriptor.
-//! * **Straight-line dialling.** `dial` blocks the thread that its caller chose, with one deadline; accepting is
-//!   driven by events, because one bad peer must not hold up the others.
+//! * **No runtime.** Sockets are non-blocking and driven by whoever holds the lock of the handle; every object exposes
+//!   a descriptor (`AsFd`). A task of an async runtime would cost a thread hop, which is the wake of an idle core (20
+//!   µs). Also, the thread that waits in a call must be able to wait on the link's own descriptor.
+//! * **Straight-line dialling.** `dial` blocks the thread that its caller chose, with one deadline. Accepting is driven
+//!   by events, because one bad peer must not hold up the others.
 //! * **The link does not know what a payload is for.** Bulk and control use the same [`Link`] type over different
 //!   connections, so that bulk never delays a heartbeat.
 //! * **TLS** lies under the frames of tcp links, in `tls`, with its reasons there; a link without it pays a branch for
 //!   each system call.
-//! * **Unsafe code** lives in `credentials` (one call) and in files of `memory` and `verbs`, each with its reason;
-//!   everything else denies it.
+//! * **Unsafe code** lives in `credentials` (one call), in `page` and in files of `memory` and `verbs`, each with its
+//!   reason; everything else denies it.
+//!
+//! Layers, lowest first; each knows only those before it:
+//!
+//! 1. `lock`, `page`, `credentials`, `transport_kind`, `identity`: what needs nothing else here;
+//! 2. `memory`, then `frame`, then `socket`;
+//! 3. `verbs` and `tls`, which carry bytes or encipher them;
+//! 4. `contact`, `hello`, `transport_policy`, `negotiation`: what two ends say to each other before they agree;
+//! 5. `channel`, then `link`, and `probe`;
+//! 6. `listener` and `dial`, the two ends, which do not know each other.
 #![deny(unsafe_code)]
 
 mod channel;
@@ -27,10 +36,15 @@ pub mod hello;
 pub mod identity;
 pub mod link;
 pub mod listener;
+mod lock;
 pub mod memory;
-pub mod negotiate;
+pub mod negotiation;
+mod page;
+mod probe;
 mod socket;
 pub mod tls;
+mod transport_kind;
+mod transport_policy;
 pub mod verbs;
 
 pub use contact::{Contact, ContactError, Endpoint};
@@ -42,13 +56,14 @@ pub use link::{Flushed, Link, LinkError};
 pub use listener::{Accepted, ListenError, ListenOptions, Listener};
 pub use memory::{
     Arena, InprocKey, Loan, Location, MappedSegment, MappedSlice, MemoryError, Payload, Pool, PoolOptions,
-    PoolStats, ProcessWatch, SegmentDescriptor, SegmentId, inproc, ring, ring::RingWatch,
+    PoolStats, ProcessWatch, RemoteMemory, SegmentDescriptor, SegmentId, inproc, ring, ring::RingWatch,
 };
-pub use negotiate::{Negotiated, PolicyError, Reason, TransportKind, TransportPolicy};
+pub use negotiation::{Negotiated, Reason};
 pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};
+pub use transport_kind::TransportKind;
+pub use transport_policy::{PolicyError, TransportPolicy};
 pub use verbs::{
-    Destination, Domain, DomainStats, Keys, Landing, ReadRun, RemoteMemory, VerbsDevice, VerbsTrouble,
-    verbs_devices,
+    Domain, DomainStats, Keys, Landing, ReadRun, ReadTarget, VerbsDevice, VerbsTrouble, verbs_devices,
 };
 
 /// Handles are moved between threads and shared under a lock.

@@ -1,110 +1,41 @@
 //! A link: frames over a connected socket, the same for every transport.
 //!
 //! Nothing here blocks but the methods that take a deadline. Whoever holds the link drives it: `recv` until it says
-//! `None`, `flush` while `wants_write`, and in between wait on the descriptor (readable; writable too while there is
-//! something to flush). `recv` reads ahead, so a wait without having drained it may wait for bytes that are here.
+//! `None`, and `flush` while `wants_write`. In between the holder waits until the descriptor is readable, or also
+//! writable while there is something to flush. `recv` reads ahead, so a wait without having drained it may wait for
+//! bytes that are here.
 
-#[cfg(feature = "testing")]
-mod faults;
+mod body_cursor;
+mod deadlines;
+mod error;
 mod inbox;
 mod outbox;
 mod remote;
 mod rings;
-mod waiting;
 
 #[cfg(feature = "testing")]
-pub use faults::Faults;
+pub use crate::channel::Faults;
+pub use error::LinkError;
+pub use outbox::Flushed;
 
 use crate::channel::Channel;
-use crate::frame::{BadHeader, FrameLimits, InFrame, OutFrame};
+use crate::frame::{FrameLimits, InFrame, OutFrame};
 use crate::identity::PeerIdentity;
 use crate::memory::ProcessWatch;
-use crate::negotiate::{Negotiated, TransportKind};
-use inbox::Inbox;
+use crate::memory::ring::RingWatch;
+use crate::negotiation::Negotiated;
+use crate::transport_kind::TransportKind;
+use inbox::{Inbox, Parsed, Read};
 use outbox::Outbox;
 use rings::Rings;
 use std::fmt;
-use std::io;
+use std::io::IoSliceMut;
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// Most bytes that one call of `flush` or `recv_body` moves, so that a fast peer cannot keep the caller for ever.
 pub const CALL_LIMIT_BYTES: usize = 8 << 20;
 /// Default bound of the bytes that wait in a link.
 pub const SEND_LIMIT_BYTES: u64 = 64 << 20;
-
-/// An error of a link. After [`LinkError::Malformed`], [`LinkError::Closed`] and [`LinkError::Lost`] it is of no more
-/// use in that direction.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LinkError {
-    /// The frame was not taken: the queue has no room now.
-    #[error("the link's queue is full: {queued_bytes} bytes queued, limit {limit_bytes}")]
-    Full {
-        /// Bytes that wait.
-        queued_bytes: u64,
-        /// Most bytes that may wait.
-        limit_bytes: u64,
-    },
-    /// The peer sent what cannot be.
-    #[error("malformed frame: {what} is {value}, limit {limit}")]
-    Malformed {
-        /// What is wrong.
-        what: &'static str,
-        /// Its value.
-        value: u64,
-        /// The largest value it may have.
-        limit: u64,
-    },
-    /// The frame was not taken: it is larger than a frame may be.
-    #[error("the frame's {what} is {value}, limit {limit}")]
-    TooLarge {
-        /// What is too large.
-        what: &'static str,
-        /// Its value.
-        value: u64,
-        /// The largest value it may have.
-        limit: u64,
-    },
-    /// The last frame's body must be received or skipped first.
-    #[error("{remaining_bytes} bytes of the last frame's body are still to be received")]
-    BodyPending {
-        /// Bytes of the body that are left.
-        remaining_bytes: u64,
-    },
-    /// Descriptors came that this process has no room for.
-    #[error("descriptors were lost on the way in: the limit of open files is {limit:?}")]
-    DescriptorsLost {
-        /// `RLIMIT_NOFILE`, where there is one.
-        limit: Option<u64>,
-    },
-    /// The peer closed the link between two frames.
-    #[error("the peer closed the link")]
-    Closed,
-    /// The connection broke, or the peer went in the middle of a frame.
-    #[error("the link was lost: {0}")]
-    Lost(#[source] io::Error),
-    /// The deadline is over.
-    #[error("the deadline is over while waiting for {waiting_for}")]
-    Deadline {
-        /// What was waited for.
-        waiting_for: &'static str,
-    },
-}
-
-impl From<BadHeader> for LinkError {
-    fn from(BadHeader { what, value, limit }: BadHeader) -> Self {
-        LinkError::Malformed { what, value, limit }
-    }
-}
-
-/// Whether everything was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flushed {
-    /// Nothing waits.
-    All,
-    /// Something waits until the descriptor is writable (or for the next call, after much was written).
-    Pending,
-}
 
 /// A live connection to a peer. Dropping it closes it without waiting; what the kernel has taken is still delivered.
 pub struct Link {
@@ -118,8 +49,6 @@ pub struct Link {
     outbox: Outbox,
     inbox: Inbox,
     rings: Rings,
-    #[cfg(feature = "testing")]
-    faults: faults::FaultState,
 }
 
 /// What a handshake found out.
@@ -146,8 +75,6 @@ impl Link {
             outbox: Outbox::new(SEND_LIMIT_BYTES),
             inbox: Inbox::default(),
             rings: Rings::default(),
-            #[cfg(feature = "testing")]
-            faults: faults::FaultState::default(),
         }
     }
 
@@ -186,7 +113,8 @@ impl Link {
         self.version
     }
 
-    /// A watch of the peer's process, over shm: opened while the link was alive, so the number was its own.
+    /// A watch of the peer's process, over shm. It was opened while the link was alive, so the number was the peer's
+    /// own.
     pub fn watch(&self) -> Option<&ProcessWatch> {
         self.watch.as_ref()
     }
@@ -209,12 +137,20 @@ impl Link {
     /// [`LinkError::Full`] and [`LinkError::TooLarge`]: the frame was not taken, the link is sound.
     /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what the peer sent can still be received.
     pub fn send(&mut self, frame: OutFrame) -> Result<(), LinkError> {
-        if !self.send_by_ring(&frame)? {
+        if !self.rings.send(&frame, &mut self.outbox)? {
             let passes_descriptors = self.transport().passes_descriptors();
             self.outbox.push(frame, passes_descriptors)?;
-            self.offer_ring();
+            self.rings.offer(&mut self.outbox, passes_descriptors && !self.channel.has_faults());
         }
         self.flush().map(|_| ())
+    }
+
+    /// Writes as much of what waits as the socket takes now.
+    ///
+    /// # Errors
+    /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what waited is discarded.
+    pub fn flush(&mut self) -> Result<Flushed, LinkError> {
+        self.outbox.flush(&mut self.channel)
     }
 
     /// Whether [`Link::send`] would take a frame of `wire_len` bytes now ([`OutFrame::wire_len`]).
@@ -229,7 +165,7 @@ impl Link {
 
     /// Whether something waits to be written: wait for the descriptor to be writable, then flush.
     pub fn wants_write(&self) -> bool {
-        !self.outbox.is_empty() || (self.channel.wants_write() && !self.outbox.has_ended())
+        self.outbox.wants_write(&self.channel)
     }
 
     /// Says that nothing more will be sent: the peer reads [`LinkError::Closed`] after what was written. Flush first;
@@ -246,10 +182,10 @@ impl Link {
 
     /// Whether `recv` has something to return without asking the kernel for more: a whole frame, or what cannot be one.
     pub fn has_buffered(&self) -> bool {
-        self.inbox.has_frame() || self.channel.has_buffered() || self.ring_has_frames()
+        self.inbox.has_frame() || self.channel.has_buffered() || self.rings.have_frames()
     }
 
-    /// The next frame of those that are here already, without asking the kernel; what has come to the socket meanwhile
+    /// The next frame of those that are here already, without asking the kernel. What has come to the socket meanwhile
     /// makes the descriptor readable.
     ///
     /// # Errors
@@ -260,7 +196,7 @@ impl Link {
                 return Err(LinkError::BodyPending { remaining_bytes: self.inbox.body_remaining });
             }
             let frame = self.next_without_asking()?;
-            if frame.is_some() || self.ring_is_empty_for_sure()? {
+            if frame.is_some() || self.rings.are_empty_for_sure()? {
                 return Ok(frame);
             }
         }
@@ -272,7 +208,93 @@ impl Link {
     /// [`LinkError::Closed`], [`LinkError::Lost`], [`LinkError::Malformed`], [`LinkError::BodyPending`],
     /// [`LinkError::DescriptorsLost`].
     pub fn recv(&mut self) -> Result<Option<InFrame>, LinkError> {
-        self.next_frame()
+        if self.inbox.body_remaining > 0 {
+            return Err(LinkError::BodyPending { remaining_bytes: self.inbox.body_remaining });
+        }
+        let mut read = None;
+        loop {
+            if let Some(frame) = self.next_without_asking()? {
+                return Ok(Some(frame));
+            }
+            // One read is enough: what is left makes the descriptor readable, and a peer that sends without end does
+            // not keep the caller. But what was read ahead the kernel does not know of.
+            let goes_on = read.is_none() || (read == Some(Read::Some) && self.channel.reads_ahead());
+            if goes_on {
+                read = Some(self.read_once()?);
+            } else if self.rings.are_empty_for_sure()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The next frame of those that are here already, in a ring or in the buffer.
+    fn next_without_asking(&mut self) -> Result<Option<InFrame>, LinkError> {
+        let descriptors_pass = self.transport().passes_descriptors();
+        loop {
+            if self.inbox.ended {
+                return Err(LinkError::Closed);
+            }
+            let from_ring = self.rings.next(&self.limits);
+            if let Some(frame) = self.inbox.ending(from_ring)? {
+                return Ok(Some(frame));
+            }
+            let parsed = self.inbox.parse(&self.limits, descriptors_pass);
+            match self.inbox.ending(parsed)? {
+                Some(Parsed::Frame(frame)) => {
+                    let in_order = self.rings.check_socket_frame();
+                    return self.inbox.ending(in_order).map(|()| Some(frame));
+                }
+                Some(Parsed::OfRings(frame)) => {
+                    let agreed = self.rings.agree(frame, &mut self.outbox, &mut self.channel);
+                    self.inbox.ending(agreed)?;
+                }
+                Some(Parsed::Nothing) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Reads once. A peer that goes may have left frames in its ring: they are heard first, and then the end.
+    fn read_once(&mut self) -> Result<Read, LinkError> {
+        match self.inbox.read_once(&mut self.channel, self.rings.are_open()) {
+            Err(LinkError::Closed | LinkError::Lost(_)) if !self.rings.are_empty_for_sure()? => {
+                self.inbox.ended = false;
+                Ok(Read::Nothing)
+            }
+            read => read,
+        }
+    }
+
+    /// Receives bytes of the body into the runs of `destination`, one after the other, as many as are here (at most
+    /// [`CALL_LIMIT_BYTES`]); says how many. 0: none are here, or the body is complete, or there is no room. To go on,
+    /// the caller advances its runs (`IoSliceMut::advance_slices`).
+    ///
+    /// # Errors
+    /// [`LinkError::Lost`]: the body will not be completed.
+    pub fn recv_body(&mut self, destination: &mut [IoSliceMut<'_>]) -> Result<usize, LinkError> {
+        self.inbox.recv_body(&mut self.channel, destination)
+    }
+
+    /// Throws bytes of the body away, as many as are here; says how many are left.
+    ///
+    /// # Errors
+    /// As [`Link::recv_body`].
+    pub fn skip_body(&mut self) -> Result<u64, LinkError> {
+        self.inbox.skip_body(&mut self.channel)
+    }
+
+    /// Sees whether the ring has anything new, from any thread; `None` if nothing comes through one now.
+    pub fn watch_ring(&self) -> Option<RingWatch> {
+        self.rings.watch()
+    }
+
+    /// Says whether the peer makes the descriptor readable for what it puts into a ring. It does from the start;
+    /// whoever looks by itself for a while spares it the system call. Gives whether an armed link has something here
+    /// already, which is to be received before the descriptor is waited for.
+    pub fn arm(&mut self, armed: bool) -> bool {
+        self.rings.arm(armed);
+        // An error is left for `recv` to tell.
+        armed && !self.rings.are_empty_for_sure().unwrap_or(false)
     }
 }
 
@@ -303,10 +325,38 @@ impl fmt::Debug for Link {
     }
 }
 
-/// What the system's errors mean for a link.
-fn broken(error: io::Error) -> LinkError {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => LinkError::Closed,
-        _ => LinkError::Lost(error),
+/// What a hostile peer would do that has come so far, and what goes wrong between two that are none.
+#[cfg(feature = "testing")]
+impl Link {
+    /// Makes things go wrong from now on.
+    pub fn set_faults(&mut self, faults: Faults) {
+        self.channel.set_faults(faults);
+    }
+
+    /// Sends bytes that are no frame.
+    ///
+    /// # Errors
+    /// What the system said; a fresh link has room for a few.
+    pub fn send_raw(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        let sent = self.channel.send(&[std::io::IoSlice::new(bytes)], &[], usize::MAX)?;
+        if sent == bytes.len() { Ok(()) } else { Err(std::io::ErrorKind::WriteZero.into()) }
+    }
+
+    /// Sends a word about rings.
+    ///
+    /// # Errors
+    /// As [`Link::send`].
+    pub fn send_of_rings(
+        &mut self,
+        word: u8,
+        descriptors: Vec<std::sync::Arc<std::os::fd::OwnedFd>>,
+    ) -> Result<(), LinkError> {
+        self.outbox.push(OutFrame::of_rings(word, descriptors), true)?;
+        self.flush().map(|_| ())
+    }
+
+    /// Writes anything into the ring.
+    pub fn scribble_in_ring(&mut self, head: u64, words: &[u64]) {
+        self.rings.scribble(head, words);
     }
 }

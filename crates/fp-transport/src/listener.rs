@@ -1,18 +1,15 @@
-//! Where peers dial in: an abstract unix socket (inproc, shm), a tcp socket and an address of an RDMA device, all driven by
-//! one epoll descriptor.
+//! Where peers dial in: an abstract unix socket (inproc, shm), a tcp socket and an address of an RDMA device. One epoll
+//! descriptor drives them all.
 //!
-//! Handshakes go on side by side, each with a deadline of its own; a peer that is silent, slow, or talks nonsense
-//! costs one table entry until then, and never stalls the others. The epoll set holds the sockets, the half-open
-//! handshakes and a timer for the nearest of their deadlines: its descriptor is readable when [`Listener::accept`] has
-//! something to do.
+//! Handshakes go on side by side, each with a deadline of its own. A peer that is silent, slow, or talks nonsense costs
+//! one table entry until then. It never stalls the others. The epoll set holds the sockets, the half-open handshakes
+//! and a timer for the nearest of their deadlines. Its descriptor is readable when [`Listener::accept`] has something
+//! to do.
 
 mod handshake;
 mod options;
-mod probe;
 
-pub(crate) use handshake::OVERFLOW_UID;
 pub use options::{ListenError, ListenOptions};
-pub(crate) use probe::{PROBE_LEN_BYTES, inproc_answer};
 
 use crate::channel::Channel;
 use crate::contact::{Contact, Endpoint};
@@ -22,8 +19,8 @@ use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid, random_u128};
 use crate::link::Link;
 use crate::socket::{stream_socket, timespec};
 use crate::tls::TlsIdentity;
-use crate::verbs::{Listening, VerbsTrouble};
-use handshake::{Handshake, House, Step, Via};
+use crate::verbs::{VerbsListener, VerbsTrouble};
+use handshake::{Handshake, House, Progress, Via};
 use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
@@ -68,7 +65,7 @@ pub struct Listener {
     timer: OwnedFd,
     unix: Option<OwnedFd>,
     tcp: Option<OwnedFd>,
-    verbs: Option<Listening>,
+    verbs: Option<VerbsListener>,
     verbs_trouble: Option<VerbsTrouble>,
     contact: Contact,
     house: House,
@@ -84,8 +81,8 @@ impl Listener {
     /// Binds the sockets.
     ///
     /// # Errors
-    /// [`ListenError`]: no transport left, a tcp address that cannot be bound, off loopback without a token, or with
-    /// an address that others cannot dial.
+    /// [`ListenError`]: no transport is left, or the tcp address is wrong. That is one that cannot be bound, is off
+    /// loopback without a token, or cannot be dialled by others.
     pub fn bind(options: ListenOptions) -> Result<Listener, ListenError> {
         options.check()?;
         let unix = (options.shm || options.inproc).then(bind_unix).transpose()?;
@@ -260,9 +257,9 @@ impl Listener {
     fn advance(&mut self, key: u64) {
         let Some(handshake) = self.handshakes.get_mut(&key) else { return };
         match handshake.advance(&self.house) {
-            Step::Waiting => handshake.watch(&self.epoll, key),
-            Step::Over => self.forget(key),
-            Step::Done => {
+            Progress::Waiting => handshake.watch(&self.epoll, key),
+            Progress::Over => self.forget(key),
+            Progress::Done => {
                 if let Some(handshake) = self.forget_into(key) {
                     self.ready.extend(handshake.into_accepted(&self.house));
                 }
@@ -348,11 +345,11 @@ fn bind_unix() -> Result<(OwnedFd, String), ListenError> {
 }
 
 /// Verbs connections, or why not: what else is listened on goes on without.
-fn bind_verbs(options: &ListenOptions) -> (Option<(Listening, SocketAddr)>, Option<VerbsTrouble>) {
+fn bind_verbs(options: &ListenOptions) -> (Option<(VerbsListener, SocketAddr)>, Option<VerbsTrouble>) {
     let Some(address) = options.verbs else { return (None, None) };
     let bound = match &options.tls {
         Some(_) => Err(VerbsTrouble::Tls),
-        None => Listening::bind(address, &options.domain),
+        None => VerbsListener::bind(address, &options.domain),
     };
     match bound {
         Ok(bound) => (Some(bound), None),

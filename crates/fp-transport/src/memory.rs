@@ -1,40 +1,38 @@
 //! The memory that is published: segments, the pool that recycles them, and what a peer maps.
 //!
-//! A [`Pool`] makes segments (memfds that are mapped writable once and then sealed, so that nobody can write,
-//! shrink or grow them through the descriptor), lends memory of them as [`Loan`]s, and takes them back when the last
-//! [`Payload`] of an [`Arena`] is gone. A peer maps a segment with [`MappedSegment`], read only, after checking its
-//! seals and its length. All unsafe code of the crate is in the files of this folder.
+//! A [`Pool`] makes segments, lends memory of them as [`Loan`]s, and takes them back when the last [`Payload`] of an
+//! [`Arena`] is gone. Segments are memfds that are mapped writable once and then sealed. Nobody can write, shrink or
+//! grow them through the descriptor. A peer maps a segment with [`MappedSegment`], read only, after checking its seals
+//! and its length. Unsafe code is in the files that map memory or make slices of it, each use with its reason.
 //!
-//! Source: the placement of blocks and the rule "lost is not dead" are section 5 of the design; the sealing order
-//! (writable mapping first, `F_SEAL_FUTURE_WRITE` after) is memfd_create(2) and fcntl(2).
+//! Memory does not know devices or links: who registers a segment for RDMA does so behind the trait `Registrar`.
+//!
+//! Source: the placement of blocks and the rule "lost is not dead" are section 5 of the design. The sealing order
+//! (writable mapping first, `F_SEAL_FUTURE_WRITE` after) is in memfd_create(2) and fcntl(2).
 
 mod arena;
-mod available;
+mod available_memory;
 mod error;
 pub mod inproc;
-mod mapped;
-mod mapping;
+mod memory_map;
 mod payload;
+mod peer_segment;
 mod pool;
+mod process_watch;
+mod remote_memory;
 pub mod ring;
 mod segment;
-mod watch;
 
 pub use arena::{Arena, Loan};
 pub use error::MemoryError;
 pub use inproc::InprocKey;
-pub use mapped::{MapOptions, MappedSegment, MappedSlice};
 pub use payload::{Location, Payload};
+pub use peer_segment::{MapOptions, MappedSegment, MappedSlice};
 pub use pool::{Pool, PoolOptions, PoolStats};
+pub use process_watch::ProcessWatch;
+pub use remote_memory::RemoteMemory;
 pub use segment::{SegmentDescriptor, SegmentId, seals_supported};
-pub use watch::ProcessWatch;
 
-pub(crate) use mapping::{Mapping, PAGE_BYTES, word_wiped_by_fork};
+pub(crate) use memory_map::Mapping;
+pub(crate) use remote_memory::{Registered, Registrar};
 pub(crate) use segment::sealed_memfd;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Locks, also when a thread panicked while it held the lock: what is guarded here is consistent between statements.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -1,36 +1,42 @@
 //! Verbs: RDMA between machines, by libibverbs and librdmacm, which are opened at run time and needed for nothing else.
 //!
-//! A connection is made by address (librdmacm) with a reliable connected queue pair. Over it go the frames of a link, as
-//! messages with credit (`stream`), and one-sided READs of memory that the peer registered (`reading`). What is shared
-//! by the links of one stream is its [`Domain`].
+//! A connection is made by address (librdmacm) with a reliable connected queue pair. Over it go the frames of a link,
+//! as messages with credit (`stream`), and one-sided READs of memory that the peer registered (`remote_read`). The
+//! links of one stream share its [`Domain`].
 //!
 //! Unsafe code is in the files that call the libraries, each call with its reason.
 
+mod call_outcome;
 mod connection;
+mod connection_setup;
 mod device;
+mod device_list;
 mod domain;
+mod error;
 #[cfg(test)]
 mod fake;
 mod gids;
-mod landing;
+mod landing_memory;
 mod library;
-mod meeting;
+mod protection;
 mod queue;
-mod reading;
+mod read_requests;
+mod registration;
+mod remote_read;
 mod stream;
 #[cfg(not(feature = "testing"))]
 mod sys;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod sys;
-mod trouble;
 
-pub use device::{VerbsDevice, verbs_devices};
+pub use device::VerbsDevice;
+pub use device_list::verbs_devices;
 pub use domain::{Domain, DomainStats};
-pub use landing::{Destination, Keys, Landing};
-pub use reading::{ReadRun, RemoteMemory};
-pub use trouble::{Breakage, VerbsTrouble};
+pub use error::{Breakage, VerbsTrouble};
+pub use landing_memory::{Keys, Landing, ReadTarget};
+pub use read_requests::ReadRun;
 
-pub(crate) use domain::{Access, Protection, Registration};
-pub(crate) use meeting::{Listening, dial};
+pub(crate) use connection_setup::{VerbsListener, dial};
+pub(crate) use error::ReadTrouble;
 pub(crate) use stream::Stream;

@@ -1,7 +1,7 @@
 //! Everything that needs an RDMA device: the conformance suite over verbs, and what verbs alone can do.
 //!
-//! Without a device nothing of it runs, and that is said in words: so this binary has a main of its own, in which a test
-//! that did not run is not counted as one that passed. `FLEXPATH_REQUIRE_VERBS=1` makes it an error.
+//! A binary of its own: without a device nothing of it runs, and that is said in words. So it has a main in which a
+//! test that did not run is not counted as one that passed. `FLEXPATH_REQUIRE_VERBS=1` makes it an error.
 
 #[path = "verbs/bench.rs"]
 mod bench;

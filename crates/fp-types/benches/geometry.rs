@@ -1,48 +1,38 @@
 //! How fast layouts are indexed and looked up, plans made and runs copied, as ratios to a baseline of the same run.
 //!
-//! `cargo bench -p flexpath-types`: each line is a median of several interleaved rounds.
+//! `cargo bench -p flexpath-types --bench geometry`: each ratio is of medians over rounds in turn.
 
+#[path = "../../../benches/turns/mod.rs"]
+mod turns;
+
+use std::cell::RefCell;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use criterion::{Criterion, criterion_group, criterion_main};
 use fp_types::MemoryOrder::{ColumnMajor, RowMajor};
 use fp_types::{
-    BlockId, GapPolicy, Layout, MemoryOrder, Packing, Rank, Region, Selection, Shape, StridedRegion, copy,
-    plan,
+    BlockId, GapPolicy, Layout, Packing, Rank, Region, Selection, Shape, StridedRegion, copy, plan,
 };
+use turns::{Group, Medians, in_turns, measured, timed};
 
-const ROUNDS: usize = 9;
+criterion_group!(benches, geometry);
+criterion_main!(benches);
 
-fn main() {
-    index_build();
-    look_up();
-    plans();
-    copies();
+fn geometry(criterion: &mut Criterion) {
+    let mut group = turns::group(criterion, "geometry");
+    copies(&mut group);
+    plans(&mut group);
+    look_up(&mut group);
+    // Rounds of some tenths of a second, so as few as criterion takes.
+    group.sample_size(10);
+    index_build(&mut group);
+    group.finish();
 }
 
-/// The medians of two things done in turn.
-fn interleaved(rounds: usize, mut baseline: impl FnMut(), mut ours: impl FnMut()) -> (Duration, Duration) {
-    let mut times = (Vec::new(), Vec::new());
-    for _ in 0..rounds {
-        times.0.push(timed(&mut baseline));
-        times.1.push(timed(&mut ours));
-    }
-    (median(times.0), median(times.1))
-}
-
-fn timed(mut work: impl FnMut()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
-}
-
-fn report(what: &str, ours: Duration, baseline_name: &str, baseline: Duration) {
-    let ratio = baseline.as_secs_f64() / ours.as_secs_f64();
+fn report(what: &str, medians: Option<Medians>, baseline_name: &str) {
+    let Some(medians) = medians else { return };
+    let (ratio, Medians { baseline, ours }) = (medians.speed(), medians);
     println!("{what:<58} {ours:>11.2?}   {ratio:>8.3} of the speed of {baseline_name} ({baseline:.2?})");
 }
 
@@ -73,45 +63,47 @@ fn random(blocks: u32) -> Layout {
 }
 
 /// A million blocks; the limit is a second.
-fn index_build() {
-    for (name, layout) in [("regular", grid(100)), ("random", random(1_000_000))] {
-        let keys: Vec<u64> = (0..1_000_000u64).map(|key| key.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-        let sort = || {
-            let mut keys = keys.clone();
-            keys.sort_unstable();
-            black_box(keys);
-        };
+fn index_build(group: &mut Group<'_>) {
+    let keys: Vec<u64> = (0..1_000_000u64).map(|key| key.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let sort = || {
+        let mut keys = keys.clone();
+        keys.sort_unstable();
+        black_box(keys);
+    };
+    for (kind, layout) in [("regular", grid(100)), ("random", random(1_000_000))] {
         // An index is built once a layout, so each round has a copy of its own, made beforehand.
-        let mut copies = vec![layout; 3];
-        let build = || copies.pop().unwrap().build_index();
-        let (baseline, ours) = interleaved(3, sort, build);
-        report(&format!("index of 1,000,000 {name} blocks"), ours, "sorting as many numbers", baseline);
-        assert!(ours < Duration::from_secs(1), "the index takes longer than a second");
+        let round = || {
+            let copy = layout.clone();
+            (timed(&mut { sort }), timed(&mut || copy.build_index()))
+        };
+        let name = format!("index of 1,000,000 {kind} blocks");
+        let medians = measured(group, &name, round);
+        report(&name, medians, "sorting as many numbers");
+        let is_quick = medians.is_none_or(|medians| medians.ours < Duration::from_secs(1));
+        assert!(is_quick, "the index takes longer than a second");
     }
 }
 
-/// Regions that touch few blocks, among ten thousand and among a million.
-fn look_up() {
-    for (name, few, many) in [("regular", grid(22), grid(100)), ("random", random(10_000), random(1_000_000))]
+/// A thousand regions that touch few blocks, among ten thousand and among a million.
+fn look_up(group: &mut Group<'_>) {
+    for (kind, few, many) in [("regular", grid(22), grid(100)), ("random", random(10_000), random(1_000_000))]
     {
         let (few, many) = (Probe::new(few), Probe::new(many));
-        let (baseline, ours) = interleaved(ROUNDS, || few.run(), || many.run());
-        println!(
-            "{name}: a region touches {:.1} blocks of 10,000, {:.1} of 1,000,000",
-            few.found(),
-            many.found()
-        );
-        report(
-            &format!("  look-up per block found, {name} 1,000,000"),
-            many.each(ours),
-            "10,000",
-            few.each(baseline),
-        );
-        let region = many.regions[0];
-        let scan =
-            || _ = black_box(many.layout.blocks().filter(|(_, block)| block.overlaps(&region)).count());
-        let (baseline, ours) = interleaved(3, scan, || _ = black_box(many.layout.touching(&region).count()));
-        report("  one look-up", ours, "looking at every block", baseline);
+        let name = format!("look-up in 1,000,000 {kind} blocks");
+        if let Some(medians) = in_turns(group, &name, || few.run(), || many.run()) {
+            let (less, more) = (few.found(), many.found());
+            println!("{kind}: a region touches {less:.1} blocks of 10,000, {more:.1} of 1,000,000");
+            let each = Medians { baseline: few.each(medians.baseline), ours: many.each(medians.ours) };
+            report(&format!("{name}, for each found"), Some(each), "10,000");
+        }
+        let name = format!("a thousand look-ups in 1,000,000 {kind} blocks");
+        let scan = || {
+            let region = &many.regions[0];
+            black_box(many.layout.blocks().filter(|(_, block)| block.overlaps(region)).count());
+        };
+        let medians = in_turns(group, &name, scan, || many.run());
+        let medians = medians.map(|of| Medians { ours: of.ours / many.regions.len() as u32, ..of });
+        report(&format!("one of {name}"), medians, "looking at every block");
     }
 }
 
@@ -153,71 +145,73 @@ impl Probe {
     }
 }
 
-fn plans() {
-    let layout = grid(46);
-    layout.build_index();
-    let copy_blocks = || drop(black_box(layout.blocks().collect::<Vec<_>>()));
+fn plans(group: &mut Group<'_>) {
+    let layout = indexed(grid(46));
+    let list = || drop(black_box(layout.blocks().collect::<Vec<_>>()));
     let all = || drop(black_box(plan(&layout, &Selection::All, GapPolicy::Error).unwrap()));
-    let (baseline, ours) = interleaved(5, copy_blocks, all);
-    report("plan of all of 97,336 disjoint blocks", ours, "listing them", baseline);
-    let million = grid(100);
+    let name = "plan of all of 97,336 disjoint blocks";
+    report(name, in_turns(group, name, list, all), "listing them");
+    let million = indexed(grid(100));
     let region = Region::new([101, 203, 307], [32, 32, 32]).unwrap();
-    million.build_index();
-    let list = || drop(black_box(million.touching(&region).collect::<Vec<_>>()));
+    let find = || drop(black_box(million.touching(&region).collect::<Vec<_>>()));
     let part = || drop(black_box(plan(&million, &Selection::Region(region), GapPolicy::Error).unwrap()));
-    let (baseline, ours) = interleaved(99, list, part);
-    report("plan of a region that touches 125 of 1,000,000", ours, "finding them", baseline);
+    let name = "plan of a region that touches 125 of 1,000,000";
+    report(name, in_turns(group, name, find, part), "finding them");
+}
+
+fn indexed(layout: Layout) -> Layout {
+    layout.build_index();
+    layout
 }
 
 /// 16 MiB of f64 each: how near to `memcpy` the copies come, and to loops written for the shape at hand.
-fn copies() {
+fn copies(group: &mut Group<'_>) {
     let cube = |count: [u64; 3]| Region::new([0; 3], count).unwrap();
     let plane = |count: [u64; 2]| Region::new([0; 2], count).unwrap();
     let (block, array) = (cube([128; 3]), cube([256; 3]));
-    compare("whole block", block, RowMajor, block, RowMajor, block);
-    compare("128^3 block into a 256^3 array (rows of 1 KiB)", block, RowMajor, array, RowMajor, block);
-    compare("128^3 part of a 256^3 block", array, RowMajor, block, RowMajor, block);
-    let rows = cube([128, 256, 64]);
-    compare("rows of 512 bytes", rows, RowMajor, array, RowMajor, rows);
-    let rows = cube([256, 256, 32]);
-    compare("rows of 256 bytes", rows, RowMajor, array, RowMajor, rows);
-    let matrix = plane([2048, 1024]);
-    compare("transpose of 2048 x 1024", matrix, RowMajor, matrix, ColumnMajor, matrix);
-    compare("transpose of 128^3", block, RowMajor, block, ColumnMajor, block);
-    let atoms = plane([700_000, 3]);
-    compare("transpose of 700,000 x 3", atoms, RowMajor, atoms, ColumnMajor, atoms);
+    let rows = |region| Packing::new(region, RowMajor);
+    let columns = |region| Packing::new(region, ColumnMajor);
+    compare(group, "whole block", rows(block), rows(block), block);
+    compare(group, "128^3 block into a 256^3 array (rows of 1 KiB)", rows(block), rows(array), block);
+    compare(group, "128^3 part of a 256^3 block", rows(array), rows(block), block);
+    for (name, part) in
+        [("rows of 512 bytes", cube([128, 256, 64])), ("rows of 256 bytes", cube([256, 256, 32]))]
+    {
+        compare(group, name, rows(part), rows(array), part);
+    }
+    let turned = [
+        ("transpose of 2048 x 1024", plane([2048, 1024])),
+        ("transpose of 128^3", block),
+        ("transpose of 700,000 x 3", plane([700_000, 3])),
+    ];
+    for (name, part) in turned {
+        compare(group, name, rows(part), columns(part), part);
+    }
 }
 
-fn compare(
-    name: &str,
-    source: Region,
-    from: MemoryOrder,
-    destination: Region,
-    to: MemoryOrder,
-    part: Region,
-) {
-    let len = |region: &Region| region.element_count() as usize * 8;
-    let (bytes, mut array) = (vec![1u8; len(&source)], vec![2u8; len(&destination)]);
-    let (plain, mut copied) = (vec![1u8; len(&part)], vec![2u8; len(&part)]);
-    let mut by_hand = array.clone();
-    let (source, destination) = (Packing::new(source, from), Packing::new(destination, to));
-    let mut memcpy = || {
+fn compare(group: &mut Group<'_>, name: &str, source: Packing, destination: Packing, part: Region) {
+    let len = |count: u64| count as usize * 8;
+    let (bytes, array) =
+        (vec![1u8; len(source.element_count())], vec![2u8; len(destination.element_count())]);
+    let (plain, mut copied) = (vec![1u8; len(part.element_count())], vec![2u8; len(part.element_count())]);
+    let (mut by_hand, array) = (array.clone(), RefCell::new(array));
+    let memcpy = || {
         copied.copy_from_slice(black_box(&plain));
         black_box(&mut copied);
     };
-    let mut ours = || {
+    let ours = || {
+        let mut array = array.borrow_mut();
         copy(black_box(&bytes), &source, &mut array, &destination, &part.into(), 8).unwrap();
         black_box(&mut array);
     };
-    let (baseline, time) = interleaved(ROUNDS, &mut memcpy, &mut ours);
-    report(name, time, "memcpy", baseline);
-    if from == to && part.ndims() == 3 {
-        let mut loops = || {
+    report(name, in_turns(group, name, memcpy, ours), "memcpy");
+    if source.order() == destination.order() && part.ndims() == 3 {
+        let loops = || {
             copy_rows(black_box(&bytes), source.elements(), &mut by_hand, destination.elements(), &part);
             black_box(&mut by_hand);
         };
-        let (baseline, time) = interleaved(ROUNDS, &mut loops, &mut ours);
-        report("", time, "loops by hand", baseline);
+        let name = format!("{name}, by loops");
+        report(&name, in_turns(group, &name, loops, ours), "loops by hand");
     }
 }
 

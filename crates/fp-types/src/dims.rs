@@ -28,7 +28,7 @@ pub struct TooManyDims {
 }
 
 impl Dims {
-    /// The numbers of `values`, of which there must be at most [`MAX_DIMS`].
+    /// The numbers of `values`. There must be at most [`MAX_DIMS`] of them.
     pub fn from_slice(values: &[u64]) -> Result<Self, TooManyDims> {
         let mut dims = Self::filled(values.len(), 0)?;
         dims.copy_from_slice(values);

@@ -10,10 +10,9 @@ macro_rules! dtypes {
     ($($(#[$doc:meta])* $variant:ident = $number:literal, $name:literal, $size:expr, $alignment:literal;)*) => {
         /// The type of one element.
         ///
-        /// Numbers are little- or big-endian as the machine that put them has it (all machines that Flexpath
-        /// runs on so far are little-endian). An enumeration travels as the integer type that represents it;
-        /// its names belong into attributes. The numbers behind the variants are part of wire formats and
-        /// hashes: they never change.
+        /// Numbers have the byte order of the machine that put them. All machines that Flexpath runs on so far are
+        /// little-endian. An enumeration travels as the integer type that represents it; its names belong into
+        /// attributes. The numbers behind the variants are part of wire formats and hashes: they never change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(into = "u8", try_from = "u8")]
         #[repr(u8)]

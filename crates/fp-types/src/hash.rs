@@ -2,8 +2,8 @@
 
 /// Feeds values to BLAKE3 in one fixed form and yields the first 16 bytes of the hash.
 ///
-/// Every kind of content starts with a domain of its own that carries a version, so that ids of different kinds
-/// never meet and an encoding can be changed without a silent clash.
+/// Every kind of content starts with a domain of its own that carries a version. So ids of different kinds never meet,
+/// and an encoding can be changed without a silent clash.
 #[derive(Debug)]
 pub(crate) struct CanonicalHasher {
     hasher: blake3::Hasher,

@@ -136,7 +136,7 @@ impl FromStr for Epoch {
     }
 }
 
-/// Names one block of one variable in one step: the rank that put it and the how-manieth put of that rank it was.
+/// Names one block of one variable in one step: by the rank that put it, and by its number among that rank's puts.
 ///
 /// Ordered by rank, then by index: where blocks overlap, the greater id wins.
 /// Printed, and parsed, as `rank.index`.

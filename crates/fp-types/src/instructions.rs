@@ -1,7 +1,8 @@
-//! Which instructions loops over elements are compiled to: those that every machine of the kind has, or also wider ones.
+//! Which instructions loops over elements are compiled to: those that every machine of the kind has, or also wider
+//! ones.
 //!
-//! A build is for the oldest machine of its kind. The loops in which elements are converted or computed are therefore compiled
-//! twice, and which of the two runs is decided where it runs.
+//! A build is for the oldest machine of its kind. So the loops that convert or compute elements are compiled twice.
+//! Which of the two runs is decided where it runs.
 
 #[cfg(target_arch = "x86_64")]
 use fearless_simd::{Avx2, Level, Simd};
@@ -38,7 +39,8 @@ impl Instructions {
         false
     }
 
-    /// Runs a loop, compiled to these instructions: as much of it as is inlined here. What it gives is the same with all.
+    /// Runs a loop, compiled to these instructions: as much of it as is inlined here. What it gives is the same with
+    /// all.
     #[inline(always)]
     pub fn run<R>(self, work: impl FnOnce() -> R) -> R {
         #[cfg(target_arch = "x86_64")]

@@ -10,8 +10,9 @@
 //! | `runs` | contiguous copies between any two memory layouts, and the copying itself |
 //! | `layout`, `index` | all blocks of a variable over all ranks, with a content hash and a spatial index |
 //! | `plan` | which blocks send which elements for a selection |
-//! | `schema` | variables, attributes, and the fingerprint of all that |
+//! | `name`, `attribute` | what things may be called; facts about them |
 //! | [`record`] | records as values: their types, layout, reading, and conversions between types |
+//! | `schema` | variables, attributes, and the fingerprint of all that |
 //! | `table` | what ranks put in a step, composed to the table of the step |
 //!
 //! A region of an array that two ranks put by halves:
@@ -38,6 +39,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod attribute;
 mod dims;
 mod dtype;
 mod hash;
@@ -45,6 +47,7 @@ mod id;
 mod index;
 mod instructions;
 mod layout;
+mod name;
 mod order;
 mod plan;
 pub mod record;
@@ -58,6 +61,7 @@ mod step_map;
 mod stride;
 mod table;
 
+pub use attribute::{AttributeValue, MAX_TEXT_BYTES, Real};
 pub use dims::{Dims, MAX_DIMS, TooManyDims};
 pub use dtype::{Dtype, ParseDtypeError, UnknownDtype};
 pub use id::{
@@ -66,6 +70,7 @@ pub use id::{
 };
 pub use instructions::Instructions;
 pub use layout::{Layout, LayoutError, MAX_BLOCKS};
+pub use name::{MAX_NAME_BYTES, NameError, validate_name};
 pub use order::MemoryOrder;
 pub use plan::{
     Destination, GapPolicy, MAX_PIECES, Part, PartRuns, Piece, Plan, PlanError, SelectedPoint, plan,
@@ -73,14 +78,14 @@ pub use plan::{
 pub use region::{Region, RegionError};
 pub use runs::{CopyError, Packing, Run, RunSeries, Runs, RunsError, Side, copy, copy_runs};
 pub use schema::{
-    ArrayKind, AttributeValue, MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_NAME_BYTES, MAX_TEXT_BYTES,
-    MAX_VARIABLES, NameError, Real, RecordId, Schema, SchemaError, VariableDef, validate_name,
+    ArrayKind, MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_VARIABLES, RecordId, Schema, SchemaError,
+    VariableDef,
 };
 pub use selection::{ParseSelectionError, Position, Selection, SelectionError, SelectionExpression, Slice};
 pub use shape::{Shape, ShapeTooLarge};
 pub use step_map::StepMap;
 pub use stride::{StrideError, StridedRegion};
 pub use table::{
-    ApplyError, ComposeError, Contribution, ContributionError, Difference, PutChanges, PutChangesError,
-    PutColumn, RankRange, StepTable, TableBuilder, TableEntry, TableError, VariablePut,
+    ApplyError, ComposeError, Contribution, ContributionError, PutChanges, PutChangesError, PutColumn,
+    PutDifference, RankRange, StepTable, TableBuilder, TableEntry, TableError, VariablePut,
 };

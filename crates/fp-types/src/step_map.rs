@@ -1,4 +1,7 @@
 //! Values by step, where few steps are live at a time and most come and go at the ends.
+//!
+//! It is not a tree map: one of large values asks for pages whenever it goes from none to one. In the steady state that
+//! is every step (`docs/decisions/0003-small-steps-have-a-path-of-their-own.md`).
 
 use std::collections::VecDeque;
 

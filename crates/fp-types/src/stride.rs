@@ -10,8 +10,8 @@ use crate::shape::Shape;
 
 /// The elements `start + i * stride` of a region, in each dimension.
 ///
-/// Kept in one canonical form, so that equal element sets are equal values: the region is cut after the last
-/// element taken, and where one element (or none) is taken of a dimension, the stride there is 1.
+/// Kept in one canonical form, so that equal element sets are equal values. The region is cut after the last element
+/// taken. Where one element (or none) is taken of a dimension, the stride there is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "(Region, Dims)", try_from = "(Region, Dims)")]
 pub struct StridedRegion {

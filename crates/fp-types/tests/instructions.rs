@@ -1,5 +1,7 @@
-//! Instructions of the hot paths of geometry and types: a plan, copying its runs, conversions of an array and of records,
-//! records as values of a Rust type.
+//! Instructions of the hot paths of geometry and types. These are a plan, copying its runs, conversions of an array and
+//! of records, and records as values of a Rust type.
+//!
+//! A binary of its own, as callgrind counts all that its process does.
 
 #[path = "../../../tests/guard/mod.rs"]
 mod guard;

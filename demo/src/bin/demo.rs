@@ -6,15 +6,17 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use flexpath_demo::pipeline::supervisor::{Interrupt, MeasureOptions, Options, Screen, demonstrate, measure};
-use flexpath_demo::pipeline::{Part, Settings};
-use tracing_subscriber::EnvFilter;
+use flexpath_demo::lammps::pipeline::supervisor::{MeasureOptions, Options, demonstrate, measure};
+use flexpath_demo::lammps::pipeline::{Part, Settings, rank};
+use flexpath_demo::shared::interrupt::Interrupt;
+use flexpath_demo::shared::program::{be, failed, supervise};
 
-/// A live LAMMPS run on four ranks, and the analytics of the Flexpath paper (section II) that attach to it while it runs:
-/// Helper, Bonds, CSym and, once CSym sees the material tear, CNA. Results are held against LAMMPS's own, atom by atom.
+/// A live LAMMPS run on four ranks, and the analytics of the Flexpath paper (section II) that attach to it while it
+/// runs. They are Helper, Bonds, CSym and, once CSym sees the material tear, CNA. Results are held against LAMMPS's
+/// own, atom by atom.
 ///
-/// Exit status: 0 every check held; 1 one did not, or something failed; 77 LAMMPS is not here, so the pipeline ran on a
-/// small simulation of our own, checked against nothing; 130 interrupted.
+/// Exit status: 0 every check held; 1 one did not, or something failed; 130 interrupted. 77 LAMMPS is not here, so the
+/// pipeline ran on a small simulation of our own, checked against nothing.
 #[derive(Parser)]
 #[command(name = "demo", version)]
 struct Command {
@@ -40,27 +42,10 @@ enum PartCommand {
 fn main() -> ExitCode {
     let command = Command::parse();
     match command.part {
-        Some(PartCommand::Part { part, settings }) => be(part, &settings),
+        Some(PartCommand::Part { part, settings }) => be(part.name(), || rank::run(part, &settings)),
         Some(PartCommand::Measure(options)) => measure_once(&options),
-        None => supervise(&command.options),
+        None => supervise("demo", |interrupt, screen| demonstrate(&command.options, interrupt, screen)),
     }
-}
-
-fn be(part: Part, settings: &Settings) -> ExitCode {
-    log();
-    match part.run(settings) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{}: {error}", part.name());
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// What the library says of itself goes to the part's log, as much as `RUST_LOG` asks for.
-fn log() {
-    let wanted = EnvFilter::from_default_env();
-    tracing_subscriber::fmt().with_env_filter(wanted).with_writer(std::io::stderr).with_ansi(false).init();
 }
 
 fn measure_once(options: &MeasureOptions) -> ExitCode {
@@ -71,20 +56,6 @@ fn measure_once(options: &MeasureOptions) -> ExitCode {
             println!("{text}");
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            eprintln!("demo: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn supervise(options: &Options) -> ExitCode {
-    let mut screen = Screen::new(std::io::stdout());
-    match Interrupt::watch() {
-        Ok(interrupt) => ExitCode::from(demonstrate(options, &interrupt, &mut screen).status()),
-        Err(error) => {
-            eprintln!("demo: cannot watch for interrupts: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failed("demo", &error),
     }
 }

@@ -1,5 +1,4 @@
-//! The variables, as axes of histograms and of parallel coordinates, and the derivations by which they are counted where
-//! the particles are.
+//! The variables, as axes of histograms and of parallel coordinates. Derivations count them where the particles are.
 
 use std::f64::consts::{PI, TAU};
 
@@ -15,7 +14,7 @@ pub const PAIR_BINS: usize = AXIS_BINS * AXIS_BINS;
 pub const PARTICLE_AXES: usize = 7;
 /// Pairs of neighbouring axes.
 pub const PAIRS: usize = PARTICLE_AXES - 1;
-/// All variables of which there are histograms.
+/// All variables that have histograms.
 pub const AXES: usize = PARTICLE_AXES + 3;
 
 /// A variable and the range in which it is counted.
@@ -47,7 +46,7 @@ impl Axis {
         ]
     }
 
-    /// Those of a particle, in the order in which they stand side by side.
+    /// The variables of a particle, in the order in which they stand side by side.
     pub fn particle(particles: u64) -> [Axis; PARTICLE_AXES] {
         let all = Axis::all(particles);
         std::array::from_fn(|index| all[index])
@@ -63,7 +62,8 @@ impl Axis {
         format!("{} | histogram({:?}, {:?}, {BINS})", self.name, self.low, self.high)
     }
 
-    /// The bin of an axis of parallel coordinates, as an expression: those outside are in the last one on their side.
+    /// The bin of an axis of parallel coordinates, as an expression. Values outside the range are in the last bin on
+    /// their side.
     fn bin(&self) -> String {
         let (name, offset, scale) = (self.name, 0.0 - self.low, AXIS_BINS as f64 / (self.high - self.low));
         format!("min(max(floor(({name} + {offset:?}) * {scale:?}), 0), {})", AXIS_BINS - 1)
@@ -75,8 +75,8 @@ pub fn pair_name(pair: usize) -> String {
     format!("between.{pair}")
 }
 
-/// How many particles go from each bin of an axis to each bin of the next one: both bins become one number, which is
-/// counted. The half keeps it off the edges.
+/// How many particles go from each bin of an axis to each bin of the next one. Both bins become one number, which is
+/// counted. The half keeps the number off the edges.
 pub fn pair_counts(one: &Axis, next: &Axis) -> String {
     let number = format!("{} * {AXIS_BINS} + {} + 0.5", one.bin(), next.bin());
     format!("{}, {} | compute({number}) | histogram(0, {PAIR_BINS}, {PAIR_BINS})", one.name, next.name)

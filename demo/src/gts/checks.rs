@@ -6,24 +6,7 @@ use super::axes::PARTICLE_AXES;
 use super::found::Found;
 use super::grid::CELLS;
 use super::settings::Settings;
-
-/// Something that must hold.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Check {
-    /// Whether it does.
-    pub holds: bool,
-    /// What it is.
-    pub name: &'static str,
-    /// The numbers.
-    pub what: String,
-}
-
-impl Check {
-    /// For people.
-    pub fn line(&self) -> String {
-        format!("  {}  {}: {}", if self.holds { "PASS" } else { "FAIL" }, self.name, self.what)
-    }
-}
+use crate::shared::finding::Finding;
 
 /// What was seen so far.
 pub struct Checks {
@@ -86,8 +69,7 @@ impl Checks {
     }
 
     /// What holds, and the last step.
-    pub fn finish(self) -> (Vec<Check>, Option<Found>) {
-        let check = |holds, name, what| Check { holds, name, what };
+    pub fn finish(self) -> (Vec<Finding>, Option<Found>) {
         let in_order = self.numbers.iter().copied().eq(0..self.steps);
         let sums = match self.wrong.first() {
             Some(first) => format!("{} of {} do not, first {first}", self.wrong.len(), self.counted),
@@ -106,10 +88,10 @@ impl Checks {
             share(coordinates)
         );
         let all = vec![
-            check(in_order, "no step was lost", format!("{} of {}", self.numbers.len(), self.steps)),
-            check(self.wrong.is_empty() && self.counted > 0, "counts add up", sums),
-            check(!trades || self.sizes.len() > 1, "sizes change all the time", changes),
-            check(histograms > 0 && histograms < self.published, "only counts cross", moved),
+            Finding::of(in_order, "no step was lost", format!("{} of {}", self.numbers.len(), self.steps)),
+            Finding::of(self.wrong.is_empty() && self.counted > 0, "counts add up", sums),
+            Finding::of(!trades || self.sizes.len() > 1, "sizes change all the time", changes),
+            Finding::of(histograms > 0 && histograms < self.published, "only counts cross", moved),
         ];
         (all, self.last)
     }
@@ -119,6 +101,7 @@ impl Checks {
 mod tests {
     use super::super::axes::{AXES, COUNTS, PAIR_BINS, PAIRS};
     use super::*;
+    use crate::shared::finding::Standing;
     use clap::Parser;
 
     #[derive(Parser)]
@@ -152,7 +135,7 @@ mod tests {
         let mut checks = Checks::new(&settings);
         steps.into_iter().for_each(|step| checks.take(step));
         let (found, _) = checks.finish();
-        found.into_iter().filter(|check| !check.holds).map(|check| check.name).collect()
+        found.into_iter().filter(|check| check.standing != Standing::Holds).map(|check| check.what).collect()
     }
 
     #[test]

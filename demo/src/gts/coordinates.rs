@@ -1,7 +1,8 @@
-//! Coordinates' part: the data of a parallel-coordinates picture. Between neighbouring axes, how many particles go from
-//! which bin to which (Novotny and Hauser, *Outlier-preserving focus+context visualization in parallel coordinates*,
-//! 2006), counted where the particles are; and single particles, those of high weight, whose indices alone cross at
-//! first, and of which a sample is then taken quantity by quantity.
+//! Coordinates' part: the data of a parallel-coordinates picture. It counts how many particles go from each bin of an
+//! axis to each bin of the next. They are counted where the particles are. The method is that of Novotny and Hauser,
+//! *Outlier-preserving focus+context visualization in parallel coordinates*, 2006. Beside the counts are single
+//! particles, those of high weight. Their indices alone cross at first, and then a sample of them is taken quantity by
+//! quantity.
 
 use flexpath::{
     Cohort, Dims, Publisher, PublisherOptions, Selection, StepReader, StepWriter, Subscriber, Variable,
@@ -55,7 +56,7 @@ pub fn run(settings: &Settings) -> Result<(), GtsError> {
     Ok(publisher.close()?)
 }
 
-/// The share of one rank: some pairs of axes; of the last one the lines as well.
+/// The share of one rank: some pairs of axes. The last rank also has the lines.
 struct Own {
     rank: usize,
     ranks: usize,

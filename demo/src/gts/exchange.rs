@@ -1,5 +1,5 @@
-//! How particles change domains: the ranks of the generator publish to one another, as records, what left their wedges,
-//! and each takes what comes to it straight from the ranks that it left.
+//! How particles change domains. The ranks of the generator publish to one another, as records, what left their wedges.
+//! Each takes what comes to it straight from the ranks that it left.
 
 use flexpath::{
     Cohort, Publisher, PublisherOptions, Record as _, RecordBlock, Selection, StepReader, Subscriber,
@@ -114,7 +114,7 @@ impl Exchange {
         }
     }
 
-    /// Leave it: nothing comes any more, and what was given away is still delivered.
+    /// Leave the exchange: nothing comes any more, and what was given away is still delivered.
     ///
     /// # Errors
     /// As [`Publisher::close`] and [`Subscriber::close`].

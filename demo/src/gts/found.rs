@@ -26,9 +26,9 @@ pub struct Found {
     pub histogram_bytes: u64,
     /// Bytes that crossed for the parallel coordinates.
     pub coordinate_bytes: u64,
-    /// Of each axis, the bins, then how many lie below, above, and are NaN.
+    /// For each axis, the bins, then how many lie below, above, and are NaN.
     pub histograms: Vec<Vec<u64>>,
-    /// Of each pair of neighbouring axes, how many particles are in each pair of bins.
+    /// For each pair of neighbouring axes, how many particles are in each pair of bins.
     pub between: Vec<Vec<u64>>,
     /// How many particles were selected.
     pub selected: u64,

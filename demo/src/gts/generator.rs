@@ -1,5 +1,6 @@
-//! The generator: each rank follows the particles in its wedge of the torus, and publishes what they are and what they
-//! add up to on the grid. How many it has changes from step to step; so does the number of all, as some meet the wall.
+//! The generator. Each rank follows the particles in its wedge of the torus, and publishes what they are and what they
+//! add up to on the grid. The number of particles of a rank changes from step to step. So does the number of all
+//! particles, as some meet the wall.
 
 use flexpath::{Cohort, Publisher, PublisherOptions, StepWriter, Variable};
 

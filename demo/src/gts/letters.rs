@@ -1,6 +1,6 @@
 //! Letters of three by five dots, for what stands beside axes.
 
-use crate::picture::Picture;
+use crate::shared::picture::Picture;
 
 /// Dots across and down.
 const DOTS: [u32; 2] = [3, 5];

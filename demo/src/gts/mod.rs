@@ -1,4 +1,4 @@
-//! The second application of the Flexpath paper (section II): GTS, a particle-in-cell code of plasma fusion, whose
+//! The second application of the Flexpath paper (section II): GTS, a particle-in-cell code of plasma fusion. Its
 //! analytics are parallel histograms of several variables and the data of parallel-coordinates pictures.
 //!
 //! ```text
@@ -7,15 +7,16 @@
 //!     \--/ exchange: particles that change domains
 //! ```
 //!
-//! The [`generator`] follows guiding centres of ions in a torus ([`motion`]), each rank those in its own wedge. What the
-//! analytics take are counts alone: [`histograms`] and [`coordinates`] say what they want of the particles as
-//! derivations, each rank of the generator counts its own, and the counts are merged exactly.
+//! The [`generator`] follows guiding centres of ions in a torus ([`motion`]), each rank those in its own wedge. The
+//! analytics take counts alone. [`histograms`] and [`coordinates`] say what they want of the particles as derivations.
+//! Each rank of the generator counts its own, and the counts are merged exactly.
 
 pub mod axes;
 pub mod checks;
 pub mod coordinates;
 pub mod error;
 pub mod exchange;
+pub mod field;
 pub mod found;
 pub mod generator;
 pub mod grid;

@@ -1,5 +1,6 @@
-//! How a guiding centre moves: along the magnetic field of a torus with circular cross-section, mirrored where that is
-//! stronger, and slowly across it (White, *The theory of toroidally confined plasmas*, chapter 3, at lowest order).
+//! How a guiding centre moves. It moves along the magnetic field of a torus with circular cross-section, is mirrored
+//! where the field is stronger, and drifts slowly across it. The source is White, *The theory of toroidally confined
+//! plasmas*, chapter 3, at lowest order.
 //!
 //! Lengths are in minor radii, speeds in thermal speeds, the field in its value on the axis. `x` and `y` are measured
 //! from the axis across the torus, `x` outwards and `y` upwards, so that there is no singular place; `r^2 = x^2 + y^2`.
@@ -11,10 +12,9 @@
 
 use std::f64::consts::TAU;
 
+use super::field::{MAJOR_RADIUS, field};
 use super::particle::Particle;
 
-/// Major radius.
-pub const MAJOR_RADIUS: f64 = 3.0;
 /// Gyroradius of a thermal ion on the axis: how fast guiding centres drift.
 pub const GYRORADIUS: f64 = 0.02;
 /// Safety factor on the axis, and how much it grows with `r^2`.
@@ -28,11 +28,6 @@ pub const SMALL_STEPS: u32 = 10;
 
 /// What changes on the way: x, y, toroidal angle, parallel velocity, weight.
 type State = [f64; 5];
-
-/// The field, in its value on the axis.
-pub fn field(x: f64) -> f64 {
-    MAJOR_RADIUS / (MAJOR_RADIUS + x)
-}
 
 fn safety(square: f64) -> f64 {
     SAFETY[0] + SAFETY[1] * square

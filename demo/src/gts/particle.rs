@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use flexpath::bytemuck::{Pod, Zeroable};
 
-use super::motion::field;
+use super::field::field;
 
 /// A particle, as one rank hands it to another.
 #[derive(flexpath::Record, Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -22,7 +22,7 @@ pub struct Particle {
     pub parallel: f64,
     /// Magnetic moment, of unit mass: `v^2 / 2B` of the velocity across the field.
     pub moment: f64,
-    /// Share of it by which the plasma differs from the one at rest.
+    /// The share by which the plasma differs from the plasma at rest.
     pub weight: f64,
     /// Its number, for life.
     pub label: u64,

@@ -1,14 +1,14 @@
-//! The pictures: histograms side by side, and parallel coordinates as bands between axes, whose darkness says how many
-//! particles go that way, with single particles over them.
+//! The pictures: histograms side by side, and parallel coordinates as bands between axes. The darkness of a band says
+//! how many particles go that way, and single particles lie over the bands.
 
 use super::axes::{AXIS_BINS, Axis, BINS, PAIRS, PARTICLE_AXES};
 use super::found::Found;
 use super::letters::{fill, width_pixels, write};
-use crate::picture::Picture;
+use crate::shared::picture::Picture;
 
 const INK: [u8; 3] = [60, 60, 60];
 const BAR: [u8; 3] = [0, 114, 178];
-/// What a band is at its densest; the paper is white.
+/// The colour of a band where it is densest; the paper is white.
 const BAND: [f64; 3] = [8.0, 48.0, 107.0];
 const LINE: [f64; 3] = [230.0, 100.0, 0.0];
 /// How much of a line's colour a pixel takes on.
@@ -28,11 +28,6 @@ const AXIS_TOP: u32 = 40;
 const AXIS_GAP: u32 = 200;
 const AXIS_HEIGHT: u32 = 512;
 
-fn blank(width_pixels: u32, height_pixels: u32) -> Picture {
-    let pixels = vec![u8::MAX; 3 * width_pixels as usize * height_pixels as usize];
-    Picture { width_pixels, height_pixels, pixels }
-}
-
 /// A number in a few letters.
 fn label(number: f64) -> String {
     if number.abs() >= 100.0 { format!("{number:.0}") } else { format!("{number:.2}") }
@@ -41,7 +36,7 @@ fn label(number: f64) -> String {
 /// All histograms of a step.
 pub fn draw_histograms(axes: &[Axis], found: &Found) -> Picture {
     let down = (axes.len() as u32).div_ceil(PANELS_ACROSS);
-    let mut picture = blank(PANELS_ACROSS * PANEL[0], down * PANEL[1]);
+    let mut picture = Picture::blank(PANELS_ACROSS * PANEL[0], down * PANEL[1]);
     for (index, (axis, counts)) in (0..).zip(axes.iter().zip(&found.histograms)) {
         let corner = [index % PANELS_ACROSS * PANEL[0] + 12, index / PANELS_ACROSS * PANEL[1] + 12];
         draw_histogram(&mut picture, corner, axis, &counts[..BINS.min(counts.len())]);
@@ -67,7 +62,7 @@ fn draw_histogram(picture: &mut Picture, [left, top]: [u32; 2], axis: &Axis, cou
 /// A step in parallel coordinates.
 pub fn draw_coordinates(axes: &[Axis], found: &Found) -> Picture {
     let axes = &axes[..PARTICLE_AXES.min(axes.len())];
-    let mut picture = blank(2 * AXIS_LEFT + PAIRS as u32 * AXIS_GAP, AXIS_HEIGHT + 2 * AXIS_TOP);
+    let mut picture = Picture::blank(2 * AXIS_LEFT + PAIRS as u32 * AXIS_GAP, AXIS_HEIGHT + 2 * AXIS_TOP);
     for (pair, counts) in (0..).zip(&found.between) {
         Band::of(counts).draw(&mut picture, AXIS_LEFT + pair * AXIS_GAP);
     }
@@ -113,7 +108,7 @@ impl Band {
     }
 }
 
-/// How far down its axis a number is; those outside are at the end on their side.
+/// How far down its axis a number is. Numbers outside the range are at the end on their side.
 fn height(axis: &Axis, number: f64) -> f64 {
     let share = ((number - axis.low) / (axis.high - axis.low)).clamp(0.0, 1.0);
     f64::from(AXIS_TOP) + (1.0 - share) * f64::from(AXIS_HEIGHT - 1)

@@ -2,12 +2,12 @@
 
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::error::GtsError;
 use super::settings::Settings;
 use super::{coordinates, generator, histograms};
-use crate::processes::{Process, Processes, end_with_supervisor};
+use crate::shared::processes::{Process, Processes, end_with_supervisor, rank_command};
 
 /// A part: one program, of one or several ranks, each a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -68,16 +68,14 @@ pub(super) fn start(
 ) -> io::Result<()> {
     let size = part.ranks(settings);
     for rank in 0..size {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["part", part.name()]).args(settings.to_arguments());
-        command.env("FLEXPATH_RANK", rank.to_string()).env("FLEXPATH_SIZE", size.to_string());
+        let mut command = rank_command(part.name(), settings.to_arguments(), (rank, size))?;
         command.env("FLEXPATH_RENDEZVOUS", rendezvous).stdout(Stdio::null());
         processes.spawn((part, format!("{}.{rank}", part.name())), command, &settings.logs())?;
     }
     Ok(())
 }
 
-/// Look who has ended. Gives one that failed, with its last words.
+/// Look which parts have ended. Gives one that failed, with its last words.
 pub(super) fn failed(processes: &mut Processes<Part>) -> io::Result<Option<String>> {
     processes.reap()?;
     let bad = |process: &Process<Part>| {

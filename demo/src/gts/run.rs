@@ -9,39 +9,21 @@ use std::time::{Duration, Instant};
 use flexpath::Rendezvous;
 
 use super::axes::Axis;
-use super::checks::{Check, Checks};
+use super::checks::Checks;
 use super::error::GtsError;
 use super::found::{Found, follow};
 use super::plot::{draw_coordinates, draw_histograms};
 use super::processes::{Part, failed, start};
 use super::settings::Settings;
-use crate::pipeline::supervisor::{Interrupt, Screen};
-use crate::processes::{Processes, list};
+use crate::shared::finding::{Finding, Standing};
+use crate::shared::interrupt::Interrupt;
+use crate::shared::outcome::Outcome;
+use crate::shared::picture::Picture;
+use crate::shared::processes::{Processes, list};
+use crate::shared::screen::Screen;
 
 /// How soon an interrupt or an end is noticed.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Every check held.
-    Held,
-    /// Something failed.
-    Failed,
-    /// The user ended it.
-    Interrupted,
-}
-
-impl Outcome {
-    /// The exit status that says so.
-    pub fn status(self) -> u8 {
-        match self {
-            Outcome::Held => 0,
-            Outcome::Failed => 1,
-            Outcome::Interrupted => 130,
-        }
-    }
-}
 
 /// Why a run did not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -78,14 +60,15 @@ pub fn run(settings: &Settings, interrupt: &Interrupt, screen: &mut Screen) -> O
         }
     };
     checks.iter().for_each(|check| screen.line(&check.line()));
-    if checks.iter().all(|check| check.holds) { Outcome::Held } else { Outcome::Failed }
+    let fails = checks.iter().any(|check| check.standing == Standing::Fails);
+    if fails { Outcome::Failed } else { Outcome::Held }
 }
 
 fn run_parts(
     settings: &Settings,
     interrupt: &Interrupt,
     screen: &mut Screen,
-) -> Result<Vec<Check>, RunError> {
+) -> Result<Vec<Finding>, RunError> {
     let output = |error| RunError::Output { folder: settings.output.display().to_string(), error };
     std::fs::create_dir_all(&settings.output).map_err(output)?;
     let mut data = BufWriter::new(File::create(settings.data()).map_err(output)?);
@@ -174,10 +157,10 @@ impl<'a> Run<'a> {
         self.look()
     }
 
-    fn check(&self) -> Check {
+    fn check(&self) -> Finding {
         let left_behind = self.rendezvous.entries().len();
         let what = format!("{} ended with 0; {left_behind} streams left behind", self.processes.all().len());
-        Check { holds: left_behind == 0, name: "every process ended well", what }
+        Finding::of(left_behind == 0, "every process ended well", what)
     }
 }
 
@@ -222,9 +205,9 @@ fn row(found: &Found, settings: &Settings) -> String {
 }
 
 /// Draw both pictures of a step.
-fn pictures(found: &Found, settings: &Settings) -> [Check; 2] {
+fn pictures(found: &Found, settings: &Settings) -> [Finding; 2] {
     let axes = Axis::all(settings.particles);
-    let check = |name, picture: crate::picture::Picture, path: std::path::PathBuf| {
+    let check = |name, picture: Picture, path: std::path::PathBuf| {
         let written = picture.write_png(&path);
         let inked = picture.pixels.iter().filter(|&&part| part != u8::MAX).count() / 3;
         let (width, height) = (picture.width_pixels, picture.height_pixels);
@@ -232,7 +215,7 @@ fn pictures(found: &Found, settings: &Settings) -> [Check; 2] {
             Ok(()) => format!("{}: {width} x {height}, about {inked} pixels drawn", path.display()),
             Err(error) => error.to_string(),
         };
-        Check { holds: written.is_ok() && inked > 0, name, what }
+        Finding::of(written.is_ok() && inked > 0, name, what)
     };
     [
         check("picture of histograms", draw_histograms(&axes, found), settings.histogram_picture()),

@@ -1,4 +1,4 @@
-//! What the user may ask for, and all parts are told.
+//! The settings that the user may choose, which all parts are told.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use flexpath::{
-    Cohort, EndReason, NextStep, QueuePolicy, Region, StepReader, Subscriber, SubscriberOptions,
-    TransportKind, TransportPolicy,
+    Cohort, QueuePolicy, Region, StepReader, Subscriber, SubscriberOptions, TransportKind, TransportPolicy,
 };
 
 use super::error::GtsError;
+use crate::shared::steps::next_step;
 
 /// Particles that change domains, from the generator's ranks to one another.
 pub const EXCHANGE: &str = "exchange";
@@ -18,10 +18,10 @@ pub const HISTOGRAMS: &str = "histograms";
 /// The data of parallel coordinates.
 pub const COORDINATES: &str = "coordinates";
 
-/// The scalar by which steps of several streams are known to belong together, from 0.
+/// The scalar that says which steps of several streams belong together. It counts from 0.
 pub const STEP: &str = "number";
-/// Of each rank of the generator: particles that it has, how many of them came from other ranks in this step, and
-/// bytes that it published.
+/// Three numbers for each rank of the generator. They are its particles, how many of them came from other ranks in this
+/// step, and the bytes it published.
 pub const RANKS: &str = "ranks";
 /// Numbers of a rank in [`RANKS`].
 pub const RANK_NUMBERS: u64 = 3;
@@ -38,7 +38,7 @@ pub fn subscribing(name: &str, cohort: Cohort) -> SubscriberOptions {
     SubscriberOptions::default().with_cohort(cohort).with_name(name).with_policy(policy)
 }
 
-/// The same as from another machine: what is taken goes through connections, as nothing is shared.
+/// The same subscription, as if from another machine: what is taken goes through connections, as nothing is shared.
 pub fn from_afar(name: &str, cohort: Cohort) -> SubscriberOptions {
     subscribing(name, cohort).with_transports(TransportPolicy::only(TransportKind::Tcp))
 }
@@ -50,8 +50,8 @@ pub struct MovedBytes {
 }
 
 impl MovedBytes {
-    /// Bytes that were taken from other processes since this was asked for last. Small blocks ride with the messages that
-    /// say where blocks are, and go to those ranks alone that take them: so this is what crosses, but for headers.
+    /// Bytes that were taken from other processes since this was asked for last. Small blocks ride with the messages
+    /// that say where blocks are, and go only to the ranks that take them. So this is what crosses, but for headers.
     pub fn since_last(&mut self, subscriber: &Subscriber) -> u64 {
         let now = subscriber.statistics().payload_bytes;
         now - std::mem::replace(&mut self.before, now)
@@ -66,12 +66,8 @@ pub fn next(
     subscriber: &mut Subscriber,
     stream: &'static str,
 ) -> Result<Option<(u64, StepReader)>, GtsError> {
-    match subscriber.next_step(PATIENCE)? {
-        NextStep::Step(step) => Ok(Some((step.scalar(STEP)?, step))),
-        NextStep::Ended(ending) if ending.reason == EndReason::Closed => Ok(None),
-        NextStep::Ended(ending) => Err(GtsError::Ended { stream, reason: ending.reason }),
-        NextStep::NotYet => Err(GtsError::NoStep { stream, waited: PATIENCE }),
-    }
+    let step = next_step(subscriber, stream, PATIENCE)?;
+    step.map(|step| Ok((step.scalar(STEP)?, step))).transpose()
 }
 
 /// A part of an array along its first dimension, all of the others.

@@ -1,8 +1,8 @@
 //! The C library of LAMMPS behind safe calls. Unsafe code of this package is here and in `symbols.rs` only.
 //!
-//! What makes it sound: an instance is used by one thread only (its type is neither `Send` nor `Sync`); nothing of
-//! LAMMPS's memory is kept, every list is copied out while LAMMPS stands still inside its callback; the callback's pointer
-//! is taken back before what it points to goes away.
+//! Three things make it sound. An instance is used by one thread only: its type is neither `Send` nor `Sync`. Nothing
+//! of LAMMPS's memory is kept: every list is copied out while LAMMPS stands still inside its callback. The callback's
+//! pointer is taken back before what it points to goes away.
 #![allow(unsafe_code)]
 
 use std::any::Any;
@@ -12,9 +12,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
-use super::LammpsError;
+use super::error::LammpsError;
 use super::symbols::Symbols;
-use crate::geometry::Domain;
+use crate::lammps::science::geometry::Domain;
 
 /// The `fix external` that calls us.
 const FIX: &str = "flexpath";
@@ -268,8 +268,8 @@ impl Snapshot<'_> {
         types.flatten().ok_or_else(|| self.no_such_data("type"))
     }
 
-    /// Positions of this rank's own atoms, in the order of the ids, as LAMMPS has them: along a periodic axis an atom may
-    /// have drifted a little out of the domain since LAMMPS last sorted its atoms.
+    /// Positions of this rank's own atoms, in the order of the ids, as LAMMPS has them. Along a periodic axis an atom
+    /// may have drifted a little out of the domain since LAMMPS last sorted its atoms.
     ///
     /// # Errors
     /// LAMMPS has none of the kind expected.
@@ -285,15 +285,15 @@ impl Snapshot<'_> {
         self.rows(c"v")
     }
 
-    /// What LAMMPS's own compute of this name says of each own atom, in the order of the ids, evaluated now: on the
-    /// positions that this snapshot shows. All ranks must ask on the same step: some computes communicate.
+    /// What LAMMPS's own compute of this name says of each own atom, in the order of the ids. It is evaluated now, on
+    /// the positions that this snapshot shows. All ranks must ask on the same step: some computes communicate.
     ///
     /// # Errors
     /// No such compute, or one that gives no single number for each atom.
     pub fn per_atom(&self, compute: &str) -> Result<Vec<f64>, LammpsError> {
         let name = text(compute)?;
         // SAFETY: the instance is alive and the text ends in a zero byte. `fix external` calls after the forces are
-        // known, so own and ghost atoms are current and computes may run, as they do for a dump at the end of a step.
+        // known, so own and ghost atoms are current. Computes may run, as they do for a dump at the end of a step.
         let data = unsafe {
             (self.view.symbols.extract_compute)(
                 self.view.handle.as_ptr(),
@@ -317,7 +317,7 @@ impl Snapshot<'_> {
         rows.ok_or_else(|| self.no_such_data(&name.to_string_lossy()))
     }
 
-    /// Where LAMMPS keeps a per-atom quantity, and of which kind it is.
+    /// Where LAMMPS keeps a per-atom quantity, and its kind.
     fn atom_data(&self, name: &CStr) -> (*mut c_void, c_int) {
         let handle = self.view.handle.as_ptr();
         // SAFETY: the instance is alive and the text ends in a zero byte.

@@ -1,80 +1,32 @@
-//! LAMMPS as a source: its C library, opened at run time, so that nothing of LAMMPS or MPI is needed to build or start
-//! this program.
+//! The first application: a material that tears, and analytics that see it.
 //!
-//! LAMMPS owns the loop. Its `fix external` calls back on every published step, on each rank, after the forces of that
-//! step are known; each rank then reads its own atoms from LAMMPS's memory, and on compared steps asks LAMMPS for its
-//! own per-atom analysis. Nothing is gathered.
+//! A [`source::Source`] is a running simulation: LAMMPS, or a small molecular dynamics program of our own ([`md`])
+//! where LAMMPS cannot be installed. What it gives for each published step goes through four analytics, the pipeline of
+//! the paper. They are [`science::share`] (Helper), [`science::bonds`] (Bonds), [`science::csym`] with
+//! [`science::tear`] (CSym) and [`science::cna`] (CNA). Each is plain functions on slices. [`science::check`] holds
+//! their results against LAMMPS's own, atom by atom, [`atom_picture`] draws the atoms coloured by class, and
+//! [`pipeline`] is how the data travels.
+//!
+//! LAMMPS itself is a C library, opened at run time, so that nothing of LAMMPS or MPI is needed to build or start this
+//! program. LAMMPS owns the loop. Its `fix external` calls back on every published step, on each rank, after the forces
+//! of that step are known. Each rank then reads its own atoms from LAMMPS's memory. On compared steps it also asks
+//! LAMMPS for its own per-atom analysis. Nothing is gathered.
 //!
 //! The library uses `MPI_COMM_WORLD` by itself. Where it was built without exceptions (Debian's is), an error in a
-//! command makes LAMMPS write the reason to its log and end the process; `mpirun` then ends the other ranks.
+//! command makes LAMMPS write the reason to its log and end the process. Then `mpirun` ends the other ranks.
 
-mod driver;
+pub mod atom_picture;
+mod error;
+mod lammps_source;
+pub mod launch;
 mod library;
+pub mod md;
+pub mod pipeline;
+pub mod problem;
+pub mod science;
+pub mod source;
 mod symbols;
 
-pub use driver::LammpsSource;
+pub use error::LammpsError;
+pub use lammps_source::LammpsSource;
 pub use library::{Lammps, Snapshot, check_installed};
-
-/// Why LAMMPS could not do something.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum LammpsError {
-    /// No shared library of LAMMPS is there: it has to be installed.
-    #[error("LAMMPS is not installed: tried {}", tried.join("; "))]
-    NotInstalled {
-        /// Each name tried, with what the loader said.
-        tried: Vec<String>,
-    },
-    /// The library lacks a function that is needed, so it is another version than we know.
-    #[error("the LAMMPS library has no function {symbol}")]
-    MissingSymbol {
-        /// The function.
-        symbol: &'static str,
-    },
-    /// The library counts time steps in numbers of another width than we know.
-    #[error(
-        "this LAMMPS has time steps of {bigint_len} bytes and atom ids of {tagint_len}: 8 and 4 or 8 are known"
-    )]
-    UnknownSizes {
-        /// Width of a time step.
-        bigint_len: i32,
-        /// Width of an atom id.
-        tagint_len: i32,
-    },
-    /// A text with a zero byte inside.
-    #[error("{text:?} has a zero byte")]
-    ZeroByte {
-        /// The text.
-        text: String,
-    },
-    /// LAMMPS made no instance.
-    #[error("LAMMPS could not be started with {arguments:?}")]
-    NotStarted {
-        /// Its arguments.
-        arguments: Vec<String>,
-    },
-    /// LAMMPS refused a command (only from builds with exceptions; others end the process).
-    #[error("LAMMPS refused `{command}`: {reason}")]
-    Refused {
-        /// The command.
-        command: String,
-        /// What LAMMPS said.
-        reason: String,
-    },
-    /// A per-atom quantity or compute that LAMMPS does not have, or not of the kind expected.
-    #[error("LAMMPS has no per-atom {what} of the kind expected on step {step}")]
-    NoSuchData {
-        /// Its name.
-        what: String,
-        /// The time step.
-        step: i64,
-    },
-    /// A name that cannot be part of a command.
-    #[error("{path:?} cannot be named to LAMMPS: it is no plain text")]
-    BadPath {
-        /// The path.
-        path: std::path::PathBuf,
-    },
-    /// The launcher's variables make no sense.
-    #[error(transparent)]
-    Launch(#[from] crate::launch::LaunchError),
-}

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
-use super::LammpsError;
+use super::error::LammpsError;
 
 /// Names under which the library may be found, in this order. (Debian's runtime package has the first alone.)
 const NAMES: [&str; 2] = ["liblammps.so.0", "liblammps.so"];
@@ -59,7 +59,7 @@ impl Symbols {
 
     fn load() -> Result<Self, LammpsError> {
         let library = open_library()?;
-        // SAFETY: each field has the signature that library.h declares for the symbol it is filled from; the library is
+        // SAFETY: each field has the signature that library.h declares for the symbol it is filled from. The library is
         // kept beside the functions, in a static.
         unsafe {
             Ok(Symbols {

@@ -4,15 +4,15 @@
 use std::fs;
 use std::path::Path;
 
-use flexpath_demo::adjacency::Adjacency;
-use flexpath_demo::atoms::{AtomBlock, AtomTable};
-use flexpath_demo::bonds::{closer_than, pairs_within};
-use flexpath_demo::cna::{Structure, classify};
-use flexpath_demo::csym::centro_symmetry;
-use flexpath_demo::geometry::{DOMAIN_NUMBERS, Domain};
-use flexpath_demo::problem::Problem;
-use flexpath_demo::share::{Share, SharePlan, divide};
-use flexpath_demo::source::StepView;
+use flexpath_demo::lammps::problem::Problem;
+use flexpath_demo::lammps::science::adjacency::Adjacency;
+use flexpath_demo::lammps::science::atoms::{AtomBlock, AtomTable};
+use flexpath_demo::lammps::science::bonds::{closer_than, pairs_within};
+use flexpath_demo::lammps::science::cna::{Structure, classify};
+use flexpath_demo::lammps::science::csym::centro_symmetry;
+use flexpath_demo::lammps::science::geometry::{DOMAIN_NUMBERS, Domain};
+use flexpath_demo::lammps::science::share::{Share, SharePlan, divide};
+use flexpath_demo::lammps::source::StepView;
 
 /// One step of all ranks.
 pub(crate) struct Step {

@@ -34,7 +34,7 @@ class Cost {
     // CPU of the calls.
     double calls() const { return inside_cpu; }
     double calls_wall() const { return inside_wall; }
-    // CPU of the process since the restart, and of it that of every thread but the caller's: LAMMPS has one thread
+    // CPU of the process since the restart, and the part of every thread but the caller's. LAMMPS has one thread
     // (unless OpenMP is on), so the others are Flexpath's, and MPI's if it has any.
     double process() const { return seconds(CLOCK_PROCESS_CPUTIME_ID) - begun.process; }
     double others() const

@@ -183,7 +183,8 @@ void FixFlexpath::refuse_together(const std::string &why)
     if (comm->me == 0) error->warning(FLERR, said + "; the run goes on without it");
 }
 
-// What all ranks must do together for a step, whether anybody wants it or not: only they know that at one time.
+// What all ranks must do together for a step, whether anybody wants it or not. Ranks learn at different steps that
+// somebody does.
 void FixFlexpath::evaluate()
 {
     if (!has_computes) return;

@@ -70,7 +70,7 @@ class Stream {
     flexpath_variable *global(const std::string &name, int32_t dtype, std::vector<uint64_t> shape);
     void put(flexpath_variable *variable, const std::vector<uint64_t> &count, const void *elements);
     void put_frame(const Frame &frame);
-    // Memory that may be pointed at where nobody looks: zeros, of which the system hands out no page until they are read.
+    // Memory that may be pointed at where nobody looks: zeros. The system hands out no page of it until it is read.
     const void *unread(uint64_t bytes);
     bool put_rows(size_t index, uint64_t rows, const std::function<void(size_t, void *)> &fill);
     void free_variables();

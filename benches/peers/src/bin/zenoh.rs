@@ -1,7 +1,7 @@
 //! Zenoh: `zenoh ping|pong|send|receive over=tcp|shm port=N bytes=N steps=N`. One JSON object.
 //!
-//! Over shm the payload is allocated in a pool that has room for all steps under way (the implicit one falls back to tcp
-//! above 16 MiB without a word), and the receiving side insists that it came by shared memory.
+//! Over shm the payload is allocated in a pool that has room for all steps under way. The implicit pool falls back to
+//! tcp above 16 MiB without a word. So the receiving side insists that the payload came by shared memory.
 #![forbid(unsafe_code)]
 
 use flexpath_peers::{PATIENCE, await_that, element, half_trips, number, role, timed, word};

@@ -1,7 +1,7 @@
-//! What every element of a step is: a function of the step and of its place in the global array, so that a part that
-//! came from the wrong place, or of the wrong step, is seen.
+//! What every element of a step is: a function of the step and of its place in the global array. So a part is noticed
+//! that came from the wrong place, or of the wrong step.
 
-use super::cutting::Part;
+use super::cuts::Part;
 use fp_core::Element;
 
 /// Elements in a row whose values follow one another; between such rows they jump.
@@ -156,7 +156,7 @@ fn look<T: Bits>(found: T, wanted: T, at: usize) -> Result<(), Wrong> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::cutting::Cuts;
+    use crate::bench::cuts::Cuts;
 
     /// The whole array, element by element.
     fn whole<T: Bits>(shape: &[u64], step: u64) -> Vec<T> {

@@ -166,7 +166,7 @@ impl<'a> Crew<'a> {
         Err(BenchFailure::Ended { who: member.name(), id: member.id, status, errors })
     }
 
-    /// Of all that fail at about the same time, the one that did not fail by itself: the others fail because of it.
+    /// When several fail at about the same time, this is the one that failed by itself. The others fail because of it.
     fn first_cause(&mut self, failure: BenchFailure) -> BenchFailure {
         let until = Instant::now() + AFTERMATH;
         let was_killed = |failure: &BenchFailure| matches!(failure, BenchFailure::Ended { status, .. } if status.code().is_none());

@@ -9,6 +9,7 @@ use fp_core::rendezvous::RendezvousError;
 use fp_core::{BeginError, CloseError, CohortError, OpenError, PutError, ReadError};
 
 use super::content::Wrong;
+use crate::failure::Failure;
 
 /// Why a bench failed, as its user sees it.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +66,12 @@ pub(crate) enum BenchFailure {
     /// A role failed, in its own process.
     #[error("{0}")]
     Role(#[from] RoleFailure),
+}
+
+impl From<BenchFailure> for Failure {
+    fn from(failure: BenchFailure) -> Self {
+        Self::Bench(Box::new(failure))
+    }
 }
 
 fn said(errors: &str) -> String {

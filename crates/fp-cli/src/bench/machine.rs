@@ -34,8 +34,8 @@ pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Keeps this thread, and all that it starts from now on, to the core of a rank: publishers have the first half of
-/// them, subscribers the others. A machine that forbids it goes without.
+/// Keeps this thread, and all that it starts from now on, to the core of a rank. Publishers have the first half of the
+/// cores, subscribers the others. A machine that forbids it goes without.
 pub(crate) fn pin(is_publisher: bool, rank: u32) {
     let first_half = cores().div_ceil(2);
     let (from, of) =

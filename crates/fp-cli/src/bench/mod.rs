@@ -2,31 +2,27 @@
 
 mod content;
 mod crew;
-mod cutting;
+mod cuts;
 mod failure;
 mod figures;
 mod machine;
 mod options;
-mod publishing;
+mod pace;
+mod publisher;
 mod rdma;
 mod role;
-mod subscribing;
+mod subscriber;
 mod table;
 mod task;
-mod telling;
 
-use std::io::Write as _;
-
-use clap::CommandFactory as _;
-use clap::error::ErrorKind;
 use serde::Serialize;
 
-use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::output;
 use crew::Crew;
-use cutting::Cuts;
-pub(crate) use failure::BenchFailure;
+use cuts::Cuts;
+use failure::BenchFailure;
 use figures::Figures;
 use machine::Machine;
 use options::Transport;
@@ -47,9 +43,7 @@ struct Report<'a> {
 /// Measures.
 pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     let cuts = Cuts::of(&options.shape.0, options.publishers, options.blocks, options.subscribers);
-    let cuts = cuts.unwrap_or_else(|error| {
-        Arguments::command().error(ErrorKind::ValueValidation, error.to_string()).exit()
-    });
+    let cuts = cuts.map_err(|error| Failure::Usage(error.to_string()))?;
     let place = tempfile::Builder::new().prefix("flexpath-bench-").tempdir();
     let place = place.map_err(|source| BenchFailure::Start { what: "make a temporary directory", source })?;
     let listen = rdma::prepare(options.transport, place.path())?;
@@ -135,12 +129,6 @@ fn sides(setup: &Setup, found: Vec<(Side, Vec<Found>)>) -> (Vec<Found>, Vec<Foun
 fn print(machine: &Machine, setup: Setup, figures: &Figures, json: bool) -> Result<(), Failure> {
     // The directory is gone.
     let setup = Setup { directory: std::path::PathBuf::new(), ..setup };
-    let mut out = std::io::stdout().lock();
-    if json {
-        serde_json::to_writer_pretty(&mut out, &Report { machine, setup: &setup, figures })?;
-        writeln!(out)?;
-    } else {
-        table::print(&mut out, machine, &setup, figures)?;
-    }
-    Ok(out.flush()?)
+    let report = Report { machine, setup: &setup, figures };
+    output::print(&report, json, |out| table::print(out, machine, &setup, figures))
 }

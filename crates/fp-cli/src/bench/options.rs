@@ -153,7 +153,7 @@ impl Transport {
         match self {
             Self::Shm => Some("shm"),
             Self::Tcp => Some("tcp"),
-            // Control links have few bytes, and go as they do in a stream of which nothing is asked.
+            // Control links have few bytes. They go as they do in a stream that nobody asks anything of.
             Self::Verbs => Some("verbs,tcp"),
             Self::Inproc => Some("inproc"),
             Self::Any => None,

@@ -1,5 +1,6 @@
-//! What a bench needs to go over RDMA: a device that works, an address of it to listen at, and, as that is not loopback, a
-//! token. The token lies in the run's own directory, which nobody else can look into: arguments can be seen by all.
+//! What a bench needs to go over RDMA: a device that works and an address of it to listen at. As that address is not
+//! loopback, it also needs a token. Everybody can see arguments. So the token lies in the run's own directory, which
+//! nobody else can look into.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -41,6 +42,6 @@ fn address() -> Result<SocketAddr, ProbeError> {
 
 /// The token of a run over RDMA.
 pub(crate) fn token(setup: &Setup) -> Result<Option<Token>, RoleFailure> {
-    let read = |_| crate::arguments::token(&setup.directory.join(FILE)).map_err(RoleFailure::Token);
+    let read = |_| crate::token::token(&setup.directory.join(FILE)).map_err(RoleFailure::Token);
     setup.listen.map(read).transpose()
 }

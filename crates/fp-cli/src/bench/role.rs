@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::content::Bits;
 use super::failure::RoleFailure;
 use super::options::{ElementType, RoleOptions};
-use super::publishing::publish;
-use super::subscribing::subscribe;
+use super::publisher::publish;
+use super::subscriber::subscribe;
 use super::task::{Found, Said, Side, Task};
 
 /// How long a role outlives the run's own timeout: its parent ends it before.

@@ -98,7 +98,7 @@ fn side(side: &SideFigures) -> String {
     )
 }
 
-/// A size in the largest unit of which there is a whole.
+/// A size in the largest unit that it has one whole of.
 fn bytes(len: u64) -> String {
     let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let unit = units.iter().find(|(size, _)| len >= *size);

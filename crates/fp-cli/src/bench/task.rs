@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::cutting::Part;
+use super::cuts::Part;
 use super::options::{ElementType, Put, Transport};
 
 /// What all roles of a run have in common.

@@ -7,14 +7,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use fp_core::diagnosis::seals_supported;
+use fp_core::TlsOptions;
+use fp_core::diagnosis::{ProbeError, seals_supported};
 use fp_core::rendezvous::{DIRECTORY_VARIABLE, Rendezvous, RendezvousError};
 use rustix::process::{Resource, geteuid, getrlimit};
 
+use super::advice;
 use super::rdma::Rdma;
 use super::report::{Finding, State};
-use super::{advice, tls_of_environment};
-use crate::list;
+use crate::entries::stale;
 
 /// Descriptors that a subscriber with a few hundred owners needs: a data link each, and a segment for each of those.
 const WANTED_DESCRIPTORS: u64 = 1024;
@@ -71,7 +72,7 @@ fn try_to_write(folder: &Path) -> std::io::Result<()> {
 /// Entries of processes that are gone.
 fn left_behind(rendezvous: &Rendezvous) -> Finding {
     let name = "entries";
-    let (stale, count) = list::stale(rendezvous);
+    let (stale, count) = stale(rendezvous);
     match stale.as_slice() {
         [] => Finding::ok(name, format!("{count}, all alive")),
         [first, ..] => {
@@ -189,6 +190,15 @@ fn tls() -> Finding {
         ),
         Err(error) => Finding::bad("tls", State::Failure, error.to_string(), advice::of(&error)),
     }
+}
+
+/// What the environment says of TLS, if it does; the error says what is wrong with it.
+fn tls_of_environment() -> Result<Option<TlsOptions>, ProbeError> {
+    let options = TlsOptions::from_environment()?;
+    if let Some(options) = &options {
+        options.load()?;
+    }
+    Ok(options)
 }
 
 /// What there is of RDMA.

@@ -6,7 +6,7 @@ use std::thread;
 use fp_core::diagnosis::{Answering, ProbeError, Probed, Reason, probe, probe_own_verbs};
 use fp_core::{Contact, LinkOptions, TransportKind};
 
-use super::listening::Second;
+use super::listener::Second;
 use super::report::Transport;
 use super::{advice, rdma};
 

@@ -3,16 +3,17 @@
 //! A request is one byte and a number; an answer repeats it, and adds where the bytes are. None of it is part of the
 //! protocol of streams: the two sides know each other by an epoch that no stream has.
 
-use super::ProbeError;
+use crate::diagnosis::ProbeError;
 
 /// The epoch of every answering side: a stream refuses it, and an answering side refuses all others.
-pub(super) const EPOCH: u128 = u128::from_be_bytes(*b"flexpath doctor\0");
+pub(crate) const EPOCH: u128 = u128::from_be_bytes(*b"flexpath doctor\0");
+
 /// Bytes that are made ready at once: more than caches hold, little enough for a slow network.
-pub(super) const BULK_BYTES: usize = 16 << 20;
+pub(crate) const BULK_BYTES: usize = 16 << 20;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Request {
+pub(crate) enum Request {
     /// To answer, for the time it takes.
     Ping(u64),
     /// To make bytes ready that follow from this number.
@@ -23,7 +24,7 @@ pub(super) enum Request {
 
 impl Request {
     /// The head of its frame; an answer's begins with the same bytes.
-    pub(super) fn encode(self) -> Vec<u8> {
+    pub(crate) fn encode(self) -> Vec<u8> {
         let (code, number) = match self {
             Request::Ping(number) => (1, number),
             Request::Prepare(seed) => (2, seed),
@@ -33,7 +34,7 @@ impl Request {
     }
 
     /// Reads the head of a frame, and what follows the request in it.
-    pub(super) fn decode(head: &[u8]) -> Result<(Request, &[u8]), ProbeError> {
+    pub(crate) fn decode(head: &[u8]) -> Result<(Request, &[u8]), ProbeError> {
         let unknown = ProbeError::Answer { what: "a frame that is no part of a probe" };
         let Some((&code, rest)) = head.split_first() else { return Err(unknown) };
         let Some((number, rest)) = rest.split_first_chunk() else { return Err(unknown) };
@@ -57,13 +58,13 @@ fn word(seed: u64, at: usize) -> u64 {
 }
 
 /// Writes the bytes that follow from a seed.
-pub(super) fn fill(bytes: &mut [u8], seed: u64) {
+pub(crate) fn fill(bytes: &mut [u8], seed: u64) {
     let (words, _) = bytes.as_chunks_mut();
     words.iter_mut().enumerate().for_each(|(at, place)| *place = word(seed, at).to_le_bytes());
 }
 
 /// Whether these are the bytes that follow from a seed.
-pub(super) fn check(bytes: &[u8], seed: u64) -> Result<(), ProbeError> {
+pub(crate) fn check(bytes: &[u8], seed: u64) -> Result<(), ProbeError> {
     let (words, _) = bytes.as_chunks();
     let wrong = words.iter().enumerate().find(|(at, place)| u64::from_le_bytes(**place) != word(seed, *at));
     match wrong {

@@ -1,37 +1,15 @@
 //! Records on their way into a step.
 
+use crate::error::record_block::RecordBlockError;
 use bytemuck::NoUninit;
 use fp_transport::Payload;
-use fp_types::record::{EncodeError, Record, RecordError, RecordSchema, Records, ValueError, encode_records};
+use fp_types::record::{Record, RecordSchema, Records, encode_records};
 
 /// Records that are to be put: made of Rust values or of encoded bytes, and put as one block.
 pub struct RecordBlock {
     schema: RecordSchema,
     count: usize,
     bytes: Payload,
-}
-
-/// Why records cannot be put.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RecordBlockError {
-    /// The Rust type's record type is not allowed.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// The values do not go with their type.
-    #[error(transparent)]
-    Encode(#[from] EncodeError),
-    /// The bytes are no such records.
-    #[error(transparent)]
-    Value(#[from] ValueError),
-    /// The Rust type lies in memory otherwise than its record does.
-    #[error(
-        "{record:?} does not lie in memory as its record does: it needs #[repr(C)], and no lists, texts or options"
-    )]
-    NotPlain {
-        /// The record type.
-        record: String,
-    },
 }
 
 /// A vector of records as an owner of bytes.
@@ -62,8 +40,8 @@ impl RecordBlock {
         Ok(Self { schema, count, bytes: Payload::from_owner(bytes) })
     }
 
-    /// Records that are bytes already, as [`fp_types::record::encode_with`] writes them for a type without a Rust
-    /// type: `count` of them, in a vector or any other owner of bytes that stay as they are. They are checked.
+    /// Records that are bytes already, as [`fp_types::record::encode_with`] writes them for a type without a Rust type.
+    /// There are `count` of them, in a vector or any other owner of bytes that stay as they are. They are checked.
     ///
     /// # Errors
     /// The bytes are no such records.

@@ -1,52 +1,23 @@
-//! Records in streams: variables of them, putting and taking them, and finding the variables that provide a type.
+//! Record types of a stream, and blocks of records. This layer knows types and bytes, and not where these come from.
 //!
-//! | module | what |
+//! | file | what |
 //! |---|---|
-//! | `variables` | variables whose elements are records |
+//! | `variable` | variables whose elements are records |
 //! | `block` | records on their way into a step |
 //! | `types` | types that were put or heard of, and the conversions between them: each worked out once |
-//! | `reading`, `whole` | taking records, as they lie or as another type; those with lists and texts |
-//! | `route`, `through` | the cheapest way to a type over registered transforms; taking it, once in a step |
-//! | `there` | the same over transforms that the publisher offers, made there when they are asked for |
-//! | `filling` | taking records into memory of the caller's |
-//! | `asked`, `received` | what publishers are asked to send through transforms of theirs; reading it |
-//! | `wanted` | types that must be there for a subscriber to attach |
-//! | `applying`, `made` | a transform on blocks, on either side; what was asked of publishers, made here instead |
+//! | `apply` | a registered transform on blocks, on either side |
+//! | `made` | records that a subscriber made by itself of published ones |
+//! | `fit` | how well the records of a variable fit the type that is wanted |
 //! | `set` | records that were taken, with their type |
-//! | `providing` | which variables of a stream provide a type, and why the others do not |
 //!
-//! The fixed parts of records are the elements of their variable. What lists and texts they refer to is a block of
-//! bytes beside each block, of a variable of its own that users do not see ([`fp_types::VariableDef::parts`]).
+//! The fixed parts of records are the elements of their variable. Their lists and texts are a block of bytes beside
+//! each block. It belongs to a variable of its own that users do not see ([`fp_types::VariableDef::parts`]). Blocks
+//! without an element size would touch every part of the data plane.
 
-mod applying;
-mod asked;
-mod block;
-mod filling;
-mod made;
-mod providing;
-mod reading;
-mod received;
-mod route;
-mod set;
-mod there;
-mod through;
-mod types;
-mod variables;
-mod wanted;
-mod whole;
-
-pub(crate) use applying::{Applied, ApplyProblem, Applying};
-pub use asked::TransformedVariable;
-pub(crate) use block::plain_schema;
-pub use block::{RecordBlock, RecordBlockError};
-pub(crate) use made::{Made, MadeOnce};
-pub(crate) use providing::list;
-pub use providing::{Fit, Misfit, Provided};
-pub use reading::RecordProblem;
-pub use set::RecordSet;
-pub(crate) use there::{KnownOffers, MadeThere};
-pub use through::TransformProblem;
-pub(crate) use through::Transformed;
-use through::only_block;
-pub(crate) use types::Types;
-pub use wanted::WantedType;
+pub(crate) mod apply;
+pub(crate) mod block;
+pub(crate) mod fit;
+pub(crate) mod made;
+pub(crate) mod set;
+pub(crate) mod types;
+pub(crate) mod variable;

@@ -1,13 +1,12 @@
 //! Records that were taken of a step, with their type.
 
-use crate::statistics::Counters;
-use crate::step::HeldStep;
+use crate::value::counters::Counters;
+use crate::value::step_hold::StepHold;
 use fp_transport::Payload;
 use fp_types::Shape;
 use fp_types::record::{RecordSchema, Records, ValueError};
-use std::sync::Arc;
 
-pub(super) enum Memory {
+pub(crate) enum Memory {
     Shared(Payload),
     Own(Vec<u8>),
     /// What transforms gave, shared by all who asked for it.
@@ -16,11 +15,11 @@ pub(super) enum Memory {
 
 /// Records of a step, of whatever type. The step is released when its reader, its last view and its last set are gone.
 pub struct RecordSet {
-    pub(super) schema: RecordSchema,
-    pub(super) count: usize,
-    pub(super) shape: Shape,
-    pub(super) memory: Memory,
-    pub(super) _held: Arc<HeldStep>,
+    pub(crate) schema: RecordSchema,
+    pub(crate) count: usize,
+    pub(crate) shape: Shape,
+    pub(crate) memory: Memory,
+    pub(crate) held: StepHold,
 }
 
 impl RecordSet {
@@ -56,12 +55,12 @@ impl RecordSet {
     }
 
     /// All bytes in memory that is nobody else's.
-    pub(super) fn into_bytes(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         if let Memory::Own(bytes) = self.memory {
             return bytes;
         }
         let bytes = self.as_bytes().to_vec();
-        Counters::add(&self._held.shared.counters.get_copied_bytes, bytes.len());
+        Counters::add(&self.held.counters.get_copied_bytes, bytes.len());
         bytes
     }
 

@@ -1,4 +1,4 @@
-//! Record types of bonds, of which some become others by transforms, and pairs of a step.
+//! Record types of bonds, some of which become others by transforms, and pairs of a step.
 
 use fp_core::NativeError;
 use std::collections::BTreeMap;

@@ -124,7 +124,7 @@ pub fn ending(subscriber: &mut Subscriber) -> StreamEnding {
     }
 }
 
-/// Nothing waits: what was sent before has arrived when something newer has; here a moment must do.
+/// No step is there. What was sent before has arrived when something newer has; here a moment must do.
 pub fn nothing(subscriber: &mut Subscriber) {
     match subscriber.next_step(Duration::from_millis(60)).expect("nothing") {
         NextStep::NotYet => {}
@@ -141,7 +141,7 @@ pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until what was asked for is agreed; from which step on it holds.
+/// Waits until what was asked for is agreed. Gives the step from which on it holds.
 pub fn agreed(subscriber: &mut Subscriber) -> u64 {
     let mut first = None;
     eventually("the other placement is agreed", || {

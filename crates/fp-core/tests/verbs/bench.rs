@@ -1,6 +1,6 @@
-//! A step of 8 bytes one way over verbs, standing selection, between two processes, to be held against perftest's latency
-//! in the same machine, and against the same step over shared memory: `tests/rdma-vm/bench.sh` starts it and reads it. Its
-//! only element is the time at which the publisher began it.
+//! A step of 8 bytes one way over verbs, with a standing selection, between two processes. It is to be held against
+//! perftest's latency in the same machine, and against the same step over shared memory. `tests/rdma-vm/bench.sh`
+//! starts it and reads it. Its only element is the time at which the publisher began it.
 
 use super::processes::{publishing, subscribing};
 use super::support::Place;
@@ -48,7 +48,7 @@ pub(crate) fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints the median over each, asleep until the step comes: where the clock counts instructions, a thousand are a
+/// Prints the median over each, asleep until the step comes. Where the clock counts instructions, a thousand are a
 /// microsecond.
 pub(crate) fn count() -> ExitCode {
     for (name, over) in EACH {

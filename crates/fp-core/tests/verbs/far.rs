@@ -1,5 +1,5 @@
-//! A stream between two machines that share nothing but a network: the one publishes at the address of its device and
-//! the port of `FLEXPATH_TEST_PORT`, the other is told where (`FLEXPATH_TEST_PUBLISHER`), and checks every element.
+//! A stream between two machines that share nothing but a network. One publishes at the address of its device and the
+//! port of `FLEXPATH_TEST_PORT`. The other is told where (`FLEXPATH_TEST_PUBLISHER`), and checks every element.
 
 use super::{
     COLUMNS, PATIENCE, ROWS, STEPS, STREAM, check, device_address, policy, put, subscribe, taking, token,

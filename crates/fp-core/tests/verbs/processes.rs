@@ -1,4 +1,4 @@
-//! Streams over verbs between processes: every rank one of its own, ranks that are killed, one that is stopped, expelled
+//! Streams over verbs between processes. Every rank is one of its own; ranks are killed, and one is stopped, expelled
 //! and goes on. Falling back to another transport is forbidden throughout.
 
 use super::support::Place;
@@ -229,7 +229,7 @@ pub(crate) fn a_killed_publisher_is_told() {
     assert!(matches!(ended.reason, EndReason::Lost { .. }), "{ended:?}");
 }
 
-/// Stopped in the middle of its READs, expelled, and resumed when others' bytes lie where its step was.
+/// One rank is stopped in the middle of its READs and expelled. It goes on when others' bytes lie where its step was.
 pub(crate) fn an_expelled_subscriber_is_told_that_its_step_is_gone() {
     let place = Place::new();
     let options = publishing(place.path()).with_min_subscribers(1);

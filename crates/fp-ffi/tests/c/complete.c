@@ -1,5 +1,5 @@
-/* What publish.c and subscribe.c leave out, with both ends in one process: truth values, texts, attributes, blocks,
- * selections in words, gaps, events, promises, other variables while it runs. */
+/* What publish.c and subscribe.c leave out, with both ends in one process. Truth values, texts, attributes, blocks,
+ * selections in words and gaps are tried. So are events, promises and other variables while it runs. */
 #include "check.h"
 #include <pthread.h>
 
@@ -26,7 +26,7 @@ static flexpath_step *next_step(void)
     return step;
 }
 
-/* A grid of 4 x 6 of which the rows 0 and 2 are put, as two blocks. */
+/* A grid of 4 x 6. Rows 0 and 2 are put, as two blocks. */
 static flexpath_variable *sparse_grid(void)
 {
     const uint64_t shape[2] = {4, 6};

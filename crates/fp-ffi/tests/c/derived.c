@@ -165,7 +165,7 @@ int main(void)
     MUST(flexpath_subscriber_statistic(subscriber, "moves", &value));
     /* Two names of one derivation are made on one side, and move together. */
     CHECK(value == 4);
-    /* Nor does this library, or it says what is wrong with the module. */
+    /* This library does not either, or it says what is wrong with the module. */
     MUST(flexpath_subscriber_place(subscriber, "there", FLEXPATH_PLACEMENT_SUBSCRIBER));
     await_placement();
     publish(5, velocity);

@@ -1,4 +1,4 @@
-/* Takes one step of the stream `c`; is told by a line on its input when the publisher has been stopped, and when it
+/* Takes one step of the stream `c`. A line on its input says when the publisher has been stopped, and another when it
  * goes on. Meanwhile a get times out, and what arrives late is not written to its memory. */
 #include "check.h"
 

@@ -1,5 +1,5 @@
-/* A publisher offers C functions: records are sent through them as they are put where they are asked for by name, when they
- * are asked for where it is by type, and only the results cross. */
+/* A publisher offers C functions. Records asked for by name are sent through them as they are put, records asked for by
+ * type as they are asked for. Only the results cross. */
 #include "ends.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -24,7 +24,7 @@ static flexpath_schema *hit_schema(void)
     return schema;
 }
 
-/* Of one number, whose name is in no other type: so that no conversion makes it. */
+/* It has one number, whose name is in no other type, so that no conversion makes it. */
 static flexpath_schema *mark_schema(const char *name, const char *number)
 {
     const size_t offset = 0;
@@ -139,7 +139,7 @@ static void add_all(flexpath_transforms *offered, flexpath_schema *hits, flexpat
         MUST(flexpath_transforms_set_per_block(offered, per_block[name]));
     MUST(flexpath_transforms_set_placement(offered, "here", FLEXPATH_PLACEMENT_SUBSCRIBER));
     MUST(flexpath_transforms_set_timeout(offered, "endless", 50));
-    /* Two from one type to another: one of them at least by name alone. */
+    /* Two transforms from one type to another: at least one of them is asked for by name alone. */
     add(offered, "one", hits, marks, first);
     FAILS(FLEXPATH_STATUS_MISUSE, "\"one\" leads from Hit to Mark already",
           flexpath_transforms_add(offered, "two", hits, marks, first, NULL, &ones[1]));
@@ -231,7 +231,7 @@ static flexpath_options *asking(flexpath_transforms *own)
     return options;
 }
 
-/* One that asks for results alone, and shares them: what they are made of does not come. */
+/* A subscriber that asks for results alone, and shares them. What they are made of does not come. */
 static flexpath_subscriber *open_second(void)
 {
     flexpath_options *options;
@@ -253,7 +253,7 @@ static void check_second(flexpath_subscriber *second, uint64_t number, flexpath_
     MUST(flexpath_step_release(step));
 }
 
-/* Of two ways the one that is said to be cheaper. */
+/* Two ways lead there: the one that is said to be cheaper is taken. */
 static void check_cost(flexpath_schema *hits, flexpath_schema *marks, flexpath_variable *variable)
 {
     flexpath_schema *between = mark_schema("Between", "between");

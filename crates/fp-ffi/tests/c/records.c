@@ -125,7 +125,7 @@ static void check_schemas(void)
     MUST(flexpath_schema_free(points));
 }
 
-/* Of what is put it is called on any thread, and at the latest as the stream closes. */
+/* For memory that is put it is called on any thread, and at the latest as the stream closes. */
 static int releases, refused;
 static void release(void *context)
 {

@@ -112,7 +112,7 @@ static void publish(uint64_t step, flexpath_variable *bonds)
     MUST(flexpath_publisher_end_step(publisher));
 }
 
-/* Pair i is of i and i + 1 + step, of all atoms but the last. */
+/* Pair i is that of atoms i and i + 1 + step, for all atoms but the last. */
 static uint32_t expected(uint64_t step, uint32_t atom)
 {
     uint32_t count = 0;

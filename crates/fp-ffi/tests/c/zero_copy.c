@@ -1,5 +1,5 @@
-/* What is filled in memory that was lent and looked at where it lies is copied nowhere: the counters of both ends say
- * so, and count where a copy is made. */
+/* What is filled in lent memory, and looked at where it lies, is copied nowhere. The counters of both ends say so, and
+ * count where a copy is made. */
 #include "check.h"
 
 enum { LEN = 100000 };

@@ -1,4 +1,4 @@
-/* `dying RANK WAY`: a publisher of FLEXPATH_SIZE processes of which one dies. */
+/* `dying RANK WAY`: a publisher of FLEXPATH_SIZE processes, and one of them dies. */
 #include "dying.h"
 
 int main(int argc, char **argv)

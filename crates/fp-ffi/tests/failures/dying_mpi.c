@@ -1,4 +1,4 @@
-/* `dying_mpi RANK WAY`: a publisher under MPI of which one rank dies. */
+/* `dying_mpi RANK WAY`: a publisher under MPI, and one of its ranks dies. */
 #include "dying.h"
 #include <flexpath_mpi.h>
 

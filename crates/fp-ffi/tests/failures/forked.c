@@ -1,5 +1,5 @@
-/* A child that was forked off while its parent publishes and subscribes: every call on the parent's handles is refused
- * with a message, the child's end leaves the parent's streams alone, and a child can open a stream of its own. */
+/* A child that was forked off while its parent publishes and subscribes. Every call on the parent's handles is refused
+ * with a message. The child's end leaves the parent's streams alone, and a child can open a stream of its own. */
 #include "../c/check.h"
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* A second stream of the same name: refused with a message while the first is there, from this process and, started
- * with a word, from another. */
+/* A second stream of the same name is refused with a message while the first is there. It is so in this process and,
+ * started with a word, in another. */
 #include "../c/check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-! What simulations and analyses need beside puts and gets, in one process: events, promises, attributes, dimensions,
-! blocks, texts, views, gets with a fill value, other variables while the stream runs.
+! What simulations and analyses need beside puts and gets, in one process. Events, promises, attributes, dimensions,
+! blocks and texts are tried. So are views, gets with a fill value, and other variables while the stream runs.
 program complete
   use flexpath
   use, intrinsic :: iso_c_binding, only: c_f_pointer
@@ -68,7 +68,7 @@ contains
     call flexpath_options_free(options)
   end subroutine open_both
 
-  ! The columns 1 and 2, and 5 and 6; what is between them nobody puts.
+  ! The columns 1 and 2, and 5 and 6. Nobody puts what is between them.
   subroutine publish(scale, named)
     real(real64), intent(in) :: scale
     character(len=*), intent(in) :: named

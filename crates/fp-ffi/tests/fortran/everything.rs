@@ -1,7 +1,7 @@
 //! A Fortran program that publishes, or takes, a variable of every type and rank, whose elements tell their index.
 //!
-//! What lies at a place is a function of the step and of the element's index in the whole array, counted in Fortran's
-//! order. Two ranks put the halves of each array, one dense and one as a section of a wider array.
+//! Each element is a function of the step and of its index in the whole array, counted in Fortran's order. Two ranks
+//! put the halves of each array, one dense and one as a section of a wider array.
 
 use std::fmt::Write;
 
@@ -81,7 +81,7 @@ impl Case<'_> {
         list(["::2"].into_iter().chain(rest))
     }
 
-    /// As many elements as there are, the first of which has that index.
+    /// `len` elements; the first has that index.
     fn values(&self, first: &str, len: u64, extents: &[u64]) -> String {
         let (value, of) = (self.of.value, self.of.declaration);
         format!("reshape([{of} :: ({value}, at = {first}, {first} + {})], [{}])", len - 1, list(extents))

@@ -1,5 +1,5 @@
-//! What watches the C programs as they run: `FLEXPATH_C_CHECKER=address` compiles them with AddressSanitizer (and its
-//! search for leaks) and the sanitizer of undefined behaviour, `FLEXPATH_C_CHECKER=memcheck` runs them under valgrind.
+//! What watches the C programs as they run. `FLEXPATH_C_CHECKER=address` compiles them with AddressSanitizer (and its
+//! search for leaks) and the sanitizer of undefined behaviour. `FLEXPATH_C_CHECKER=memcheck` runs them under valgrind.
 //! The library itself is the plain one, whose heap both of them see.
 
 use std::path::Path;
@@ -52,8 +52,8 @@ impl Checker {
         valgrind
     }
 
-    /// Transports that the programs may use: valgrind up to 3.20 knows no `pidfd_open`, without which memory of another
-    /// process is not shared, and falls back.
+    /// Transports that the programs may use. Valgrind up to 3.20 knows no `pidfd_open`. Without it memory of another
+    /// process is not shared, and links fall back.
     pub fn transports(self, wanted: &str) -> &str {
         if self == Self::Memcheck && wanted == "shm" { "shm,tcp" } else { wanted }
     }

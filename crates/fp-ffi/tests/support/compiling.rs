@@ -31,7 +31,7 @@ impl Staged {
     /// installation, as in `installed/share`.
     pub fn compile_by(&self, compiler: &str, flags: &[&str], sources: &[&str]) -> PathBuf {
         let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = format!("{compiler} {sources:?} {flags:?}");
+        let key = format!("{} {compiler} {sources:?} {flags:?}", self.prefix().display());
         if let Some(program) = compiled.get(&key) {
             return program.clone();
         }

@@ -1,5 +1,5 @@
-//! What the tests of C, C++ and Fortran programs share: a staged installation, compilers, checkers, both MPIs, and
-//! processes that end with the test that started them.
+//! What the tests of C, C++ and Fortran programs share. It is a staged installation, compilers, checkers, both MPIs,
+//! and processes that end with the test that started them.
 #![allow(dead_code, unreachable_pub, unused_imports)] // each test binary uses its part
 
 mod checker;
@@ -16,7 +16,7 @@ pub use staged::{LIBRARY, LIBRARY_AND_MODULE};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The folder of this crate, from which sources are named.
+/// The folder of this crate. Sources are named from there.
 pub const FOLDER: &str = env!("CARGO_MANIFEST_DIR");
 
 /// A file of the repository, named from its root.
@@ -48,7 +48,7 @@ pub fn skip(required_by: &str, why: &str) {
     writeln!(std::io::stderr(), "skipped: {why}").expect("there is a standard error");
 }
 
-/// An example in Rust, which cargo builds unless it is built: this test alone does not ask for it.
+/// An example in Rust. Cargo builds it if it is not there, as this test alone does not ask for it.
 pub fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("this test knows where it is");
     let built = test.ancestors().nth(2).expect("tests lie in deps");
@@ -65,7 +65,8 @@ pub fn example(name: &str) -> PathBuf {
     // The whole workspace: for the same features as `cargo test --workspace`, which has built it already.
     cargo.args(["build", "--quiet", "--workspace", "--example", name, "--profile", profile]);
     cargo.arg("--target-dir").arg(built.parent().expect("in a target folder")).current_dir(of_repository(""));
-    // What cargo says of this crate to its tests would be news to build scripts that look at it, and everything built anew.
+    // Build scripts look at what cargo tells the tests of this crate. It would be new to them, and everything would be
+    // built anew.
     let of_this_crate = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     std::env::vars().map(|(name, _)| name).filter(of_this_crate).for_each(|name| {
         cargo.env_remove(name);

@@ -20,8 +20,8 @@ pub struct Staged {
 impl Staged {
     fn install(with_module: bool) -> Self {
         let test = std::env::current_exe().expect("this test knows where it is");
-        let folder = folder_of(&test);
         let package = if with_module { "flexpath-fortran" } else { "flexpath" };
+        let folder = folder_of(&test, package);
         let staged = Self { folder, package };
         let mut install = Command::new(of_repository("scripts/install-library.sh"));
         install.arg(test.parent().expect("tests lie in deps")).arg(staged.prefix()).stdout(Stdio::null());
@@ -61,11 +61,11 @@ impl Staged {
     }
 }
 
-/// A folder for this test binary and its profile, without the hash that each build has of its own: what was staged
-/// before is written over.
-fn folder_of(test: &Path) -> PathBuf {
+/// A folder for this test binary, its profile and the package. Its name lacks the hash that each build has of its own,
+/// so what was staged before is written over.
+fn folder_of(test: &Path, package: &str) -> PathBuf {
     let name = test.file_name().expect("a name").to_string_lossy().into_owned();
     let name = name.rsplit_once('-').map_or(name.as_str(), |(name, _)| name);
     let profile = test.ancestors().nth(2).and_then(Path::file_name).expect("tests lie in deps");
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("staged-{}-{name}", profile.display()))
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("staged-{}-{name}-{package}", profile.display()))
 }

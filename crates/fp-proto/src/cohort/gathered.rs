@@ -1,7 +1,7 @@
 //! A cohort whose launcher has the ranks exchange their contacts (MPI): nobody searches, nobody calls the lead.
 
 use super::{Cohort, Progress, Stage};
-use crate::config::Placement;
+use crate::config::CohortPosition;
 use crate::event::OpenFailure;
 use crate::outcome::RefusalReason;
 use crate::time::Moment;
@@ -11,7 +11,7 @@ impl Cohort {
     /// The launcher has exchanged the contacts of so many ranks: at the lead, which needs none of them, as its children
     /// tell it theirs. How long that took is not counted: the time for opening begins anew.
     pub(crate) fn gathered(&mut self, now: Moment, wire: &mut Wire, size: u32) -> Progress {
-        if self.config.placement != Placement::Gathered || self.gathered {
+        if self.config.position != CohortPosition::Gathered || self.gathered {
             return Progress::None;
         }
         let (rank, expected_size) = (self.config.rank, self.config.size);
@@ -24,10 +24,10 @@ impl Cohort {
         self.review(now, wire)
     }
 
-    /// Whether the lead holds its name, if it needs one, and the launcher has not told it where the others are: that
+    /// Whether the lead holds its name, if it needs one, and the launcher has not told it where the others are. That
     /// wait is the launcher's.
     pub(super) fn awaits_launcher(&self) -> bool {
-        let gathers = self.config.placement == Placement::Gathered && !self.gathered;
+        let gathers = self.config.position == CohortPosition::Gathered && !self.gathered;
         gathers && matches!(self.stage, Stage::Gathering)
     }
 }

@@ -5,6 +5,7 @@ use super::ledger::{Subscription, takes};
 use crate::effect::{Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::{ChangeId, ChangeKind, Decision, Message};
+use crate::publisher::{drain, log, membership, ready, reserve, steps};
 use crate::transition::Transition;
 use fp_types::{Rank, StepId, SubscriptionId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,129 +41,158 @@ impl Changes {
     }
 }
 
-impl PublisherMachine {
-    /// First pass: keep from now on, and answer with the next step to begin.
-    pub(crate) fn apply_prepare(&mut self, change: ChangeId, subscription: SubscriptionId, kind: ChangeKind) {
-        match &kind {
-            ChangeKind::Add(spec) => {
-                self.wire.mark(Transition::AddPrepared);
-                self.ledger.subscriptions.insert(subscription, Subscription::new(spec.clone(), None));
-            }
-            ChangeKind::Remove => self.prepare_remove(subscription),
-            ChangeKind::Update(spec) => {
-                self.wire.mark(Transition::UpdatePrepared);
-                if let Some(known) = self.ledger.subscriptions.get_mut(&subscription) {
-                    known.reselect(spec.clone());
-                }
-            }
+/// First pass: keep from now on, and answer with the next step to begin.
+pub(crate) fn apply_prepare(
+    machine: &mut PublisherMachine,
+    change: ChangeId,
+    subscription: SubscriptionId,
+    kind: ChangeKind,
+) {
+    match &kind {
+        ChangeKind::Add(spec) => {
+            machine.wire.mark(Transition::AddPrepared);
+            machine.ledger.subscriptions.insert(subscription, Subscription::new(spec.clone(), None));
         }
-        let missing = self.cohort.children().map(|(rank, _)| rank).collect();
-        let next = self.ledger.next;
-        self.changes.pending.insert(change, Pending { subscription, kind, missing, next, answered: false });
-        self.finish();
-        self.answer_if_complete(change);
-    }
-
-    fn prepare_remove(&mut self, subscription: SubscriptionId) {
-        self.wire.mark(Transition::RemovePrepared);
-        let Some(known) = self.ledger.subscriptions.get_mut(&subscription) else { return };
-        known.removed = true;
-        let live: Vec<StepId> = known.live.iter().copied().collect();
-        self.let_go_all(subscription, &live, false);
-    }
-
-    pub(crate) fn let_go_all(&mut self, subscription: SubscriptionId, steps: &[StepId], retire: bool) {
-        for &step in steps {
-            if let Some(freed) = self.ledger.let_go(subscription, step, retire) {
-                self.freed(freed);
+        ChangeKind::Remove => prepare_remove(machine, subscription),
+        ChangeKind::Update(spec) => {
+            machine.wire.mark(Transition::UpdatePrepared);
+            if let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) {
+                known.reselect(spec.clone());
             }
         }
     }
+    let missing = machine.cohort.children().map(|(rank, _)| rank).collect();
+    let next = machine.ledger.next;
+    machine.changes.pending.insert(change, Pending { subscription, kind, missing, next, answered: false });
+    machine.finish();
+    answer_if_complete(machine, change);
+}
 
-    /// A child's subtree has answered the first pass.
-    pub(crate) fn child_prepared(&mut self, from: PeerId, child: Rank, change: ChangeId, next: StepId) {
-        #[cfg(feature = "mutations")]
-        let minimum = self.mutated(crate::mutation::Mutation::PreparedMinimum);
-        #[cfg(not(feature = "mutations"))]
-        let minimum = false;
-        let Some(pending) = self.changes.pending.get_mut(&change).filter(|pending| !pending.answered) else {
-            self.misbehaved(from, Misbehaviour::OutOfOrder("Prepared"));
-            return;
-        };
-        pending.next = if minimum { pending.next.min(next) } else { pending.next.max(next) };
-        pending.missing.remove(&child);
-        self.answer_if_complete(change);
-    }
+fn prepare_remove(machine: &mut PublisherMachine, subscription: SubscriptionId) {
+    machine.wire.mark(Transition::RemovePrepared);
+    let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) else { return };
+    known.removed = true;
+    let live: Vec<StepId> = known.live.iter().copied().collect();
+    let_go_all(machine, subscription, &live, false);
+}
 
-    fn answer_if_complete(&mut self, change: ChangeId) {
-        let Some(pending) = self.changes.pending.get_mut(&change) else { return };
-        if !pending.missing.is_empty() || pending.answered {
-            return;
-        }
-        pending.answered = true;
-        let (next, subscription) = (pending.next, pending.subscription);
-        if self.lead.is_some() {
-            self.start_change(change, subscription, next);
-        } else if let Some(parent) = self.cohort.parent() {
-            self.wire.send(self.now, parent, Message::Prepared { change, next });
+pub(crate) fn let_go_all(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    steps: &[StepId],
+    retire: bool,
+) {
+    for &step in steps {
+        if let Some(freed) = machine.ledger.let_go(subscription, step, retire) {
+            steps::step_freed(machine, freed);
         }
     }
+}
 
-    /// At the lead: every rank has answered.
-    fn start_change(&mut self, change: ChangeId, subscription: SubscriptionId, first: StepId) {
-        #[cfg(feature = "mutations")]
-        let first = match self.mutated(crate::mutation::Mutation::FirstStepTooLow) {
-            true => StepId(first.0.saturating_sub(1)),
-            false => first,
-        };
-        let Some(kind) = self.changes.pending.get(&change).map(|known| known.kind.clone()) else { return };
-        let (mut reserved, mut reserve_from) = (Vec::new(), first);
-        if matches!(kind, ChangeKind::Add(_)) {
-            (reserved, reserve_from) = self.reserve_for(subscription, first);
-            self.admit(subscription, first, reserve_from, &reserved);
-        }
-        self.append(Decision::Start { change, first, reserved, reserve_from });
-        self.change_started(subscription, first, &kind);
-        // Closing may have waited for nothing but this change.
-        self.consider_ending();
+/// A child's subtree has answered the first pass.
+pub(crate) fn child_prepared(
+    machine: &mut PublisherMachine,
+    from: PeerId,
+    child: Rank,
+    change: ChangeId,
+    next: StepId,
+) {
+    #[cfg(feature = "mutations")]
+    let minimum = machine.mutated(crate::mutation::Mutation::PreparedMinimum);
+    #[cfg(not(feature = "mutations"))]
+    let minimum = false;
+    let Some(pending) = machine.changes.pending.get_mut(&change).filter(|pending| !pending.answered) else {
+        machine.misbehaved(from, Misbehaviour::OutOfOrder("Prepared"));
+        return;
+    };
+    pending.next = if minimum { pending.next.min(next) } else { pending.next.max(next) };
+    pending.missing.remove(&child);
+    answer_if_complete(machine, change);
+}
+
+fn answer_if_complete(machine: &mut PublisherMachine, change: ChangeId) {
+    let Some(pending) = machine.changes.pending.get_mut(&change) else { return };
+    if !pending.missing.is_empty() || pending.answered {
+        return;
     }
+    pending.answered = true;
+    let (next, subscription) = (pending.next, pending.subscription);
+    if machine.lead.is_some() {
+        start_change(machine, change, subscription, next);
+    } else if let Some(parent) = machine.cohort.parent() {
+        machine.wire.send(machine.now, parent, Message::Prepared { change, next });
+    }
+}
 
-    /// Second pass: the change holds from `first` on.
-    pub(crate) fn apply_start(&mut self, change: ChangeId, first: StepId, reserved: &[StepId]) {
-        let Some(pending) = self.changes.pending.remove(&change) else { return };
-        let subscription = pending.subscription;
-        match pending.kind {
-            ChangeKind::Add(_) => self.start_subscription(subscription, first, reserved),
-            ChangeKind::Remove => self.end_subscription(subscription, first),
-            ChangeKind::Update(_) => {
-                self.wire.mark(Transition::UpdateDone);
-                if let Some(known) = self.ledger.subscriptions.get_mut(&subscription) {
-                    known.selection_agreed(first);
-                }
+/// At the lead: every rank has answered.
+fn start_change(
+    machine: &mut PublisherMachine,
+    change: ChangeId,
+    subscription: SubscriptionId,
+    first: StepId,
+) {
+    #[cfg(feature = "mutations")]
+    let first = match machine.mutated(crate::mutation::Mutation::FirstStepTooLow) {
+        true => StepId(first.0.saturating_sub(1)),
+        false => first,
+    };
+    let Some(kind) = machine.changes.pending.get(&change).map(|known| known.kind.clone()) else { return };
+    let (mut reserved, mut reserve_from) = (Vec::new(), first);
+    if matches!(kind, ChangeKind::Add(_)) {
+        (reserved, reserve_from) = reserve::reserve_for(machine, subscription, first);
+        reserve::admit(machine, subscription, first, reserve_from, &reserved);
+    }
+    log::append(machine, Decision::Start { change, first, reserved, reserve_from });
+    membership::change_started(machine, subscription, first, &kind);
+    // Closing may have waited for nothing but this change.
+    drain::consider_ending(machine);
+}
+
+/// Second pass: the change holds from `first` on.
+pub(crate) fn apply_start(
+    machine: &mut PublisherMachine,
+    change: ChangeId,
+    first: StepId,
+    reserved: &[StepId],
+) {
+    let Some(pending) = machine.changes.pending.remove(&change) else { return };
+    let subscription = pending.subscription;
+    match pending.kind {
+        ChangeKind::Add(_) => start_subscription(machine, subscription, first, reserved),
+        ChangeKind::Remove => end_subscription(machine, subscription, first),
+        ChangeKind::Update(_) => {
+            machine.wire.mark(Transition::UpdateDone);
+            if let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) {
+                known.selection_agreed(first);
             }
         }
-        self.send_ready();
     }
+    ready::send_ready(machine);
+}
 
-    fn start_subscription(&mut self, subscription: SubscriptionId, first: StepId, reserved: &[StepId]) {
-        self.wire.mark(Transition::AddStarted);
-        let Some(known) = self.ledger.subscriptions.get_mut(&subscription) else { return };
-        known.first = Some(first);
-        let policy = known.spec.policy;
-        let surplus = |step: &StepId| *step < first || !takes(policy, first, *step);
-        let dropped: Vec<StepId> = known.live.iter().copied().filter(surplus).collect();
-        self.let_go_all(subscription, &dropped, false);
-        for &step in reserved {
-            self.ledger.hold(subscription, step);
-        }
-        self.wire.event(Event::SubscriptionStarted { subscription, first });
+fn start_subscription(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    first: StepId,
+    reserved: &[StepId],
+) {
+    machine.wire.mark(Transition::AddStarted);
+    let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) else { return };
+    known.first = Some(first);
+    let policy = known.spec.policy;
+    let surplus = |step: &StepId| *step < first || !takes(policy, first, *step);
+    let dropped: Vec<StepId> = known.live.iter().copied().filter(surplus).collect();
+    let_go_all(machine, subscription, &dropped, false);
+    for &step in reserved {
+        machine.ledger.hold(subscription, step);
     }
+    machine.wire.event(Event::SubscriptionStarted { subscription, first });
+}
 
-    fn end_subscription(&mut self, subscription: SubscriptionId, first: StepId) {
-        self.wire.mark(Transition::RemoveDone);
-        if let Some(known) = self.ledger.subscriptions.get_mut(&subscription) {
-            known.ended = Some(first);
-        }
-        self.wire.event(Event::SubscriptionEnded { subscription });
+fn end_subscription(machine: &mut PublisherMachine, subscription: SubscriptionId, first: StepId) {
+    machine.wire.mark(Transition::RemoveDone);
+    if let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) {
+        known.ended = Some(first);
     }
+    machine.wire.event(Event::SubscriptionEnded { subscription });
 }

@@ -1,4 +1,7 @@
 //! The lead's log: every rank applies the same entries in the same order (`docs/protocol.md`, section 5).
+//!
+//! It is one log, as otherwise every rank would have to sort out by itself how separate messages interleave
+//! (`docs/decisions/0010-one-log-at-the-lead.md`).
 
 use super::ledger::Stage;
 use super::{Phase, PublisherMachine};
@@ -6,104 +9,119 @@ use crate::effect::{Effect, Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::{ChangeKind, Decision, Message};
 use crate::outcome::LossReason;
+use crate::publisher::{change, drain, loss, steps};
 use crate::transition::Transition;
 use fp_types::{Rank, StepId, SubscriptionId, TableId};
 
 /// What is derived for subscriptions, in one message: far below the longest, and more than one takes.
 const LIMIT_TOGETHER_BYTES: usize = 4 << 20;
 
-impl PublisherMachine {
-    /// At the lead: the next entry, applied here at once and sent down when this input is done.
-    pub(crate) fn append(&mut self, decision: Decision) {
-        self.serial += 1;
-        if self.config.cohort.size > 1 {
-            self.outgoing.push(decision.clone());
-        }
-        self.apply(decision);
+/// At the lead: the next entry, applied here at once and sent down when this input is done.
+pub(crate) fn append(machine: &mut PublisherMachine, decision: Decision) {
+    machine.serial += 1;
+    if machine.config.cohort.size > 1 {
+        machine.outgoing.push(decision.clone());
     }
+    apply(machine, decision);
+}
 
-    /// The next entries from the parent: passed on before anything else, then applied.
-    pub(crate) fn log_from_above(&mut self, from: PeerId, serial: u64, entries: Vec<Decision>) {
-        if serial != self.serial {
-            self.misbehaved(from, Misbehaviour::OutOfOrder("Log"));
-            return;
-        }
-        self.serial += entries.len() as u64;
-        let children: Vec<PeerId> = self.cohort.children().map(|(_, peer)| peer).collect();
-        for child in children {
-            self.wire.send(self.now, child, Message::Log { serial, entries: entries.clone() });
-        }
-        for entry in entries {
-            self.apply(entry);
-        }
-        self.tables.keep_live(&self.ledger);
+/// The next entries from the parent: passed on before anything else, then applied.
+pub(crate) fn log_from_above(
+    machine: &mut PublisherMachine,
+    from: PeerId,
+    serial: u64,
+    entries: Vec<Decision>,
+) {
+    if serial != machine.serial {
+        machine.misbehaved(from, Misbehaviour::OutOfOrder("Log"));
+        return;
     }
+    machine.serial += entries.len() as u64;
+    let children: Vec<PeerId> = machine.cohort.children().map(|(_, peer)| peer).collect();
+    for child in children {
+        machine.wire.send(machine.now, child, Message::Log { serial, entries: entries.clone() });
+    }
+    for entry in entries {
+        apply(machine, entry);
+    }
+    machine.tables.keep_live(&machine.ledger);
+}
 
-    fn apply(&mut self, decision: Decision) {
-        match decision {
-            Decision::Prepare { change, subscription, kind } => {
-                self.apply_prepare(change, subscription, kind)
-            }
-            Decision::Start { change, first, reserved, .. } => self.apply_start(change, first, &reserved),
-            Decision::Decided { step, table, kept } => self.apply_decided(step, table, &kept),
-            Decision::Assigned { subscription, member, step } => {
-                self.wire.push(Effect::Assigned { subscription, member, step });
-            }
-            Decision::Released { subscription, steps, retire } => {
-                self.apply_released(subscription, &steps, retire)
-            }
-            Decision::Lagging { step, rank } => {
-                self.wire.mark(Transition::RankLagging);
-                self.lagging = Some((step, rank));
-                self.wire.event(Event::RankLagging { step, rank });
-            }
-            Decision::Lost { rank, reason } => self.apply_lost(rank, reason),
-            Decision::Closed => self.apply_closed(),
+fn apply(machine: &mut PublisherMachine, decision: Decision) {
+    match decision {
+        Decision::Prepare { change, subscription, kind } => {
+            change::apply_prepare(machine, change, subscription, kind)
+        }
+        Decision::Start { change, first, reserved, .. } => {
+            change::apply_start(machine, change, first, &reserved)
+        }
+        Decision::Decided { step, table, kept } => apply_decided(machine, step, table, &kept),
+        Decision::Assigned { subscription, member, step } => {
+            machine.wire.push(Effect::Assigned { subscription, member, step });
+        }
+        Decision::Released { subscription, steps, retire } => {
+            apply_released(machine, subscription, &steps, retire)
+        }
+        Decision::Lagging { step, rank } => {
+            machine.wire.mark(Transition::RankLagging);
+            machine.lagging = Some((step, rank));
+            machine.wire.event(Event::RankLagging { step, rank });
+        }
+        Decision::Lost { rank, reason } => apply_lost(machine, rank, reason),
+        Decision::Closed => drain::apply_closed(machine),
+    }
+}
+
+/// The step is decided: exactly these subscriptions have it, whoever it was kept for here.
+fn apply_decided(
+    machine: &mut PublisherMachine,
+    step: StepId,
+    table: Option<TableId>,
+    kept: &[SubscriptionId],
+) {
+    let Some(local) = machine.ledger.steps.get_mut(&step) else { return };
+    local.stage = Stage::Decided;
+    local.table = table;
+    machine.tables.latest = table.or(machine.tables.latest);
+    let surplus: Vec<SubscriptionId> = local.kept.iter().copied().filter(|id| !kept.contains(id)).collect();
+    if table.is_some() {
+        for &subscription in kept {
+            machine.ledger.hold(subscription, step);
         }
     }
+    for subscription in surplus {
+        change::let_go_all(machine, subscription, &[step], false);
+    }
+    steps::free_if_unneeded(machine, step);
+}
 
-    /// The step is decided: exactly these subscriptions have it, whoever it was kept for here.
-    fn apply_decided(&mut self, step: StepId, table: Option<TableId>, kept: &[SubscriptionId]) {
-        let Some(local) = self.ledger.steps.get_mut(&step) else { return };
-        local.stage = Stage::Decided;
-        local.table = table;
-        self.tables.latest = table.or(self.tables.latest);
-        let surplus: Vec<SubscriptionId> =
-            local.kept.iter().copied().filter(|id| !kept.contains(id)).collect();
-        if table.is_some() {
-            for &subscription in kept {
-                self.ledger.hold(subscription, step);
-            }
+fn apply_released(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    steps: &[StepId],
+    retire: bool,
+) {
+    #[cfg(feature = "mutations")]
+    if machine.mutated(crate::mutation::Mutation::EarlyReclaim) {
+        for &step in steps {
+            let all: Vec<SubscriptionId> = machine
+                .ledger
+                .steps
+                .get(&step)
+                .map(|local| local.kept.iter().copied().collect())
+                .unwrap_or_default();
+            all.into_iter().for_each(|id| change::let_go_all(machine, id, &[step], retire));
         }
-        for subscription in surplus {
-            self.let_go_all(subscription, &[step], false);
-        }
-        self.free_if_unneeded(step);
     }
+    change::let_go_all(machine, subscription, steps, retire);
+}
 
-    fn apply_released(&mut self, subscription: SubscriptionId, steps: &[StepId], retire: bool) {
-        #[cfg(feature = "mutations")]
-        if self.mutated(crate::mutation::Mutation::EarlyReclaim) {
-            for &step in steps {
-                let all: Vec<SubscriptionId> = self
-                    .ledger
-                    .steps
-                    .get(&step)
-                    .map(|local| local.kept.iter().copied().collect())
-                    .unwrap_or_default();
-                all.into_iter().for_each(|id| self.let_go_all(id, &[step], retire));
-            }
-        }
-        self.let_go_all(subscription, steps, retire);
-    }
+fn apply_lost(machine: &mut PublisherMachine, rank: Rank, reason: LossReason) {
+    loss::enter_lost(machine, rank, reason, false);
+}
 
-    fn apply_lost(&mut self, rank: Rank, reason: LossReason) {
-        self.enter_lost(rank, reason, false);
-    }
-
-    pub(crate) fn is_lost(&self) -> bool {
-        matches!(self.phase, Phase::Lost { .. })
-    }
+pub(crate) fn is_lost(machine: &PublisherMachine) -> bool {
+    matches!(machine.phase, Phase::Lost { .. })
 }
 
 /// What a decision takes in a message, if it is more than a little: what is derived for a subscription.

@@ -1,14 +1,20 @@
-//! The machine of one publisher rank. This file dispatches; what each input means stands in the files beside it.
+//! The machine of one publisher rank. This file takes what its coordinator hands in. What that means stands in the
+//! files beside it: functions over the machine, one file for each concern.
 
+mod assignment;
 mod change;
 mod contacts;
-mod draining;
+mod decision;
+mod dispatch;
+mod drain;
 mod lead;
 mod ledger;
 mod log;
 mod loss;
+mod membership;
 mod ready;
-mod stepping;
+mod reserve;
+mod steps;
 mod tables;
 
 pub use ledger::{PRECIOUS, RESERVE};
@@ -24,7 +30,7 @@ use crate::transition::{Transition, TransitionSet};
 use crate::wire::{Role, Wire};
 use change::Changes;
 use contacts::Contacts;
-use draining::Draining;
+use drain::Draining;
 use fp_types::{Contribution, PutChanges, Rank, StepId, SubscriptionId};
 use lead::Lead;
 use ledger::{Ledger, Subscription};
@@ -141,7 +147,7 @@ impl PublisherMachine {
         self.config.mutation == Some(mutation)
     }
 
-    /// The next thing for the driver to do.
+    /// The next thing for the coordinator to do.
     pub fn poll(&mut self) -> Option<Effect> {
         self.wire.poll()
     }
@@ -158,7 +164,7 @@ impl PublisherMachine {
         self.ledger.subscriptions.iter().any(live)
     }
 
-    /// For each subscription the steps that it has queued or holds (at the lead), or that are live for it here.
+    /// How many steps each subscription has queued or holds (at the lead), or how many are live for it here.
     pub fn queue_depth(&self) -> Vec<(SubscriptionId, usize)> {
         let holders = match &self.lead {
             Some(lead) => lead.holders(),
@@ -172,7 +178,12 @@ impl PublisherMachine {
         if self.phase == Phase::Closed {
             return None;
         }
-        let due = [self.wire.deadline(), self.cohort.deadline(), self.lag_deadline(), self.drain_deadline()];
+        let due = [
+            self.wire.deadline(),
+            self.cohort.deadline(),
+            ready::lag_deadline(self),
+            drain::drain_deadline(self),
+        ];
         due.into_iter().flatten().min()
     }
 
@@ -219,7 +230,8 @@ impl PublisherMachine {
         self.finish();
     }
 
-    /// The launcher has exchanged the contacts of so many ranks: for the lead of a cohort that is `Placement::Gathered`.
+    /// The launcher has exchanged the contacts of so many ranks: for the lead of a cohort that is
+    /// `CohortPosition::Gathered`.
     pub fn handle_gathered(&mut self, now: Moment, size: u32) {
         self.enter(now);
         let progress = self.cohort.gathered(now, &mut self.wire, size);
@@ -232,11 +244,11 @@ impl PublisherMachine {
         self.phase != Phase::Closed && self.cohort.holds_name()
     }
 
-    /// The driver lost a link.
+    /// The coordinator lost a link.
     pub fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
         self.enter(now);
         if let Some(role) = self.wire.remove(peer) {
-            self.lost_link(peer, role, LossReason::Disconnected);
+            loss::lost_link(self, peer, role, LossReason::Disconnected);
         }
         self.finish();
     }
@@ -250,8 +262,8 @@ impl PublisherMachine {
         self.tick_links();
         let progress = self.cohort.tick(now, &mut self.wire);
         self.cohort_progress(progress);
-        self.tick_lag();
-        self.tick_drain();
+        ready::tick_lag(self);
+        drain::tick_drain(self);
         self.finish();
     }
 
@@ -267,7 +279,7 @@ impl PublisherMachine {
         for peer in silent {
             self.wire.mark(Transition::LinkSilent);
             if let Some(role) = self.wire.disconnect(peer, DisconnectReason::Silent) {
-                self.lost_link(peer, role, LossReason::Silent { silence_ms });
+                loss::lost_link(self, peer, role, LossReason::Silent { silence_ms });
             }
         }
     }
@@ -297,144 +309,11 @@ impl PublisherMachine {
         self.enter(now);
         self.wire.heard(now, from);
         match self.wire.whole(from, message) {
-            Ok(Some(message)) => self.hear(from, message),
+            Ok(Some(message)) => dispatch::hear(self, from, message),
             Ok(None) => {}
             Err(what) => self.misbehaved(from, what),
         }
         self.finish();
-    }
-
-    fn hear(&mut self, from: PeerId, message: Message) {
-        let Some(role) = self.wire.role(from) else { return };
-        match message.check() {
-            Ok(()) => self.dispatch(from, role, message),
-            Err(part) => self.misbehaved(from, Misbehaviour::OutOfBounds(part)),
-        }
-    }
-
-    fn dispatch(&mut self, from: PeerId, role: Role, message: Message) {
-        match role {
-            Role::Fresh | Role::Prober => self.hear_stranger(from, message),
-            Role::Candidate(_) | Role::Lead | Role::Joiner(_) => self.hear_assembly(from, role, message),
-            Role::Parent => self.hear_parent(from, message),
-            Role::Child(rank) => self.hear_child(from, rank, message),
-            Role::Early => self.expect_heartbeat(from, &message),
-            Role::Member(member) => self.hear_member(from, member, message),
-            Role::Asker => self.hear_asker(from, message),
-            Role::Publisher | Role::Answerer => self.unexpected(from, &message),
-        }
-    }
-
-    fn hear_stranger(&mut self, from: PeerId, message: Message) {
-        let now = self.now;
-        let progress = match message {
-            Message::Heartbeat => Progress::None,
-            Message::Probe { epoch } => {
-                let closing = !matches!(self.phase, Phase::Opening | Phase::Streaming);
-                self.cohort.probed(now, &mut self.wire, from, epoch, closing)
-            }
-            Message::Join { rank, size, contact } if self.cohort.is_lead() => {
-                self.cohort.joins(now, &mut self.wire, from, rank, size, contact)
-            }
-            Message::TreeHello { rank, contact } => {
-                self.cohort.child_hello(now, &mut self.wire, from, (rank, contact))
-            }
-            Message::Subscribe { spec, label, cohort_size, credit } if self.cohort.is_lead() => {
-                self.subscribe(from, lead::Ask { spec, label, cohort_size, credit });
-                Progress::None
-            }
-            Message::Resolve { request, table, queries } => {
-                self.wire.set_role(from, Role::Asker);
-                self.resolve(from, request, table, queries);
-                Progress::None
-            }
-            Message::AskContacts { request, ranks } => {
-                self.wire.set_role(from, Role::Asker);
-                self.contacts_asked(from, request, ranks);
-                Progress::None
-            }
-            other => {
-                self.unexpected(from, &other);
-                Progress::None
-            }
-        };
-        self.cohort_progress(progress);
-    }
-
-    fn hear_assembly(&mut self, from: PeerId, role: Role, message: Message) {
-        let now = self.now;
-        let progress = match (role, message) {
-            (_, Message::Heartbeat) => Progress::None,
-            (Role::Candidate(_), Message::ProbeReply { epoch, incumbent }) => {
-                self.cohort.probe_reply(now, &mut self.wire, from, epoch, incumbent)
-            }
-            (Role::Lead, Message::Welcome { epoch, parent }) => {
-                self.cohort.welcomed(now, &mut self.wire, from, epoch, parent)
-            }
-            (Role::Lead, Message::Refused { reason }) => {
-                self.cohort.refused(now, &mut self.wire, from, reason)
-            }
-            (Role::Joiner(rank), Message::TreeHello { rank: said, contact }) if said == rank => {
-                self.cohort.child_hello(now, &mut self.wire, from, (rank, contact))
-            }
-            (_, other) => {
-                self.unexpected(from, &other);
-                Progress::None
-            }
-        };
-        self.cohort_progress(progress);
-    }
-
-    fn hear_parent(&mut self, from: PeerId, message: Message) {
-        match message {
-            Message::Heartbeat => {}
-            Message::CohortOpen => {
-                let progress = self.cohort.opened_from_above(self.now, &mut self.wire, from);
-                self.cohort_progress(progress);
-            }
-            Message::Log { serial, entries } => self.log_from_above(from, serial, entries),
-            Message::RankLost { rank, reason } => self.lost_from_above(rank, reason),
-            Message::TableReply { table, encoded } => self.table_reply(from, table, encoded),
-            Message::TableRefused { table, reason } => self.table_refused(table, &reason),
-            Message::AskContacts { request, ranks } => self.contacts_asked(from, request, ranks),
-            Message::Contacts { request, contacts } => self.contacts_told(from, request, contacts),
-            other => self.unexpected(from, &other),
-        }
-    }
-
-    fn hear_child(&mut self, from: PeerId, rank: Rank, message: Message) {
-        match message {
-            Message::Heartbeat => {}
-            Message::SubtreeOpen => {
-                let progress = self.cohort.child_open(self.now, &mut self.wire, rank);
-                self.cohort_progress(progress);
-            }
-            Message::Ready { step, report } => self.child_ready(from, rank, step, report),
-            Message::Prepared { change, next } => self.child_prepared(from, rank, change, next),
-            Message::Expire { subscription, rank, waited_ms } => self.expire(subscription, rank, waited_ms),
-            Message::Closing { steps } => self.child_closing(rank, steps),
-            Message::Late { step, rank } => self.late(step, rank),
-            Message::RankLost { rank, reason } => self.lost_from_below(rank, reason),
-            Message::TableRequest { table } => self.table_request(from, table),
-            Message::AskContacts { request, ranks } => self.contacts_asked(from, request, ranks),
-            Message::Contacts { request, contacts } => self.contacts_told(from, request, contacts),
-            other => self.unexpected(from, &other),
-        }
-    }
-
-    fn hear_asker(&mut self, from: PeerId, message: Message) {
-        match message {
-            Message::Heartbeat => {}
-            Message::Resolve { request, table, queries } => self.resolve(from, request, table, queries),
-            Message::AskContacts { request, ranks } => self.contacts_asked(from, request, ranks),
-            other => self.unexpected(from, &other),
-        }
-    }
-
-    fn expect_heartbeat(&mut self, from: PeerId, message: &Message) {
-        if *message != Message::Heartbeat {
-            self.unexpected(from, message);
-        }
     }
 
     pub(crate) fn unexpected(&mut self, from: PeerId, message: &Message) {
@@ -443,7 +322,7 @@ impl PublisherMachine {
 
     pub(crate) fn misbehaved(&mut self, from: PeerId, what: Misbehaviour) {
         if let Some(role) = self.wire.misbehaved(from, what) {
-            self.lost_link(from, role, LossReason::Misbehaved);
+            loss::lost_link(self, from, role, LossReason::Misbehaved);
         }
     }
 
@@ -465,7 +344,7 @@ impl PublisherMachine {
         if let Some(lead) = &mut self.lead {
             let early = std::mem::take(&mut lead.early);
             for (peer, ask) in early {
-                self.subscribe(peer, ask);
+                membership::subscribe(self, peer, ask);
             }
         }
     }

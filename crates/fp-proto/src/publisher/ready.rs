@@ -1,5 +1,8 @@
 //! `Ready` on its way up: the rank's own report, merged with those of its children
 //! (`docs/protocol.md`, sections 6 and 7).
+//!
+//! The lead knows tables by the hash of their content. Layout ids that ranks agree on would need an exchange before
+//! their first use, in the middle of a step.
 
 use super::PublisherMachine;
 use super::ledger::Stage;
@@ -8,6 +11,7 @@ use crate::effect::{Misbehaviour, PeerId};
 use crate::fragment;
 use crate::message::{Decision, Message, ReadyReport};
 use crate::outcome::LossReason;
+use crate::publisher::{decision, drain, log, loss, steps};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
@@ -68,197 +72,201 @@ pub(crate) fn merge(into: &mut ReadyReport, from: ReadyReport) {
     into.len_bytes = into.len_bytes.saturating_add(from.len_bytes);
 }
 
-impl PublisherMachine {
-    /// Reports the ended steps of this rank that may be reported now, in order.
-    pub(crate) fn send_ready(&mut self) {
-        while let Some((step, report)) = self.next_report() {
-            let Some(report) = report else { continue };
-            if self.cohort.children().next().is_none() && !self.is_lost() {
-                self.pass_on(step, report);
-            } else {
-                let now = self.now;
-                let partial = self.merging.entry(step, now);
-                partial.own = true;
-                let others = std::mem::replace(&mut partial.report, report);
-                merge(&mut partial.report, others);
-                self.merged(step);
-            }
+/// Reports the ended steps of this rank that may be reported now, in order.
+pub(crate) fn send_ready(machine: &mut PublisherMachine) {
+    while let Some((step, report)) = next_report(machine) {
+        let Some(report) = report else { continue };
+        if machine.cohort.children().next().is_none() && !log::is_lost(machine) {
+            pass_on(machine, step, report);
+        } else {
+            let now = machine.now;
+            let partial = machine.merging.entry(step, now);
+            partial.own = true;
+            let others = std::mem::replace(&mut partial.report, report);
+            merge(&mut partial.report, others);
+            merged(machine, step);
         }
-        self.ledger.forget_ended();
-        self.consider_closing();
     }
+    machine.ledger.forget_ended();
+    drain::consider_closing(machine);
+}
 
-    /// The oldest ended step that is not held back; without a report if it does not flow.
-    fn next_report(&mut self) -> Option<(StepId, Option<ReadyReport>)> {
-        let waiting = |stage| matches!(stage, Stage::Begun | Stage::Ended);
-        let (&step, local) = self.ledger.steps.iter().find(|(_, local)| waiting(local.stage))?;
-        if local.stage == Stage::Begun {
-            return None;
-        }
-        if self.held_back(&local.pending) {
-            self.wire.mark(Transition::ReadyHeldBack);
-            return None;
-        }
-        if !self.ledger.flows(step) {
-            self.dismiss(step);
-            return Some((step, None));
-        }
-        let report = self.take_report(step)?;
-        Some((step, Some(report)))
+/// The oldest ended step that is not held back; without a report if it does not flow.
+fn next_report(machine: &mut PublisherMachine) -> Option<(StepId, Option<ReadyReport>)> {
+    let waiting = |stage| matches!(stage, Stage::Begun | Stage::Ended);
+    let (&step, local) = machine.ledger.steps.iter().find(|(_, local)| waiting(local.stage))?;
+    if local.stage == Stage::Begun {
+        return None;
     }
-
-    fn held_back(&self, pending: &[crate::message::ChangeId]) -> bool {
-        #[cfg(feature = "mutations")]
-        if self.mutated(crate::mutation::Mutation::ReadyBeforeStart) {
-            return false;
-        }
-        pending.iter().any(|&change| self.changes.is_pending(change))
+    if held_back(machine, &local.pending) {
+        machine.wire.mark(Transition::ReadyHeldBack);
+        return None;
     }
-
-    /// A step that flows for nobody is settled at once.
-    fn dismiss(&mut self, step: StepId) {
-        if let Some(local) = self.ledger.steps.get_mut(&step) {
-            local.pending.clear();
-            local.stage = Stage::Decided;
-            let left: Vec<_> = local.kept.iter().copied().collect();
-            for subscription in left {
-                if let Some(freed) = self.ledger.let_go(subscription, step, false) {
-                    self.freed(freed);
-                }
-            }
-        }
-        self.free_if_unneeded(step);
+    if !machine.ledger.flows(step) {
+        dismiss(machine, step);
+        return Some((step, None));
     }
+    let report = take_report(machine, step)?;
+    Some((step, Some(report)))
+}
 
-    fn take_report(&mut self, step: StepId) -> Option<ReadyReport> {
-        let local = self.ledger.steps.get_mut(&step)?;
-        local.stage = Stage::Reported;
+fn held_back(machine: &PublisherMachine, pending: &[crate::message::ChangeId]) -> bool {
+    #[cfg(feature = "mutations")]
+    if machine.mutated(crate::mutation::Mutation::ReadyBeforeStart) {
+        return false;
+    }
+    pending.iter().any(|&change| machine.changes.is_pending(change))
+}
+
+/// A step that flows for nobody is settled at once.
+fn dismiss(machine: &mut PublisherMachine, step: StepId) {
+    if let Some(local) = machine.ledger.steps.get_mut(&step) {
         local.pending.clear();
-        let mut report = std::mem::take(&mut local.report);
-        let put = local.put.take().filter(|put| !put.is_empty());
-        #[cfg(feature = "mutations")]
-        if self.last_reported.is_some()
-            && self.config.mutation == Some(crate::mutation::Mutation::StaleContribution)
-        {
-            return Some(report);
-        }
-        let Some(put) = put else { return Some(report) };
-        if self.last_reported.as_ref() == Some(&put) {
-            self.wire.mark(Transition::ReadyUnchanged);
-        } else {
-            report.changed = (*put).clone();
-            self.last_reported = Some(put);
-            self.wire.mark(Transition::ReadyChanged);
-        }
-        Some(report)
-    }
-
-    /// A child's subtree is ready with a step.
-    pub(crate) fn child_ready(&mut self, from: PeerId, child: Rank, step: StepId, report: ReadyReport) {
-        let expected = self.merging.expected.entry(child).or_insert(StepId(0));
-        if step < *expected {
-            self.misbehaved(from, Misbehaviour::OutOfOrder("Ready"));
-            return;
-        }
-        *expected = StepId(step.0 + 1);
-        let CohortConfig { size, fan_out, .. } = self.config.cohort;
-        let below = |ranks: &RankRange| {
-            ranks.last().0 < size && tree::are_below(child, (ranks.first, ranks.last()), fan_out)
-        };
-        if !report.changed.ranks.iter().all(below) {
-            self.misbehaved(from, Misbehaviour::OutOfBounds("Ready.changed"));
-            return;
-        }
-        if self.merging.steps.len() > 2 * self.config.skew_steps as usize + 1 {
-            self.misbehaved(from, Misbehaviour::OutOfBounds("Ready.step"));
-            return;
-        }
-        let now = self.now;
-        let partial = self.merging.entry(step, now);
-        partial.children.insert(child);
-        merge(&mut partial.report, report);
-        self.merged(step);
-    }
-
-    /// Passes a step on if every report of this subtree is here.
-    fn merged(&mut self, step: StepId) {
-        let Some(partial) = self.merging.steps.get(&step) else { return };
-        let all_children = self.cohort.children().all(|(rank, _)| partial.children.contains(&rank));
-        if !partial.own || !all_children || self.is_lost() {
-            return;
-        }
-        if let Some(partial) = self.merging.steps.remove(&step) {
-            self.pass_on(step, partial.report);
-        }
-    }
-
-    fn pass_on(&mut self, step: StepId, report: ReadyReport) {
-        if self.lead.is_some() {
-            self.decide(step, report);
-        } else {
-            self.report_above(step, report);
-        }
-    }
-
-    /// A report that is too long to be sent ends the stream with that reason: without it no step would be whole.
-    fn report_above(&mut self, step: StepId, mut report: ReadyReport) {
-        report.changed.sort();
-        let CohortConfig { rank, long_bytes, .. } = self.config.cohort;
-        if let Some(len_bytes) = fragment::too_long(&report, long_bytes) {
-            let (blocks, limit_bytes) = (report.changed.block_count(), long_bytes as u64);
-            self.lost_from_below(rank, LossReason::TooManyBlocks { blocks, len_bytes, limit_bytes });
-        } else if let Some(parent) = self.cohort.parent() {
-            self.wire.send(self.now, parent, Message::Ready { step, report });
-        }
-    }
-
-    /// When a late rank is to be named.
-    pub(crate) fn lag_deadline(&self) -> Option<Moment> {
-        // A step that waits for nobody any more, as the child that it waited for is lost, is late on no account.
-        let waits =
-            |(step, partial): &(&StepId, &Partial)| partial.named.is_none() && self.missing(**step).is_some();
-        let (_, unnamed) = self.merging.steps.iter().find(waits)?;
-        Some(unnamed.since.after(self.lag_patience()))
-    }
-
-    /// How long a step may be incomplete here. The higher a rank stands in the tree, the longer: whoever is nearest
-    /// to the late one names it, and those above, who see only a late subtree, hear of that in time.
-    fn lag_patience(&self) -> Duration {
-        let CohortConfig { rank, size, fan_out, .. } = self.config.cohort;
-        self.config.lag_report * (tree::height(rank, size, fan_out) + 1)
-    }
-
-    /// Names the rank that the oldest incomplete step waits for.
-    pub(crate) fn tick_lag(&mut self) {
-        let (now, patience) = (self.now, self.lag_patience());
-        let due = |partial: &Partial| partial.named.is_none() && now >= partial.since.after(patience);
-        let late: Vec<StepId> =
-            self.merging.steps.iter().filter(|(_, partial)| due(partial)).map(|(&step, _)| step).collect();
-        for step in late {
-            let missing = self.missing(step);
-            if let Some(rank) = missing {
-                self.late(step, rank);
+        local.stage = Stage::Decided;
+        let left: Vec<_> = local.kept.iter().copied().collect();
+        for subscription in left {
+            if let Some(freed) = machine.ledger.let_go(subscription, step, false) {
+                steps::step_freed(machine, freed);
             }
         }
     }
+    steps::free_if_unneeded(machine, step);
+}
 
-    fn missing(&self, step: StepId) -> Option<Rank> {
-        let partial = self.merging.steps.get(&step)?;
-        if !partial.own {
-            return Some(self.config.cohort.rank);
-        }
-        self.cohort.children().map(|(rank, _)| rank).find(|rank| !partial.children.contains(rank))
+fn take_report(machine: &mut PublisherMachine, step: StepId) -> Option<ReadyReport> {
+    let local = machine.ledger.steps.get_mut(&step)?;
+    local.stage = Stage::Reported;
+    local.pending.clear();
+    let mut report = std::mem::take(&mut local.report);
+    let put = local.put.take().filter(|put| !put.is_empty());
+    #[cfg(feature = "mutations")]
+    if machine.last_reported.is_some()
+        && machine.config.mutation == Some(crate::mutation::Mutation::StaleContribution)
+    {
+        return Some(report);
     }
+    let Some(put) = put else { return Some(report) };
+    if machine.last_reported.as_ref() == Some(&put) {
+        machine.wire.mark(Transition::ReadyUnchanged);
+    } else {
+        report.changed = (*put).clone();
+        machine.last_reported = Some(put);
+        machine.wire.mark(Transition::ReadyChanged);
+    }
+    Some(report)
+}
 
-    /// A rank of this subtree is late: the lead tells everybody.
-    pub(crate) fn late(&mut self, step: StepId, rank: Rank) {
-        if let Some(partial) = self.merging.steps.get_mut(&step) {
-            partial.named = Some(rank);
+/// A child's subtree is ready with a step.
+pub(crate) fn child_ready(
+    machine: &mut PublisherMachine,
+    from: PeerId,
+    child: Rank,
+    step: StepId,
+    report: ReadyReport,
+) {
+    let expected = machine.merging.expected.entry(child).or_insert(StepId(0));
+    if step < *expected {
+        machine.misbehaved(from, Misbehaviour::OutOfOrder("Ready"));
+        return;
+    }
+    *expected = StepId(step.0 + 1);
+    let CohortConfig { size, fan_out, .. } = machine.config.cohort;
+    let below = |ranks: &RankRange| {
+        ranks.last().0 < size && tree::are_below(child, (ranks.first, ranks.last()), fan_out)
+    };
+    if !report.changed.ranks.iter().all(below) {
+        machine.misbehaved(from, Misbehaviour::OutOfBounds("Ready.changed"));
+        return;
+    }
+    if machine.merging.steps.len() > 2 * machine.config.skew_steps as usize + 1 {
+        machine.misbehaved(from, Misbehaviour::OutOfBounds("Ready.step"));
+        return;
+    }
+    let now = machine.now;
+    let partial = machine.merging.entry(step, now);
+    partial.children.insert(child);
+    merge(&mut partial.report, report);
+    merged(machine, step);
+}
+
+/// Passes a step on if every report of this subtree is here.
+fn merged(machine: &mut PublisherMachine, step: StepId) {
+    let Some(partial) = machine.merging.steps.get(&step) else { return };
+    let all_children = machine.cohort.children().all(|(rank, _)| partial.children.contains(&rank));
+    if !partial.own || !all_children || log::is_lost(machine) {
+        return;
+    }
+    if let Some(partial) = machine.merging.steps.remove(&step) {
+        pass_on(machine, step, partial.report);
+    }
+}
+
+fn pass_on(machine: &mut PublisherMachine, step: StepId, report: ReadyReport) {
+    if machine.lead.is_some() {
+        decision::decide(machine, step, report);
+    } else {
+        report_above(machine, step, report);
+    }
+}
+
+/// A report that is too long to be sent ends the stream with that reason: without it no step would be whole.
+fn report_above(machine: &mut PublisherMachine, step: StepId, mut report: ReadyReport) {
+    report.changed.sort();
+    let CohortConfig { rank, long_bytes, .. } = machine.config.cohort;
+    if let Some(len_bytes) = fragment::too_long(&report, long_bytes) {
+        let (blocks, limit_bytes) = (report.changed.block_count(), long_bytes as u64);
+        loss::lost_from_below(machine, rank, LossReason::TooManyBlocks { blocks, len_bytes, limit_bytes });
+    } else if let Some(parent) = machine.cohort.parent() {
+        machine.wire.send(machine.now, parent, Message::Ready { step, report });
+    }
+}
+
+/// When a late rank is to be named.
+pub(crate) fn lag_deadline(machine: &PublisherMachine) -> Option<Moment> {
+    // A step whose awaited child is lost waits for nobody any more, and is not late.
+    let waits =
+        |(step, partial): &(&StepId, &Partial)| partial.named.is_none() && missing(machine, **step).is_some();
+    let (_, unnamed) = machine.merging.steps.iter().find(waits)?;
+    Some(unnamed.since.after(lag_patience(machine)))
+}
+
+/// How long a step may be incomplete here. The higher a rank stands in the tree, the longer. The rank that is nearest
+/// to the late one names it. Those above see only a late subtree, and hear of the name in time.
+fn lag_patience(machine: &PublisherMachine) -> Duration {
+    let CohortConfig { rank, size, fan_out, .. } = machine.config.cohort;
+    machine.config.lag_report * (tree::height(rank, size, fan_out) + 1)
+}
+
+/// Names the rank that the oldest incomplete step waits for.
+pub(crate) fn tick_lag(machine: &mut PublisherMachine) {
+    let (now, patience) = (machine.now, lag_patience(machine));
+    let due = |partial: &Partial| partial.named.is_none() && now >= partial.since.after(patience);
+    let late_steps: Vec<StepId> =
+        machine.merging.steps.iter().filter(|(_, partial)| due(partial)).map(|(&step, _)| step).collect();
+    for step in late_steps {
+        let rank = missing(machine, step);
+        if let Some(rank) = rank {
+            late(machine, step, rank);
         }
-        if self.lead.is_some() {
-            self.append(Decision::Lagging { step, rank });
-        } else if let Some(parent) = self.cohort.parent() {
-            self.wire.send(self.now, parent, Message::Late { step, rank });
-        }
+    }
+}
+
+fn missing(machine: &PublisherMachine, step: StepId) -> Option<Rank> {
+    let partial = machine.merging.steps.get(&step)?;
+    if !partial.own {
+        return Some(machine.config.cohort.rank);
+    }
+    machine.cohort.children().map(|(rank, _)| rank).find(|rank| !partial.children.contains(rank))
+}
+
+/// A rank of this subtree is late: the lead tells everybody.
+pub(crate) fn late(machine: &mut PublisherMachine, step: StepId, rank: Rank) {
+    if let Some(partial) = machine.merging.steps.get_mut(&step) {
+        partial.named = Some(rank);
+    }
+    if machine.lead.is_some() {
+        log::append(machine, Decision::Lagging { step, rank });
+    } else if let Some(parent) = machine.cohort.parent() {
+        machine.wire.send(machine.now, parent, Message::Late { step, rank });
     }
 }

@@ -1,11 +1,12 @@
-//! Tables on demand: a rank that is asked fetches a table by id from above and holds it while a live step has
-//! it (`docs/protocol.md`, section 11).
+//! Tables on demand. A rank that is asked fetches a table by id from above and holds it while a live step has it
+//! (`docs/protocol.md`, section 11).
 
 use super::PublisherMachine;
 use super::ledger::Ledger;
 use crate::config::CohortConfig;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::message::{Message, NoTable, ResolveQuery};
+use crate::publisher::contacts;
 use crate::transition::Transition;
 use crate::wire::Role;
 use crate::{table, tree};
@@ -90,143 +91,152 @@ impl Tables {
     }
 }
 
-impl PublisherMachine {
-    /// A subscriber rank asks which blocks its selections touch.
-    pub(crate) fn resolve(&mut self, from: PeerId, request: u64, id: TableId, queries: Vec<ResolveQuery>) {
-        if let Some(table) = self.tables.find(id) {
-            self.answer(&table, &Question { from, request, queries });
-            return;
-        }
-        let waiting: usize = self.tables.questions.values().map(Vec::len).sum();
-        if self.lead.is_some() || self.cohort.parent().is_none() || waiting >= LIMIT_WAITING {
-            self.answer_unknown(from, request);
-            return;
-        }
-        self.tables.questions.entry(id).or_default().push(Question { from, request, queries });
-        self.ask_above(id);
+/// A subscriber rank asks which blocks its selections touch.
+pub(crate) fn resolve(
+    machine: &mut PublisherMachine,
+    from: PeerId,
+    request: u64,
+    id: TableId,
+    queries: Vec<ResolveQuery>,
+) {
+    if let Some(table) = machine.tables.find(id) {
+        answer(machine, &table, &Question { from, request, queries });
+        return;
     }
-
-    fn ask_above(&mut self, id: TableId) {
-        if self.tables.asked.insert(id)
-            && let Some(parent) = self.cohort.parent()
-        {
-            self.wire.mark(Transition::TableAskedAbove);
-            self.wire.send(self.now, parent, Message::TableRequest { table: id });
-        }
+    let waiting: usize = machine.tables.questions.values().map(Vec::len).sum();
+    if machine.lead.is_some() || machine.cohort.parent().is_none() || waiting >= LIMIT_WAITING {
+        answer_unknown(machine, from, request);
+        return;
     }
+    machine.tables.questions.entry(id).or_default().push(Question { from, request, queries });
+    ask_above(machine, id);
+}
 
-    fn answer(&mut self, table: &StepTable, question: &Question) {
-        let part = restricted(table, &question.queries);
-        if let Err(reason) = table::check_len(&part, self.config.cohort.long_bytes) {
-            self.answer_refused(question.from, question.request, reason);
-            return;
-        }
-        self.wire.mark(Transition::TableAnswered);
-        let owners = self.contacts_at_hand(&owners(&part));
-        let encoded = Some(table::encode(&part));
-        let message = Message::Resolved { request: question.request, encoded, owners };
-        self.wire.send(self.now, question.from, message);
+fn ask_above(machine: &mut PublisherMachine, id: TableId) {
+    if machine.tables.asked.insert(id)
+        && let Some(parent) = machine.cohort.parent()
+    {
+        machine.wire.mark(Transition::TableAskedAbove);
+        machine.wire.send(machine.now, parent, Message::TableRequest { table: id });
     }
+}
 
-    fn answer_unknown(&mut self, from: PeerId, request: u64) {
-        self.wire.mark(Transition::TableUnknown);
-        self.wire.send(self.now, from, Message::Resolved { request, encoded: None, owners: Vec::new() });
+fn answer(machine: &mut PublisherMachine, table: &StepTable, question: &Question) {
+    let part = restricted(table, &question.queries);
+    if let Err(reason) = table::check_len(&part, machine.config.cohort.long_bytes) {
+        answer_refused(machine, question.from, question.request, reason);
+        return;
     }
+    machine.wire.mark(Transition::TableAnswered);
+    let owners = contacts::contacts_at_hand(machine, &owners(&part));
+    let encoded = Some(table::encode(&part));
+    let message = Message::Resolved { request: question.request, encoded, owners };
+    machine.wire.send(machine.now, question.from, message);
+}
 
-    fn answer_refused(&mut self, from: PeerId, request: u64, reason: NoTable) {
-        self.wire.send(self.now, from, Message::Unresolved { request, reason });
-    }
+fn answer_unknown(machine: &mut PublisherMachine, from: PeerId, request: u64) {
+    machine.wire.mark(Transition::TableUnknown);
+    machine.wire.send(machine.now, from, Message::Resolved { request, encoded: None, owners: Vec::new() });
+}
 
-    /// A child asks for a table.
-    pub(crate) fn table_request(&mut self, from: PeerId, id: TableId) {
-        match self.tables.find(id) {
-            Some(table) => match table::check_len(&table, self.config.cohort.long_bytes) {
-                Ok(()) => self.pass_down(from, id, Some(&table)),
-                Err(reason) => self.wire.send(self.now, from, Message::TableRefused { table: id, reason }),
-            },
-            None if self.lead.is_some() => self.pass_down(from, id, None),
-            None => {
-                self.tables.below.entry(id).or_default().push(from);
-                self.ask_above(id);
-            }
-        }
-    }
+fn answer_refused(machine: &mut PublisherMachine, from: PeerId, request: u64, reason: NoTable) {
+    machine.wire.send(machine.now, from, Message::Unresolved { request, reason });
+}
 
-    fn pass_down(&mut self, to: PeerId, id: TableId, table: Option<&StepTable>) {
-        let encoded = table.map(|table| self.tables.encode(id, table));
-        self.wire.send(self.now, to, Message::TableReply { table: id, encoded });
-    }
-
-    /// The parent's answer: everybody who waited for it is served.
-    pub(crate) fn table_reply(&mut self, from: PeerId, id: TableId, encoded: Option<Vec<u8>>) {
-        let Some(encoded) = encoded else {
-            self.table_gone(id);
-            return;
-        };
-        match table::decode(&encoded).ok().filter(|table| table.id() == id) {
-            Some(table) => {
-                self.tables.encoded = Some((id, encoded));
-                self.table_known(id, &Arc::new(table));
-            }
-            None => self.table_unreadable(from, id),
+/// A child asks for a table.
+pub(crate) fn table_request(machine: &mut PublisherMachine, from: PeerId, id: TableId) {
+    match machine.tables.find(id) {
+        Some(table) => match table::check_len(&table, machine.config.cohort.long_bytes) {
+            Ok(()) => pass_down(machine, from, id, Some(&table)),
+            Err(reason) => machine.wire.send(machine.now, from, Message::TableRefused { table: id, reason }),
+        },
+        None if machine.lead.is_some() => pass_down(machine, from, id, None),
+        None => {
+            machine.tables.below.entry(id).or_default().push(from);
+            ask_above(machine, id);
         }
     }
+}
 
-    fn table_known(&mut self, id: TableId, table: &Arc<StepTable>) {
-        if self.tables.latest == Some(id) || self.ledger.has_table(id) {
-            self.tables.cached.insert(id, table.clone());
-        }
-        let (children, questions) = self.tables.take_waiting(id);
-        children.into_iter().for_each(|child| self.pass_down(child, id, Some(table)));
-        questions.into_iter().for_each(|question| self.answer(table, &question));
-        // Who asks later has it encoded again: here nothing tells when the table is needed no more.
-        self.tables.encoded = None;
-    }
+fn pass_down(machine: &mut PublisherMachine, to: PeerId, id: TableId, table: Option<&StepTable>) {
+    let encoded = table.map(|table| machine.tables.encode(id, table));
+    machine.wire.send(machine.now, to, Message::TableReply { table: id, encoded });
+}
 
-    fn table_gone(&mut self, id: TableId) {
-        let (children, questions) = self.tables.take_waiting(id);
-        children.into_iter().for_each(|child| self.pass_down(child, id, None));
-        questions.into_iter().for_each(|question| self.answer_unknown(question.from, question.request));
+/// The parent's answer: everybody who waited for it is served.
+pub(crate) fn table_reply(
+    machine: &mut PublisherMachine,
+    from: PeerId,
+    id: TableId,
+    encoded: Option<Vec<u8>>,
+) {
+    let Some(encoded) = encoded else {
+        table_gone(machine, id);
+        return;
+    };
+    match table::decode(&encoded).ok().filter(|table| table.id() == id) {
+        Some(table) => {
+            machine.tables.encoded = Some((id, encoded));
+            table_known(machine, id, &Arc::new(table));
+        }
+        None => table_unreadable(machine, from, id),
     }
+}
 
-    /// A table that cannot be had: whoever waits for it is told why.
-    pub(crate) fn table_refused(&mut self, id: TableId, reason: &NoTable) {
-        let (children, questions) = self.tables.take_waiting(id);
-        for child in children {
-            self.wire.send(self.now, child, Message::TableRefused { table: id, reason: reason.clone() });
-        }
-        for question in questions {
-            self.answer_refused(question.from, question.request, reason.clone());
-        }
+fn table_known(machine: &mut PublisherMachine, id: TableId, table: &Arc<StepTable>) {
+    if machine.tables.latest == Some(id) || machine.ledger.has_table(id) {
+        machine.tables.cached.insert(id, table.clone());
     }
+    let (children, questions) = machine.tables.take_waiting(id);
+    children.into_iter().for_each(|child| pass_down(machine, child, id, Some(table)));
+    questions.into_iter().for_each(|question| answer(machine, table, &question));
+    // Who asks later has it encoded again: here nothing tells when the table is needed no more.
+    machine.tables.encoded = None;
+}
 
-    /// What the parent sent is not the table that was asked for. Whoever waits is told whose fault that is, and the
-    /// parent's link is closed as that of any peer that breaks the protocol.
-    fn table_unreadable(&mut self, from: PeerId, id: TableId) {
-        let CohortConfig { rank, fan_out, .. } = self.config.cohort;
-        let parent = tree::parent(rank, fan_out).unwrap_or(Rank::LEAD);
-        self.table_refused(id, &NoTable::Unreadable { rank: parent });
-        self.misbehaved(from, Misbehaviour::Malformed("TableReply"));
-    }
+fn table_gone(machine: &mut PublisherMachine, id: TableId) {
+    let (children, questions) = machine.tables.take_waiting(id);
+    children.into_iter().for_each(|child| pass_down(machine, child, id, None));
+    questions.into_iter().for_each(|question| answer_unknown(machine, question.from, question.request));
+}
 
-    /// Nothing more will come from above: whoever waits is told so.
-    pub(crate) fn questions_unanswered(&mut self) {
-        self.tables.asked.clear();
-        for (id, children) in std::mem::take(&mut self.tables.below) {
-            children.into_iter().for_each(|child| self.pass_down(child, id, None));
-        }
-        for (_, questions) in std::mem::take(&mut self.tables.questions) {
-            questions.into_iter().for_each(|question| self.answer_unknown(question.from, question.request));
-        }
+/// A table that cannot be had: whoever waits for it is told why.
+pub(crate) fn table_refused(machine: &mut PublisherMachine, id: TableId, reason: &NoTable) {
+    let (children, questions) = machine.tables.take_waiting(id);
+    for child in children {
+        machine.wire.send(machine.now, child, Message::TableRefused { table: id, reason: reason.clone() });
     }
+    for question in questions {
+        answer_refused(machine, question.from, question.request, reason.clone());
+    }
+}
 
-    /// An asker is gone, and its questions with it.
-    pub(crate) fn asker_gone(&mut self, peer: PeerId, role: Role) {
-        if matches!(role, Role::Asker | Role::Member(_)) {
-            self.tables.questions.values_mut().for_each(|list| list.retain(|question| question.from != peer));
-        }
-        self.tables.below.values_mut().for_each(|list| list.retain(|&child| child != peer));
+/// What the parent sent is not the table that was asked for. Whoever waits is told whose fault that is. The parent's
+/// link is closed, as that of any peer that breaks the protocol.
+fn table_unreadable(machine: &mut PublisherMachine, from: PeerId, id: TableId) {
+    let CohortConfig { rank, fan_out, .. } = machine.config.cohort;
+    let parent = tree::parent(rank, fan_out).unwrap_or(Rank::LEAD);
+    table_refused(machine, id, &NoTable::Unreadable { rank: parent });
+    machine.misbehaved(from, Misbehaviour::Malformed("TableReply"));
+}
+
+/// Nothing more will come from above: whoever waits is told so.
+pub(crate) fn questions_unanswered(machine: &mut PublisherMachine) {
+    machine.tables.asked.clear();
+    for (id, children) in std::mem::take(&mut machine.tables.below) {
+        children.into_iter().for_each(|child| pass_down(machine, child, id, None));
     }
+    for (_, questions) in std::mem::take(&mut machine.tables.questions) {
+        questions.into_iter().for_each(|question| answer_unknown(machine, question.from, question.request));
+    }
+}
+
+/// An asker is gone, and its questions with it.
+pub(crate) fn asker_gone(machine: &mut PublisherMachine, peer: PeerId, role: Role) {
+    if matches!(role, Role::Asker | Role::Member(_)) {
+        machine.tables.questions.values_mut().for_each(|list| list.retain(|question| question.from != peer));
+    }
+    machine.tables.below.values_mut().for_each(|list| list.retain(|&child| child != peer));
 }
 
 /// A table that holds every variable, but only the blocks that the queries touch.

@@ -1,27 +1,29 @@
-//! The machine of one subscriber rank. This file dispatches; what each input means stands in the files beside
-//! it, which mirror the publisher's.
+//! The machine of one subscriber rank. This file takes what its coordinator hands in, `commands` what its application
+//! asks for. What that means stands in the files beside it, which mirror the publisher's.
 
-mod attaching;
+mod attachment;
+mod commands;
 mod contacts;
-mod draining;
+mod dispatch;
+mod drain;
 mod loss;
-mod resolving;
-mod streaming;
+mod questions;
+mod stream;
 
 use crate::cohort::{Cohort, Progress};
 use crate::config::SubscriberConfig;
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
-use crate::event::{CloseOutcome, Event, OpenFailure};
+use crate::event::{Event, OpenFailure};
 use crate::message::{MemberId, Message};
 use crate::outcome::LossReason;
 use crate::time::Moment;
 use crate::transition::{Transition, TransitionSet};
 use crate::wire::{DialPurpose, Role, Wire};
-use attaching::Attachment;
+use attachment::Attachment;
 use contacts::Contacts;
 use fp_types::{Epoch, Rank, SubscriptionId};
-use resolving::Resolving;
-use streaming::Stream;
+use questions::Resolving;
+use stream::Stream;
 
 /// Where the rank stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +95,7 @@ impl SubscriberMachine {
         self.attachment.membership()
     }
 
-    /// The next thing for the driver to do.
+    /// The next thing for the coordinator to do.
     pub fn poll(&mut self) -> Option<Effect> {
         self.wire.poll()
     }
@@ -137,7 +139,7 @@ impl SubscriberMachine {
         self.enter(now);
         self.wire.connect(now, peer, Role::Fresh);
         match self.wire.take_dial(ticket) {
-            Some(DialPurpose::Answerer) => self.answerer_dialled(ticket, peer),
+            Some(DialPurpose::Answerer) => questions::answerer_dialled(self, ticket, peer),
             Some(DialPurpose::Probe(epoch)) if self.cohort.is_open() => {
                 self.attachment.dialled(now, &mut self.wire, ticket, peer, epoch);
             }
@@ -153,7 +155,7 @@ impl SubscriberMachine {
     pub fn handle_dial_failed(&mut self, now: Moment, ticket: DialTicket) {
         self.enter(now);
         match self.wire.take_dial(ticket) {
-            Some(DialPurpose::Answerer) => self.answerer_unreachable(ticket),
+            Some(DialPurpose::Answerer) => questions::answerer_unreachable(self, ticket),
             Some(DialPurpose::Probe(_)) if self.cohort.is_open() => {
                 self.attachment.dial_failed(now, &mut self.wire, ticket);
             }
@@ -176,18 +178,19 @@ impl SubscriberMachine {
         }
     }
 
-    /// The launcher has exchanged the contacts of so many ranks: for the lead of a cohort that is `Placement::Gathered`.
+    /// The launcher has exchanged the contacts of so many ranks: for the lead of a cohort that is
+    /// `CohortPosition::Gathered`.
     pub fn handle_gathered(&mut self, now: Moment, size: u32) {
         self.enter(now);
         let progress = self.cohort.gathered(now, &mut self.wire, size);
         self.cohort_progress(progress);
     }
 
-    /// The driver lost a link.
+    /// The coordinator lost a link.
     pub fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
         self.enter(now);
         if let Some(role) = self.wire.remove(peer) {
-            self.lost_link(peer, role, LossReason::Disconnected);
+            loss::lost_link(self, peer, role, LossReason::Disconnected);
         }
     }
 
@@ -200,9 +203,9 @@ impl SubscriberMachine {
         self.tick_links();
         let progress = self.cohort.tick(now, &mut self.wire);
         self.cohort_progress(progress);
-        self.tick_attaching();
-        self.tick_contacts();
-        self.tick_close();
+        attachment::tick_attaching(self);
+        contacts::tick_contacts(self);
+        drain::tick_close(self);
     }
 
     fn tick_links(&mut self) {
@@ -217,7 +220,7 @@ impl SubscriberMachine {
         for peer in silent {
             self.wire.mark(Transition::LinkSilent);
             if let Some(role) = self.wire.disconnect(peer, DisconnectReason::Silent) {
-                self.lost_link(peer, role, LossReason::Silent { silence_ms });
+                loss::lost_link(self, peer, role, LossReason::Silent { silence_ms });
             }
         }
     }
@@ -233,123 +236,9 @@ impl SubscriberMachine {
         self.enter(now);
         self.wire.heard(now, from);
         match self.wire.whole(from, message) {
-            Ok(Some(message)) => self.hear(from, message),
+            Ok(Some(message)) => dispatch::hear(self, from, message),
             Ok(None) => {}
             Err(what) => self.misbehaved(from, what),
-        }
-    }
-
-    fn hear(&mut self, from: PeerId, message: Message) {
-        let Some(role) = self.wire.role(from) else { return };
-        if let Err(part) = message.check() {
-            self.misbehaved(from, Misbehaviour::OutOfBounds(part));
-            return;
-        }
-        if message == Message::Heartbeat {
-            return;
-        }
-        match role {
-            Role::Fresh | Role::Prober => self.hear_stranger(from, message),
-            Role::Candidate(_) | Role::Lead | Role::Joiner(_) => self.hear_assembly(from, role, message),
-            Role::Parent => self.hear_parent(from, message),
-            Role::Child(rank) => self.hear_child(from, rank, message),
-            Role::Publisher => self.hear_publisher(from, message),
-            Role::Answerer => self.hear_answerer(from, message),
-            Role::Early | Role::Member(_) | Role::Asker => self.unexpected(from, &message),
-        }
-    }
-
-    fn hear_stranger(&mut self, from: PeerId, message: Message) {
-        let now = self.now;
-        let progress = match message {
-            Message::Probe { epoch } => {
-                let closing = matches!(self.phase, Phase::Closing | Phase::Closed);
-                self.cohort.probed(now, &mut self.wire, from, epoch, closing)
-            }
-            Message::Join { rank, size, contact } if self.cohort.is_lead() => {
-                self.cohort.joins(now, &mut self.wire, from, rank, size, contact)
-            }
-            Message::TreeHello { rank, contact } => {
-                self.cohort.child_hello(now, &mut self.wire, from, (rank, contact))
-            }
-            other => {
-                self.unexpected(from, &other);
-                Progress::None
-            }
-        };
-        self.cohort_progress(progress);
-    }
-
-    fn hear_assembly(&mut self, from: PeerId, role: Role, message: Message) {
-        let now = self.now;
-        let progress = match (role, message) {
-            (Role::Candidate(_), Message::ProbeReply { epoch, incumbent }) if self.cohort.is_open() => {
-                self.publisher_replied(from, epoch, incumbent);
-                Progress::None
-            }
-            (Role::Candidate(_), Message::ProbeReply { epoch, incumbent }) => {
-                self.cohort.probe_reply(now, &mut self.wire, from, epoch, incumbent)
-            }
-            (Role::Lead, Message::Welcome { epoch, parent }) => {
-                self.cohort.welcomed(now, &mut self.wire, from, epoch, parent)
-            }
-            (Role::Lead, Message::Refused { reason }) => {
-                self.cohort.refused(now, &mut self.wire, from, reason)
-            }
-            (Role::Joiner(rank), Message::TreeHello { rank: said, contact }) if said == rank => {
-                self.cohort.child_hello(now, &mut self.wire, from, (rank, contact))
-            }
-            (_, other) => {
-                self.unexpected(from, &other);
-                Progress::None
-            }
-        };
-        self.cohort_progress(progress);
-    }
-
-    fn hear_parent(&mut self, from: PeerId, message: Message) {
-        match message {
-            Message::CohortOpen => {
-                let progress = self.cohort.opened_from_above(self.now, &mut self.wire, from);
-                self.cohort_progress(progress);
-            }
-            // For this rank the stream is over: its parent sent that before it heard that the cohort is lost.
-            Message::Attached { .. }
-            | Message::AwaitingRestart { .. }
-            | Message::StreamEnd { .. }
-            | Message::Assign(_)
-            | Message::Reselected { .. }
-                if self.cohort_is_lost => {}
-            Message::Attached { .. } | Message::AwaitingRestart { .. } | Message::StreamEnd { .. } => {
-                self.news_from_above(from, message);
-            }
-            Message::Assign(assignment) => self.assigned(from, assignment),
-            Message::Reselected { first, spec } => self.reselected(first, spec),
-            Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
-            Message::Left => self.closed(CloseOutcome::Clean),
-            // An answer to a question of an epoch that is over is passed over there.
-            Message::Resolved { .. } | Message::Unresolved { .. } | Message::Contacts { .. } => {
-                self.hear_answerer(from, message)
-            }
-            other => self.unexpected(from, &other),
-        }
-    }
-
-    fn hear_child(&mut self, from: PeerId, rank: Rank, message: Message) {
-        match message {
-            Message::SubtreeOpen => {
-                let progress = self.cohort.child_open(self.now, &mut self.wire, rank);
-                self.cohort_progress(progress);
-            }
-            Message::Release { step } => self.child_released(from, rank, step),
-            Message::RestartHeard => self.child_heard_restart(from, rank),
-            Message::Leaving => self.child_leaving(rank),
-            Message::Resolve { request, table, queries } => {
-                self.pass_question_on(from, request, table, queries)
-            }
-            Message::AskContacts { request, ranks } => self.pass_contacts_on(from, rank, request, ranks),
-            Message::RankLost { rank, reason } => self.cohort_lost(rank, reason),
-            other => self.unexpected(from, &other),
         }
     }
 
@@ -359,14 +248,14 @@ impl SubscriberMachine {
 
     pub(crate) fn misbehaved(&mut self, from: PeerId, what: Misbehaviour) {
         if let Some(role) = self.wire.misbehaved(from, what) {
-            self.lost_link(from, role, LossReason::Misbehaved);
+            loss::lost_link(self, from, role, LossReason::Misbehaved);
         }
     }
 
     pub(crate) fn cohort_progress(&mut self, progress: Progress) {
         match progress {
             Progress::None => {}
-            Progress::Opened => self.assembled(),
+            Progress::Opened => attachment::assembled(self),
             Progress::Failed(failure) => self.open_failed(failure),
         }
     }

@@ -1,12 +1,12 @@
 //! Step tables, layouts and schemas to flatbuffers bytes and back.
 //!
-//! A layout is vectors of numbers and structs, never a table for each block. Blocks that lie one after another
-//! along one dimension (joined arrays, rows of a grid) are one number each: offsets are prefix sums, computed here
-//! when decoding.
+//! A layout is vectors of numbers and structs, never a table for each block. Blocks that lie one after another along
+//! one dimension (joined arrays, rows of a grid) are one number each. Their offsets are prefix sums, computed here when
+//! decoding.
 //!
-//! Decoding is total: bytes that are too long, fail flatbuffers' verifier (under limits of ours), or mean something
-//! that `fp_types` would not build, are a [`DecodeError`]. What comes out has passed the same checks as what an
-//! application builds; its content id is computed from it, never taken from the bytes.
+//! Decoding is total: bytes that mean nothing valid are a [`DecodeError`]. They may be too long, fail flatbuffers'
+//! verifier (under limits of ours), or mean something that `fp_types` would not build. What comes out has passed the
+//! same checks as what an application builds. Its content id is computed from it, never taken from the bytes.
 
 mod attribute;
 mod error;
@@ -16,22 +16,20 @@ mod schema;
 mod size;
 mod step;
 
+pub use crate::bounds::MAX_ENCODED_BYTES;
 use crate::message::NoTable;
 pub use error::DecodeError;
 use fp_types::{Layout, Schema, StepTable, VariableDef};
 use fp_wire::flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
 use fp_wire::wire::{self, Content};
 
-/// The longest encoding that is sent, and taken.
-pub const MAX_ENCODED_BYTES: usize = 256 << 20;
-
 /// The version of `crates/fp-wire/schemas`, which every encoding carries.
 pub const VERSION: u16 = 1;
 
 /// The bytes of a step's table.
 ///
-/// A table that would be longer than [`MAX_ENCODED_BYTES`] becomes a note of that, which [`decode`] reports: so it
-/// is the receiver, who asked, that learns why there is no table.
+/// A table that would be longer than [`MAX_ENCODED_BYTES`] becomes a note of that, which [`decode`] reports. So the
+/// receiver, who asked, learns why there is no table.
 pub fn encode(table: &StepTable) -> Vec<u8> {
     let build = |builder: &mut Builder<'_>| step::encode(builder, table).as_union_value();
     seal(size::of_table(table), Content::StepTable, build)

@@ -38,8 +38,8 @@ pub(super) fn open(bytes: &[u8], wanted: Content) -> Result<Envelope<'_>, Decode
 
 /// The verifier's limits for so many bytes.
 ///
-/// A part may be referred to more than once, so a small message can unfold into a huge one; how much it unfolds to
-/// is bounded by its own length. (Tables of one form share a description, which counts each time: hence the four.)
+/// A part may be referred to more than once, so a small message can unfold into a huge one. Its own length bounds how
+/// much it unfolds to. (Tables of one form share a description, which counts each time: hence the four.)
 fn limits(len_bytes: usize) -> VerifierOptions {
     VerifierOptions {
         max_depth: MAX_DEPTH,

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A table with one layout of every form, two variables of which share one.
+/// A table with one layout of every form. Two variables share one.
 fn sample() -> StepTable {
     let rows = (0..3u32).map(|rank| {
         let region = Region::new([u64::from(rank) * 2, 0], [2, 4]).unwrap();

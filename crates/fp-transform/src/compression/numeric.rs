@@ -1,4 +1,8 @@
 //! Numbers compressed as numbers, by Pco.
+//!
+//! A lossy form rounds to multiples of twice the bound; what does not come back within it is stored as it was. zfp and
+//! sz3 were turned down: they are C and C++ behind bindings
+//! (`docs/decisions/0032-expressions-and-lossy-compression.md`).
 
 use fp_types::Dtype;
 use pco::ChunkConfig;

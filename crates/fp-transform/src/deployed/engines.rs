@@ -1,20 +1,26 @@
 //! Where calls have their memory: from a pool that is set to zero after each of them, or else freshly from the system.
 //!
-//! What the pool has is address space and, of each of its memories, the pages that are kept. Which pages those are it knows
-//! by their place, the first ones, and never asks the system which were written: that leaves out a page which the system is
-//! just moving or has swapped out, and the next call would find what is on it.
+//! The pool holds address space, and those pages of each of its memories that are kept. It knows those pages by their
+//! place, the first ones, and never asks the system which were written. The system would leave out a page which it is
+//! just moving or has swapped out. The next call would find what is on it.
 //!
-//! A memory of the pool is set to zero as far as any call ever used it, and without a system call. That is many times quicker
-//! than fresh memory of the same size, but for small calls after a large one it is much for little: those have fresh memory.
+//! A memory of the pool is set to zero as far as any call ever used it, and without a system call. That is many times
+//! quicker than fresh memory of the same size. But for small calls after a large one it is too much work: those have
+//! fresh memory.
+//!
+//! A page that nobody may touch behind each memory would cost two system calls a call (1 of 2.7 ms for 16 MiB). Memory
+//! of our own making beneath wasmtime would take `unsafe`. No call waits for a memory: in a process that was forked
+//! while all were in use the wait would have no end
+//! (`docs/decisions/0037-memories-of-deployed-code-are-used-again.md`).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use wasmtime::{Config, Engine, ExternType, InstancePre, Linker, Module, PoolingAllocationConfig};
 
 use super::error::DeployError;
 use super::guest::{Call, Guest};
-use super::module::check;
+use super::interface::check;
+use super::memory_use::{Used, table_elements};
 use crate::policy::DeployLimits;
 
 /// As many memories a pool has at most.
@@ -25,17 +31,8 @@ const POOL_BYTES: usize = 1 << 30;
 const MOST_BYTES: usize = u32::MAX as usize;
 /// As many tables a module may have whose memory comes from the pool.
 const POOLED_TABLES: u32 = 4;
-/// As many elements a table may have.
-const TABLE_ELEMENTS: usize = 128 << 10;
 /// Of each table so much is kept.
 const KEPT_TABLE_BYTES: usize = 16 << 10;
-/// How many bytes are set to zero in the time that one fresh byte takes, or less.
-const ZEROES_FOR_A_FRESH_BYTE: usize = 16;
-
-/// How many elements a table may have.
-pub(super) fn table_elements(limits: &DeployLimits) -> usize {
-    TABLE_ELEMENTS.min(limits.memory_bytes / size_of::<usize>())
-}
 
 /// What compiles and runs modules.
 pub(super) struct Engines {
@@ -45,27 +42,11 @@ pub(super) struct Engines {
     used: Used,
 }
 
-/// How much of a memory of the pool any call used.
-#[derive(Clone, Default)]
-pub(super) struct Used(Arc<AtomicUsize>);
-
-impl Used {
-    pub(super) fn add(&self, bytes: usize) {
-        self.0.fetch_max(bytes, Ordering::Relaxed);
-    }
-
-    /// Whether a call that uses so much had better have a memory of the pool: to set to zero what others used takes less time
-    /// than fresh memory.
-    fn suits(&self, bytes: usize, limits: &DeployLimits) -> bool {
-        self.0.load(Ordering::Relaxed).min(limits.kept_bytes) / ZEROES_FOR_A_FRESH_BYTE <= bytes
-    }
-}
-
 fn config(limits: &DeployLimits) -> Config {
     let mut config = Config::new();
     config.consume_fuel(true).epoch_interruption(true).max_wasm_stack(256 << 10);
-    // No handlers of signals in somebody's simulation, whose own, installed later, would take a trap of a guest for a
-    // fault of its own; and no gigabytes of address space, which clusters ration. Bounds are checked by instructions.
+    // No handlers of signals in somebody's simulation: its own, installed later, would take a trap of a guest for a
+    // fault of its own. And no gigabytes of address space, which clusters ration. Bounds are checked by instructions.
     config.signals_based_traps(false).memory_guard_size(0).guard_before_linear_memory(false);
     // As much address space as a guest may use, so that its memory never moves and code need not ask where it is.
     config.memory_reservation(memory_bytes(limits) as u64).memory_may_move(false);
@@ -84,7 +65,7 @@ fn pool(limits: &DeployLimits, memories: u32) -> PoolingAllocationConfig {
     pool.total_memories(memories).total_core_instances(memories).total_tables(memories * POOLED_TABLES);
     pool.max_memory_size(bytes).max_tables_per_module(POOLED_TABLES).table_elements(table_elements(limits));
     pool.linear_memory_keep_resident(limits.kept_bytes.min(bytes)).table_keep_resident(KEPT_TABLE_BYTES);
-    // A memory that was used before is taken before one that never was: what is kept is of no more than ran at once.
+    // A memory that was used before is taken before one that never was. So no more memories are kept than ran at once.
     pool.max_unused_warm_slots(0);
     pool
 }
@@ -163,8 +144,8 @@ struct Pooled {
 }
 
 impl Code {
-    /// A call that is given so much, with a memory of the pool; with a fresh one if others have all of those, or that takes
-    /// less time.
+    /// A call that is given so much, with a memory of the pool. Its memory is fresh if others have all of the pool's,
+    /// or if that takes less time.
     pub(super) fn start(&self, limits: &DeployLimits, input_bytes: usize) -> Result<Call, DeployError> {
         if let Some(call) = self.start_pooled(limits, input_bytes)? {
             return Ok(call);

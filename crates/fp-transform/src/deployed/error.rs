@@ -18,7 +18,7 @@ pub enum DeployError {
         /// How many it may have.
         limit_bytes: usize,
     },
-    /// As many modules as may be are loaded.
+    /// The most modules that may be loaded are loaded already.
     #[error("{limit} modules are loaded already")]
     TooMany {
         /// How many.
@@ -105,7 +105,7 @@ pub enum DeployError {
 /// What can be wrong with the output of a module.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OutputFault {
-    /// As many bytes as the region has not.
+    /// The number of bytes is not that of the region.
     #[error("{len_bytes} bytes are not the {wanted_bytes} of {dtype} {region}")]
     Size {
         /// The region.

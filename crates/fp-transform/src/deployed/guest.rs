@@ -7,8 +7,8 @@ use fp_types::record::ElementForm;
 use fp_types::{Dims, Dtype, MAX_DIMS, MemoryOrder, Region};
 use wasmtime::{Instance, InstancePre, Memory, PoolConcurrencyLimitError, ResourceLimiter, Store, Trap};
 
-use super::engines::{Used, table_elements};
 use super::error::{DeployError, OutputFault};
+use super::memory_use::{Used, table_elements};
 use super::ticker::TICK;
 use crate::block::Block;
 use crate::policy::DeployLimits;
@@ -113,7 +113,7 @@ fn renew(store: &mut Store<Guest>, limits: &DeployLimits) -> Result<(), DeployEr
 }
 
 impl Call {
-    /// A memory as if nobody had used it; none where it is to come from a pool of which others have all.
+    /// A memory as if nobody had used it. None where it is to come from a pool and others have all of it.
     pub(super) fn start(
         ready: &InstancePre<Guest>,
         limits: &DeployLimits,

@@ -1,19 +1,21 @@
 //! Modules: checked once, compiled once, cached by the hash of their bytes.
+//!
+//! Each call gets a fresh instance: a module that two subscribers share carries no data from one to the other
+//! (`docs/decisions/0036-deployed-code-sees-nothing-of-the-process.md`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use wasmtime::{ExternType, Module, ValType};
-
 use super::engines::{Code, Engines};
 use super::error::DeployError;
 use super::ticker::Ticker;
+use crate::alignment::aligned;
 use crate::block::{Array, ArrayType, Block};
 use crate::memory::Memory;
-use crate::operation::aligned;
 use crate::policy::{DeployLimits, ModuleHash};
 
-/// Compiles modules and runs them. Modules outlive it. The memory that is kept between calls goes with the last of them.
+/// Compiles modules and runs them. Modules outlive it. The memory that is kept between calls goes with the last of
+/// them.
 pub struct Runtime {
     engines: Engines,
     ticker: Arc<Ticker>,
@@ -75,40 +77,14 @@ impl Runtime {
     }
 }
 
-/// Checks what a module imports and exports.
-pub(super) fn check(module: &Module) -> Result<(), DeployError> {
-    if let Some(import) = module.imports().next() {
-        let (module, name) = (import.module().to_owned(), import.name().to_owned());
-        return Err(DeployError::Import { module, name });
-    }
-    let function = |name: &'static str, parameters: usize| {
-        let is_right = match module.get_export(name) {
-            Some(ExternType::Func(of)) => {
-                let is_i32 = |value: ValType| matches!(value, ValType::I32);
-                of.params().len() == parameters
-                    && of.results().len() == 1
-                    && of.params().chain(of.results()).all(is_i32)
-            }
-            _ => false,
-        };
-        let wanted = if parameters == 1 { "(i32) -> i32" } else { "(i32, i32, i32) -> i32" };
-        is_right.then_some(()).ok_or(DeployError::Export { name, wanted })
-    };
-    function("flexpath_reserve_1", 1)?;
-    function("flexpath_transform_1", 3)?;
-    match module.get_export("memory") {
-        Some(ExternType::Memory(memory)) if !memory.is_64() && !memory.is_shared() => Ok(()),
-        _ => Err(DeployError::Export { name: "memory", wanted: "its one memory" }),
-    }
-}
-
 impl Deployed {
     /// The hash of the module.
     pub fn hash(&self) -> ModuleHash {
         self.hash
     }
 
-    /// Runs the module on one block of each variable, on the caller's thread, in a memory that is as if nobody had used it.
+    /// Runs the module on one block of each variable, on the caller's thread, in a memory that is as if nobody had used
+    /// it.
     ///
     /// # Errors
     /// It used more than it may, trapped, failed, or gave an output that makes no sense.

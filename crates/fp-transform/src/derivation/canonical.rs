@@ -4,9 +4,10 @@ use std::fmt;
 
 use fp_types::{Dims, Dtype, MemoryOrder};
 
-use super::{Derivation, MAX_INPUTS, MAX_OPERATIONS};
+use super::Derivation;
 use crate::compression::Compression;
 use crate::error::DeriveError;
+use crate::limits::{MAX_INPUTS, MAX_OPERATIONS};
 use crate::operation::{Comparison, ModuleCall, Operation, Reduction};
 use crate::policy::ModuleHash;
 

@@ -1,6 +1,7 @@
 //! A derivation: variables, what becomes of them, and how the result travels. A value that can be named, sent, compared
 //! and planned with before any element is there.
 
+mod attached;
 mod canonical;
 mod partial;
 mod plan;
@@ -8,7 +9,7 @@ mod text;
 
 pub use canonical::{DerivationDecodeError, DerivationId, MAX_DERIVATION_BYTES};
 pub use partial::{Partial, PartialError};
-pub use plan::{Derived, Plan};
+pub use plan::{DerivationPlan, Derived};
 pub use text::{ParseDerivationError, ParseFault};
 
 use fp_types::validate_name;
@@ -16,15 +17,11 @@ use fp_types::validate_name;
 use crate::compression::Compression;
 use crate::error::DeriveError;
 use crate::expression::Expression;
-use crate::operation::{ModuleCall, Operation};
+use crate::limits::{MAX_INPUTS, MAX_OPERATIONS};
+use crate::operation::{ModuleCall, Operation, Reduction};
 use crate::policy::ModuleHash;
 
-/// The most variables that a derivation takes.
-pub const MAX_INPUTS: usize = 64;
-/// The most operations that a derivation consists of.
-pub const MAX_OPERATIONS: usize = 16;
-
-/// What is to be derived of which variables.
+/// What is to be derived, and from which variables.
 ///
 /// Written as `vx, vy, vz | compute(sqrt(vx*vx + vy*vy + vz*vz)) | cast(f32) | lz4`: variables, operations from left to
 /// right, and at the end how blocks are compressed, if they are. Equal derivations have equal [ids](Self::id).
@@ -120,7 +117,7 @@ impl Derivation {
     ///
     /// # Errors
     /// Those of [`then`](Self::then).
-    pub fn reduce(self, reduction: crate::Reduction) -> Result<Self, DeriveError> {
+    pub fn reduce(self, reduction: Reduction) -> Result<Self, DeriveError> {
         self.then(Operation::Reduce(reduction))
     }
 
@@ -195,7 +192,6 @@ impl Derivation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Reduction;
 
     #[test]
     fn nothing_follows_what_gathers() {

@@ -1,10 +1,10 @@
 //! What a rank knows of results that need all ranks: merged on the way, finished at the end.
 
-use super::{DerivationId, Plan};
+use super::{DerivationId, DerivationPlan};
 use crate::error::DeriveError;
 use crate::operation::{Cells, Found, Operation, Statistic};
 
-/// What is known of a result of which other ranks have a part.
+/// What is known of a result while other ranks have a part of it.
 ///
 /// Merging is exact: whatever the order, and however the array was cut, the same bits come out.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(super) enum Content {
 pub struct PartialError {
     /// How many bytes there were.
     pub len_bytes: usize,
-    /// Of what they were to be a part.
+    /// The derivation that they were to be a part of.
     pub derivation: String,
 }
 
@@ -64,7 +64,7 @@ impl Partial {
     }
 }
 
-impl Plan {
+impl DerivationPlan {
     /// Reads what [`Partial::to_bytes`] wrote on a rank that has the same plan.
     ///
     /// # Errors

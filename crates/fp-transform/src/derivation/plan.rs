@@ -5,12 +5,13 @@ use std::sync::Arc;
 use fp_types::record::ElementForm;
 use fp_types::{Dtype, MemoryOrder, Region, Shape};
 
+use super::attached::Attached;
 use super::partial::Content;
 use super::{Derivation, DerivationId, Partial};
 use crate::block::{Array, ArrayType, Block};
 use crate::error::DeriveError;
+use crate::foreign_code::RunModule;
 use crate::memory::Memory;
-use crate::modules::{Attached, RunModule};
 use crate::operation::{
     Operation, OutputType, averages, cast, elementwise, find, finish_averages, reduce, strided,
 };
@@ -18,7 +19,7 @@ use crate::policy::ModuleHash;
 
 /// A derivation and the types of its variables: equal on every rank.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct DerivationPlan {
     derivation: Derivation,
     id: DerivationId,
     /// What goes into each operation.
@@ -33,10 +34,10 @@ pub struct Plan {
 /// What a plan gave on one rank: arrays whose blocks are whole, and what is still to be merged.
 #[derive(Clone, Debug)]
 pub struct Derived {
-    /// The arrays, as many as [`Plan::outputs`] says. Of a derivation that gathers they have only the blocks that are
-    /// whole already.
+    /// The arrays, as many as [`DerivationPlan::outputs`] says. If the derivation gathers, they have only the blocks
+    /// that are whole already.
     pub arrays: Vec<Array>,
-    /// Of a derivation that gathers: what this rank knows of the rest.
+    /// What this rank knows of the rest, if the derivation gathers.
     pub partial: Option<Partial>,
 }
 
@@ -45,7 +46,7 @@ impl Derivation {
     ///
     /// # Errors
     /// Another number of types, or shapes or elements that an operation does not take.
-    pub fn plan(&self, inputs: &[ArrayType]) -> Result<Plan, DeriveError> {
+    pub fn plan(&self, inputs: &[ArrayType]) -> Result<DerivationPlan, DeriveError> {
         if inputs.len() != self.inputs().len() {
             let (operation, count) = (self.to_string(), inputs.len());
             return Err(DeriveError::Arity { operation, wanted: "a type for each variable", count });
@@ -60,11 +61,18 @@ impl Derivation {
             stages.push(types);
         }
         let (derivation, id) = (self.clone(), self.id());
-        Ok(Plan { derivation, id, stages, outputs, memory: Memory::default(), modules: Attached::default() })
+        Ok(DerivationPlan {
+            derivation,
+            id,
+            stages,
+            outputs,
+            memory: Memory::default(),
+            modules: Attached::default(),
+        })
     }
 }
 
-impl Plan {
+impl DerivationPlan {
     /// With a module that the derivation asks for: without it, it cannot run.
     #[must_use]
     pub fn with_module(mut self, hash: ModuleHash, module: Arc<dyn RunModule>) -> Self {

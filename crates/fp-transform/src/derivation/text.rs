@@ -84,8 +84,8 @@ impl FromStr for Derivation {
     }
 }
 
-/// The parts between separators that stand outside quotes and brackets, trimmed, each with its byte; or the byte of what
-/// is not closed.
+/// The parts between separators that stand outside quotes and brackets, trimmed, each with its byte; or the byte of
+/// what is not closed.
 fn split(text: &str, separator: char) -> Result<Vec<(usize, &str)>, usize> {
     let (mut parts, mut start, mut depth, mut quoted, mut opened) = (Vec::new(), 0, 0u32, false, 0);
     for (at, c) in text.char_indices() {

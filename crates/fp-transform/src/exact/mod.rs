@@ -1,13 +1,16 @@
 //! Sums without rounding: the same for every order of the numbers and every way to cut them among ranks.
 //!
-//! A sum is one large integer in units of the smallest positive number, held in chunks of 32 bits with room for carries.
-//! So adding is associative, merging two sums is adding, and only the end is rounded, once, to the nearest number. The
-//! idea is Neal's small superaccumulator (R. M. Neal, "Fast exact summation using small and large
+//! A sum is one large integer in units of the smallest positive number, held in chunks of 32 bits with room for
+//! carries. So adding is associative, merging two sums is adding, and only the end is rounded, once, to the nearest
+//! number. The idea is Neal's small superaccumulator (R. M. Neal, "Fast exact summation using small and large
 //! superaccumulators", 2015); here squares are summed too, with chunks for twice the range.
+//!
+//! Compensated sums are accurate and still differ from cut to cut, and xsum's accumulators cannot be merged or sent.
+//! Adding costs about ten times plain addition (`docs/decisions/0031-exact-means-the-same-bits-for-every-cut.md`).
 
-mod rounding;
+mod result;
 
-pub(crate) use rounding::{Rounded, variance};
+pub(crate) use result::{Rounded, variance};
 
 /// How many numbers are added before carries are brought up: each adds less than 2^53 to a chunk of 63 bits.
 const ADDITIONS: u32 = 1 << 9;

@@ -1,5 +1,5 @@
-//! Computes expressions strip by strip: every instruction is one loop over a strip, of which the compiler makes vector
-//! instructions where the machine has them.
+//! Computes expressions strip by strip. Every instruction is one loop over a strip. The compiler makes vector
+//! instructions of it where the machine has them.
 
 use fp_types::Instructions;
 
@@ -120,8 +120,8 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// A sum of two or three products of variables, or its root, in one loop: the norms that most expressions are. What waits
-/// for memory and what waits for the root wait together.
+/// A sum of two or three products of variables, or its root, in one loop: the norms that most expressions are. What
+/// waits for memory and what waits for the root wait together.
 struct Products {
     terms: [(usize, usize); 3],
     count: usize,
@@ -169,8 +169,8 @@ impl Products {
     }
 }
 
-/// Adds the product of two operands, of which strips lie above that of the sum; rounded in between as if one came after the
-/// other.
+/// Adds the product of two operands, whose strips lie above that of the sum. It is rounded in between as if one came
+/// after the other.
 fn add_product(
     (sum, above): (&mut [f64], &[Values]),
     operands: &[Operand],

@@ -1,4 +1,7 @@
 //! Reads expressions by the binding power of their operators (Pratt's way), with a bound on nesting.
+//!
+//! The parser is our own, as texts come from peers and none of the crates bounds nesting
+//! (`docs/decisions/0032-expressions-and-lossy-compression.md`).
 
 use super::lexer::Token;
 use super::program::{COMPARISON, Function, Instruction, POWER, PREFIX};

@@ -14,8 +14,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust type that is an element type: sealed, as any bytes of a peer must be a valid value. A complex number is its two
-/// parts, the real one first.
+/// A Rust type that is an element type: sealed, as any bytes of a peer must be a valid value. A complex number is its
+/// two parts, the real one first.
 pub trait NativeElement: sealed::Sealed + bytemuck::Pod + Send + Sync {
     /// Which element type it is.
     const DTYPE: Dtype;
@@ -42,9 +42,10 @@ elements! {
 impl Native {
     /// A function from elements to elements, for derivations that call it by its name: `x, y | call(name)`.
     ///
-    /// It gets the elements of one block of each variable: all of the same region, and so equally many, in the memory order
-    /// of the first variable's block. It gives as many, in the same order (`call(name)`, or `call(name, f32)` if they are
-    /// of another type than those it got), or those of one row, in row-major order (`call(name, f64, 3)`).
+    /// It gets the elements of one block of each variable. All are of the same region, and so equally many, in the
+    /// memory order of the first variable's block. It gives as many, in the same order (`call(name)`, or
+    /// `call(name, f32)` if they are of another type than those it got). Or it gives those of one row, in row-major
+    /// order (`call(name, f64, 3)`).
     pub fn elements<A: NativeElement, B: NativeElement>(
         name: impl Into<String>,
         function: impl Fn(&[&[A]]) -> Result<Vec<B>, NativeError> + Send + Sync + 'static,

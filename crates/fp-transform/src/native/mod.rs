@@ -1,19 +1,19 @@
 //! Transforms that a program registers: Rust functions by name and by the types that they lead from and to.
 
-mod calling;
 mod elements;
+mod function;
 mod offers;
 mod path;
-mod placement;
 mod records;
+mod side;
 mod transforms;
 
 pub use elements::NativeElement;
 pub use offers::{Offer, Offers, made_id};
 pub use path::{MAX_PATH, PathError, TransformPath};
-pub use placement::{Decision, Measured, Place, Placement, Reason};
 pub use records::record_array;
-pub use transforms::{CallError, MAX_TRANSFORMS, RegisterError, TransformOptions, Transforms};
+pub use side::{CohortSide, DecidedSide, MeasuredCalls, SideDecision, SideReason};
+pub use transforms::{MAX_TRANSFORMS, RegisterError, TransformOptions, Transforms};
 
 use std::fmt;
 use std::sync::Arc;
@@ -99,18 +99,18 @@ pub struct Native {
     pub name: String,
     /// The types that it leads from and to, if it is to be found by them.
     pub types: Option<(DataType, DataType)>,
-    /// The same where both are records and their schemas are known: then also such records are led from and to as are
-    /// converted to the one, or from the other.
+    /// The same where both are records and their schemas are known. Then it also takes records that convert to the
+    /// first schema, and gives those that the second converts to.
     pub schemas: Option<(RecordSchema, RecordSchema)>,
     /// Whether each record is made of one alone, so that whoever wants a few of them needs to transform no others.
     pub is_one_by_one: bool,
-    /// Whether what it gives of blocks, one after the other, is what it gives of all: then a publisher may run it on
+    /// Whether what it gives of blocks, one after the other, is what it gives of all. Then a publisher may run it on
     /// blocks as they are put.
     pub is_per_block: bool,
     /// What it is expected to cost.
     pub cost: Cost,
     /// On which side it runs.
-    pub placement: Placement,
+    pub placement: CohortSide,
     /// How long one call may take; else as long as [`TransformOptions::limit`].
     pub limit: Option<Duration>,
     /// The function.
@@ -130,7 +130,7 @@ impl Native {
             is_one_by_one: false,
             is_per_block: false,
             cost: Cost::default(),
-            placement: Placement::default(),
+            placement: CohortSide::default(),
             limit: None,
             function: Arc::new(function),
         }
@@ -149,7 +149,7 @@ impl Native {
     }
 
     /// With the side on which it runs.
-    pub fn with_placement(mut self, placement: Placement) -> Self {
+    pub fn with_placement(mut self, placement: CohortSide) -> Self {
         self.placement = placement;
         self
     }
@@ -158,6 +158,13 @@ impl Native {
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
         self
+    }
+
+    /// Whether others may ask for it by the types of its records. It can do with a block at a time, and is not to run
+    /// where its result is wanted.
+    fn is_offered(&self) -> bool {
+        let is_found = self.types.is_some() && self.schemas.is_some();
+        is_found && (self.is_per_block || self.is_one_by_one) && self.placement != CohortSide::Subscriber
     }
 }
 

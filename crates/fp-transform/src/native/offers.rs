@@ -3,7 +3,7 @@
 use super::path::{Leg, cheapest};
 use super::transforms::{check_cost, check_pair};
 use super::{
-    Cost, DataType, MAX_TRANSFORMS, Native, PathError, Placement, RegisterError, TransformPath, Transforms,
+    CohortSide, Cost, DataType, MAX_TRANSFORMS, Native, PathError, RegisterError, TransformPath, Transforms,
 };
 use fp_types::Fingerprint;
 
@@ -57,7 +57,7 @@ impl Offers {
     /// The cheapest way from one type to another for so many bytes.
     ///
     /// # Errors
-    /// A type of which nothing is known, or no way.
+    /// A type that nothing is known of, or no way.
     pub fn path(&self, from: &DataType, to: &DataType, input_bytes: u64) -> Result<TransformPath, PathError> {
         cheapest(&legs(&self.0), from, to, input_bytes)
     }
@@ -75,15 +75,6 @@ fn legs(offers: &[Offer]) -> Vec<Leg<'_>> {
         .collect()
 }
 
-impl Native {
-    /// Whether others may ask for it by the types of its records: it can do with a block at a time, and is not to run where
-    /// its result is wanted.
-    fn is_offered(&self) -> bool {
-        let is_found = self.types.is_some() && self.schemas.is_some();
-        is_found && (self.is_per_block || self.is_one_by_one) && self.placement != Placement::Subscriber
-    }
-}
-
 impl Transforms {
     /// What this process can do for others, with the costs that were measured, or else declared.
     pub fn offers(&self) -> Vec<Offer> {
@@ -91,7 +82,7 @@ impl Transforms {
         let offer = |native: Native| {
             let (from, to) = native.types?;
             let cost = self.measured(&native.name).unwrap_or_default().cost(native.cost);
-            let is_for_publisher = native.placement == Placement::Publisher;
+            let is_for_publisher = native.placement == CohortSide::Publisher;
             let is_one_by_one = native.is_one_by_one;
             Some(Offer { name: native.name, from, to, cost, is_one_by_one, is_for_publisher })
         };

@@ -1,4 +1,7 @@
 //! The cheapest way from one type to another over registered transforms.
+//!
+//! Transforms form no cycle. So every search ends, and a type never becomes itself by a detour
+//! (`docs/decisions/0033-registered-functions-and-their-limits.md`).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -52,8 +55,8 @@ pub(super) struct Leg<'a> {
 }
 
 impl TransformPath {
-    /// Orders paths by what they are expected to cost; of equally cheap ones the shortest comes first, then the first by
-    /// name.
+    /// Orders paths by what they are expected to cost; of equally cheap ones the shortest comes first, then the first
+    /// by name.
     pub fn compare(&self, other: &Self) -> Ordering {
         let names = |path: &Self| path.steps.iter().map(|(name, ..)| name.clone()).collect::<Vec<_>>();
         let ours = self.expected().0.total_cmp(&other.expected().0);

@@ -59,14 +59,14 @@ impl Native {
         Self { schemas: Some((from.clone(), to.clone())), ..self.with_types(from, to) }
     }
 
-    /// What it gives of blocks, one after the other, is what it gives of all: a publisher may run it on blocks as they
-    /// are put.
+    /// What it gives of blocks, one after the other, is what it gives of all. So a publisher may run it on blocks as
+    /// they are put.
     pub fn per_block(mut self) -> Self {
         self.is_per_block = true;
         self
     }
 
-    /// To be asked for by name alone, and found by its types no more: so that several lead from one type to another, or
+    /// To be asked for by name alone, and found by its types no more. So several may lead from one type to another, or
     /// one from a type to itself.
     pub fn by_name_only(mut self) -> Self {
         self.types = None;

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::path::{Leg, cheapest, connection};
-use super::{Cost, DataType, Decision, Measured, Native, PathError, Placement, TransformPath};
+use super::{CohortSide, Cost, DataType, MeasuredCalls, Native, PathError, SideDecision, TransformPath};
 use crate::block::Array;
-use crate::pool::{Overruns, Pool, PoolError};
+use crate::error::CallError;
+use crate::pool::{CallPool, Overruns, PoolError};
 
 /// The most transforms of a process.
 pub const MAX_TRANSFORMS: usize = 256;
@@ -17,8 +18,8 @@ pub const MAX_TRANSFORMS: usize = 256;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TransformOptions {
-    /// Threads that run them: 2. Of one transform no more calls run at once than may still run too long
-    /// ([`MAX_OVERRUNS`](crate::MAX_OVERRUNS)), so more than 2 are for several transforms.
+    /// Threads that run them: 2. No more calls of one transform run at once than may still run too long
+    /// ([`MAX_OVERRUNS`](crate::MAX_OVERRUNS)). So more than 2 threads are for several transforms.
     pub threads: usize,
     /// Calls that may wait for a thread: 64.
     pub queued: usize,
@@ -102,44 +103,6 @@ pub enum RegisterError {
     TooMany,
 }
 
-/// Why a call failed. Nothing but the call is harmed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallError {
-    /// There is no such transform.
-    #[error("no transform is called {name:?}")]
-    Unknown {
-        /// The name.
-        name: String,
-    },
-    /// It said so itself.
-    #[error("transform {name:?}: {reason}")]
-    Failed {
-        /// The transform.
-        name: String,
-        /// What it said.
-        reason: String,
-    },
-    /// It panicked, ran too long, or found no thread.
-    #[error("transform {name:?}: {source}")]
-    Pool {
-        /// The transform.
-        name: String,
-        /// What happened.
-        source: PoolError,
-    },
-    /// It ran too long too often.
-    #[error(
-        "transform {name:?} ran too long {overruns} times and is refused until this process starts again"
-    )]
-    Refused {
-        /// The transform.
-        name: String,
-        /// How often.
-        overruns: u32,
-    },
-}
-
 /// The transforms of a process and the threads that run them. Clones are the same.
 #[derive(Clone)]
 pub struct Transforms {
@@ -147,14 +110,14 @@ pub struct Transforms {
 }
 
 struct Inner {
-    pool: Pool,
+    pool: CallPool,
     limit: Duration,
     registered: Mutex<BTreeMap<String, Entry>>,
 }
 
 struct Entry {
     native: Native,
-    measured: Measured,
+    measured: MeasuredCalls,
     overruns: Arc<Overruns>,
 }
 
@@ -179,7 +142,7 @@ impl Default for Transforms {
 impl Transforms {
     /// None yet.
     pub fn new(options: &TransformOptions) -> Self {
-        let pool = Pool::new(options.threads, options.queued);
+        let pool = CallPool::new(options.threads, options.queued);
         let registered = Mutex::new(BTreeMap::new());
         Self { inner: Arc::new(Inner { pool, limit: options.limit, registered }) }
     }
@@ -191,7 +154,8 @@ impl Transforms {
     /// Adds a transform.
     ///
     /// # Errors
-    /// Its name or its pair of types is taken, or it would close a cycle: every way from one type to another has an end.
+    /// Its name or its pair of types is taken, or it would close a cycle. Every way from one type to another must have
+    /// an end.
     pub fn register(&self, native: Native) -> Result<(), RegisterError> {
         fp_types::validate_name(&native.name)?;
         check_cost(&native.name, native.cost)?;
@@ -205,16 +169,16 @@ impl Transforms {
         if let Some((from, to)) = &native.types {
             check_pair(&legs(&registered), &native.name, from, to)?;
         }
-        let entry = Entry { native, measured: Measured::default(), overruns: Arc::default() };
+        let entry = Entry { native, measured: MeasuredCalls::default(), overruns: Arc::default() };
         registered.insert(entry.native.name.clone(), entry);
         Ok(())
     }
 
-    /// The cheapest way from one type to another for so many bytes: by measured cost where there is one, else by what was
-    /// declared.
+    /// The cheapest way from one type to another for so many bytes: by measured cost where there is one, else by what
+    /// was declared.
     ///
     /// # Errors
-    /// A type of which nothing is known, or no way.
+    /// A type that nothing is known of, or no way.
     pub fn path(&self, from: &DataType, to: &DataType, input_bytes: u64) -> Result<TransformPath, PathError> {
         cheapest(&legs(&self.lock()), from, to, input_bytes)
     }
@@ -283,18 +247,18 @@ impl Transforms {
     }
 
     /// What was measured of a transform; nothing if there is none.
-    pub fn measured(&self, name: &str) -> Option<Measured> {
+    pub fn measured(&self, name: &str) -> Option<MeasuredCalls> {
         self.lock().get(name).map(|entry| entry.measured)
     }
 
     /// On which side a transform runs now, and why; nothing if there is none.
-    pub fn decision(&self, name: &str) -> Option<Decision> {
+    pub fn decision(&self, name: &str) -> Option<SideDecision> {
         let decide = |entry: &Entry| entry.measured.decide(entry.native.placement, entry.native.cost);
         self.lock().get(name).map(decide)
     }
 
     /// Changes on which side a transform runs from now on; says whether there is one.
-    pub fn set_placement(&self, name: &str, placement: Placement) -> bool {
+    pub fn set_placement(&self, name: &str, placement: CohortSide) -> bool {
         self.change(name, |native| native.placement = placement)
     }
 

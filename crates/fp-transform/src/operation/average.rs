@@ -80,7 +80,7 @@ impl Averaging<'_> {
         Block::shared(region, form, MemoryOrder::RowMajor, Arc::new(bytes))
     }
 
-    /// The cells of which a block has an element.
+    /// The cells that have an element in a block.
     fn touched(&self, region: &Region) -> Result<Region, DeriveError> {
         let (mut start, mut count, end) = (*region.start(), *region.count(), region.end());
         for dim in 0..region.ndims() {
@@ -90,7 +90,7 @@ impl Averaging<'_> {
         Ok(Region::new(start, count)?)
     }
 
-    /// The cells of which a block has every element.
+    /// The cells that have every element in a block.
     fn complete(&self, region: &Region) -> Result<Region, DeriveError> {
         let (mut start, mut count, end) = (*region.start(), *region.count(), region.end());
         for dim in 0..region.ndims() {

@@ -1,15 +1,18 @@
-//! An operation that is not built in: a module that a subscriber hands over, or a function that is registered where it is
-//! derived. What it gives is said beforehand, so that shapes are planned without it, and checked when it ran.
+//! An operation that is not built in: a module that a subscriber hands over, or a function that is registered where it
+//! is derived. What it gives is declared beforehand, so that shapes are planned without it. It is checked after the
+//! run.
 
 use std::fmt;
 
 use fp_types::{Dims, Dtype, MemoryOrder, Region, Shape};
 
-use super::{Found, OutputType, aligned};
+use super::{Found, OutputType};
+use crate::alignment::aligned;
 use crate::block::{Array, ArrayType, Block};
 use crate::error::DeriveError;
+use crate::expression::is_word;
+use crate::foreign_code::RunModule;
 use crate::memory::Memory;
-use crate::modules::RunModule;
 use crate::policy::ModuleHash;
 
 /// Where that which a call runs comes from.
@@ -21,8 +24,8 @@ enum Origin {
     Registered,
 }
 
-/// The place of a module in a derivation, written `module(name)`, `module(name, f32)` or `module(name, f64, 3)`; or that
-/// of a registered function, written likewise with `call`.
+/// The place of a module in a derivation, written `module(name)`, `module(name, f32)` or `module(name, f64, 3)`. The
+/// place of a registered function is written likewise with `call`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModuleCall {
     /// What it is called. A module is called so where the derivation was written, and its name does not travel.
@@ -30,22 +33,22 @@ pub struct ModuleCall {
     origin: Origin,
     /// The element type of what it gives; that of the first variable if nothing is said.
     dtype: Option<Dtype>,
-    /// Of each block a row of that shape; otherwise of each block one of the same region.
+    /// A row of that shape for each block; otherwise a block of the same region for each.
     rows: Option<Dims>,
 }
 
 impl ModuleCall {
-    /// A module that gives, of each block, a block of the same region: as many elements, of the same type.
+    /// A module that gives a block of the same region for each block: as many elements, of the same type.
     ///
-    /// The name is the hash in its 64 hex digits, or one that [`Derivation::with_modules`](crate::Derivation::with_modules)
-    /// is told the hash of.
+    /// The name is the module's hash in 64 hex digits, or a name whose hash
+    /// [`Derivation::with_modules`](crate::Derivation::with_modules) tells.
     pub fn new(name: impl Into<String>) -> Self {
         let name: String = name.into();
         Self { origin: Origin::HandedOver(name.parse().ok()), name, dtype: None, rows: None }
     }
 
-    /// The same of a function that is registered under that name where it is derived
-    /// ([`Transforms`](crate::Transforms)): nothing is handed over, and the name travels.
+    /// The same for a function that is registered under that name where it is derived
+    /// ([`Transforms`](crate::Transforms)). Nothing is handed over, and the name travels.
     pub fn registered(name: impl Into<String>) -> Self {
         Self { origin: Origin::Registered, name: name.into(), dtype: None, rows: None }
     }
@@ -57,8 +60,8 @@ impl ModuleCall {
         self
     }
 
-    /// With one row of that shape for each block, in whatever region the module gives it: rows come together in the order
-    /// in which the blocks lie in the array.
+    /// With one row of that shape for each block, in whatever region the module gives it. Rows come together in the
+    /// order in which the blocks lie in the array.
     #[must_use]
     pub fn with_rows(mut self, shape: impl Into<Dims>) -> Self {
         self.rows = Some(shape.into());
@@ -70,7 +73,7 @@ impl ModuleCall {
         self
     }
 
-    /// What it is called; of a module, where the derivation came from another process, its hash.
+    /// What it is called. For a module it is the hash, where the derivation came from another process.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -98,13 +101,13 @@ impl ModuleCall {
 
     /// Whether its numbers make sense.
     pub(crate) fn fault(&self) -> Option<&'static str> {
-        let is_word = !self.name.is_empty() && self.name.chars().all(crate::expression::is_word);
+        let is_plain = !self.name.is_empty() && self.name.chars().all(is_word);
         let can_be_registered = fp_types::validate_name(&self.name).is_ok() && !self.name.contains('"');
         match (&self.rows, self.dtype) {
             _ if self.is_registered() && !can_be_registered => Some(
                 "no function can be called so here: a name without quotes, slashes and brackets is wanted",
             ),
-            _ if !self.is_registered() && !is_word => Some("a module's name is a word, or 64 hex digits"),
+            _ if !self.is_registered() && !is_plain => Some("a module's name is a word, or 64 hex digits"),
             (_, Some(Dtype::String | Dtype::Bytes)) => Some("elements of a fixed size are wanted"),
             (Some(_), None) => Some("rows need an element type"),
             (Some(rows), _) if rows.is_empty() || rows.contains(&0) => Some("no extent may be 0"),
@@ -163,8 +166,8 @@ impl ModuleCall {
         Ok(())
     }
 
-    /// What came of a block, where that lies: a function knows no places. As many elements in one dimension are those of
-    /// the block in its order.
+    /// What came of a block, where that lies: a function knows no places. As many elements in one dimension are those
+    /// of the block in its order.
     fn placed(&self, given: Block, of: &Block) -> Block {
         let (count, order, wanted) = (*given.region().count(), given.order(), *of.region().count());
         match () {
@@ -237,7 +240,7 @@ impl fmt::Display for ModuleCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.origin {
             Origin::HandedOver(_) => write!(f, "module({}", self.name)?,
-            Origin::Registered if self.name.chars().all(crate::expression::is_word) => {
+            Origin::Registered if self.name.chars().all(is_word) => {
                 write!(f, "call({}", self.name)?;
             }
             Origin::Registered => write!(f, "call(\"{}\"", self.name)?,

@@ -6,6 +6,7 @@ use fp_types::record::ElementForm;
 use fp_types::{Dtype, Instructions};
 
 use super::Operation;
+use crate::alignment::aligned;
 use crate::block::{Array, ArrayType, Block};
 use crate::error::DeriveError;
 use crate::expression::Evaluation;
@@ -55,7 +56,8 @@ fn kernel(operation: &Operation, dtype: Dtype) -> Kernel<'_> {
     }
 }
 
-/// The roots of the sums of squares: the last square is added and the root taken in one loop, so that they wait together.
+/// The roots of the sums of squares: the last square is added and the root taken in one loop, so that they wait
+/// together.
 #[inline(always)]
 fn magnitude(inputs: &[&[f64]], output: &mut [f64]) {
     let Some((last, before)) = inputs.split_last() else { return };
@@ -64,39 +66,6 @@ fn magnitude(inputs: &[&[f64]], output: &mut [f64]) {
         output.iter_mut().zip(*input).for_each(|(sum, value)| *sum += value * value);
     }
     output.iter_mut().zip(*last).for_each(|(sum, value)| *sum = (*sum + value * value).sqrt());
-}
-
-/// A block of the first input, cut so that each of the others has a block around every part: each time as many blocks
-/// as there are inputs, all of one region and order. Where all have the same blocks nothing is copied.
-pub(crate) fn aligned(
-    block: &Block,
-    others: &[Array],
-    memory: &Memory,
-) -> Result<Vec<Vec<Block>>, DeriveError> {
-    let mut parts = vec![vec![block.clone()]];
-    for other in others {
-        let mut cut = Vec::new();
-        for part in &parts {
-            let region = *part[0].region();
-            let mut covered = 0;
-            for theirs in other.blocks() {
-                let Some(common) = region.intersection(theirs.region()) else {
-                    continue;
-                };
-                covered += common.element_count();
-                let mut cells = Vec::with_capacity(part.len() + 1);
-                for ours in part.iter().chain([theirs]) {
-                    cells.push(ours.part(&common, block.order(), memory)?);
-                }
-                cut.push(cells);
-            }
-            if covered != region.element_count() {
-                return Err(DeriveError::Uncovered { region: Box::new(region) });
-            }
-        }
-        parts = cut;
-    }
-    Ok(parts)
 }
 
 /// Computes a block from blocks of the same region and order, strip by strip.

@@ -1,7 +1,7 @@
-//! The operations of which derivations are made.
+//! The operations that make up derivations.
 //!
-//! Those that leave each element where it is, or drop some, work block by block. Those that bring elements together give
-//! what is whole, and of the rest a [`Partial`](crate::Partial) that is merged over all ranks before it is finished.
+//! Those that leave each element where it is, or drop some, work block by block. Those that bring elements together
+//! give what is whole. The rest is a [`Partial`](crate::Partial) that is merged over all ranks before it is finished.
 
 mod average;
 mod deployed;
@@ -13,7 +13,7 @@ mod reduction;
 
 pub(crate) use average::{Cells, averages, finish_averages};
 pub use deployed::ModuleCall;
-pub(crate) use elementwise::{aligned, elementwise};
+pub(crate) use elementwise::elementwise;
 pub(crate) use histogram::Counts;
 pub(crate) use local::{cast, strided};
 pub(crate) use points::{Found, find};
@@ -50,7 +50,7 @@ pub enum Operation {
     Stride(Dims),
     /// The mean of each region of that extent, from the global index 0 on; the last ones may be smaller.
     Average(Dims),
-    /// The length of the vectors of which the inputs are components; of one complex input the absolute value.
+    /// The length of the vectors whose components are the inputs; of one complex input the absolute value.
     Magnitude,
     /// An expression over the inputs.
     Compute(Expression),
@@ -81,8 +81,8 @@ pub enum Reduction {
     Mean,
     /// The variance of all elements (not of a sample), from exact sums.
     Variance,
-    /// How many elements lie in each of `bins` intervals of equal width, `u64`; after them how many lie below, how many
-    /// above, and how many are NaN. An interval has its lower end, the last one both.
+    /// How many elements lie in each of `bins` intervals of equal width, as `u64`. After them come how many lie below,
+    /// how many above, and how many are NaN. An interval has its lower end, the last one both.
     Histogram {
         /// The lower end of the first.
         low: f64,

@@ -3,17 +3,18 @@
 use super::DialOptions;
 use crate::channel::Channel;
 use crate::contact::Contact;
-use crate::credentials::{Credentials, peer_credentials};
+use crate::credentials::{Credentials, OVERFLOW_UID, peer_credentials};
 use crate::hello::{
     Hello, REPLY_LEN, REPLY_MAGIC, Refusal, Reply, VERSION_HIGHEST, VERSION_LOWEST, choose_version,
 };
 use crate::identity::{HostId, PeerIdentity, own_pid};
-use crate::link::{Handshaken, Link};
-use crate::listener::{OVERFLOW_UID, PROBE_LEN_BYTES, inproc_answer};
+use crate::link::{Handshaken, Link, LinkError};
 use crate::memory::{MapOptions, MappedSegment, ProcessWatch, seals_supported};
-use crate::negotiate::{Negotiated, Reason, TransportKind};
+use crate::negotiation::{Negotiated, Reason};
+use crate::probe::{PROBE_LEN_BYTES, inproc_answer};
 use crate::socket::{stream_socket, wait_for};
 use crate::tls::TlsFailure;
+use crate::transport_kind::TransportKind;
 use crate::verbs::{self, Stream, VerbsTrouble};
 use rustix::event::PollFlags;
 use rustix::io::{Errno, ioctl_fionbio};
@@ -87,8 +88,8 @@ pub(super) fn attempt(
     }
 }
 
-/// When a candidate is given up. Over verbs silence does not say that the peer is gone: its packets may be lost on
-/// a way on which those of sockets are not. So some time is left for the next candidate, where one may follow.
+/// When a candidate is given up. Over verbs silence does not say that the peer is gone. Its packets may be lost on a
+/// way on which those of sockets are not. So some time is left for the next candidate, where one may follow.
 fn deadline_of(options: &DialOptions, kind: TransportKind) -> Instant {
     let last = options.policy.forbid_fallback || options.policy.allow.last() == Some(&kind);
     if kind != TransportKind::Verbs || last {
@@ -327,7 +328,7 @@ fn prove(kind: TransportKind, reply: &Reply, descriptor: Option<OwnedFd>) -> Res
 /// Over verbs the answer lies in the listener's memory, and is read from there.
 fn read_probe_remotely(stream: &mut Stream, challenge: u128, deadline: Instant) -> Result<u128, Reason> {
     let (address, key) = (challenge as u64, (challenge >> 64) as u32);
-    let read = stream.read_probe(address, key, deadline);
+    let read = stream.read_probe(address, key, deadline).map_err(LinkError::from);
     let bytes =
         read.map_err(|error| Reason::Probe { what: format!("a READ of the peer's memory: {error}") })?;
     Ok(u128::from_le_bytes(bytes))

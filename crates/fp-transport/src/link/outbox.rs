@@ -1,6 +1,8 @@
 //! The sending half: frames that wait, gathered straight from where their bytes lie.
 
-use super::{CALL_LIMIT_BYTES, Flushed, Link, LinkError, broken};
+use super::CALL_LIMIT_BYTES;
+use super::error::{LinkError, broken};
+use crate::channel::Channel;
 use crate::frame::{DESCRIPTORS_LIMIT, HEAD_LIMIT_BYTES, HEADER_LEN, OutFrame};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -10,6 +12,15 @@ use std::sync::Arc;
 /// Most pieces that one call gathers.
 const SLICES: usize = 64;
 
+/// Whether everything was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flushed {
+    /// Nothing waits.
+    All,
+    /// Something waits until the descriptor is writable (or for the next call, after much was written).
+    Pending,
+}
+
 pub(super) struct Outbox {
     frames: VecDeque<Waiting>,
     pub(super) queued_bytes: u64,
@@ -17,7 +28,7 @@ pub(super) struct Outbox {
     ended: bool,
 }
 
-/// A frame of which `offset` bytes of piece `piece` were written. Piece 0 is the header, 1 the head, then the body.
+/// A frame, written up to `offset` bytes of piece `piece`. Piece 0 is the header, 1 the head, then the body.
 struct Waiting {
     header: [u8; HEADER_LEN],
     frame: OutFrame,
@@ -109,8 +120,8 @@ impl Outbox {
         self.ended = true;
     }
 
-    /// Fills `slices` with at most `limit` bytes of what waits: the descriptors of a frame go with its first byte, so
-    /// a frame that has some begins a call.
+    /// Fills `slices` with at most `limit` bytes of what waits. The descriptors of a frame go with its first byte, so a
+    /// frame that has some begins a call.
     fn gather<'a>(&'a self, slices: &mut [IoSlice<'a>; SLICES], limit: usize) -> (usize, &'a [Arc<OwnedFd>]) {
         let (mut used, mut left) = (0, limit);
         for (index, waiting) in self.frames.iter().enumerate() {
@@ -146,35 +157,35 @@ impl Outbox {
             self.frames.pop_front();
         }
     }
-}
 
-impl Link {
-    /// Writes as much of what waits as the socket takes now.
-    ///
-    /// # Errors
-    /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what waited is discarded.
-    pub fn flush(&mut self) -> Result<Flushed, LinkError> {
+    /// Whether something waits to be written.
+    pub(super) fn wants_write(&self, channel: &Channel) -> bool {
+        !self.is_empty() || (channel.wants_write() && !self.has_ended())
+    }
+
+    /// Writes as much of what waits as the channel takes now. After an error nothing more is sent, and what waited is
+    /// discarded.
+    pub(super) fn flush(&mut self, channel: &mut Channel) -> Result<Flushed, LinkError> {
         let mut moved = 0;
-        while self.wants_write() && moved < CALL_LIMIT_BYTES {
-            match self.write_once(CALL_LIMIT_BYTES - moved) {
+        while self.wants_write(channel) && moved < CALL_LIMIT_BYTES {
+            match self.write_once(channel, CALL_LIMIT_BYTES - moved) {
                 Ok(written) => moved += written,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => {
-                    self.outbox.discard();
+                    self.discard();
                     return Err(broken(error));
                 }
             }
         }
-        Ok(if self.wants_write() { Flushed::Pending } else { Flushed::All })
+        Ok(if self.wants_write(channel) { Flushed::Pending } else { Flushed::All })
     }
 
-    fn write_once(&mut self, limit: usize) -> io::Result<usize> {
-        #[cfg(feature = "testing")]
-        let limit = self.faults.before_send(limit, &mut self.channel)?;
+    fn write_once(&mut self, channel: &mut Channel, limit: usize) -> io::Result<usize> {
+        let limit = channel.send_limit(limit)?;
         let mut slices = [IoSlice::new(&[]); SLICES];
-        let (used, descriptors) = self.outbox.gather(&mut slices, limit);
-        let written = self.channel.send(&slices[..used], descriptors, limit)?;
-        self.outbox.advance(written);
+        let (used, descriptors) = self.gather(&mut slices, limit);
+        let written = channel.send(&slices[..used], descriptors, limit)?;
+        self.advance(written);
         Ok(written)
     }
 }

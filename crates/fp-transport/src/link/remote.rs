@@ -1,10 +1,9 @@
 //! What only a verbs link can do: read memory of the peer, and end the peer's reads of memory of this side.
 
-use super::{Link, LinkError};
-use crate::verbs::{
-    Breakage, Destination, Keys, Landing, Protection, ReadRun, RemoteMemory, Stream, VerbsTrouble,
-};
-use std::sync::Arc;
+use super::Link;
+use super::error::LinkError;
+use crate::memory::{Pool, RemoteMemory, SegmentId};
+use crate::verbs::{Breakage, Keys, Landing, ReadRun, ReadTarget, ReadTrouble, Stream, VerbsTrouble};
 use std::time::{Duration, Instant};
 
 impl Link {
@@ -17,8 +16,8 @@ impl Link {
     ///
     /// # Errors
     /// As [`Link::register_keys`].
-    pub fn register<'a>(&self, memory: &'a mut [u8]) -> Result<Destination<'a>, VerbsTrouble> {
-        let mut destination = Destination::new(memory);
+    pub fn register<'a>(&self, memory: &'a mut [u8]) -> Result<ReadTarget<'a>, VerbsTrouble> {
+        let mut destination = ReadTarget::new(memory);
         self.register_keys(destination.parts().1)?;
         Ok(destination)
     }
@@ -48,7 +47,7 @@ impl Link {
     pub fn read_remote(
         &mut self,
         remote: &RemoteMemory,
-        destination: &mut Destination<'_>,
+        destination: &mut ReadTarget<'_>,
         runs: &[ReadRun],
         deadline: Instant,
     ) -> Result<(), LinkError> {
@@ -66,7 +65,7 @@ impl Link {
         runs: &[ReadRun],
         deadline: Instant,
     ) -> Result<(), LinkError> {
-        self.reader()?.read(remote, registered, runs, deadline)
+        Ok(self.reader()?.read(remote, registered, runs, deadline)?)
     }
 
     /// The same into memory that is not registered: each byte is READ into the landing and copied from there.
@@ -80,7 +79,7 @@ impl Link {
         destination: (&mut [u8], &[ReadRun]),
         deadline: Instant,
     ) -> Result<(), LinkError> {
-        self.reader()?.read_through(remote, landing, destination, deadline)
+        Ok(self.reader()?.read_through(remote, landing, destination, deadline)?)
     }
 
     fn reader(&mut self) -> Result<&mut Stream, LinkError> {
@@ -96,29 +95,45 @@ impl Link {
         }
     }
 
-    /// Ends the link at once. Over verbs the peer's access to memory of this side has ended when this succeeds: its queue pair
-    /// is in the error state or destroyed, as the device said, its READs fail, and what it could read may be refilled. Over
-    /// other transports it always succeeds, and takes nothing from the peer that it has mapped.
+    /// Ends the link at once. Over verbs the peer's access to memory of this side has ended when this succeeds. The
+    /// device said that the queue pair is in the error state or destroyed. The peer's READs fail, and what it could
+    /// read may be refilled. Over other transports it always succeeds, and takes nothing from the peer that it has
+    /// mapped.
     ///
     /// # Errors
     /// [`VerbsTrouble::StillOpen`]: the peer may go on to READ. What it was told of must not be refilled
-    /// ([`Arena::withhold`](crate::Arena::withhold)). The link is of no more use in any case; to call this again is to try
-    /// again.
+    /// ([`Arena::withhold`](crate::Arena::withhold)). The link is of no more use in any case; to call this again is to
+    /// try again.
     pub fn revoke(&mut self) -> Result<(), VerbsTrouble> {
         self.outbox.discard();
-        let ended = self.channel.revoke();
-        #[cfg(feature = "testing")]
-        self.faults.after_revoke()?;
-        ended
+        self.channel.revoke()
     }
 
     /// Why a verbs link is of no more use.
     pub fn breakage(&self) -> Option<Breakage> {
         self.channel.stream_ref().and_then(Stream::breakage)
     }
+}
 
-    /// The protection domain in which memory must be registered for this link's peer.
-    pub(crate) fn protection(&self) -> Option<&Arc<Protection>> {
-        self.channel.stream_ref().map(Stream::protection)
+impl Pool {
+    /// A segment as the peer of a verbs link may READ it. The first call for a stream's domain and device registers it.
+    /// It stays registered for as long as it lives, whatever it holds. `None` if the pool has let the segment go or
+    /// cannot share.
+    ///
+    /// # Errors
+    /// [`VerbsTrouble`]: most often [`VerbsTrouble::MemoryLock`].
+    pub fn remote_memory(&self, id: SegmentId, link: &Link) -> Result<Option<RemoteMemory>, VerbsTrouble> {
+        let stream = link.channel.stream_ref().ok_or(VerbsTrouble::NoDevice)?;
+        self.registered(id, stream.protection())
+    }
+}
+
+impl From<ReadTrouble> for LinkError {
+    fn from(trouble: ReadTrouble) -> Self {
+        match trouble {
+            ReadTrouble::Outside { what, value, limit } => LinkError::Malformed { what, value, limit },
+            ReadTrouble::Deadline => LinkError::Deadline { waiting_for: "a READ" },
+            ReadTrouble::Lost(error) => LinkError::Lost(error),
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! One handshake on the accepting side: hello, reply with a challenge, proof, reply.
 
-use super::probe::Probe;
 use super::{Accepted, ListenOptions};
 use crate::channel::Channel;
+use crate::credentials::OVERFLOW_UID;
 use crate::hello::{
     HELLO_LEN, HELLO_MAGIC, Hello, PROOF_LEN, Refusal, Reply, Token, TransportRefusal, VERSION_HIGHEST,
     VERSION_LOWEST, choose_version,
@@ -10,9 +10,11 @@ use crate::hello::{
 use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid};
 use crate::link::{Handshaken, Link};
 use crate::memory::{ProcessWatch, seals_supported};
-use crate::negotiate::{Negotiated, TransportKind};
+use crate::negotiation::Negotiated;
+use crate::probe::Probe;
 use crate::socket::{ReceiveError, end_sending, send_vectored};
 use crate::tls::{TlsFailure, TlsIdentity};
+use crate::transport_kind::TransportKind;
 use rustix::event::epoll;
 use rustix::process::geteuid;
 use std::collections::VecDeque;
@@ -23,10 +25,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The id that the kernel shows for users that a user namespace does not know.
-pub(crate) const OVERFLOW_UID: u32 = 65534;
-/// Bytes of a refused peer that are read so that it can read the refusal (closing a socket with unread bytes would
-/// destroy what was sent to it).
+/// How many bytes of a refused peer are read so that it can read the refusal. Closing a socket with unread bytes would
+/// destroy what was sent to it.
 const DRAIN_LIMIT_BYTES: usize = 64 << 10;
 
 /// The first byte of whoever speaks TLS.
@@ -59,7 +59,7 @@ impl fmt::Display for Via {
 }
 
 /// What an advance came to.
-pub(super) enum Step {
+pub(super) enum Progress {
     /// More bytes are needed.
     Waiting,
     /// It ended without a link.
@@ -209,7 +209,7 @@ impl Handshake {
     }
 
     /// Goes on as far as the bytes that are here allow.
-    pub(super) fn advance(&mut self, house: &House) -> Step {
+    pub(super) fn advance(&mut self, house: &House) -> Progress {
         loop {
             let step = match &self.stage {
                 Stage::Hello => self.hear_hello(house),
@@ -223,12 +223,12 @@ impl Handshake {
     }
 
     /// Reads until `input` has `wanted` bytes and not one more: what follows belongs to the link.
-    fn read_up_to(&mut self, wanted: usize, house: &House) -> Result<(), Option<Step>> {
+    fn read_up_to(&mut self, wanted: usize, house: &House) -> Result<(), Option<Progress>> {
         while self.input.len() < wanted {
             let mut bytes = [0; HELLO_LEN];
             let missing = wanted - self.input.len();
             match self.receive(house, &mut bytes[..missing])? {
-                0 => return Err(Some(Step::Over)),
+                0 => return Err(Some(Progress::Over)),
                 received => self.input.extend_from_slice(&bytes[..received]),
             }
             if self.input.iter().zip(HELLO_MAGIC).any(|(byte, magic)| *byte != magic) && wanted == HELLO_LEN {
@@ -238,20 +238,20 @@ impl Handshake {
         Ok(())
     }
 
-    fn receive(&mut self, house: &House, bytes: &mut [u8]) -> Result<usize, Option<Step>> {
+    fn receive(&mut self, house: &House, bytes: &mut [u8]) -> Result<usize, Option<Progress>> {
         // Descriptors that a peer sends with its hello are closed here.
         match self.channel.receive(&mut [IoSliceMut::new(bytes)], &mut VecDeque::new()) {
             Ok(received) => Ok(received),
             Err(ReceiveError::Io(error)) => Err(self.judge_error(house, &error)),
-            Err(ReceiveError::DescriptorsLost { .. }) => Err(Some(Step::Over)),
+            Err(ReceiveError::DescriptorsLost { .. }) => Err(Some(Progress::Over)),
         }
     }
 
     /// What an error means: wait, the end, or (without a step) another stage.
-    fn judge_error(&mut self, house: &House, error: &io::Error) -> Option<Step> {
+    fn judge_error(&mut self, house: &House, error: &io::Error) -> Option<Progress> {
         match TlsFailure::of(error) {
-            None if error.kind() == io::ErrorKind::WouldBlock => Some(Step::Waiting),
-            None => Some(Step::Over),
+            None if error.kind() == io::ErrorKind::WouldBlock => Some(Progress::Waiting),
+            None => Some(Progress::Over),
             Some(TlsFailure::NotTls) => {
                 tracing::warn!(peer = %self.via, "a peer without TLS was refused: this side has it configured");
                 self.channel.without_tls();
@@ -277,16 +277,14 @@ impl Handshake {
         Refusal::Malformed
     }
 
-    fn hear_hello(&mut self, house: &House) -> Option<Step> {
+    fn hear_hello(&mut self, house: &House) -> Option<Progress> {
         match self.read_up_to(HELLO_LEN, house) {
             Ok(()) => {}
             Err(step) => return step,
         }
         let hello = self.input.first_chunk().ok_or(Refusal::Malformed).and_then(Hello::decode);
-        let hello = hello.map_err(|refusal| match refusal {
-            Refusal::Malformed => self.no_hello(),
-            refusal => refusal,
-        });
+        let hello =
+            hello.map_err(|refusal| if refusal == Refusal::Malformed { self.no_hello() } else { refusal });
         let judged = hello.and_then(|hello| house.judge(&hello, &self.via).map(|version| (hello, version)));
         let prepared = judged.and_then(|(hello, version)| self.prepare(hello, version));
         match prepared {
@@ -295,7 +293,7 @@ impl Handshake {
                 self.input.clear();
                 let sent = self.say(&reply, probe.descriptor.as_slice());
                 self.stage = Stage::Proof { hello: Box::new(hello), version, probe, watch };
-                (!sent).then_some(Step::Over)
+                (!sent).then_some(Progress::Over)
             }
             Err(refusal) => self.refuse(house, refusal),
         }
@@ -335,7 +333,7 @@ impl Handshake {
         matches!(sent, Ok(sent) if sent == bytes.len())
     }
 
-    fn refuse(&mut self, house: &House, refusal: Refusal) -> Option<Step> {
+    fn refuse(&mut self, house: &House, refusal: Refusal) -> Option<Progress> {
         tracing::debug!(%refusal, "a peer was refused");
         self.say(&house.reply(Err(refusal), 0), &[]);
         self.channel.end_sending();
@@ -343,35 +341,35 @@ impl Handshake {
         None
     }
 
-    fn hear_proof(&mut self, house: &House) -> Option<Step> {
+    fn hear_proof(&mut self, house: &House) -> Option<Progress> {
         match self.read_up_to(PROOF_LEN, house) {
             Ok(()) => {}
             Err(step) => return step,
         }
         let proof = self.input.first_chunk().map(|bytes| u128::from_le_bytes(*bytes));
-        let Stage::Proof { version, probe, .. } = &self.stage else { return Some(Step::Over) };
+        let Stage::Proof { version, probe, .. } = &self.stage else { return Some(Progress::Over) };
         if proof != Some(probe.answer) {
             return self.refuse(house, Refusal::Probe);
         }
         let reply = house.reply(Ok(*version), 0);
-        Some(if self.say(&reply, &[]) { Step::Done } else { Step::Over })
+        Some(if self.say(&reply, &[]) { Progress::Done } else { Progress::Over })
     }
 
     /// Reads what a refused peer still sends, as it comes from the socket.
-    fn drain(&mut self) -> Step {
+    fn drain(&mut self) -> Progress {
         let mut bytes = [0; 4096];
         loop {
             let slices = &mut [IoSliceMut::new(&mut bytes)];
             match self.channel.receive_raw(slices) {
                 Err(ReceiveError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Step::Waiting;
+                    return Progress::Waiting;
                 }
-                Ok(0) | Err(_) => return Step::Over,
+                Ok(0) | Err(_) => return Progress::Over,
                 Ok(received) => {
-                    let Stage::Draining { read_bytes } = &mut self.stage else { return Step::Over };
+                    let Stage::Draining { read_bytes } = &mut self.stage else { return Progress::Over };
                     *read_bytes += received;
                     if *read_bytes > DRAIN_LIMIT_BYTES {
-                        return Step::Over;
+                        return Progress::Over;
                     }
                 }
             }
@@ -428,8 +426,8 @@ mod tests {
         TlsOptions::new(&own.certificate, &own.key, authority.path()).load().expect("sound files")
     }
 
-    /// Goes on as a dialler does that has said its first words, over a socket that takes little, and reads nothing until
-    /// it is told to; gives the first reply, and itself to be kept.
+    /// Goes on as a dialler that has said its first words, over a socket that takes little. It reads nothing until it
+    /// is told to. Gives the first reply, and the channel to be kept.
     fn dial_slowly(mut channel: Channel, deadline: Instant, go: &mpsc::Receiver<()>) -> ([u8; 96], Channel) {
         go.recv_timeout(Duration::from_secs(30)).expect("a word");
         channel.shake_hands(deadline).expect("keys");
@@ -447,7 +445,7 @@ mod tests {
         (reply, channel)
     }
 
-    /// The rest goes when there is room, of which epoll tells.
+    /// The rest goes when epoll tells that there is room.
     #[test]
     fn a_long_chain_is_written_as_there_is_room() {
         let (tls, deadline) = (identity(), Instant::now() + Duration::from_secs(30));
@@ -473,7 +471,7 @@ mod tests {
             let mut events = [MaybeUninit::uninit(); 1];
             let (ready, _) = epoll::wait(&epoll, &mut events, Some(&patience)).expect("a set");
             assert!(!ready.is_empty(), "nothing happens any more");
-            assert!(matches!(handshake.advance(&house), Step::Waiting), "it goes on");
+            assert!(matches!(handshake.advance(&house), Progress::Waiting), "it goes on");
             handshake.watch(&epoll, 1);
             if handshake.writing && !std::mem::replace(&mut waited, true) {
                 told.send(()).expect("it listens");

@@ -21,8 +21,8 @@ pub struct ListenOptions {
     pub tcp: Option<SocketAddr>,
     /// The address that others dial, where `tcp` is the unspecified address.
     pub advertised: Option<IpAddr>,
-    /// Where to take verbs connections: an address of an RDMA device, port 0: the system chooses. Off loopback, so it needs
-    /// a token. Default `None`: not at all. Where it does not work the listener goes without, and says why
+    /// Where to take verbs connections: an address of an RDMA device, port 0: the system chooses. Off loopback, so it
+    /// needs a token. Default `None`: not at all. Where it does not work the listener goes without, and says why
     /// ([`super::Listener::verbs_trouble`]).
     pub verbs: Option<SocketAddr>,
     /// What links over verbs share. Default: one of the listener's own.

@@ -2,28 +2,26 @@
 #![allow(unsafe_code)] // a loan is a mutable slice of a segment
 
 use super::error::MemoryError;
-use super::lock;
-use super::mapping::PAGE_BYTES;
 use super::payload::{Location, Payload};
-use super::pool::PoolShared;
+use super::pool::{Pool, PoolShared};
+use super::process_watch::ProcessWatch;
 use super::segment::Segment;
-use super::watch::ProcessWatch;
+use crate::lock::lock;
+use crate::page::PAGE_BYTES;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
-/// Loans and payloads keep their arena through this; when the last one and the [`Arena`] itself are gone, its
-/// segments go back to the pool.
-pub(super) type ArenaHold = Arc<ArenaShared>;
-
 /// Lends memory for the blocks of one step. Clones lend from the same segments.
 #[derive(Clone)]
 pub struct Arena {
-    shared: ArenaHold,
+    shared: Arc<ArenaShared>,
 }
 
-pub(super) struct ArenaShared {
+/// Loans and payloads keep their arena through this. When the last one and the [`Arena`] itself are gone, its
+/// segments go back to the pool.
+struct ArenaShared {
     pool: Arc<PoolShared>,
     state: Mutex<State>,
 }
@@ -58,11 +56,23 @@ struct Place {
     offset: usize,
 }
 
-impl Arena {
-    pub(super) fn new(pool: Arc<PoolShared>) -> Arena {
+impl Pool {
+    /// An arena, for the blocks of one step.
+    pub fn arena(&self) -> Arena {
+        let pool = Arc::clone(&self.shared);
         Arena { shared: Arc::new(ArenaShared { pool, state: Mutex::default() }) }
     }
 
+    /// A lone loan, in a segment of its own. See [`Arena::loan`].
+    ///
+    /// # Errors
+    /// As [`Arena::loan`].
+    pub fn loan(&self, len_bytes: usize, align: usize) -> Result<Loan, MemoryError> {
+        self.arena().lend(len_bytes, align, true)
+    }
+}
+
+impl Arena {
     /// Lends `len_bytes` bytes whose first is aligned to `align` (at least 64). Their content is undefined but
     /// initialised: zeros, or an older step's bytes. A loan of more than half the longest shared segment gets its own.
     ///
@@ -73,7 +83,7 @@ impl Arena {
         self.lend(len_bytes, align, own)
     }
 
-    pub(super) fn lend(&self, len: usize, align: usize, own: bool) -> Result<Loan, MemoryError> {
+    fn lend(&self, len: usize, align: usize, own: bool) -> Result<Loan, MemoryError> {
         let align = check_align(align)?;
         if len == 0 {
             let pointer = NonNull::<AlignedByte>::dangling().cast::<u8>();
@@ -114,16 +124,16 @@ impl Arena {
         Loan { pointer, len, location, hold: Arc::clone(&self.shared) }
     }
 
-    /// From now on the segments of this arena are not reused when its loans and payloads are gone, but parked until
-    /// every watched process is gone: somebody there may still see the bytes. May be called again with more.
+    /// From now on the segments of this arena are parked when its loans and payloads are gone. They are not reused
+    /// until every watched process is gone: somebody there may still see the bytes. May be called again with more.
     pub fn retire(&self, watch: Vec<ProcessWatch>) {
         let mut state = lock(&self.shared.state);
         state.retired = true;
         state.watch.extend(watch);
     }
 
-    /// From now on the segments of this arena are never used again: when its loans and payloads are gone they are let go,
-    /// and whatever is lent later is other memory. For a peer that may READ them for as long as nobody knows
+    /// From now on the segments of this arena are never used again. They are let go when its loans and payloads are
+    /// gone. Whatever is lent later is other memory. This is for a peer that may READ them, nobody knows for how long
     /// ([`Link::revoke`](crate::Link::revoke) failed).
     pub fn withhold(&self) {
         lock(&self.shared.state).withheld = true;
@@ -170,11 +180,11 @@ pub struct Loan {
     pointer: NonNull<u8>,
     len: usize,
     location: Option<Location>,
-    hold: ArenaHold,
+    hold: Arc<ArenaShared>,
 }
 
-// SAFETY: the loan has its range of the segment for itself (ranges of one arena never overlap, and a segment is in one
-// arena at a time), so it may be moved to another thread.
+// SAFETY: the loan has its range of the segment for itself, so it may be moved to another thread. Ranges of one arena
+// never overlap, and a segment is in one arena at a time.
 unsafe impl Send for Loan {}
 // SAFETY: `&Loan` only reads.
 unsafe impl Sync for Loan {}
@@ -182,7 +192,7 @@ unsafe impl Sync for Loan {}
 impl Loan {
     /// Gives up writing: from now on the bytes can be shared.
     pub fn freeze(self) -> Payload {
-        Payload::from_pool(self.pointer, self.len, self.location, self.hold)
+        Payload::new(self.pointer, self.len, self.location, self.hold)
     }
 }
 
@@ -198,8 +208,8 @@ impl Deref for Loan {
 
 impl DerefMut for Loan {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as in deref, and `&mut self` makes the access exclusive in this process; other processes can map
-        // the segment read only and are told of the range after `freeze`.
+        // SAFETY: as in deref, and `&mut self` makes the access exclusive in this process. Other processes can map the
+        // segment read only and are told of the range after `freeze`.
         unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.len) }
     }
 }

@@ -1,11 +1,11 @@
 //! The hand-over within a process: a payload is put down under a key and picked up by the peer, without a copy.
 //!
 //! The table is a static of this copy of the library. A second copy in the same process (a Rust crate beside a shared
-//! library) has its own table, does not find the key, and negotiation refuses inproc for that reason.
+//! library) has its own table. It does not find the key, and negotiation refuses inproc for that reason.
 
-use super::lock;
 use super::payload::Payload;
 use crate::identity::random_u128;
+use crate::lock::lock;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, OnceLock};

@@ -1,7 +1,6 @@
 //! Immutable bytes with an owner: what is put, sent and received.
 #![allow(unsafe_code)] // slices are made from the owner's memory once and then handed out
 
-use super::arena::ArenaHold;
 use super::segment::SegmentId;
 use std::any::Any;
 use std::fmt;
@@ -36,45 +35,34 @@ struct Hold {
     _owner: Owner,
 }
 
-enum Owner {
-    Pool { _hold: ArenaHold },
-    Application { _owner: Box<dyn Any + Send + Sync> },
-}
+/// An arena, or what the application gave.
+type Owner = Arc<dyn Any + Send + Sync>;
 
-// SAFETY: the bytes behind the pointer are never written while a Payload exists (a Loan gave up its exclusive access
-// in `freeze`; an application's owner is only borrowed shared), and both kinds of owner are Send.
+// SAFETY: the bytes behind the pointer are never written while a Payload exists, and every owner is Send. A Loan gave
+// up its exclusive access in `freeze`, and an application's owner is only borrowed shared.
 unsafe impl Send for Hold {}
-// SAFETY: as above; shared access reads only, and both kinds of owner are Sync.
+// SAFETY: as above; shared access reads only, and every owner is Sync.
 unsafe impl Sync for Hold {}
 
 impl Payload {
     /// Bytes of an owner of the application's own, without a copy; the drop of `owner` is the release. A slice that
     /// `owner` returns here is used for the life of the payload.
     pub fn from_owner<T: AsRef<[u8]> + Send + Sync + 'static>(owner: T) -> Payload {
-        let owner = Box::new(owner);
+        let owner = Arc::new(owner);
         let bytes: &[u8] = (*owner).as_ref();
         let (pointer, len) = (NonNull::from(bytes).cast::<u8>(), bytes.len());
-        Payload::new(pointer, len, None, Owner::Application { _owner: owner })
+        Payload::new(pointer, len, None, owner)
     }
 
-    /// `pointer` is valid for `len` bytes and no longer written to while `hold` lives.
-    pub(super) fn from_pool(
-        pointer: NonNull<u8>,
-        len: usize,
-        location: Option<Location>,
-        hold: ArenaHold,
-    ) -> Payload {
-        Payload::new(pointer, len, location, Owner::Pool { _hold: hold })
-    }
-
-    fn new(pointer: NonNull<u8>, len: usize, location: Option<Location>, owner: Owner) -> Payload {
+    /// `pointer` is valid for `len` bytes and no longer written to while `owner` lives.
+    pub(super) fn new(pointer: NonNull<u8>, len: usize, location: Option<Location>, owner: Owner) -> Payload {
         Payload { hold: Arc::new(Hold { pointer, location, _owner: owner }), start: 0, len }
     }
 
     /// The bytes.
     pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: `start + len` is within the owner's bytes by construction (`slice` checks), the owner is alive as
-        // long as `self.hold`, and nobody writes to them (see Send).
+        // SAFETY: `start + len` is within the owner's bytes by construction (`slice` checks). The owner is alive as
+        // long as `self.hold`, and nobody writes to the bytes (see Send).
         unsafe { std::slice::from_raw_parts(self.hold.pointer.as_ptr().add(self.start), self.len) }
     }
 

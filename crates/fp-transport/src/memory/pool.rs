@@ -1,17 +1,16 @@
 //! The pool: makes segments up to a limit, and keeps them warm for the next step.
 //!
-//! A fresh segment of 128 MiB costs 70 ms (the kernel zeroes every page), a recycled one nothing: the pool keeps what
-//! comes back. When no kept segment fits, kept ones are let go first, oldest first, so that the pool never holds more
-//! than the most that was lent at one time (plus the rounding of lengths, at most a sixteenth).
+//! A fresh segment of 128 MiB costs 70 ms (the kernel zeroes every page), a recycled one nothing. So the pool keeps
+//! what comes back. When no kept segment fits, kept ones are let go first, oldest first. So the pool never holds more
+//! than the most that was lent at one time. The rounding of lengths may add at most a sixteenth.
 
-use super::arena::{Arena, Loan};
 use super::error::MemoryError;
-use super::lock;
-use super::mapping::{Mapping, PAGE_BYTES};
+use super::memory_map::Mapping;
+use super::process_watch::ProcessWatch;
+use super::remote_memory::{Registered, Registrar, RemoteMemory};
 use super::segment::{Segment, SegmentDescriptor, SegmentId};
-use super::watch::ProcessWatch;
-use crate::link::Link;
-use crate::verbs::{Access, Registration, RemoteMemory, VerbsTrouble};
+use crate::lock::lock;
+use crate::page::PAGE_BYTES;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::os::fd::OwnedFd;
@@ -88,7 +87,7 @@ pub struct PoolStats {
 /// Lends memory. Clones share it.
 #[derive(Clone)]
 pub struct Pool {
-    shared: Arc<PoolShared>,
+    pub(super) shared: Arc<PoolShared>,
 }
 
 pub(super) struct PoolShared {
@@ -115,8 +114,8 @@ struct State {
 struct Shareable {
     fd: Arc<OwnedFd>,
     mapping: Arc<Mapping>,
-    /// For RDMA, once for each protection domain, as long as the segment lives.
-    registrations: Vec<Registration>,
+    /// For RDMA, once for each registrar, as long as the segment lives.
+    registrations: Vec<Box<dyn Registered>>,
 }
 
 struct Retired {
@@ -137,19 +136,6 @@ impl Pool {
         }
     }
 
-    /// An arena, for the blocks of one step.
-    pub fn arena(&self) -> Arena {
-        Arena::new(Arc::clone(&self.shared))
-    }
-
-    /// A lone loan, in a segment of its own. See [`Arena::loan`].
-    ///
-    /// # Errors
-    /// As [`Arena::loan`].
-    pub fn loan(&self, len_bytes: usize, align: usize) -> Result<Loan, MemoryError> {
-        self.arena().lend(len_bytes, align, true)
-    }
-
     /// The options it was made with.
     pub fn options(&self) -> &PoolOptions {
         &self.shared.options
@@ -167,22 +153,20 @@ impl Pool {
         Some(SegmentDescriptor { id, len_bytes })
     }
 
-    /// A segment as the peer of a verbs link may READ it: registered with the first call for a stream's domain and device,
-    /// and then for as long as the segment lives, whatever it holds. `None` if the pool has let the segment go or cannot
-    /// share.
-    ///
-    /// # Errors
-    /// [`VerbsTrouble`]: most often [`VerbsTrouble::MemoryLock`].
-    pub fn remote_memory(&self, id: SegmentId, link: &Link) -> Result<Option<RemoteMemory>, VerbsTrouble> {
-        let protection = link.protection().ok_or(VerbsTrouble::NoDevice)?;
+    /// A segment as a peer may read it. The first call for a registrar registers it. It stays registered for as long as
+    /// it lives, whatever it holds. `None` if the pool has let the segment go or cannot share.
+    pub(crate) fn registered<R: Registrar>(
+        &self,
+        id: SegmentId,
+        registrar: &R,
+    ) -> Result<Option<RemoteMemory>, R::Error> {
         let mut state = lock(&self.shared.state);
         let Some(shareable) = state.shareable.get_mut(&id) else { return Ok(None) };
-        let known = shareable.registrations.iter().find(|known| known.is_of(protection));
+        let known = shareable.registrations.iter().find(|known| known.registrar() == registrar.number());
         if let Some(known) = known {
             return Ok(Some(known.remote()));
         }
-        let mapping = Arc::clone(&shareable.mapping);
-        let made = Registration::of_mapping(protection, mapping, Access::RemoteRead)?;
+        let made = registrar.register(Arc::clone(&shareable.mapping))?;
         let remote = made.remote();
         shareable.registrations.push(made);
         Ok(Some(remote))
@@ -249,8 +233,8 @@ impl PoolShared {
         self.make(needed)
     }
 
-    /// How long the next segment for small loans should be in an arena that has `earlier` bytes of such already: the
-    /// first as long as those of an arena were lately, each later one as long as all before it.
+    /// How long the next segment for small loans should be in an arena that has `earlier` bytes of such already. The
+    /// first is as long as those of an arena were lately. Each later one is as long as all before it.
     pub(super) fn shared_len_bytes(&self, earlier: usize) -> usize {
         let wanted = if earlier == 0 { self.small_bytes.load(Ordering::Relaxed) } else { earlier };
         wanted.max(SHORTEST_SHARED_BYTES).min(self.options.segment_len_bytes)
@@ -280,8 +264,8 @@ impl PoolShared {
         lock(&self.state).kept.extend(segments);
     }
 
-    /// Lets segments go for good, though a device may read them still: registered pages stay as they are, the kernel gives
-    /// them to nobody else before their registration has ended.
+    /// Lets segments go for good, though a device may read them still. Registered pages stay as they are: the kernel
+    /// gives them to nobody else before their registration has ended.
     pub(super) fn let_go_of(&self, segments: &[Segment]) {
         let mut state = lock(&self.state);
         segments.iter().for_each(|segment| state.forget(segment));
@@ -306,8 +290,8 @@ impl State {
         self.retired.iter().flat_map(|retired| &retired.segments).map(|segment| segment.len() as u64).sum()
     }
 
-    /// The smallest kept segment that fits and is at most a quarter too long; of equal ones that which came back last,
-    /// whose lines are the likeliest to be in a cache still.
+    /// The smallest kept segment that fits and is at most a quarter too long. Of equal ones it is the one that came
+    /// back last: its lines are the likeliest to be in a cache still.
     fn take_kept(&mut self, needed: usize) -> Option<Segment> {
         let fits = |len: usize| len >= needed && len <= needed + needed / 4;
         let fitting = self.kept.iter().enumerate().rev().filter(|(_, segment)| fits(segment.len()));
@@ -366,12 +350,8 @@ impl State {
     /// Takes a booking back, and puts the pool's numbers into the error.
     fn give_up(&mut self, bytes: u64, limit: u64, error: MemoryError) -> MemoryError {
         self.total_bytes -= bytes;
-        match error {
-            MemoryError::NoRoom { asked_bytes, cause, .. } => {
-                MemoryError::NoRoom { asked_bytes, used_bytes: self.total_bytes, limit_bytes: limit, cause }
-            }
-            other => other,
-        }
+        let MemoryError::NoRoom { asked_bytes, cause, .. } = error else { return error };
+        MemoryError::NoRoom { asked_bytes, used_bytes: self.total_bytes, limit_bytes: limit, cause }
     }
 
     fn no_room(&self, asked_bytes: u64, limit_bytes: u64) -> MemoryError {
@@ -379,8 +359,8 @@ impl State {
     }
 }
 
-/// Lengths are rounded up by a thirty-second of the next power of two, so that steps whose size changes a little find
-/// a kept segment; at least to a page.
+/// Lengths are rounded up by a thirty-second of the next power of two, and at least to a page. So steps whose size
+/// changes a little find a kept segment.
 fn segment_len_for(len: usize) -> Option<usize> {
     let granule = (len.checked_next_power_of_two()? / 32).max(PAGE_BYTES);
     len.checked_next_multiple_of(granule).filter(|&rounded| rounded <= isize::MAX as usize)

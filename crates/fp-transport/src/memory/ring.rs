@@ -1,25 +1,29 @@
 //! A ring of byte frames between two processes, for announcements that must not cost a system call.
 //!
-//! One [`RingSender`], one [`RingReceiver`]. Each end writes to memory of its own only, which the other maps read
-//! only: the *data* segment (frames, how far they go) belongs to the sender, the *control* segment (how far it has
-//! read, whether it wants to be woken) to the receiver. A single shared segment could not be sealed against writing,
-//! and one end could spoil the other's state; two sealed ones leave nothing to spoil but one's own. So a hostile
-//! sender can send nonsense, which the receiver notices, and a hostile receiver can claim nonsense, which the sender
-//! notices; neither reads or writes out of bounds or loops.
+//! One [`RingSender`], one [`RingReceiver`]. Each end writes only to memory of its own, which the other maps read only.
+//! The *data* segment (frames, how far they go) belongs to the sender. The *control* segment belongs to the receiver:
+//! how far it has read, whether it wants to be woken. A single shared segment could not be sealed against writing, and
+//! one end could spoil the other's state. With two sealed ones an end can spoil nothing but its own. A hostile sender
+//! can only send nonsense, which the receiver notices. A hostile receiver can only claim nonsense, which the sender
+//! notices. Neither makes the other read or write out of bounds, or loop.
 //!
-//! Setting up: [`RingOffer::new`] gives a data descriptor to send, [`RingReceiver::open`] takes it and gives a control
-//! descriptor to send back, [`RingOffer::accepted`] takes that and is the sender.
+//! Setting up takes three calls. [`RingOffer::new`] gives a data descriptor to send. [`RingReceiver::open`] takes it
+//! and gives a control descriptor to send back. [`RingOffer::accepted`] takes that one and is the sender.
 //!
 //! Positions count words of 8 bytes and never wrap (2^64 words); a frame is one word of length and its bytes in whole
-//! words. Words are copied with relaxed atomics, since the other process may change them at any time.
-//! Memory order: the sender stores words, then the position with release; the receiver loads the position with
-//! acquire, then words; the same in the other direction for room.
+//! words. Words are copied with relaxed atomics, since the other process may change them at any time. Memory order: the
+//! sender stores words, then the position with release. The receiver loads the position with acquire, then words. For
+//! room it is the same in the other direction.
 //!
-//! The ring wakes nobody: its user has a bell (a socket), and [`RingSender::wants_bell`] says when to ring it, at most
-//! once until the receiver has read everything that was there. That is Dekker's pattern with a sequentially consistent
-//! fence on each side. The sender moves its position, then looks whether the receiver is armed and has read what the
-//! last bell was for. The receiver arms itself or moves its position, then looks whether anything is there
+//! The ring wakes nobody: its user has a bell (a socket). [`RingSender::wants_bell`] says when to ring it, at most once
+//! until the receiver has read everything that was there. That is Dekker's pattern with a sequentially consistent fence
+//! on each side. The sender moves its position, then looks whether the receiver is armed and has read what the last
+//! bell was for. The receiver arms itself or moves its position, then looks whether anything is there
 //! ([`RingReceiver::is_empty_for_sure`]) before it waits for the bell.
+//!
+//! The bell is not a futex in the ring, as nobody can wait on it together with descriptors. It is not an eventfd
+//! either. That is one descriptor more for each link, which a hostile peer could read empty
+//! (`docs/decisions/0004-announcements-go-through-rings.md`).
 
 mod receiver;
 mod sender;

@@ -3,9 +3,10 @@
 //! memfd → room by `fallocate` (a shortage is an error, not a SIGBUS later) → writable mapping, prefaulted → seals.
 //! After that nobody, this process included, can make another writable mapping or change the length.
 
-use super::available::available_bytes;
+use super::available_memory::available_bytes;
 use super::error::MemoryError;
-use super::mapping::Mapping;
+use super::memory_map::Mapping;
+use crate::page::PAGE_BYTES;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -116,6 +117,5 @@ fn no_room(len: usize, cause: io::Error) -> MemoryError {
 /// Whether this kernel can make sealed segments, tried once with a real one.
 pub fn seals_supported() -> bool {
     static SUPPORTED: OnceLock<bool> = OnceLock::new();
-    *SUPPORTED
-        .get_or_init(|| !matches!(sealed_memfd(super::mapping::PAGE_BYTES), Err(MemoryError::NoSeals(_))))
+    *SUPPORTED.get_or_init(|| !matches!(sealed_memfd(PAGE_BYTES), Err(MemoryError::NoSeals(_))))
 }

@@ -1,10 +1,10 @@
 //! One TLS connection over a non-blocking socket, driven by whoever drives the link.
 //!
-//! Until the hello is exchanged it reads record by record and not one byte more: what follows belongs to the link,
-//! whose owner is only woken by bytes that the kernel still has. After that it reads ahead.
+//! Until the hello is exchanged it reads record by record and not one byte more. What follows belongs to the link. The
+//! kernel wakes the link's owner only for bytes that it still has. After that it reads ahead.
 
 use super::failure::TlsFailure;
-use super::identity::Files;
+use super::files::Files;
 use crate::identity::own_pid;
 use crate::socket::{ReceiveError, receive_vectored, send_vectored};
 use rustls::Connection;
@@ -158,7 +158,7 @@ impl Cipher {
         }
     }
 
-    /// Where the record ends of which the buffer has the beginning, as far as that is known.
+    /// Where the record ends that begins in the buffer, as far as that is known.
     fn record_end(&self) -> io::Result<usize> {
         let found = self.untouched();
         if found.first().is_some_and(|kind| !RECORD_KINDS.contains(kind)) {

@@ -1,5 +1,6 @@
 //! What can go wrong between two ends that try to speak TLS.
 
+use super::files::Files;
 use rustls::{AlertDescription, Error};
 use std::io;
 use std::path::PathBuf;
@@ -55,7 +56,11 @@ impl TlsFailure {
     }
 
     /// Sorts the library's errors by guilt.
-    pub(super) fn new(error: Error, files: &super::identity::Files) -> TlsFailure {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "an enum of rustls: what it adds is nobody's certificate"
+    )]
+    pub(super) fn new(error: Error, files: &Files) -> TlsFailure {
         match error {
             Error::InvalidCertificate(_) | Error::NoCertificatesPresented => TlsFailure::Untrusted {
                 error: error.to_string(),

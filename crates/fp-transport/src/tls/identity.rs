@@ -1,8 +1,9 @@
 //! Certificate, key and authority as read from their files, ready for any number of links.
 
 use super::cipher::Cipher;
+use super::files::Files;
 use super::options::{TlsError, TlsOptions};
-use super::verify::NamedClients;
+use super::verifier::NamedClients;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ClientConnection, Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
@@ -12,7 +13,7 @@ use rustls::server::{ServerConnection, WebPkiClientVerifier};
 use rustls::version::TLS13;
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore, ServerConfig};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Who this side is and whom it trusts, for [`crate::ListenOptions`] and [`crate::DialOptions`].
@@ -24,16 +25,18 @@ pub struct TlsIdentity {
     files: Arc<Files>,
 }
 
-/// Where it all came from, for messages.
-#[derive(Debug)]
-pub(super) struct Files {
-    pub(super) certificate: PathBuf,
-    pub(super) authority: PathBuf,
-    pub(super) name: String,
+impl TlsOptions {
+    /// Reads and checks the files.
+    ///
+    /// # Errors
+    /// [`TlsError`], naming the file.
+    pub fn load(&self) -> Result<TlsIdentity, TlsError> {
+        TlsIdentity::load(self)
+    }
 }
 
 impl TlsIdentity {
-    pub(super) fn load(options: &TlsOptions) -> Result<TlsIdentity, TlsError> {
+    fn load(options: &TlsOptions) -> Result<TlsIdentity, TlsError> {
         let name = server_name(&options.name)?;
         let chain = certificates("certificate", &options.certificate)?;
         let roots = authorities(&options.authority)?;
@@ -122,8 +125,8 @@ fn authorities(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
     Ok(Arc::new(roots))
 }
 
-/// Looks at the own certificate as a peer with the same authority would. One that is out of date is of use to nobody;
-/// that a peer trusts another authority than this side, or expects another name, may be meant.
+/// Looks at the own certificate as a peer with the same authority would. One that is out of date is of use to nobody.
+/// But a peer may be meant to trust another authority than this side, or to expect another name.
 fn check_own(
     options: &TlsOptions,
     chain: &[CertificateDer<'static>],

@@ -1,6 +1,5 @@
 //! Which certificate this side shows and which authority it trusts: files, named by the program or the environment.
 
-use super::TlsIdentity;
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,8 +17,8 @@ const DEFAULT_NAME: &str = "flexpath";
 
 /// TLS on every tcp link of a handle: control, data and the own cohort's. All files are PEM.
 ///
-/// Every rank dials and is dialled, so each needs a certificate that serves for both: with both extended key usages
-/// (`serverAuth`, `clientAuth`) or with none. All ranks of a run may share one.
+/// Every rank dials and is dialled, so each needs a certificate that serves for both. It has both extended key usages
+/// (`serverAuth`, `clientAuth`) or none. All ranks of a run may share one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TlsOptions {
@@ -27,7 +26,7 @@ pub struct TlsOptions {
     pub certificate: PathBuf,
     /// The private key of the own certificate.
     pub key: PathBuf,
-    /// The authorities of which one must have signed a peer's certificate.
+    /// The authorities. One of them must have signed a peer's certificate.
     pub authority: PathBuf,
     /// The name (DNS, subject alternative) that a peer's certificate must hold. Default `flexpath`.
     pub name: String,
@@ -71,14 +70,6 @@ impl TlsOptions {
             Some(name) => options.with_name(name.to_string_lossy()),
             None => options,
         }))
-    }
-
-    /// Reads and checks the files.
-    ///
-    /// # Errors
-    /// [`TlsError`], naming the file.
-    pub fn load(&self) -> Result<TlsIdentity, TlsError> {
-        TlsIdentity::load(self)
     }
 }
 

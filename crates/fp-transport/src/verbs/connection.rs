@@ -1,12 +1,13 @@
 //! Connections as librdmacm makes them: identifiers, and the descriptor that their events come by.
 #![allow(unsafe_code)] // calls of the C libraries
 
-use super::device::{Device, devices, made, none};
-use super::domain::Protection;
-use super::library::{Library, library};
-use super::queue::{do_not_block, succeed};
+use super::call_outcome::{do_not_block, made, none, succeed};
+use super::device::Device;
+use super::device_list::{DeviceList, device_of};
+use super::error::VerbsTrouble;
+use super::library::Library;
+use super::protection::Protection;
 use super::sys::{self, CmEvent, CmId, ConnParam, EventChannel, Qp, QpAttr, QpInitAttr};
-use super::trouble::VerbsTrouble;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -37,8 +38,9 @@ pub(super) struct Happening {
 
 impl EventSource {
     pub(super) fn new() -> Result<EventSource, VerbsTrouble> {
-        devices()?;
-        let library = library()?;
+        let list = DeviceList::of_process()?;
+        list.devices()?;
+        let library = list.library;
         // SAFETY: no arguments.
         let raw = made(unsafe { (library.rdma_create_event_channel)() }, "rdma_create_event_channel")?;
         let source = EventSource { library, raw };
@@ -63,8 +65,8 @@ impl EventSource {
         if unsafe { (self.library.rdma_get_cm_event)(self.raw.as_ptr(), &mut event) } != 0 {
             return None;
         }
-        // SAFETY: the event that was just made, whose first fields every event has; `conn` is read for the events that
-        // have it, and is memory of the event for all.
+        // SAFETY: the event was just made, and its first fields are those that every event has. `conn` is read for the
+        // events that have it, and is memory of the event for all.
         let happening = unsafe {
             let CmEvent { id, event, status, conn, .. } = *event;
             let reads = (conn.responder_resources, conn.initiator_depth);
@@ -155,7 +157,7 @@ impl Identifier {
 
     /// Asks the peer, or says yes to one that asked. `reads`: those of this side, and those that it answers.
     pub(super) fn connect(&self, accepting: bool, (out, answered): (u8, u8)) -> Result<(), VerbsTrouble> {
-        // By the rule of credit a receiver is never out of receives: to try again would only hide an error of ours.
+        // By the rule of credit a receiver always has receives. So to try again would only hide an error of ours.
         let mut param = ConnParam {
             private_data: std::ptr::null(),
             private_data_len: 0,
@@ -181,8 +183,8 @@ impl Identifier {
         unsafe { (self.library.rdma_reject)(self.raw.as_ptr(), std::ptr::null(), 0) };
     }
 
-    /// Tells the peer that this is the end. It may not hear of it, and nothing rests on it: `end_access` is what ends what
-    /// the peer may do here.
+    /// Tells the peer that this is the end. It may not hear of it, and nothing rests on it: `end_access` is what ends
+    /// what the peer may do here.
     pub(super) fn disconnect(&self) {
         // SAFETY: alive.
         unsafe { (self.library.rdma_disconnect)(self.raw.as_ptr()) };
@@ -199,8 +201,8 @@ impl Identifier {
         succeed("rdma_create_qp", outcome)
     }
 
-    /// Moves the queue pair to the error state: from when this succeeds, the peer reads and writes nothing here any more,
-    /// and what was under way completes with an error. No way leads back: librdmacm moves pairs that are not in it.
+    /// Moves the queue pair to the error state. From when this succeeds, the peer reads and writes nothing here any
+    /// more. What was under way completes with an error. No way leads back: librdmacm moves pairs that are not in it.
     fn fail(&mut self) -> Result<(), VerbsTrouble> {
         let Some(pair) = self.pair().filter(|_| !self.failed) else { return Ok(()) };
         let mut attr = QpAttr { qp_state: sys::QPS_ERR, rest: [0; 63] };
@@ -211,8 +213,8 @@ impl Identifier {
         Ok(())
     }
 
-    /// The device is done with everything that was posted when this succeeds, and there is no queue pair any more. Where it
-    /// fails there still is.
+    /// The device is done with everything that was posted when this succeeds, and there is no queue pair any more.
+    /// Where it fails there still is.
     pub(super) fn destroy_pair(&mut self) -> Result<(), VerbsTrouble> {
         let Some(pair) = self.pair() else { return Ok(()) };
         // SAFETY: a live queue pair. librdmacm would do the same, but not say whether it succeeded.
@@ -222,8 +224,8 @@ impl Identifier {
         Ok(())
     }
 
-    /// Ends what the peer may do with memory of this side. Success means that it has ended: the queue pair is in the error
-    /// state, or destroyed. After an error it may be called again.
+    /// Ends what the peer may do with memory of this side. Success means that it has ended: the queue pair is in the
+    /// error state, or destroyed. After an error it may be called again.
     pub(super) fn end_access(&mut self) -> Result<(), VerbsTrouble> {
         let Err(first) = self.fail() else { return Ok(()) };
         self.destroy_pair().map_err(|second| VerbsTrouble::StillOpen {
@@ -239,7 +241,7 @@ impl Identifier {
 
     pub(super) fn device(&self) -> Result<&'static Device, VerbsTrouble> {
         // SAFETY: alive.
-        Device::of(unsafe { self.raw.as_ref().verbs })
+        device_of(unsafe { self.raw.as_ref().verbs })
     }
 
     pub(super) fn port(&self) -> u8 {
@@ -266,11 +268,11 @@ impl Drop for Identifier {
 }
 
 fn no_route(address: SocketAddr, trouble: VerbsTrouble) -> VerbsTrouble {
-    match trouble {
-        VerbsTrouble::Call { error, .. } => VerbsTrouble::NoRoute { address, error },
-        VerbsTrouble::NoDevice => VerbsTrouble::NoRoute { address, error: "no device has it".to_owned() },
-        other => other,
+    if trouble == VerbsTrouble::NoDevice {
+        return VerbsTrouble::NoRoute { address, error: "no device has it".to_owned() };
     }
+    let VerbsTrouble::Call { error, .. } = trouble else { return trouble };
+    VerbsTrouble::NoRoute { address, error }
 }
 
 fn raw_address(address: SocketAddr) -> libc::sockaddr_storage {

@@ -1,18 +1,16 @@
-//! The devices of this machine, as librdmacm opens them: each once, and for the life of the process. Which there are is
-//! looked at again when one is not found, and when one says that it is gone.
+//! A device of this machine, as librdmacm opens it: what it allows, and whether it or a port of it went down.
 #![allow(unsafe_code)] // calls of the C libraries
 
-use super::library::{Library, library};
+use super::call_outcome::do_not_block;
+use super::error::VerbsTrouble;
+use super::gids;
+use super::library::Library;
 use super::sys::{self, AsyncEvent, Context, DeviceAttr, PortAttr};
-use super::trouble::VerbsTrouble;
-use crate::memory::lock;
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
+use crate::lock::lock;
 use std::ffi::{CStr, c_int};
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, Weak};
 
@@ -64,100 +62,6 @@ pub struct VerbsDevice {
     pub addresses: Vec<std::net::IpAddr>,
 }
 
-/// The devices that this machine has now, or why there are none.
-///
-/// # Errors
-/// [`VerbsTrouble`]: no library, no kernel support, no device, no permission.
-pub fn verbs_devices() -> Result<Vec<VerbsDevice>, VerbsTrouble> {
-    Ok(look(library()?)?.iter().map(|device| device.describe()).collect())
-}
-
-/// The open devices, as the last look found them. Without any, or where one has said since that it is gone, this looks
-/// again.
-pub(super) fn devices() -> Result<Vec<&'static Device>, VerbsTrouble> {
-    let library = library()?;
-    let known = lock(&library.known).clone();
-    known.iter().for_each(|device| device.hear_events());
-    if known.is_empty() || known.iter().any(|device| device.is_gone()) { look(library) } else { Ok(known) }
-}
-
-/// Looks which devices there are. One that was known stays the same; one that is not there any more is forgotten here, but
-/// never closed: who uses it goes on to do so, until it hears that it is gone.
-fn look(library: &'static Library) -> Result<Vec<&'static Device>, VerbsTrouble> {
-    let mut known = lock(&library.known);
-    check_kernel(library)?;
-    check_permission(library.files)?;
-    *known = open_all(library, &known)?;
-    Ok(known.clone())
-}
-
-fn check_kernel(library: &'static Library) -> Result<(), VerbsTrouble> {
-    let mut count: c_int = 0;
-    // SAFETY: a valid place for the count.
-    let list = unsafe { (library.ibv_get_device_list)(&mut count) };
-    if list.is_null() {
-        return Err(VerbsTrouble::NoKernel { error: io::Error::last_os_error().to_string() });
-    }
-    // SAFETY: the list that was just made.
-    unsafe { (library.ibv_free_device_list)(list) };
-    if count == 0 { Err(VerbsTrouble::NoDevice) } else { Ok(()) }
-}
-
-/// The files that the libraries open. They would only say that there is no device.
-fn check_permission(folder: &str) -> Result<(), VerbsTrouble> {
-    let listed = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = listed.filter_map(|entry| entry.file_name().into_string().ok());
-    let verbs = names.filter(|name| name.starts_with("uverbs"));
-    for name in verbs.chain(["rdma_cm".to_owned()]) {
-        let path = format!("{folder}/{name}");
-        match rustix::fs::open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
-            Ok(_) | Err(Errno::BUSY) => {}
-            Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
-                return Err(VerbsTrouble::NoPermission { path, error: io::Error::from(errno).to_string() });
-            }
-            Err(errno) => {
-                let error = format!("{path}: {}", io::Error::from(errno));
-                return Err(VerbsTrouble::NoKernel { error });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The devices that librdmacm has open now: those that were known, and new ones.
-fn open_all(
-    library: &'static Library,
-    known: &[&'static Device],
-) -> Result<Vec<&'static Device>, VerbsTrouble> {
-    let mut count: c_int = 0;
-    // SAFETY: a valid place for the count.
-    let list = unsafe { (library.rdma_get_devices)(&mut count) };
-    if list.is_null() || count <= 0 {
-        return Err(VerbsTrouble::call("rdma_get_devices"));
-    }
-    // SAFETY: librdmacm gave so many contexts, which stay open as long as the list is not freed.
-    let contexts = unsafe { std::slice::from_raw_parts(list, count as usize) };
-    let (mut found, mut new) = (Vec::new(), false);
-    for context in contexts.iter().filter_map(|context| NonNull::new(*context)) {
-        if let Some(device) = known.iter().find(|device| device.context == context) {
-            found.push(*device);
-            continue;
-        }
-        new = true;
-        match Device::new(library, context) {
-            Ok(device) => found.push(Box::leak(Box::new(device))),
-            Err(trouble) if contexts.len() == 1 => return Err(trouble),
-            Err(trouble) => tracing::warn!(%trouble, "an RDMA device is passed over"),
-        }
-    }
-    if !new {
-        // SAFETY: the list that was just made. What keeps each device open is the list that first had it, which is never
-        // freed.
-        unsafe { (library.rdma_free_devices)(list) };
-    }
-    Ok(found)
-}
-
 impl Device {
     #[cfg(test)]
     pub(super) fn fake(library: &'static Library, context: NonNull<Context>) -> &'static Device {
@@ -166,19 +70,7 @@ impl Device {
         Box::leak(Box::new(Device { library, context, name: "none".to_owned(), limits, down, bells }))
     }
 
-    /// The device of a context that librdmacm named.
-    pub(super) fn of(context: *mut Context) -> Result<&'static Device, VerbsTrouble> {
-        let context = NonNull::new(context).ok_or(VerbsTrouble::NoDevice)?;
-        let among =
-            |devices: Vec<&'static Device>| devices.into_iter().find(|device| device.context == context);
-        if let Some(known) = among(devices()?) {
-            return Ok(known);
-        }
-        // librdmacm has opened one that is new.
-        among(look(library()?)?).ok_or(VerbsTrouble::NoDevice)
-    }
-
-    fn new(library: &'static Library, context: NonNull<Context>) -> Result<Device, VerbsTrouble> {
+    pub(super) fn new(library: &'static Library, context: NonNull<Context>) -> Result<Device, VerbsTrouble> {
         // SAFETY: zeros are a value of it.
         let mut attr: DeviceAttr = unsafe { MaybeUninit::zeroed().assume_init() };
         // SAFETY: an open context, and room for what is written.
@@ -203,7 +95,7 @@ impl Device {
             down: AtomicU64::new(0),
             bells: Mutex::default(),
         };
-        super::queue::do_not_block(device.events())?;
+        do_not_block(device.events())?;
         Ok(device)
     }
 
@@ -227,7 +119,8 @@ impl Device {
         }
     }
 
-    fn describe(&self) -> VerbsDevice {
+    /// What a user is told of it.
+    pub(super) fn describe(&self) -> VerbsDevice {
         let mut port = Err(VerbsTrouble::NoDevice);
         let mut mtu_bytes = 0;
         for number in (1..=self.limits.ports).rev() {
@@ -237,7 +130,7 @@ impl Device {
                 Err(_) => {}
             }
         }
-        let addresses = super::gids::addresses(&self.name, *port.as_ref().unwrap_or(&1));
+        let addresses = gids::addresses(&self.name, *port.as_ref().unwrap_or(&1));
         VerbsDevice { name: self.name.clone(), port, mtu_bytes, addresses }
     }
 
@@ -252,7 +145,8 @@ impl Device {
         self.down.load(Ordering::Acquire) & (ITSELF | bit_of(port)) != 0
     }
 
-    fn is_gone(&self) -> bool {
+    /// Whether it said that it is gone.
+    pub(super) fn is_gone(&self) -> bool {
         self.down.load(Ordering::Acquire) & ITSELF != 0
     }
 
@@ -298,29 +192,4 @@ impl Device {
             let _ = rustix::io::write(bell.as_fd(), &1u64.to_ne_bytes());
         }
     }
-}
-
-impl VerbsTrouble {
-    /// A call that left its error in `errno`.
-    pub(super) fn call(call: &'static str) -> VerbsTrouble {
-        VerbsTrouble::Call { call, error: io::Error::last_os_error().to_string() }
-    }
-
-    /// A call that gave its error back.
-    pub(super) fn code(call: &'static str, code: c_int) -> VerbsTrouble {
-        if code < 0 {
-            return VerbsTrouble::call(call);
-        }
-        VerbsTrouble::Call { call, error: io::Error::from_raw_os_error(code).to_string() }
-    }
-}
-
-/// A null pointer of the libraries is an error in `errno`.
-pub(super) fn made<T>(pointer: *mut T, call: &'static str) -> Result<NonNull<T>, VerbsTrouble> {
-    NonNull::new(pointer).ok_or_else(|| VerbsTrouble::call(call))
-}
-
-/// No pointer.
-pub(super) fn none<T>() -> *mut T {
-    ptr::null_mut()
 }

@@ -1,14 +1,16 @@
-//! Devices that there are not, for unit tests of what calls say that no real device refuses: the table of calls is filled
-//! with functions of this file, whose answers a test sets, for its own thread. A connection has a peer behind it, a
-//! function of the test that is told each message and says one.
+//! Made-up devices for unit tests of errors that no real device gives. The table of calls is filled with functions of
+//! this file. A test sets their answers, for its own thread. A connection has a peer behind it, a function of the test
+//! that is told each message and says one.
 #![allow(unsafe_code)] // structures of C, and memory that devices write to
 
-mod ending;
-mod probing;
-mod removing;
+mod access_end;
+mod device_removal;
+mod probe_outcomes;
 
+use super::call_outcome::none;
 use super::connection::{EventSource, Identifier};
-use super::device::{Device, none};
+use super::device::Device;
+use super::device_list::DeviceList;
 use super::domain::Domain;
 use super::library::Library;
 use super::queue::Queue;
@@ -24,12 +26,11 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem::MaybeUninit;
 use std::os::fd::IntoRawFd;
 use std::ptr::NonNull;
-use std::sync::Mutex;
 
 thread_local! {
     static ANSWERS: Cell<Answers> = const { Cell::new(Answers { modify: 0, destroy: 0 }) };
     static CALLS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
-    static INSTALLED: Cell<Option<&'static Library>> = const { Cell::new(None) };
+    static INSTALLED: Cell<Option<&'static DeviceList>> = const { Cell::new(None) };
     static MACHINE: RefCell<Machine> = RefCell::default();
     static FILES: Files = Files::new();
 }
@@ -298,8 +299,6 @@ fn descriptor() -> c_int {
 
 fn library() -> &'static Library {
     Box::leak(Box::new(Library {
-        known: Mutex::default(),
-        files: FILES.with(|files| files.0),
         ibv_modify_qp: modify,
         ibv_destroy_qp: destroy,
         rdma_disconnect: disconnect,
@@ -369,11 +368,12 @@ fn device(name: &'static CStr) -> *mut Context {
 /// From now on this thread is on a machine that has these devices and no others.
 fn install(devices: &[*mut Context]) {
     MACHINE.set(Machine { listed: devices.to_vec(), ..Machine::default() });
-    INSTALLED.set(Some(library()));
+    let list = DeviceList::new(library(), FILES.with(|files| files.0));
+    INSTALLED.set(Some(Box::leak(Box::new(list))));
 }
 
-/// The table of this thread, if a test has put one there.
-pub(super) fn of_this_thread() -> Option<&'static Library> {
+/// The devices of this thread, if a test has put some there.
+pub(super) fn of_this_thread() -> Option<&'static DeviceList> {
     INSTALLED.get()
 }
 

@@ -1,39 +1,36 @@
-//! libibverbs and librdmacm, opened at run time: a narrow table of the calls that we make, and nothing of it is needed to
-//! start the program. Once opened they stay.
+//! libibverbs and librdmacm, opened at run time, as a narrow table of the calls that we make. The program starts
+//! without them. Once opened they stay.
+//!
+//! Existing bindings did not do. rdma-sys stops in its build script without headers, and had no release since 2023.
+//! ibverbs builds rdma-core with cmake, has no rdma_cm, and cannot register memory that it did not allocate
+//! (`docs/decisions/0025-verbs-by-bindings-of-our-own.md`).
 #![allow(unsafe_code)] // symbols get their types here
 
-use super::device::Device;
+use super::error::VerbsTrouble;
 use super::sys::{
     AsyncEvent, CmEvent, CmId, CompChannel, ConnParam, Context, Cq, DeviceAttr, EventChannel, Mr, Pd,
     PortAttr, Qp, QpAttr, QpInitAttr,
 };
-use super::trouble::VerbsTrouble;
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::{Mutex, OnceLock};
 
 macro_rules! table {
     ($($library:ident { $($name:ident($($argument:ty),*) $(-> $result:ty)?;)* })*) => {
-        /// The calls, and the devices that they gave.
+        /// The calls.
         pub(super) struct Library {
-            /// The devices that there were at the last look.
-            pub(super) known: Mutex<Vec<&'static Device>>,
-            /// The folder of the files that the libraries open.
-            pub(super) files: &'static str,
             $($(pub(super) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*)*
         }
 
         impl Library {
-            fn load() -> Result<Library, VerbsTrouble> {
+            pub(super) fn load() -> Result<Library, VerbsTrouble> {
                 $(let $library = open(concat!("lib", stringify!($library), ".so.1"))?;)*
-                let (known, files) = (Mutex::default(), "/dev/infiniband");
-                Ok(Library { known, files, $($($name: symbol($library, stringify!($name))?,)*)* })
+                Ok(Library { $($($name: symbol($library, stringify!($name))?,)*)* })
             }
 
             /// A table whose calls end the test that makes them: it puts its own where it needs some.
             #[cfg(test)]
             pub(super) fn of_no_calls() -> Library {
                 $($(extern "C" fn $name($(_: $argument),*) $(-> $result)? { panic!(stringify!($name)) })*)*
-                Library { known: Mutex::default(), files: "", $($($name,)*)* }
+                Library { $($($name,)*)* }
             }
         }
     };
@@ -81,16 +78,6 @@ table! {
         rdma_get_cm_event(*mut EventChannel, *mut *mut CmEvent) -> c_int;
         rdma_ack_cm_event(*mut CmEvent) -> c_int;
     }
-}
-
-/// The table, opened with the first call.
-pub(super) fn library() -> Result<&'static Library, VerbsTrouble> {
-    #[cfg(test)]
-    if let Some(fake) = super::fake::of_this_thread() {
-        return Ok(fake);
-    }
-    static LIBRARY: OnceLock<Result<Library, VerbsTrouble>> = OnceLock::new();
-    LIBRARY.get_or_init(Library::load).as_ref().map_err(Clone::clone)
 }
 
 /// Opens a library and never closes it: what it made may live as long as the process.

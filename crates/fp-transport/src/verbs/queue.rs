@@ -1,14 +1,17 @@
-//! A reliable connected queue pair with its completion queue, the memory of its messages and its connection: the calls
-//! of the C libraries behind owners that let go in the right order. What is said over it is `stream`'s.
+//! A reliable connected queue pair with its completion queue, the memory of its messages and its connection. Owners
+//! stand before the calls of the C libraries and let go in the right order. What is said over it is `stream`'s.
 #![allow(unsafe_code)] // calls of the C libraries
 
+use super::call_outcome::{do_not_block, made, none, succeed};
 use super::connection::{EventSource, Identifier};
-use super::device::{Device, made, none};
-use super::domain::{Access, Domain, Protection, Registration};
+use super::device::Device;
+use super::domain::Domain;
+use super::error::VerbsTrouble;
+use super::protection::Protection;
+use super::registration::{Access, Registration};
 use super::sys::{self, CompChannel, Cq, Qp, QpCap, QpInitAttr, RecvWr, SendWr, Sge, Wc};
-use super::trouble::VerbsTrouble;
-use crate::memory::{Mapping, PAGE_BYTES};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use crate::memory::Mapping;
+use crate::page::PAGE_BYTES;
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
@@ -141,7 +144,8 @@ impl Queue {
 
     /// A message that has come: the bytes that the device is done with.
     pub(super) fn received(&self, slot: usize, len_bytes: usize) -> &[u8] {
-        // SAFETY: within the mapping; the device writes only to slots whose receive is posted, and this one has completed.
+        // SAFETY: within the mapping; the device writes only to slots whose receive is posted, and this one has
+        // completed.
         unsafe { std::slice::from_raw_parts(self.slot(slot, true).as_ptr(), len_bytes.min(SLOT_BYTES)) }
     }
 
@@ -196,7 +200,8 @@ impl Queue {
         let flags = sys::SEND_SIGNALED | sys::SEND_SOLICITED | inline;
         let mut request = SendWr::new(id_of(Kind::Send, slot), sys::WR_SEND_WITH_IMM, flags);
         (request.sg_list, request.num_sge, request.imm_data) = (&mut place, 1, word.to_be());
-        // SAFETY: the slot stays mapped and registered as long as the queue pair, and is not filled until this completes.
+        // SAFETY: the slot stays mapped and registered as long as the queue pair, and is not filled until this
+        // completes.
         unsafe { self.post(&mut request) }
     }
 
@@ -209,8 +214,8 @@ impl Queue {
         unsafe { self.post(&mut request) }
     }
 
-    /// Reads from the peer's memory, at an address with its key, into places of this side. The completion has the number,
-    /// and comes only for those that are told of, or fail.
+    /// Reads from the peer's memory, at an address with its key, into places of this side. The completion has the
+    /// number, and comes only for those that are told of, or fail.
     ///
     /// # Safety
     /// The places are registered for writing, and nobody touches them until the request has completed or the
@@ -290,7 +295,8 @@ impl Completions {
     }
 }
 
-/// Makes the queue pair; says how many bytes a request may carry by itself. A device without room for any is asked again.
+/// Makes the queue pair; says how many bytes a request may carry by itself. A device without room for any is asked
+/// again.
 fn create_pair(
     identifier: &mut Identifier,
     protection: &Arc<Protection>,
@@ -346,14 +352,4 @@ pub(super) fn kind_of(id: u64) -> (Kind, usize) {
         _ => Kind::Read,
     };
     (kind, (id & 0xffff_ffff) as usize)
-}
-
-pub(super) fn do_not_block(fd: BorrowedFd<'_>) -> Result<(), VerbsTrouble> {
-    let set = fcntl_getfl(fd).and_then(|flags| fcntl_setfl(fd, flags | OFlags::NONBLOCK));
-    set.map_err(|errno| VerbsTrouble::Call { call: "fcntl", error: errno.to_string() })
-}
-
-/// Calls that give 0, or an error of theirs.
-pub(super) fn succeed(call: &'static str, outcome: c_int) -> Result<(), VerbsTrouble> {
-    if outcome == 0 { Ok(()) } else { Err(VerbsTrouble::code(call, outcome)) }
 }

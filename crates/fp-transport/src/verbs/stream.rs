@@ -1,19 +1,22 @@
 //! Bytes in order over a queue pair, as a socket would carry them, with credit.
 //!
-//! Each end posts [`SLOTS`] receives. A message takes one of the peer's, and every message tells beside its bytes how many
-//! receives were posted anew. The last credit is kept for a message of credit alone: so whoever reads can always say so,
-//! and a message never comes for which no receive is posted.
+//! Each end posts [`SLOTS`] receives. A message takes one of the peer's, and every message tells beside its bytes how
+//! many receives were posted anew. The last credit is kept for a message of credit alone. So whoever reads can always
+//! say so, and a message never comes for which no receive is posted.
 //!
-//! The descriptor is an epoll set: completions, the connection's events, the device's, and a bell of this side, which is
-//! rung when something is here that no completion will tell of any more.
+//! The descriptor is an epoll set: completions, the connection's events, the device's, and a bell of this side. The
+//! bell is rung when something is here that no completion will tell of any more.
+//!
+//! One message for each frame would need a second kind of framing, for heads and bodies beyond a message
+//! (`docs/decisions/0026-verbs-carry-bytes-and-payload-goes-beside-them.md`).
 
 use super::connection::{EventSource, Identifier};
-use super::domain::{Domain, Protection};
-use super::landing::Landing;
+use super::domain::Domain;
+use super::error::{Breakage, VerbsTrouble};
+use super::protection::Protection;
 use super::queue::{Completion, Kind, Queue, SLOT_BYTES, SLOTS, kind_of};
-use super::reading::Reads;
+use super::read_requests::Reads;
 use super::sys;
-use super::trouble::{Breakage, VerbsTrouble};
 use crate::socket::timespec;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, epoll, eventfd, poll};
 use std::collections::VecDeque;
@@ -48,7 +51,7 @@ pub(crate) struct Stream {
     pub(super) reads: Reads,
     /// How long a wait looks again and again before it sleeps.
     pub(super) busy_poll: Duration,
-    domain: Domain,
+    pub(super) domain: Domain,
     ending: Ending,
     /// The peer's end came.
     peer_ended: bool,
@@ -195,8 +198,8 @@ impl Stream {
         }
     }
 
-    /// Breaks the connection, if it is not. After success the peer reads nothing of this side's memory any more, however the
-    /// connection came to break; after an error it might.
+    /// Breaks the connection, if it is not. After success the peer reads nothing of this side's memory any more,
+    /// however the connection came to break; after an error it might.
     pub(crate) fn revoke(&mut self) -> Result<(), VerbsTrouble> {
         self.break_off(Breakage::Ended);
         self.queue.identifier.end_access()
@@ -214,13 +217,6 @@ impl Stream {
 
     pub(crate) fn protection(&self) -> &Arc<Protection> {
         &self.queue.protection
-    }
-
-    /// Memory of the stream's domain, registered for READs over this link.
-    pub(crate) fn landing(&self, len_bytes: usize) -> Result<Landing, VerbsTrouble> {
-        let mut landing = self.domain.landing(len_bytes)?;
-        landing.parts().map_or(Ok(()), |(_, keys)| self.register(keys))?;
-        Ok(landing)
     }
 
     /// Sets how long a wait looks again and again before it sleeps.
@@ -440,8 +436,8 @@ impl AsFd for Stream {
 }
 
 impl Drop for Stream {
-    /// What was taken is still delivered, as by a socket. But nobody does it when this is gone: so it is waited for, for a
-    /// moment, and not at all when the peer is known to be gone.
+    /// What was taken is still delivered, as by a socket. But nobody does it when this is gone. So this waits for it,
+    /// for a moment, and not at all when the peer is known to be gone.
     fn drop(&mut self) {
         self.end_sending();
         let deadline = Instant::now() + LINGER;

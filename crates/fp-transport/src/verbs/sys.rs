@@ -1,8 +1,8 @@
 //! The few structures and numbers of libibverbs and librdmacm (rdma-core) that we use, written by hand.
 //!
 //! Structures that the libraries make are declared up to the last field that we read, as we never copy them or ask for
-//! their size; those that we make are declared whole. `tests/verbs_bindings.rs` compares sizes, offsets and numbers with
-//! the C headers, where there are any.
+//! their size. Those that we make are declared whole. `tests/verbs_bindings.rs` compares sizes, offsets and numbers
+//! with the C headers, where there are any.
 
 #![allow(unreachable_pub)] // public for that test alone
 

@@ -1,6 +1,6 @@
 //! What a test of the suite runs over: a transport, and what goes wrong in it.
 
-use super::support;
+use crate::support;
 use fp_transport::link::Faults;
 use fp_transport::{Link, TransportKind};
 

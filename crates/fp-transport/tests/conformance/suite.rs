@@ -27,7 +27,7 @@ macro_rules! promises {
 }
 
 use super::case::Case;
-use super::support::{await_fd, bytes, soon};
+use crate::support::{await_fd, bytes, soon};
 use fp_transport::frame::{FRAME_KIND, HEAD_LIMIT_BYTES, Header};
 use fp_transport::link::Faults;
 use fp_transport::{Flushed, InFrame, Link, LinkError, OutFrame, Payload};

@@ -167,15 +167,17 @@ pub fn bytes(seed: usize, len: usize) -> Vec<u8> {
     (0..len).map(|index| (index ^ (index >> 8) ^ seed.wrapping_mul(167)) as u8).collect()
 }
 
-/// This test binary again, running only its `child_entry` in the given role.
-pub fn child(role: &str, contact: Option<&Contact>) -> Child {
-    child_command(role, contact).spawn().expect("the test binary starts")
+/// This test binary again, running only the `child_entry` of a module (its `module_path!()`) in the given role.
+pub fn child(module: &str, role: &str, contact: Option<&Contact>) -> Child {
+    child_command(module, role, contact).spawn().expect("the test binary starts")
 }
 
 /// The command that [`child`] spawns.
-pub fn child_command(role: &str, contact: Option<&Contact>) -> Command {
+pub fn child_command(module: &str, role: &str, contact: Option<&Contact>) -> Command {
+    // The harness names tests without the binary.
+    let within = module.split_once("::").map_or("", |(_, within)| within);
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
-    command.args(["child_entry", "--exact", "--nocapture", "--test-threads=1"]);
+    command.args([&format!("{within}::child_entry"), "--exact", "--nocapture", "--test-threads=1"]);
     command.env("FLEXPATH_TEST_ROLE", role).stdout(Stdio::null());
     if let Some(contact) = contact {
         command.env("FLEXPATH_TEST_CONTACT", contact.to_string());

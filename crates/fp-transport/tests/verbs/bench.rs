@@ -1,4 +1,5 @@
-//! Figures of a link, to be held against perftest's in the same machine: `tests/rdma-vm/bench.sh` starts it and reads it.
+//! Figures of a link, to be held against perftest's in the same machine: `tests/rdma-vm/bench.sh` starts it and reads
+//! it.
 
 use super::support::{bytes, soon, verbs_pair};
 use fp_transport::{OutFrame, Payload, Pool, PoolOptions, ReadRun, RemoteMemory};
@@ -17,8 +18,8 @@ const BUSY: Duration = Duration::from_secs(60);
 /// Round trips.
 const TRIPS: usize = 300;
 
-/// Prints bandwidth in MiB/s, of READs straight and through memory of the domain and of frames; and one way of 8 bytes in
-/// microseconds, asleep until they come and looking again and again.
+/// Prints bandwidth in MiB/s, of READs straight and through memory of the domain, and of frames. Then one way of 8
+/// bytes in microseconds, asleep until they come and looking again and again.
 pub(crate) fn run() -> ExitCode {
     for len in [64 << 10, 1 << 20] {
         println!("read {len} {:.1}", read_mib_per_s(len, Duration::ZERO, false));
@@ -31,7 +32,8 @@ pub(crate) fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints one way of 8 bytes, asleep until they come: where the clock counts instructions, a thousand are a microsecond.
+/// Prints one way of 8 bytes, asleep until they come: where the clock counts instructions, a thousand are a
+/// microsecond.
 pub(crate) fn count() -> ExitCode {
     println!("wake 8 {:.3}", one_way_us(Duration::ZERO));
     ExitCode::SUCCESS

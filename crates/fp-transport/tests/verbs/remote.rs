@@ -119,7 +119,8 @@ fn nothing_is_registered_twice() {
     assert_eq!(reads, 7, "one for each step and one for the probe");
 }
 
-/// Runs of many lengths, longer than the landing and shorter, in another order than they lie in: twice, registered once.
+/// Runs of many lengths, longer than the landing and shorter, in another order than they lie in: twice, registered
+/// once.
 fn reads_through_memory_of_the_domain() {
     let domain = Domain::new();
     let mut listener = verbs_listener(&Domain::new());
@@ -300,7 +301,8 @@ pub(crate) fn child() -> ExitCode {
 
 fn a_paused_and_expelled_peer_reads_nothing() {
     let mut listener = verbs_listener(&Domain::new());
-    let mut child = Guard(child_command("reads", Some(listener.contact())).spawn().expect("it starts"));
+    let mut child =
+        Guard(child_command(module_path!(), "reads", Some(listener.contact())).spawn().expect("it starts"));
     let mut link = accept(&mut listener).link;
     let pool = Pool::new(PoolOptions::default());
     let source = block(&pool, 9, 300_000);
@@ -331,7 +333,7 @@ fn told_of_the_limit(dialled: Result<Link, DialError>) -> ExitCode {
 /// As root without the capability that lifts the limit.
 fn too_low_a_limit_of_locked_memory_is_told() {
     let listener = verbs_listener(&Domain::new());
-    let plain = child_command("limited", Some(listener.contact()));
+    let plain = child_command(module_path!(), "limited", Some(listener.contact()));
     let mut command = Command::new("setpriv");
     command.args(["--bounding-set", "-ipc_lock", "prlimit", "--memlock=65536"]);
     command.arg(plain.get_program()).args(plain.get_args()).env_remove("RUST_BACKTRACE");
@@ -361,7 +363,7 @@ fn run(words: &str) {
 /// In a process of its own: soft-RoCE's device goes only when nobody has it open.
 fn a_device_that_comes_and_goes_is_followed() {
     if is_in_the_rig() {
-        let mut child = Guard(child_command("follows", None).spawn().expect("it starts"));
+        let mut child = Guard(child_command(module_path!(), "follows", None).spawn().expect("it starts"));
         assert_eq!(child.0.wait().expect("it ends").code(), Some(0));
         let deadline = soon();
         while names().any(|name| name == "rxe1") {
@@ -428,7 +430,8 @@ fn a_port_that_goes_down_ends_its_links() {
 
 fn a_killed_peer_is_noticed() {
     let mut listener = verbs_listener(&Domain::new());
-    let mut child = Guard(child_command("idle", Some(listener.contact())).spawn().expect("it starts"));
+    let mut child =
+        Guard(child_command(module_path!(), "idle", Some(listener.contact())).spawn().expect("it starts"));
     let mut link = accept(&mut listener).link;
     child.0.kill().expect("ours");
     let ended = link.recv_deadline(soon());

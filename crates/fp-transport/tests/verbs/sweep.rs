@@ -1,9 +1,9 @@
-//! What a part of a block costs its reader, by its length and that of its runs: READ from where it lies, or asked for,
-//! gathered by the owner and sent. `tests/rdma-vm/bench.sh` starts it and reads it; the bounds that rest on it are those of
-//! `fp-core/src/fetch/reading.rs`.
+//! What a part of a block costs its reader, by its length and that of its runs. It is READ from where it lies, or asked
+//! for, gathered by the owner and sent. `tests/rdma-vm/bench.sh` starts it and reads it; the bounds that rest on it are
+//! those of `fp-core/src/fetch/reading.rs`.
 
 use super::support::{bytes, soon, verbs_pair};
-use fp_transport::{Destination, Landing, Link, OutFrame, Payload, Pool, PoolOptions, ReadRun, RemoteMemory};
+use fp_transport::{Landing, Link, OutFrame, Payload, Pool, PoolOptions, ReadRun, ReadTarget, RemoteMemory};
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,12 +22,12 @@ const GATHER_BYTES: usize = 4 << 10;
 struct Reader<'a> {
     link: Link,
     remote: RemoteMemory,
-    destination: Destination<'a>,
+    destination: ReadTarget<'a>,
     landing: Landing,
 }
 
-/// Prints for each length of parts and runs the medians in microseconds: READ straight to its place, READ by way of
-/// memory of the domain, gathered and sent.
+/// Prints for each length of parts and runs the medians in microseconds. The ways are: READ straight to its place, READ
+/// by way of memory of the domain, gathered and sent.
 pub(crate) fn run() -> ExitCode {
     let (link, mut other) = verbs_pair();
     let len = STRIDE * PARTS[PARTS.len() - 1];

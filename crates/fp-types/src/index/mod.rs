@@ -1,8 +1,8 @@
 //! A spatial index over many regions: a packed R-tree.
 //!
-//! The regions are sorted along a Hilbert curve through their centres, large ones apart from small ones, and
-//! every few neighbours share a bounding region, level over level. Nodes are flat arrays without pointers;
-//! leaves hold copies of their regions side by side, so that a look-up reads memory in a few straight stretches.
+//! The regions are sorted along a Hilbert curve through their centres, large ones apart from small ones. Every few
+//! neighbours share a bounding region, level over level. Nodes are flat arrays without pointers. Leaves hold copies of
+//! their regions side by side, so that a look-up reads memory in a few straight stretches.
 
 mod hilbert;
 
@@ -51,8 +51,8 @@ impl SpatialIndex {
 
     /// Calls `visit` with the position of every region that has an element of `region`, until it breaks off.
     ///
-    /// The order means nothing, but runs backwards: of a pile of equal regions the last comes first, which is the
-    /// one that whoever asks for later regions is after.
+    /// The order means nothing, but runs backwards. Of a pile of equal regions the last comes first, and that is the
+    /// one that a search for later regions wants.
     pub(crate) fn visit_touching(&self, region: &Region, mut visit: impl FnMut(usize) -> ControlFlow<()>) {
         if region.is_empty() || region.ndims() != self.regions.ndims() {
             return;

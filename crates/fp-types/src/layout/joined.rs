@@ -7,7 +7,7 @@ use super::Layout;
 use super::build::{LayoutError, check_ndims, check_ndims_exist, sorted};
 use crate::dims::Dims;
 use crate::id::BlockId;
-use crate::region::Region;
+use crate::region::{Region, RegionError};
 use crate::shape::Shape;
 
 impl Layout {
@@ -66,7 +66,7 @@ fn check_others_agree(
 
 /// The error of an array that cannot be counted from that block on.
 fn too_large(block: BlockId, count: Dims) -> LayoutError {
-    LayoutError::TooLarge { block, error: crate::RegionError::TooLarge { count } }
+    LayoutError::TooLarge { block, error: RegionError::TooLarge { count } }
 }
 
 #[cfg(test)]

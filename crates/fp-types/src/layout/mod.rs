@@ -21,12 +21,12 @@ pub const MAX_BLOCKS: usize = 1 << 26;
 
 /// Which block holds which region of an array, for all ranks that put one; some may have put none, others many.
 ///
-/// Immutable, sorted by block id, equal to any other layout of the same content however that was built, and named
-/// by a hash of the content: shared by every step, and by every variable cut alike, until it changes.
+/// Immutable, sorted by block id, equal to any other layout of the same content however that was built. A hash of the
+/// content names it. Every step, and every variable cut alike, shares it until it changes.
 ///
-/// A layout is of one of two kinds. **Global** (global scalars and arrays, and joined arrays once joined): there
-/// is a shape and every block lies inside it; blocks may overlap and may leave gaps, [`plan`](crate::plan())
-/// settles both. **Local**: no shape; each block is an array of its own, whose region starts at 0.
+/// A layout is of one of two kinds. **Global** (global scalars and arrays, and joined arrays once joined): there is a
+/// shape and every block lies inside it. Blocks may overlap and may leave gaps; [`plan`](crate::plan()) settles both.
+/// **Local**: no shape; each block is an array of its own, whose region starts at 0.
 #[derive(Clone)]
 pub struct Layout {
     ndims: usize,

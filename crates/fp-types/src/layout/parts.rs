@@ -1,7 +1,7 @@
 //! The content hash of a layout: a hash over the hashes of its parts, the blocks of neighbouring ranks.
 //!
-//! A part is hashed as it lies around its own first block. So a rank that cuts its block anew changes one part's hash,
-//! and in a joined array, where every block behind it moves, the others' parts move as a whole.
+//! A part is hashed as it lies around its own first block. So a rank that cuts its block anew changes one part's hash.
+//! In a joined array every block behind it moves, and the others' parts move as a whole.
 
 use std::sync::OnceLock;
 
@@ -31,7 +31,7 @@ pub(crate) fn part_of(rank: Rank) -> u32 {
 pub(crate) struct LayoutWriter {
     blocks: Vec<BlockId>,
     regions: RegionList,
-    /// The parts that are hashed: of which ranks, where they start, what they are.
+    /// The parts that are hashed: their ranks, where they start, what they are.
     parts: Vec<(u32, Dims, PartHash)>,
     /// The first block that belongs to none of them.
     open: usize,
@@ -45,8 +45,8 @@ impl LayoutWriter {
         Self { blocks: Vec::with_capacity(blocks), regions, parts: Vec::new(), open: 0 }
     }
 
-    /// Adds a block, whose id is higher than those before, from its lowest corner to one past the highest. Both have been
-    /// checked.
+    /// Adds a block, whose id is higher than those before, from its lowest corner to one past the highest. Both have
+    /// been checked.
     pub(crate) fn push(&mut self, block: BlockId, start: &[u64], end: impl Iterator<Item = u64>) {
         self.blocks.push(block);
         self.regions.push_corners(start, end);
@@ -82,7 +82,8 @@ impl LayoutWriter {
         Layout { ndims: regions.ndims(), shape, blocks, regions, id, index: OnceLock::new() }
     }
 
-    /// Hashes the canonical encoding: kind, dimensions, shape, number of blocks, then each part with its ranks, start, hash.
+    /// Hashes the canonical encoding: kind, dimensions, shape, number of blocks, then each part with its ranks, start,
+    /// hash.
     fn content_id(&self, shape: Option<&Shape>) -> LayoutId {
         let mut hasher = CanonicalHasher::new(DOMAIN);
         hasher.byte(u8::from(shape.is_some()));

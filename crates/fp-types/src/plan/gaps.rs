@@ -8,8 +8,8 @@ const SUBTRACT_LIMIT: usize = 8;
 
 /// The parts of `selected` that none of the disjoint `owned` regions covers, disjoint, by lowest corner.
 ///
-/// As owned regions are disjoint, counting elements tells whether anything is missing, here and in every part that
-/// is looked at on the way: where all is covered, the count is all that is done.
+/// As owned regions are disjoint, counting elements tells whether anything is missing, here and in every part that is
+/// looked at on the way. Where all is covered, nothing is done but the count.
 pub(super) fn find(selected: &Region, owned: &[(usize, Region)]) -> Result<Vec<Region>, PlanError> {
     let owned: Vec<Region> = owned.iter().map(|(_, region)| *region).collect();
     let mut gaps = Vec::new();

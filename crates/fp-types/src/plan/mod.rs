@@ -70,7 +70,7 @@ pub enum Destination {
     Elements(StridedRegion),
     /// So many points, in the order of the selection.
     Points(u64),
-    /// Whole blocks one after another, so many elements in all; each is dense and starts at its piece's
+    /// Whole blocks one after another, with so many elements in all. Each is dense and starts at its piece's
     /// `destination_offset`.
     Blocks(u64),
 }
@@ -113,8 +113,8 @@ pub enum PlanError {
     TooLarge,
 }
 
-/// The plan for a selection, from all blocks of the layout or at least those that
-/// [`Layout::restricted_to`] the selection leaves.
+/// The plan for a selection. `layout` has all blocks, or at least those that [`Layout::restricted_to`] the selection
+/// leaves.
 pub fn plan(layout: &Layout, selection: &Selection, gap_policy: GapPolicy) -> Result<Plan, PlanError> {
     match (selection, layout.shape()) {
         (Selection::Block(block), _) => {
@@ -199,8 +199,9 @@ impl Plan {
         }
     }
 
-    /// The shape of what arrives: the selected extent without strides; the number of points; the extent of a
-    /// block that comes alone; and for several blocks, or scalars of several ranks, one dimension of all elements.
+    /// The shape of what arrives. For elements it is the selected extent without strides, for points their number, and
+    /// for a block that comes alone its extent. For several blocks, or scalars of several ranks, it is one dimension of
+    /// all elements.
     pub fn result_shape(&self) -> Shape {
         let dims = match (self.destination, &self.pieces[..]) {
             (Destination::Elements(elements), _) => elements.counts(),

@@ -7,8 +7,8 @@ use crate::index::SpatialIndex;
 use crate::region::Region;
 use crate::regions::RegionList;
 
-/// What each region owns, as disjoint regions with the position of their owner, by rising position: the whole of
-/// it where no later region overlaps it, which costs one look-up and no subtraction.
+/// What each region owns, as disjoint regions with the position of their owner, by rising position. A region owns
+/// itself whole where no later one overlaps it; that costs one look-up and no subtraction.
 pub(super) fn resolve(regions: &RegionList) -> Result<Vec<(usize, Region)>, PlanError> {
     let index = SpatialIndex::build(regions);
     let mut owned = Vec::with_capacity(regions.len());
@@ -29,8 +29,8 @@ pub(super) fn resolve(regions: &RegionList) -> Result<Vec<(usize, Region)>, Plan
     Ok(owned)
 }
 
-/// Collects the positions of later regions that overlap this one, rising, and tells whether one of them holds all
-/// of it (then the list is incomplete).
+/// Collects the positions of later regions that overlap this one, rising. Tells whether one of them holds all of it
+/// (then the list is incomplete).
 fn find_later(
     index: &SpatialIndex,
     regions: &RegionList,

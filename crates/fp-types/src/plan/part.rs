@@ -106,7 +106,7 @@ pub enum PartRuns<'a> {
     Points {
         /// The block's memory.
         source: Packing,
-        /// The points, each of which goes to its place in the selection.
+        /// The points. Each goes to its place in the selection.
         points: &'a [SelectedPoint],
     },
 }

@@ -61,8 +61,8 @@ impl ArrayConversion {
 
     /// Converts an array of that shape. On an error nothing was written.
     ///
-    /// Where elements change both their places and their size they are converted first, into memory of their own if
-    /// they shrink; otherwise they are put in place first.
+    /// Elements that change both their places and their size are converted first, into memory of their own if they
+    /// shrink. Otherwise they are put in place first.
     pub fn run(
         &self,
         shape: &Shape,

@@ -2,14 +2,18 @@
 //!
 //! Numbers are little-endian; a text is its length (4 bytes) and UTF-8; what may be missing has a byte 0 or 1 before
 //! it. One type and byte order has one form, and everything else is refused.
+//!
+//! The bytes that cross are the ones that are hashed. So a receiver checks that it got the type it asked for, and
+//! hostile bytes meet one decoder alone. Types are trees, not lists by name: no small input unfolds into a large type
+//! (`docs/decisions/0022-a-record-type-has-one-canonical-form.md`).
 
+use super::byte_order::ByteOrder;
 use super::check::{MAX_RECORD_DEPTH, MAX_RECORD_FIELDS, MAX_VARIANTS, RecordError};
-use super::element::ByteOrder;
-use super::types::{Element, EnumType, Extent, Field, RecordType};
+use super::types::{EnumType, Extent, Field, FieldElement, RecordType};
+use crate::attribute::{AttributeValue, Real};
 use crate::dims::{Dims, MAX_DIMS};
 use crate::dtype::{Dtype, UnknownDtype};
 use crate::order::MemoryOrder;
-use crate::schema::{AttributeValue, Real};
 use crate::shape::Shape;
 
 /// The longest canonical form that is decoded.
@@ -142,12 +146,12 @@ impl Sink {
     fn field(&mut self, field: &Field) {
         self.text(&field.name);
         match &field.element {
-            Element::Dtype(dtype) => self.0.extend([0, dtype.as_u8()]),
-            Element::Enum(names) => {
+            FieldElement::Dtype(dtype) => self.0.extend([0, dtype.as_u8()]),
+            FieldElement::Enum(names) => {
                 self.byte(1);
                 self.names(names);
             }
-            Element::Record(record) => {
+            FieldElement::Record(record) => {
                 self.byte(2);
                 self.record(record);
             }
@@ -294,11 +298,11 @@ impl<'a> Source<'a> {
         })
     }
 
-    fn element(&mut self, depth: usize) -> Result<Element, RecordDecodeError> {
+    fn element(&mut self, depth: usize) -> Result<FieldElement, RecordDecodeError> {
         match self.byte()? {
-            0 => Ok(Element::Dtype(self.dtype()?)),
-            1 => Ok(Element::Enum(self.names()?)),
-            2 => Ok(Element::Record(self.record(depth + 1)?)),
+            0 => Ok(FieldElement::Dtype(self.dtype()?)),
+            1 => Ok(FieldElement::Enum(self.names()?)),
+            2 => Ok(FieldElement::Record(self.record(depth + 1)?)),
             number => Err(RecordDecodeError::UnknownNumber { what: "kind of element", number }),
         }
     }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::types::{Element, EnumType, Extent, Field, RecordType};
+use super::types::{EnumType, Extent, Field, FieldElement, RecordType};
+use crate::attribute::{AttributeValue, MAX_TEXT_BYTES};
 use crate::dtype::Dtype;
-use crate::schema::{AttributeValue, MAX_TEXT_BYTES, NameError, NamesError, validate_name, validate_names};
+use crate::name::{NameError, NamesError, validate_name, validate_names};
 
 /// How deep records may be nested; a record without records in it is one deep.
 pub const MAX_RECORD_DEPTH: usize = 16;
@@ -137,7 +138,7 @@ fn check_record(
     for (index, field) in record.fields.iter().enumerate() {
         let place = format!("{place}.{}", field.name);
         check_field(field, &place, record, index)?;
-        if let Element::Record(nested) = &field.element {
+        if let FieldElement::Record(nested) = &field.element {
             check_record(nested, &place, depth + 1, fields)?;
         }
     }
@@ -147,7 +148,7 @@ fn check_record(
 fn check_field(field: &Field, place: &str, record: &RecordType, index: usize) -> Result<(), RecordError> {
     check_text(place, field.unit.as_deref())?;
     check_text(place, field.description.as_deref())?;
-    if let Element::Enum(names) = &field.element {
+    if let FieldElement::Enum(names) = &field.element {
         check_enum(names, place)?;
     }
     if let Extent::SizedBy(length) = &field.extent {
@@ -192,7 +193,7 @@ fn check_enum(names: &EnumType, place: &str) -> Result<(), RecordError> {
 
 /// Whether a field can say how long another is.
 fn is_length(field: &Field) -> bool {
-    let integer = matches!(field.element, Element::Dtype(dtype) if is_integer(dtype));
+    let integer = matches!(field.element, FieldElement::Dtype(dtype) if is_integer(dtype));
     integer && field.extent == Extent::One && !field.optional
 }
 
@@ -228,7 +229,7 @@ fn default_fits(field: &Field, value: &AttributeValue) -> bool {
         return false;
     };
     match (&field.element, value) {
-        (Element::Enum(names), AttributeValue::Integer(number)) => names.name_of(*number).is_some(),
+        (FieldElement::Enum(names), AttributeValue::Integer(number)) => names.name_of(*number).is_some(),
         (_, AttributeValue::Integer(number)) => holds(dtype, i128::from(*number)),
         (_, AttributeValue::Unsigned(number)) => holds(dtype, i128::from(*number)),
         (_, AttributeValue::Real(_)) => {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::element::{ElementConversion, ElementConversionError, ElementForm, Loss};
 use super::schema::RecordSchema;
-use super::types::{Element, EnumType, Extent, Field, RecordType};
+use super::types::{EnumType, Extent, Field, FieldElement, RecordType};
 use crate::dtype::Dtype;
 
 /// One thing in which the type that there is differs from the one that is wanted.
@@ -20,9 +20,9 @@ pub struct Difference {
 /// What differs. Texts describe types in the words of this module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// Not there, and neither optional nor with a default.
+    /// It is not there, is not optional and has no default.
     Missing,
-    /// Not there: it is absent, or its default.
+    /// It is not there, so it will be absent, or its default.
     Filled,
     /// There, and not wanted.
     Unwanted,
@@ -140,11 +140,11 @@ impl Found {
         self.elements(path, &from.element, &to.element);
     }
 
-    fn elements(&mut self, path: &str, from: &Element, to: &Element) {
+    fn elements(&mut self, path: &str, from: &FieldElement, to: &FieldElement) {
         match (from, to) {
-            (Element::Record(from), Element::Record(to)) => self.records(path, from, to),
-            (Element::Enum(from), Element::Enum(to)) => self.names(path, from, to),
-            (Element::Dtype(from), Element::Dtype(to)) => self.dtypes(path, *from, *to),
+            (FieldElement::Record(from), FieldElement::Record(to)) => self.records(path, from, to),
+            (FieldElement::Enum(from), FieldElement::Enum(to)) => self.names(path, from, to),
+            (FieldElement::Dtype(from), FieldElement::Dtype(to)) => self.dtypes(path, *from, *to),
             _ => self.add(path, DifferenceKind::Unlike(describe(from), describe(to))),
         }
     }
@@ -180,15 +180,15 @@ pub(super) fn is_counted(from: &RecordType, to: &RecordType, length: &Field) -> 
     to.fields.iter().find(sized).is_some_and(|field| always(&field))
 }
 
-fn is_number(element: &Element) -> bool {
+fn is_number(element: &FieldElement) -> bool {
     element.dtype().is_some_and(|dtype| dtype.size_bytes().is_some())
 }
 
-fn describe(element: &Element) -> String {
+fn describe(element: &FieldElement) -> String {
     match element {
-        Element::Dtype(dtype) => dtype.to_string(),
-        Element::Enum(names) => format!("the enumeration {:?}", names.name),
-        Element::Record(record) => format!("the record {:?}", record.name),
+        FieldElement::Dtype(dtype) => dtype.to_string(),
+        FieldElement::Enum(names) => format!("the enumeration {:?}", names.name),
+        FieldElement::Record(record) => format!("the record {:?}", record.name),
     }
 }
 

@@ -1,39 +1,9 @@
 //! Conversions of elements: from one number type to another, and from one byte order to the other.
 
+use super::byte_order::ByteOrder;
 use super::kernels::{Kernel, Step, casts, swap};
 use crate::dtype::Dtype;
 use crate::instructions::Instructions;
-
-/// In which order the bytes of a number lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ByteOrder {
-    /// The lowest first.
-    Little,
-    /// The highest first.
-    Big,
-}
-
-impl ByteOrder {
-    /// The order of this machine.
-    pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
-
-    /// The order's lasting number.
-    pub fn as_u8(self) -> u8 {
-        match self {
-            Self::Little => 0,
-            Self::Big => 1,
-        }
-    }
-
-    /// The order with that number, if there is one.
-    pub fn from_u8(number: u8) -> Option<Self> {
-        match number {
-            0 => Some(Self::Little),
-            1 => Some(Self::Big),
-            _ => None,
-        }
-    }
-}
 
 /// How elements lie: their type and byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,8 +27,9 @@ pub enum Loss {
     /// Only to types that hold every value: what happens unasked.
     #[default]
     Refused,
-    /// Between any two number types: real numbers are rounded to the nearest, or to the end of the range and NaN to 0
-    /// where integers are wanted; integers lose their upper bits. What a subscriber asks for by name.
+    /// Between any two number types. Real numbers are rounded to the nearest. Where integers are wanted they are cut
+    /// off at the end of the range, and NaN becomes 0. Integers lose their upper bits. What a subscriber asks for by
+    /// name.
     Allowed,
 }
 

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::element::ByteOrder;
+use super::byte_order::ByteOrder;
 use crate::dtype::Dtype;
 use crate::instructions::Instructions;
 

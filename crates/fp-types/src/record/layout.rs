@@ -1,10 +1,14 @@
 //! Where the fields of a record lie: as C lays out a struct, with what has no fixed size elsewhere.
 //!
-//! A field that is a list, and each text, is a *reference* of 16 bytes within the record: the offset of its elements
-//! from the start of all the bytes, and how many there are. Presence bits of optional fields follow the last field.
+//! A field that is a list, and each text, is a *reference* of 16 bytes within the record. It holds the offset of its
+//! elements from the start of all the bytes, and how many there are. Presence bits of optional fields follow the last
+//! field.
+//!
+//! Offsets may not point anywhere, as those of FFS may: a few bytes could unfold into gigabytes. Fields are aligned, or
+//! no Rust slice could be a view of them (`docs/decisions/0023-a-record-value-has-one-form.md`).
 
 use super::check::{MAX_RECORD_BYTES, RecordError};
-use super::types::{Element, Extent, Field, RecordType};
+use super::types::{Extent, Field, FieldElement, RecordType};
 use crate::dtype::Dtype;
 
 /// The bytes of a reference, and its alignment.
@@ -55,12 +59,12 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    fn of(element: &Element, place: &str) -> Result<Self, RecordError> {
+    fn of(element: &FieldElement, place: &str) -> Result<Self, RecordError> {
         match element {
-            Element::Dtype(Dtype::String | Dtype::Bytes) => Ok(Self::Text),
-            Element::Dtype(dtype) => Ok(Self::Number(*dtype)),
-            Element::Enum(names) => Ok(Self::Number(names.dtype)),
-            Element::Record(record) => RecordLayout::of(record, place).map(Self::Record),
+            FieldElement::Dtype(Dtype::String | Dtype::Bytes) => Ok(Self::Text),
+            FieldElement::Dtype(dtype) => Ok(Self::Number(*dtype)),
+            FieldElement::Enum(names) => Ok(Self::Number(names.dtype)),
+            FieldElement::Record(record) => RecordLayout::of(record, place).map(Self::Record),
         }
     }
 

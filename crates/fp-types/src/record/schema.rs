@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::byte_order::ByteOrder;
 use super::canonical::{self, RecordDecodeError};
 use super::check::{self, RecordError};
-use super::element::ByteOrder;
 use super::layout::RecordLayout;
 use super::types::RecordType;
 use crate::hash::CanonicalHasher;
@@ -54,7 +54,7 @@ impl RecordType {
 }
 
 impl RecordSchema {
-    /// The schema that these canonical bytes are. Bytes from a peer may be anything: each way of being wrong has its
+    /// The schema that these canonical bytes are. Bytes from a peer may be anything. Each way of being wrong has its
     /// own error, and nothing is allocated beyond a few times their length.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordDecodeError> {
         let (record, byte_order) = canonical::decode(bytes)?;
@@ -91,7 +91,7 @@ impl RecordSchema {
         self.inner.layout.alignment_bytes
     }
 
-    /// Whether records have no parts of varying length: then each is its fixed part, and any number of them can be
+    /// Whether records have no parts of varying length. Then each is its fixed part, and any number of them can be
     /// sliced as elements of an array.
     pub fn is_plain(&self) -> bool {
         self.inner.layout.is_plain

@@ -1,8 +1,8 @@
 //! Record types as a program writes them down.
 
+use crate::attribute::AttributeValue;
 use crate::dtype::Dtype;
 use crate::order::MemoryOrder;
-use crate::schema::AttributeValue;
 use crate::shape::Shape;
 
 /// A record type: named fields in their order in memory. Nothing is checked before [`RecordType::build`].
@@ -22,7 +22,7 @@ pub struct Field {
     /// The name, unique in the record.
     pub name: String,
     /// What each of the field's elements is.
-    pub element: Element,
+    pub element: FieldElement,
     /// How many of them there are.
     pub extent: Extent,
     /// Whether the field may be absent from a value.
@@ -40,7 +40,7 @@ pub struct Field {
 
 /// What one element of a field is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Element {
+pub enum FieldElement {
     /// A number, a truth value, text or bytes.
     Dtype(Dtype),
     /// One of several names, which travels as an integer.
@@ -115,7 +115,7 @@ impl EnumType {
 
 impl Field {
     /// One element, present always.
-    pub fn new(name: impl Into<String>, element: impl Into<Element>) -> Self {
+    pub fn new(name: impl Into<String>, element: impl Into<FieldElement>) -> Self {
         Self {
             name: name.into(),
             element: element.into(),
@@ -191,25 +191,25 @@ impl Field {
     }
 }
 
-impl From<Dtype> for Element {
+impl From<Dtype> for FieldElement {
     fn from(dtype: Dtype) -> Self {
         Self::Dtype(dtype)
     }
 }
 
-impl From<EnumType> for Element {
+impl From<EnumType> for FieldElement {
     fn from(names: EnumType) -> Self {
         Self::Enum(names)
     }
 }
 
-impl From<RecordType> for Element {
+impl From<RecordType> for FieldElement {
     fn from(record: RecordType) -> Self {
         Self::Record(record)
     }
 }
 
-impl Element {
+impl FieldElement {
     /// The element type of what is no record.
     pub fn dtype(&self) -> Option<Dtype> {
         match self {

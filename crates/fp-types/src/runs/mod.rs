@@ -1,10 +1,10 @@
 //! Contiguous copies between any two memory layouts.
 //!
-//! A copy of a part of an array from one [`Packing`] to another is, at heart, one offset on each side and up to
-//! eight axes, each with a count and a stride on each side. [`Runs`] is that: a small `Copy` value. Axes that
-//! continue one another on both sides are merged, so whole blocks become a single run and full trailing
-//! dimensions never split one. Iterating yields [`Run`]s, or [`RunSeries`] of equal runs at fixed distances, and
-//! [`copy_runs`] moves the bytes: long runs by `memcpy`, short ones by a loop for their size, transposes in tiles.
+//! A copy of a part of an array from one [`Packing`] to another is an offset on each side and up to eight axes. Each
+//! axis has a count and a stride on each side. [`Runs`] is that: a small `Copy` value. Axes that continue one another
+//! on both sides are merged. So whole blocks become a single run and full trailing dimensions never split one.
+//! Iterating yields [`Run`]s, or [`RunSeries`] of equal runs at fixed distances, and [`copy_runs`] moves the bytes. It
+//! moves long runs by `memcpy`, short ones by a loop for their size, transposes in tiles.
 
 mod copy;
 mod offsets;

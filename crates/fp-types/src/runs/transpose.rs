@@ -1,7 +1,7 @@
 //! Copies whose elements are neighbours along one axis at the source and along another at the destination.
 //!
-//! Walked axis by axis, every read (or write) would touch a cache line for one element of it. So the two axes are
-//! cut into tiles small enough that all lines of a tile stay in the cache until each element of them is used.
+//! A walk axis by axis would touch a cache line for one element of it with every read (or write). So the two axes are
+//! cut into small tiles. All lines of a tile stay in the cache until each element of them is used.
 
 use super::Offsets;
 use super::offsets::{Axes, Axis};
@@ -10,7 +10,7 @@ use super::offsets::{Axes, Axis};
 const TILE: usize = 32;
 
 /// How many elements a panel of tiles has along each of its two axes. Each column of a large array lies on pages of its
-/// own: within a panel they are few enough that the machine remembers where all of them are.
+/// own. Within a panel they are few enough that the machine remembers where all of them are.
 const PANEL: usize = 512;
 
 /// Planes with fewer rows or columns than this are copied straight: so few streams of memory do no harm.
@@ -92,8 +92,8 @@ fn tiles(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
 
 /// Reads `width` columns of `height` neighbours each. Strides are in bytes.
 ///
-/// The elements go through a tile of their own because columns that are a power of two apart compete for the same
-/// few places of the cache, and would be driven out before they are used up.
+/// The elements go through a tile of their own. Columns that are a power of two apart compete for the same few places
+/// of the cache. They would be driven out before they are used up.
 fn read_tile<const N: usize>(
     source: &[u8],
     tile: &mut [[u8; N]],

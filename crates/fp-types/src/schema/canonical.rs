@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{ArrayKind, AttributeValue, Real, RecordId, Schema, VariableDef};
+use super::{ArrayKind, RecordId, Schema, VariableDef};
+use crate::attribute::{AttributeValue, Real};
 use crate::hash::CanonicalHasher;
 
 pub(super) fn schema(hasher: &mut CanonicalHasher, schema: &Schema) {

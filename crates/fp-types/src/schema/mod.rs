@@ -1,9 +1,7 @@
 //! The type of a stream: its variables and attributes, and the fingerprint of all that. What their records are is in
 //! [`crate::record`]: here stand their fingerprints.
 
-mod attribute;
 mod canonical;
-mod name;
 mod validate;
 mod variable;
 
@@ -11,13 +9,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use attribute::{AttributeValue, Real};
 pub(crate) use canonical::variable as encode_variable;
-pub use name::{MAX_NAME_BYTES, NameError, validate_name};
-pub(crate) use name::{NamesError, validate_names};
-pub use validate::{MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_TEXT_BYTES, MAX_VARIABLES, SchemaError};
+pub use validate::{MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_VARIABLES, SchemaError};
 pub use variable::{ArrayKind, RecordId, VariableDef};
 
+use crate::attribute::AttributeValue;
 use crate::hash::CanonicalHasher;
 use crate::id::Fingerprint;
 

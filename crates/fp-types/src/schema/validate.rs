@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    ArrayKind, AttributeValue, NameError, NamesError, RecordId, Schema, VariableDef, validate_name,
-    validate_names,
-};
+use super::{ArrayKind, RecordId, Schema, VariableDef};
+use crate::attribute::{AttributeValue, MAX_TEXT_BYTES};
 use crate::dims::MAX_DIMS;
 use crate::dtype::Dtype;
+use crate::name::{NameError, NamesError, validate_name, validate_names};
 use crate::record::MAX_RECORD_BYTES;
 
 /// The most variables of a stream.
@@ -16,8 +15,6 @@ pub const MAX_VARIABLES: usize = 1 << 16;
 pub const MAX_ATTRIBUTES: usize = 1 << 12;
 /// The most values of one attribute.
 pub const MAX_ATTRIBUTE_VALUES: usize = 1 << 16;
-/// The longest unit, description, or text of an attribute, in bytes.
-pub const MAX_TEXT_BYTES: usize = 1 << 16;
 
 /// Why a schema, or a variable, is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::AttributeValue;
+use crate::attribute::AttributeValue;
 use crate::dtype::Dtype;
 use crate::id::Fingerprint;
 use crate::order::MemoryOrder;
@@ -81,8 +81,8 @@ pub struct VariableDef {
     pub name: String,
     /// The type of one element.
     pub dtype: Dtype,
-    /// If elements are records: of which type. The `dtype` is then [`Dtype::Bytes`], and each element the fixed part of
-    /// a record; what those of one block refer to is a block of another variable ([`VariableDef::parts`]).
+    /// If elements are records: their type. The `dtype` is then [`Dtype::Bytes`], and each element the fixed part of a
+    /// record. What the records of one block refer to is a block of another variable ([`VariableDef::parts`]).
     pub record: Option<RecordId>,
     /// How blocks make up the variable.
     pub kind: ArrayKind,

@@ -12,9 +12,9 @@ use crate::layout::Layout;
 
 /// Holds what every rank of a cohort put last and composes the table from it.
 ///
-/// The cohort's lead applies what changed since the last step; only variables that this touches are laid out
-/// again, of those only the parts of ranks that changed are hashed, and a layout that comes out as one of the last
-/// table's is that very value.
+/// The cohort's lead applies what changed since the last step. Only variables that this touches are laid out again, and
+/// only the parts of ranks that changed are hashed. A layout that comes out as one of the last table's is that very
+/// value.
 #[derive(Clone, Debug)]
 pub struct TableBuilder {
     cohort_size: u32,
@@ -62,7 +62,7 @@ pub enum ApplyError {
 }
 
 impl TableBuilder {
-    /// A builder for a cohort of that many ranks, none of which has contributed.
+    /// A builder for a cohort of that many ranks. None has contributed yet.
     pub fn new(cohort_size: u32) -> Self {
         Self {
             cohort_size,
@@ -73,9 +73,9 @@ impl TableBuilder {
         }
     }
 
-    /// Takes what ranks put, in place of what they put before. Gives the ranks whose contributions break the rules, with the
-    /// reason: what they put is not taken, and no table is right until they contribute anew. Nothing changes if the
-    /// cohort has no such rank, or if the changes mean nothing.
+    /// Takes what ranks put, in place of what they put before. Gives the ranks whose contributions break the rules,
+    /// with the reason. What they put is not taken, and no table is right until they contribute anew. Nothing changes
+    /// if the cohort has no such rank, or if the changes mean nothing.
     pub fn apply(&mut self, mut changes: PutChanges) -> Vec<(Rank, ApplyError)> {
         changes.sort();
         if let Err(error) = changes.check(u64::MAX) {
@@ -168,7 +168,7 @@ mod tests {
     use crate::region::Region;
     use crate::schema::VariableDef;
     use crate::shape::Shape;
-    use crate::table::{Difference, VariablePut};
+    use crate::table::{PutDifference, VariablePut};
 
     fn apply(builder: &mut TableBuilder, rank: u32, put: &Contribution) -> Vec<(Rank, ApplyError)> {
         builder.apply(PutChanges::of(Rank(rank), put).unwrap())
@@ -241,7 +241,7 @@ mod tests {
             variable: "P".into(),
             first: Rank(0),
             second: Rank(1),
-            difference: Box::new(Difference::Dtype(Dtype::F64, Dtype::F32)),
+            difference: Box::new(PutDifference::Dtype(Dtype::F64, Dtype::F32)),
         };
         assert_eq!(builder.build(), Err(expected.clone()));
         let message = "variable \"P\": ranks 0 and 1 disagree: element type f64 against f32";

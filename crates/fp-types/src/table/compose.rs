@@ -33,7 +33,7 @@ pub enum ComposeError {
         /// The lowest rank that disagrees with that one.
         second: Rank,
         /// In what, with both values.
-        difference: Box<Difference>,
+        difference: Box<PutDifference>,
     },
     /// The blocks make no layout.
     #[error("variable {variable:?}: {error}")]
@@ -47,7 +47,7 @@ pub enum ComposeError {
 
 /// In what two ranks disagree about a variable: the lower rank's value, then the other's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Difference {
+pub enum PutDifference {
     /// Element types.
     #[error("element type {0} against {1}")]
     Dtype(Dtype, Dtype),
@@ -176,32 +176,33 @@ fn joined_error(ndims: usize, joined_dim: usize, pages: &[Page]) -> LayoutError 
 }
 
 /// The first thing in which two ranks disagree.
-pub(super) fn difference(first: &Agreed, second: &Agreed) -> Option<Difference> {
+pub(super) fn difference(first: &Agreed, second: &Agreed) -> Option<PutDifference> {
     let same = Arc::ptr_eq(&first.def, &second.def) || first.def == second.def;
     let of_def = if same { None } else { def_difference(&first.def, &second.def) };
-    of_def.or_else(|| (first.shape != second.shape).then_some(Difference::Shape(first.shape, second.shape)))
+    of_def
+        .or_else(|| (first.shape != second.shape).then_some(PutDifference::Shape(first.shape, second.shape)))
 }
 
 /// The first thing in which two definitions of one name differ.
-fn def_difference(a: &VariableDef, b: &VariableDef) -> Option<Difference> {
+fn def_difference(a: &VariableDef, b: &VariableDef) -> Option<PutDifference> {
     let differences = [
-        (a.dtype != b.dtype).then_some(Difference::Dtype(a.dtype, b.dtype)),
-        (a.record != b.record).then(|| Difference::Record(a.record.clone(), b.record.clone())),
-        (a.kind != b.kind).then_some(Difference::Kind(a.kind, b.kind)),
+        (a.dtype != b.dtype).then_some(PutDifference::Dtype(a.dtype, b.dtype)),
+        (a.record != b.record).then(|| PutDifference::Record(a.record.clone(), b.record.clone())),
+        (a.kind != b.kind).then_some(PutDifference::Kind(a.kind, b.kind)),
         (a.dimensions != b.dimensions)
-            .then(|| Difference::Dimensions(a.dimensions.clone(), b.dimensions.clone())),
-        (a.order != b.order).then_some(Difference::Order(a.order, b.order)),
-        (a.unit != b.unit).then(|| Difference::Unit(a.unit.clone(), b.unit.clone())),
+            .then(|| PutDifference::Dimensions(a.dimensions.clone(), b.dimensions.clone())),
+        (a.order != b.order).then_some(PutDifference::Order(a.order, b.order)),
+        (a.unit != b.unit).then(|| PutDifference::Unit(a.unit.clone(), b.unit.clone())),
         (a.description != b.description)
-            .then(|| Difference::Description(a.description.clone(), b.description.clone())),
+            .then(|| PutDifference::Description(a.description.clone(), b.description.clone())),
         attribute_difference(a, b),
     ];
     differences.into_iter().flatten().next()
 }
 
 /// The first attribute that differs.
-fn attribute_difference(a: &VariableDef, b: &VariableDef) -> Option<Difference> {
+fn attribute_difference(a: &VariableDef, b: &VariableDef) -> Option<PutDifference> {
     let mut names = a.attributes.keys().chain(b.attributes.keys());
     let differing = names.find(|name| a.attributes.get(*name) != b.attributes.get(*name));
-    differing.map(|name| Difference::Attribute(name.clone()))
+    differing.map(|name| PutDifference::Attribute(name.clone()))
 }

@@ -62,7 +62,8 @@ pub enum ContributionError {
         /// The shape given.
         shape: Option<Box<Shape>>,
     },
-    /// A block of other dimensions, outside the shape, or (local and joined arrays) one that does not start at 0.
+    /// A block has other dimensions or lies outside the shape. Or a block of a local or joined array does not start
+    /// at 0.
     #[error("variable {variable:?}: block {index}, {region}, does not go with {}", ShapeText(shape))]
     Block {
         /// The variable's name.

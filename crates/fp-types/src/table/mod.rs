@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub use builder::{ApplyError, TableBuilder};
 pub use changes::{PutChanges, PutChangesError, PutColumn, RankRange};
-pub use compose::{ComposeError, Difference};
+pub use compose::{ComposeError, PutDifference};
 pub use contribution::{Contribution, ContributionError, VariablePut};
 
 use crate::hash::CanonicalHasher;

@@ -1,4 +1,6 @@
 //! What ranks put of one variable, in pages of neighbouring ranks: a change of one rank touches one page.
+//!
+//! A page has as many ranks as a part of the layout: 256. So a rank that changes costs one part of the hash.
 
 use crate::id::{BlockId, Rank};
 use crate::layout::parts::{PART_RANKS, PartHash};
@@ -84,7 +86,7 @@ impl Piece<'_> {
 }
 
 impl Page {
-    /// Takes a piece, which lies in this page, in place of what its ranks put before; gives what that was, by rank, or
+    /// Takes a piece, which lies in this page, in place of what its ranks put before. Gives what that was, by rank, or
     /// nothing if it was the same.
     pub(super) fn replace(&mut self, piece: &Piece<'_>) -> Option<Vec<Put>> {
         let (places, numbers) = self.places(piece.first, piece.count);

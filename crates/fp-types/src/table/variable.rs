@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::builder::ApplyError;
 use super::changes::{PutColumn, RankRange, Segment, meaning};
-use super::compose::{Agreed, ComposeError, Difference, difference};
+use super::compose::{Agreed, ComposeError, PutDifference, difference};
 use super::contribution::{ContributionError, check_agreed};
 use super::pages::{Page, Piece, Put};
+use crate::dims::Dims;
 use crate::id::Rank;
 use crate::layout::parts::PART_RANKS;
 use crate::region::Region;
@@ -42,8 +43,8 @@ impl Variable {
         self.known.is_empty()
     }
 
-    /// Takes what the ranks of sorted ranges put: the columns that there are of it. Says whether that was anything new, and
-    /// adds whom it refused.
+    /// Takes what the ranks of sorted ranges put: the columns that there are of it. Says whether that was anything new,
+    /// and adds whom it refused.
     pub(super) fn apply(
         &mut self,
         ranges: &[RankRange],
@@ -70,8 +71,8 @@ impl Variable {
         changed
     }
 
-    /// Goes through the ranks that changed: what has a piece is put, the others put nothing. Adds the meanings that fewer
-    /// ranks say than before.
+    /// Goes through the ranks that changed: what has a piece is put, the others put nothing. Adds the meanings that
+    /// fewer ranks say than before.
     fn take(&mut self, ranges: &[RankRange], pieces: &[Piece<'_>], fewer: &mut Vec<u32>) -> bool {
         let mut pieces = pieces.iter().peekable();
         let mut changed = false;
@@ -163,7 +164,7 @@ impl Variable {
         {
             let other = &self.meanings[second.meaning as usize].agreed;
             let difference =
-                difference(agreed, other).unwrap_or(Difference::Shape(agreed.shape, other.shape));
+                difference(agreed, other).unwrap_or(PutDifference::Shape(agreed.shape, other.shape));
             return Err(ComposeError::Disagreement {
                 variable: name.to_owned(),
                 first: first.rank,
@@ -249,7 +250,7 @@ fn allows(column: &PutColumn, block: &[u64]) -> bool {
 fn region(column: &PutColumn, block: &[u64]) -> Option<Region> {
     let placed = column.def.kind == ArrayKind::GlobalArray;
     let (start, count) = block.split_at(if placed { block.len() / 2 } else { 0 });
-    let count = crate::Dims::from_slice(count).ok()?;
-    let start = if placed { crate::Dims::from_slice(start).ok()? } else { count.zeros_like() };
+    let count = Dims::from_slice(count).ok()?;
+    let start = if placed { Dims::from_slice(start).ok()? } else { count.zeros_like() };
     Region::new(start, count).ok()
 }

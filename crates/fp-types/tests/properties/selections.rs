@@ -31,7 +31,7 @@ proptest! {
         let expression: SelectionExpression = text.parse().unwrap();
         prop_assert_eq!(expression.to_string().parse::<SelectionExpression>(), Ok(expression.clone()));
         let resolved = expression.resolve(&shape).unwrap();
-        // A strided region of which every element is taken prints as the region that it is.
+        // A strided region that takes every element prints as the region that it is.
         let dense = |selection: Selection| match selection {
             Selection::Strided(strided) if strided.is_dense() => Selection::Region(*strided.region()),
             other => other,

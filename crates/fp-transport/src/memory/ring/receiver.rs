@@ -1,10 +1,10 @@
 //! The receiving end.
 
-use super::super::mapping::{Mapping, PAGE_BYTES};
+use super::super::memory_map::Mapping;
+use super::super::peer_segment::{MapOptions, MappedSegment};
 use super::super::segment::sealed_memfd;
 use super::{RingError, control, data, frame_limit_bytes, frame_words, parts};
-use crate::memory::MapOptions;
-use crate::memory::mapped::MappedSegment;
+use crate::page::PAGE_BYTES;
 use rustix::fs::fstat;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};

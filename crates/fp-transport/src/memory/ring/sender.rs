@@ -1,10 +1,10 @@
 //! The sending end.
 
-use super::super::mapping::{Mapping, PAGE_BYTES};
+use super::super::memory_map::Mapping;
+use super::super::peer_segment::{MapOptions, MappedSegment};
 use super::super::segment::sealed_memfd;
 use super::{RingError, control, data, frame_limit_bytes, frame_words, parts};
-use crate::memory::MapOptions;
-use crate::memory::mapped::MappedSegment;
+use crate::page::PAGE_BYTES;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -29,8 +29,8 @@ pub struct RingSender {
 }
 
 impl RingOffer {
-    /// A ring that holds frames of `capacity_bytes` together (rounded up to a power of two), and the descriptor of
-    /// its data segment for the receiver.
+    /// A ring that holds frames of `capacity_bytes` together (rounded up to a power of two). Also gives the descriptor
+    /// of its data segment, for the receiver.
     ///
     /// # Errors
     /// [`RingError::Capacity`], [`RingError::Memory`].
@@ -94,7 +94,7 @@ impl RingSender {
         self.has_room(self.capacity_words / 2)
     }
 
-    /// Whether the receiver waits for a bell and has read all that the last one was for; then it is to be rung, and
+    /// Whether the receiver waits for a bell and has read all that the last one was for. Then it is to be rung, and
     /// counts as rung.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The ring against a queue, against a hostile sender, and with two threads.
 
-use super::super::mapping::Mapping;
+use super::super::memory_map::Mapping;
 use super::super::segment::{Segment, sealed_memfd};
 use super::*;
 use proptest::prelude::*;

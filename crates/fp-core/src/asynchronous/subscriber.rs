@@ -1,0 +1,153 @@
+//! The asynchronous calls of a subscriber.
+
+use crate::asynchronous::errand::{Call, on_a_thread};
+use crate::asynchronous::events::{EventQueue, Of};
+use crate::asynchronous::leave::Leaving;
+use crate::error::gather::GatherError;
+use crate::error::{CloseError, OpenError, ReadError};
+use crate::options::subscriber::SubscriberOptions;
+use crate::records::fit::Provided;
+use crate::session::gather::{Gathering, Side};
+use crate::session::peek::{look_ahead, look_for_step};
+use crate::session::subscriber::{SubscriberSession, look_closed};
+use crate::step::records::provide;
+use crate::step::{StepReader, peek};
+use crate::subscriber::attach::{Attached, refused};
+use crate::subscriber::taken;
+use crate::subscriber::{NextStep, Subscriber};
+use crate::value::limit::{Limit, after};
+use fp_types::record::{Record, RecordSchema};
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+impl Subscriber {
+    /// The events of this subscriber, to wait for them beside it.
+    pub fn event_queue(&self) -> EventQueue {
+        EventQueue(Of::Subscriber(self.shared.clone()))
+    }
+
+    /// As [`Subscriber::open`], for a task. The first poll binds the listener and looks into the rendezvous directory;
+    /// none waits.
+    ///
+    /// Cancel safe: dropped, it leaves, on a thread of its own.
+    ///
+    /// # Errors
+    /// As [`Subscriber::open`]; and options with collectives, which block.
+    pub fn open_async(
+        stream: &str,
+        options: SubscriberOptions,
+    ) -> impl Future<Output = Result<Self, OpenError>> + Send + use<> {
+        let stream = stream.to_owned();
+        async move {
+            // Collectives block, and MPI may belong to one thread: an executor does not promise which thread polls.
+            if let Some(gathering) = Gathering::of(&options.link, &stream, Side::Subscriber) {
+                return Err(gathering.error(GatherError::InTask));
+            }
+            let (shared, directory) = SubscriberSession::start(&stream, options)?;
+            open(shared, &directory).await
+        }
+    }
+
+    /// As [`Subscriber::next_step`], for a task; `timeout` counts from the first poll.
+    ///
+    /// Cancel safe: only the poll that gives a step takes it. A call that is dropped before loses none, as when a
+    /// `select` drops the calls that come second.
+    ///
+    /// # Errors
+    /// As [`Subscriber::next_step`].
+    pub async fn next_step_async(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
+        let shared = &self.shared;
+        shared.check_fork().map_err(|source| shared.misuse(source))?;
+        let deadline = after(Instant::now(), timeout);
+        let came = shared.endpoint.wait_async(deadline, look_for_step).await;
+        taken(shared, came)
+    }
+
+    /// As [`Subscriber::of`], for a task.
+    ///
+    /// Cancel safe: the step that is looked at is still the next one.
+    ///
+    /// # Errors
+    /// As [`Subscriber::of`].
+    pub async fn of_async<T: Record>(&mut self) -> Result<Vec<Provided>, ReadError> {
+        let wanted = T::schema().map_err(|error| self.no_type(error.into()))?;
+        self.of_schema_async(&wanted).await
+    }
+
+    /// As [`Subscriber::of_schema`], for a task.
+    ///
+    /// Cancel safe, as [`Subscriber::of_async`] is.
+    ///
+    /// # Errors
+    /// As [`Subscriber::of_schema`].
+    pub async fn of_schema_async(&mut self, wanted: &RecordSchema) -> Result<Vec<Provided>, ReadError> {
+        let (shared, wanted, started) = (&self.shared, wanted.clone(), Instant::now());
+        shared.check_fork().map_err(|source| shared.misuse(source))?;
+        let deadline = after(started, shared.options.link.open_timeout);
+        let came = shared.endpoint.wait_async(deadline, look_ahead).await;
+        let step = peek::ahead(shared, came, started)?;
+        let look =
+            move |step: &StepReader, limit: Limit<'_>| provide::provided(&step.held, &wanted, None, limit);
+        on_a_thread(step.clone_handle(), Call(step, look), deadline).await
+    }
+
+    /// As [`Subscriber::close`], for a task. A subscriber that is merely dropped leaves as well, but waits for it,
+    /// which a task must not.
+    ///
+    /// Dropped, it goes on leaving on a thread of its own.
+    ///
+    /// # Errors
+    /// As [`Subscriber::close`].
+    pub fn close_async(mut self) -> impl Future<Output = Result<(), CloseError>> + Send + use<> {
+        self.closed = true;
+        let shared = self.shared.clone();
+        let leaving = Leaving::new(&shared);
+        async move {
+            let outcome = close(&shared).await;
+            leaving.done();
+            outcome
+        }
+    }
+}
+
+async fn open(shared: Arc<SubscriberSession>, directory: &str) -> Result<Subscriber, OpenError> {
+    let (leaving, begun) = (Leaving::new(&shared), Instant::now());
+    let outcome = {
+        let (deadline, opening) = shared.opening(directory);
+        let look = shared.endpoint.wait_async(deadline, |state, _| opening.look_at(state)).await;
+        opening.outcome(look)
+    };
+    let outcome = match (&outcome, shared.attached(begun)) {
+        (Ok(_), Some(attached)) => types_there(&shared, attached).await,
+        _ => outcome.map(drop),
+    };
+    leaving.done();
+    outcome.map(|()| Subscriber { shared, closed: false })
+}
+
+/// As [`SubscriberSession::finish_opening`], for a task.
+async fn types_there(shared: &Arc<SubscriberSession>, attached: Attached) -> Result<(), OpenError> {
+    let came = shared.endpoint.wait_async(attached.deadline, look_ahead).await;
+    let fits = match peek::ahead(shared, came, attached.at) {
+        Ok(step) => {
+            let check = |step: &StepReader, limit: Limit<'_>| provide::check_types(&step.held, limit);
+            on_a_thread(step.clone_handle(), Call(step, check), attached.deadline).await
+        }
+        Err(error) => Err(error),
+    };
+    match fits {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            // Why it leaves is what the caller is told; how that went is not.
+            let _ = close(shared).await;
+            Err(refused(error))
+        }
+    }
+}
+
+async fn close(shared: &SubscriberSession) -> Result<(), CloseError> {
+    let deadline = shared.start_closing()?;
+    let closed = shared.endpoint.wait_async(deadline, |state, _| look_closed(state)).await;
+    shared.close_outcome(closed)
+}

@@ -1,0 +1,236 @@
+//! The one background thread of a process. It drives the endpoints that nobody waits on, so that heartbeats and fetches
+//! go on while the application computes.
+//!
+//! Each endpoint's epoll set is registered here as one-shot. While a caller waits on an endpoint itself, an event may
+//! wake this thread once. The thread leaves the endpoint to the caller, and arms it again when the caller has been gone
+//! for a moment. A hop through this thread costs the wake of an idle core, so nobody who waits ever needs it.
+
+use rustix::event::{EventfdFlags, epoll, eventfd};
+use std::collections::HashMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// The longest sleep while every endpoint is armed: deadlines of machines are looked at this often.
+const SLEEP: Duration = Duration::from_millis(100);
+
+/// The sleep while an endpoint waits to be armed again. While a caller sleeps on the endpoint, it doubles from one look
+/// to the next, up to [`SLEEP`]. A process that waits must not wake 500 times a second: with 256 ranks on two cores,
+/// that took half of the processor.
+pub(crate) const REARM: Duration = Duration::from_millis(2);
+
+/// The token of the bell.
+const BELL: u64 = u64::MAX;
+
+/// Something that the background thread drives.
+pub(crate) trait Driven: Send + Sync {
+    /// The epoll set to watch.
+    fn descriptor(&self) -> BorrowedFd<'_>;
+    /// Does what is ready, unless a caller is at it: then `false`, and it is armed again later.
+    fn turn(&self) -> bool;
+    /// Tells it whether its descriptors are watched here; must not lock anything.
+    fn set_attended(&self, attended: bool);
+    /// Makes its descriptors tell of everything, from now on. Called after they are watched, and with no lock held.
+    fn be_rung(&self);
+    /// Whether nobody waits on it just now, so that it may be armed again.
+    fn is_left_alone(&self) -> bool;
+    /// Whether a caller is at its descriptors. When he goes, he says so by `be_awake_by`.
+    fn is_polled(&self) -> bool;
+    /// When it wants a turn even if nothing is ready.
+    fn due(&self) -> Option<Instant>;
+    /// A turn panicked: the stream fails, the process goes on.
+    fn panicked(&self, what: String);
+}
+
+struct Entry {
+    driven: Weak<dyn Driven>,
+    armed: bool,
+}
+
+pub(crate) struct Background {
+    epoll: OwnedFd,
+    /// Rung for a deadline that is nearer than the end of the present sleep; edge-triggered, so never read.
+    bell: OwnedFd,
+    /// When the present sleep ends at the latest.
+    awake: Mutex<Instant>,
+    entries: Mutex<HashMap<u64, Entry>>,
+    next: AtomicU64,
+}
+
+/// With the process that it belongs to: a forked child has the memory of the thread, but not the thread.
+static BACKGROUND: Mutex<Option<(u32, Arc<Background>)>> = Mutex::new(None);
+
+/// The process's background thread, started on first use.
+pub(crate) fn background() -> Result<Arc<Background>, std::io::Error> {
+    let mut started = BACKGROUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = std::process::id();
+    if let Some((_, background)) = started.as_ref().filter(|(process, _)| *process == own) {
+        return Ok(background.clone());
+    }
+    let background = Arc::new(Background::new()?);
+    let thread = background.clone();
+    std::thread::Builder::new().name("flexpath".to_owned()).spawn(move || thread.run())?;
+    *started = Some((own, background.clone()));
+    Ok(background)
+}
+
+impl Background {
+    fn new() -> Result<Self, std::io::Error> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&epoll, bell.as_fd(), epoll::EventData::new_u64(BELL), flags)?;
+        let (awake, entries) = (Mutex::new(Instant::now()), Mutex::new(HashMap::new()));
+        Ok(Self { epoll, bell, awake, entries, next: AtomicU64::new(0) })
+    }
+
+    /// Watches this again at once: somebody waits on it who cannot watch it.
+    pub(crate) fn arm(&self, token: u64) {
+        let mut entries = self.lock();
+        let Some(entry) = entries.get_mut(&token).filter(|entry| !entry.armed) else { return };
+        let Some(driven) = entry.driven.upgrade() else { return };
+        self.watch(token, entry, &*driven);
+        // Dropped last of all it calls `remove`, which takes the lock.
+        drop(entries);
+        driven.be_rung();
+    }
+
+    fn watch(&self, token: u64, entry: &mut Entry, driven: &dyn Driven) {
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
+        let data = epoll::EventData::new_u64(token);
+        entry.armed = epoll::modify(&self.epoll, driven.descriptor(), data, flags).is_ok();
+        driven.set_attended(entry.armed);
+    }
+
+    /// Looks at deadlines again by then, at the latest.
+    pub(crate) fn be_awake_by(&self, due: Instant) {
+        if due < *self.awake.lock().unwrap_or_else(PoisonError::into_inner) {
+            // The counter can only be full if it was rung without end.
+            let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+        }
+    }
+
+    fn sleeps_until(&self, end: Instant) {
+        *self.awake.lock().unwrap_or_else(PoisonError::into_inner) = end;
+    }
+
+    /// Drives this from now on, as long as somebody else holds it.
+    pub(crate) fn add(&self, driven: &Arc<dyn Driven>) -> Result<u64, std::io::Error> {
+        let token = self.next.fetch_add(1, Ordering::Relaxed);
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
+        self.lock().insert(token, Entry { driven: Arc::downgrade(driven), armed: true });
+        epoll::add(&self.epoll, driven.descriptor(), epoll::EventData::new_u64(token), flags)?;
+        Ok(token)
+    }
+
+    /// Drives this no more.
+    pub(crate) fn remove(&self, token: u64, descriptor: BorrowedFd<'_>) {
+        self.lock().remove(&token);
+        // The set may be gone with its owner already; there is nothing left to undo then.
+        let _ = epoll::delete(&self.epoll, descriptor);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        let mut events: Vec<epoll::Event> = Vec::with_capacity(64);
+        let mut patience = REARM;
+        loop {
+            events.clear();
+            let timeout = rustix::time::Timespec::try_from(self.sleep(patience)).ok();
+            let spare = rustix::buffer::spare_capacity(&mut events);
+            if epoll::wait(&self.epoll, spare, timeout.as_ref()).is_err() {
+                continue;
+            }
+            patience = if events.is_empty() { (patience * 2).min(SLEEP) } else { REARM };
+            let ready = events.iter().map(|event| event.data.u64()).filter(|&token| token != BELL);
+            let ready: Vec<u64> = ready.collect();
+            for token in ready {
+                self.disarmed(token);
+                self.turn(token);
+            }
+            self.turn_due();
+            self.rearm();
+        }
+    }
+
+    /// What is alive. The strong references are dropped outside the lock: the last one's drop calls `remove`.
+    fn live(&self) -> Vec<(u64, bool, Arc<dyn Driven>)> {
+        let mut entries = self.lock();
+        entries.retain(|_, entry| entry.driven.strong_count() > 0);
+        entries
+            .iter()
+            .filter_map(|(&token, entry)| Some((token, entry.armed, entry.driven.upgrade()?)))
+            .collect()
+    }
+
+    /// How long to sleep; `patience` for endpoints that a caller is at.
+    fn sleep(&self, patience: Duration) -> Duration {
+        let now = Instant::now();
+        // From here on, whoever has a nearer deadline rings, also while the deadlines of the others are looked at.
+        self.sleeps_until(now + SLEEP);
+        let one = |(_, armed, driven): (u64, bool, Arc<dyn Driven>)| {
+            let due = driven.due().map_or(SLEEP, |due| due.saturating_duration_since(now));
+            match armed {
+                true => due,
+                false if driven.is_polled() => due.min(patience),
+                false => due.min(REARM),
+            }
+        };
+        let sleep = self.live().into_iter().map(one).min().unwrap_or(SLEEP).min(SLEEP);
+        self.sleeps_until(now + sleep);
+        sleep
+    }
+
+    fn disarmed(&self, token: u64) {
+        let mut entries = self.lock();
+        let Some(entry) = entries.get_mut(&token) else { return };
+        entry.armed = false;
+        let driven = entry.driven.upgrade();
+        if let Some(driven) = &driven {
+            driven.set_attended(false);
+        }
+        // As in `arm`: the lock first.
+        drop(entries);
+    }
+
+    fn find(&self, token: u64) -> Option<Arc<dyn Driven>> {
+        let entries = self.lock();
+        entries.get(&token).and_then(|entry| entry.driven.upgrade())
+    }
+
+    fn turn(&self, token: u64) {
+        let Some(driven) = self.find(token) else { return };
+        let turned = catch_unwind(AssertUnwindSafe(|| driven.turn()));
+        if let Err(panic) = turned {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            driven.panicked(text.unwrap_or_else(|| "a panic without words".to_owned()));
+        }
+    }
+
+    fn turn_due(&self) {
+        let now = Instant::now();
+        for (token, _, driven) in self.live() {
+            if driven.due().is_some_and(|due| due <= now) {
+                self.turn(token);
+            }
+        }
+    }
+
+    fn rearm(&self) {
+        for (token, armed, driven) in self.live() {
+            if armed || !driven.is_left_alone() {
+                continue;
+            }
+            if let Some(entry) = self.lock().get_mut(&token) {
+                self.watch(token, entry, &*driven);
+            }
+            driven.be_rung();
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The coordinator's clock: what the machines call a moment.
+
+use fp_proto::time::Moment;
+use std::time::{Duration, Instant};
+
+/// Microseconds since the handle was opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    origin: Instant,
+}
+
+impl Clock {
+    pub(crate) fn start() -> Self {
+        Self { origin: Instant::now() }
+    }
+
+    pub(crate) fn now(self) -> Moment {
+        Moment::from_micros(u64::try_from(self.origin.elapsed().as_micros()).unwrap_or(u64::MAX))
+    }
+
+    /// The moment as the system's clock has it.
+    pub(crate) fn instant(self, moment: Moment) -> Instant {
+        // A deadline centuries ahead is as good as this one.
+        let ahead = Duration::from_micros(moment.as_micros()).min(Duration::from_secs(1 << 30));
+        self.origin + ahead
+    }
+}

@@ -1,0 +1,131 @@
+//! Dialling: straight-line code on a thread of its own, as a handshake waits for the other side's coordinator. The
+//! outcome comes back through a mailbox with a descriptor.
+
+use fp_proto::config::ContactText;
+use fp_proto::effect::DialTicket;
+use fp_transport::{
+    Contact, DialError, DialOptions, Domain, Link, Purpose, TlsIdentity, Token, TransportKind,
+    TransportPolicy,
+};
+use fp_types::Epoch;
+use rustix::event::{EventfdFlags, eventfd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What became of a dial.
+pub(crate) enum Letter {
+    Dialled(DialTicket, Box<Link>),
+    /// With the reason, if the contact could be read at all.
+    Failed(DialTicket, Option<Box<DialError>>),
+}
+
+/// Where other threads leave letters for whoever drives.
+pub(crate) struct Mailbox {
+    letters: Mutex<Vec<Letter>>,
+    bell: OwnedFd,
+}
+
+impl Mailbox {
+    pub(crate) fn new() -> std::io::Result<Self> {
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self { letters: Mutex::new(Vec::new()), bell })
+    }
+
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.bell.as_fd()
+    }
+
+    pub(crate) fn post(&self, letter: Letter) {
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner).push(letter);
+        self.ring();
+    }
+
+    /// Has whoever drives look, without a letter.
+    pub(crate) fn ring(&self) {
+        // The counter can only be full if it was rung already.
+        let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_rung(&self) -> bool {
+        let mut bell = [rustix::event::PollFd::new(&self.bell, rustix::event::PollFlags::IN)];
+        rustix::event::poll(&mut bell, Some(&rustix::time::Timespec::default())).is_ok_and(|ready| ready == 1)
+    }
+
+    pub(crate) fn take(&self) -> Vec<Letter> {
+        let mut count = [0u8; 8];
+        let _ = rustix::io::read(&self.bell, &mut count);
+        std::mem::take(&mut *self.letters.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// How this handle dials.
+#[derive(Clone)]
+pub(crate) struct Dial {
+    pub(crate) policy: TransportPolicy,
+    pub(crate) token: Option<Token>,
+    pub(crate) tls: Option<TlsIdentity>,
+    /// What the links of this handle share over verbs.
+    pub(crate) domain: Domain,
+    pub(crate) timeout: Duration,
+}
+
+impl Dial {
+    /// Dials a control link; the outcome is posted.
+    pub(crate) fn control(
+        &self,
+        mailbox: &Arc<Mailbox>,
+        ticket: DialTicket,
+        contact: &ContactText,
+        epoch: Option<Epoch>,
+    ) {
+        let Ok(contact) = contact.0.parse::<Contact>() else {
+            mailbox.post(Letter::Failed(ticket, None));
+            return;
+        };
+        let (dial, post) = (self.clone(), mailbox.clone());
+        let run = move || {
+            let deadline = Instant::now() + dial.timeout;
+            match dial.link(&contact, Purpose::Control, epoch, deadline) {
+                Ok(link) => post.post(Letter::Dialled(ticket, Box::new(link))),
+                Err(error) => {
+                    tracing::debug!(%error, %contact, "dial failed");
+                    post.post(Letter::Failed(ticket, Some(Box::new(error))));
+                }
+            }
+        };
+        if std::thread::Builder::new().name("flexpath-dial".to_owned()).spawn(run).is_err() {
+            mailbox.post(Letter::Failed(ticket, None));
+        }
+    }
+
+    /// Dials, on this thread.
+    pub(crate) fn link(
+        &self,
+        contact: &Contact,
+        purpose: Purpose,
+        epoch: Option<Epoch>,
+        deadline: Instant,
+    ) -> Result<Link, fp_transport::DialError> {
+        let options = DialOptions::new(deadline)
+            .with_purpose(purpose)
+            .with_epoch(epoch.map(|epoch| epoch.0))
+            .with_token(self.token.clone())
+            .with_tls(self.tls.clone())
+            .with_domain(self.domain.clone())
+            .with_policy(self.policy_for(purpose));
+        fp_transport::dial(contact, &options)
+    }
+
+    /// RDMA is for payload: control has few bytes, and would hold locked memory for them. It goes that way only where
+    /// the policy has nothing else.
+    fn policy_for(&self, purpose: Purpose) -> TransportPolicy {
+        let mut policy = self.policy.clone();
+        let others = policy.allow.iter().any(|kind| *kind != TransportKind::Verbs);
+        if purpose != Purpose::Data && others {
+            policy.allow.retain(|kind| *kind != TransportKind::Verbs);
+        }
+        policy
+    }
+}

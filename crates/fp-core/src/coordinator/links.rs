@@ -1,0 +1,192 @@
+//! The control links of an endpoint: messages in and out, never blocking.
+
+use fp_proto::bounds::LIMIT_LONG_BYTES;
+use fp_proto::codec;
+use fp_proto::effect::PeerId;
+use fp_proto::message::Message;
+use fp_transport::{Link, LinkError, OutFrame, RingWatch};
+use rustix::event::epoll;
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Messages that one turn takes from one link, so that a fast peer cannot keep the coordinator for ever.
+const LIMIT_MESSAGES: usize = 256;
+
+/// Bytes that may wait for a peer to read them: the longest message, and what else may come meanwhile.
+const LIMIT_WAITING_BYTES: u64 = LIMIT_LONG_BYTES as u64 + fp_transport::link::SEND_LIMIT_BYTES;
+
+struct Entry {
+    link: Link,
+    /// Whether the epoll set asks for room to write.
+    writing: bool,
+    /// Nothing can be sent any more; what the peer said before is still to be read.
+    broken: bool,
+    /// More was here than one turn takes.
+    unfinished: bool,
+}
+
+/// Where a turn looks for messages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    /// What is here already, in a ring above all.
+    Here,
+    /// The socket too, which is readable.
+    Socket,
+}
+
+/// What one turn has taken from one link.
+#[derive(Default)]
+pub(crate) struct Turn {
+    messages: usize,
+}
+
+/// The control links by peer; a peer's number is its token.
+pub(crate) struct Links {
+    entries: BTreeMap<u64, Entry>,
+    next: u64,
+}
+
+impl Links {
+    pub(crate) fn new(first: u64) -> Self {
+        Self { entries: BTreeMap::new(), next: first }
+    }
+
+    /// Takes a link over; `None` if it cannot be watched.
+    pub(crate) fn add(&mut self, mut link: Link, set: BorrowedFd<'_>) -> Option<PeerId> {
+        link.set_send_limit_bytes(LIMIT_WAITING_BYTES);
+        let token = self.next;
+        self.next += 1;
+        let data = epoll::EventData::new_u64(token);
+        epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).ok()?;
+        self.entries.insert(token, Entry { link, writing: false, broken: false, unfinished: false });
+        Some(PeerId(token))
+    }
+
+    /// Sends, or queues what the kernel does not take now; the peer's number if the peer does not read.
+    ///
+    /// A broken link is not given up here. What its peer said before it went is still to be heard, and after it the
+    /// end.
+    pub(crate) fn send(&mut self, to: PeerId, message: &Message, set: BorrowedFd<'_>) -> Result<(), PeerId> {
+        let Some(entry) = self.entries.get_mut(&to.0).filter(|entry| !entry.broken) else { return Ok(()) };
+        match entry.link.send(OutFrame::new(codec::encode(message))) {
+            Ok(()) => entry.watch(to.0, set),
+            Err(LinkError::Closed | LinkError::Lost(_)) => entry.broken = true,
+            Err(error) => {
+                tracing::warn!(%error, peer = to.0, "a peer does not read its control link");
+                self.entries.remove(&to.0);
+                return Err(to);
+            }
+        }
+        Ok(())
+    }
+
+    /// The next of the messages that are here; after as many as one turn takes there is none. `Err` with the peer if
+    /// the link is lost.
+    pub(crate) fn receive(
+        &mut self,
+        token: u64,
+        from: From,
+        turn: &mut Turn,
+    ) -> Result<Option<Message>, PeerId> {
+        let Some(entry) = self.entries.get_mut(&token) else { return Ok(None) };
+        let received = entry.receive(from, turn);
+        if received.is_err() {
+            self.entries.remove(&token);
+        }
+        received.map_err(|()| PeerId(token))
+    }
+
+    /// Watches for room to write, if something waits to be written.
+    pub(crate) fn watch_writing(&mut self, token: u64, set: BorrowedFd<'_>) {
+        if let Some(entry) = self.entries.get_mut(&token) {
+            entry.watch(token, set);
+        }
+    }
+
+    /// The user that the peer belongs to, if the system itself says so.
+    pub(crate) fn uid(&self, token: u64) -> Option<u32> {
+        self.entries.get(&token).and_then(|entry| entry.link.peer().uid)
+    }
+
+    /// Has the peers put messages into their rings without ringing.
+    pub(crate) fn be_silent(&mut self) {
+        for entry in self.entries.values_mut() {
+            entry.link.arm(false);
+        }
+    }
+
+    /// As [`Links::be_silent`], and gives what sees messages come.
+    pub(crate) fn watch(&mut self) -> Vec<RingWatch> {
+        self.be_silent();
+        self.entries.values().filter_map(|entry| entry.link.watch_ring()).collect()
+    }
+
+    /// Has the peers ring again; gives the links that have something already.
+    pub(crate) fn be_rung(&mut self) -> impl Iterator<Item = u64> {
+        self.entries.iter_mut().filter_map(|(&token, entry)| entry.link.arm(true).then_some(token))
+    }
+
+    /// The links that have something here.
+    pub(crate) fn here(&self) -> impl Iterator<Item = u64> {
+        self.entries.iter().filter(|(_, entry)| entry.link.has_buffered()).map(|(&token, _)| token)
+    }
+
+    pub(crate) fn is_unfinished(&self, token: u64) -> bool {
+        self.entries.get(&token).is_some_and(|entry| entry.unfinished)
+    }
+
+    /// The links where a turn left some of what was here.
+    pub(crate) fn unfinished(&self) -> Vec<u64> {
+        self.entries.iter().filter(|(_, entry)| entry.unfinished).map(|(&token, _)| token).collect()
+    }
+
+    /// Closes every link at once; says whose they were.
+    pub(crate) fn close_all(&mut self) -> Vec<PeerId> {
+        std::mem::take(&mut self.entries).into_keys().map(PeerId).collect()
+    }
+
+    /// Flushes and closes.
+    pub(crate) fn close(&mut self, peer: PeerId) {
+        if let Some(mut entry) = self.entries.remove(&peer.0) {
+            // What the kernel does not take now is lost with the link; a farewell always fits.
+            let _ = entry.link.flush();
+        }
+    }
+}
+
+impl Entry {
+    fn receive(&mut self, from: From, turn: &mut Turn) -> Result<Option<Message>, ()> {
+        if turn.messages == 0 {
+            self.broken |= self.link.flush().is_err();
+        }
+        self.unfinished = turn.messages >= LIMIT_MESSAGES;
+        if self.unfinished {
+            return Ok(None);
+        }
+        turn.messages += 1;
+        let frame = if from == From::Here { self.link.recv_here() } else { self.link.recv() };
+        match frame {
+            Ok(Some(frame)) => codec::decode(&frame.head).map(Some).map_err(|error| {
+                tracing::warn!(%error, peer = ?self.link.peer(), "a peer misbehaved");
+            }),
+            Ok(None) => Ok(None),
+            Err(LinkError::Closed) => Err(()),
+            Err(error) => {
+                tracing::debug!(%error, "control link lost");
+                Err(())
+            }
+        }
+    }
+
+    fn watch(&mut self, token: u64, set: BorrowedFd<'_>) {
+        let wants = self.link.wants_write();
+        if wants == self.writing {
+            return;
+        }
+        let mut flags = epoll::EventFlags::IN;
+        flags.set(epoll::EventFlags::OUT, wants);
+        if epoll::modify(set, self.link.as_fd(), epoll::EventData::new_u64(token), flags).is_ok() {
+            self.writing = wants;
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the coordinator needs of a machine, whichever it drives.
+
+use fp_proto::effect::{DialTicket, Effect, Listing, PeerId};
+use fp_proto::message::Message;
+use fp_proto::publisher::PublisherMachine;
+use fp_proto::subscriber::SubscriberMachine;
+use fp_proto::time::Moment;
+
+/// A sans-IO machine of fp-proto.
+pub(crate) trait Machine: Send + 'static {
+    fn handle_accepted(&mut self, now: Moment, peer: PeerId);
+    fn handle_dialled(&mut self, now: Moment, ticket: DialTicket, peer: PeerId);
+    fn handle_dial_failed(&mut self, now: Moment, ticket: DialTicket);
+    fn handle_message(&mut self, now: Moment, from: PeerId, message: Message);
+    fn handle_disconnected(&mut self, now: Moment, peer: PeerId);
+    fn handle_listing(&mut self, now: Moment, listing: Vec<Listing>);
+    fn handle_timeout(&mut self, now: Moment);
+    fn deadline(&self) -> Option<Moment>;
+    fn poll(&mut self) -> Option<Effect>;
+}
+
+macro_rules! forward {
+    ($machine:ident) => {
+        impl Machine for $machine {
+            fn handle_accepted(&mut self, now: Moment, peer: PeerId) {
+                $machine::handle_accepted(self, now, peer);
+            }
+            fn handle_dialled(&mut self, now: Moment, ticket: DialTicket, peer: PeerId) {
+                $machine::handle_dialled(self, now, ticket, peer);
+            }
+            fn handle_dial_failed(&mut self, now: Moment, ticket: DialTicket) {
+                $machine::handle_dial_failed(self, now, ticket);
+            }
+            fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
+                $machine::handle_message(self, now, from, message);
+            }
+            fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
+                $machine::handle_disconnected(self, now, peer);
+            }
+            fn handle_listing(&mut self, now: Moment, listing: Vec<Listing>) {
+                $machine::handle_listing(self, now, listing);
+            }
+            fn handle_timeout(&mut self, now: Moment) {
+                $machine::handle_timeout(self, now);
+            }
+            fn deadline(&self) -> Option<Moment> {
+                $machine::deadline(self)
+            }
+            fn poll(&mut self) -> Option<Effect> {
+                $machine::poll(self)
+            }
+        }
+    };
+}
+
+forward!(PublisherMachine);
+
+forward!(SubscriberMachine);

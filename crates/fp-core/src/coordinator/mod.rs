@@ -1,0 +1,448 @@
+//! The coordinator of one handle: it drives the machine and decides nothing.
+//!
+//! A lock guards the machine, and whoever holds the lock drives the machine:
+//!
+//! * A command runs on the caller's thread, and writes to the links without blocking.
+//! * A thread that waits inside a call waits on the links' own descriptors.
+//! * The background thread takes over when nobody waits.
+//!
+//! No call has a thread of its own. Handing a message to another thread costs the wake of an idle core, about 20 us. A
+//! small step would pay that three times.
+
+pub(crate) mod background;
+pub(crate) mod clock;
+pub(crate) mod dial;
+pub(crate) mod links;
+pub(crate) mod machine;
+pub(crate) mod troubles;
+pub(crate) mod turn;
+pub(crate) mod wait;
+pub(crate) mod wakers;
+pub(crate) mod workers;
+
+use crate::coordinator::background::{Background, Driven};
+use crate::coordinator::clock::Clock;
+use crate::coordinator::dial::{Letter, Mailbox};
+use crate::coordinator::links::{From, Links, Turn};
+use crate::coordinator::machine::Machine;
+use crate::coordinator::troubles::Troubles;
+use crate::coordinator::wakers::Wakers;
+use crate::rendezvous::Rendezvous;
+use fp_proto::effect::{Effect, PeerId};
+use fp_proto::message::Message;
+use fp_proto::time::Moment;
+use fp_transport::{Contact, Link, Listener, TransportPolicy};
+use rustix::event::epoll;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Tokens of an endpoint's epoll set: these, then control links from `FIRST_LINK`, data links with the top bit.
+const TOKEN_LISTENER: u64 = 0;
+
+const TOKEN_WAKE: u64 = 1;
+
+const FIRST_LINK: u64 = 2;
+
+/// Marks the token of a data link.
+pub(crate) const DATA_BIT: u64 = 1 << 63;
+
+/// Marks the token of a control link that has something here, whatever its socket has.
+const HERE_BIT: u64 = 1 << 62;
+
+/// What a handle adds to its machine.
+pub(crate) trait Role: Send + 'static {
+    /// The machine.
+    type Machine: Machine;
+    /// Does what is not about links: `Free`, `Assigned`, `Event`.
+    fn effect(&mut self, effect: Effect);
+    /// A peer opened a data link; its descriptor goes into `epoll` with a token that has `DATA_BIT`.
+    fn data_link(&mut self, link: Link, epoll: BorrowedFd<'_>);
+    /// What serves data links without the machine's lock.
+    fn data_server(&self) -> Option<Arc<dyn DataServer>>;
+    /// The coordinator itself failed.
+    fn failed(&mut self, what: String);
+    /// Writes into a message that came which user sent it, where the link proves that.
+    fn vouch(&self, _message: &mut Message, _uid: Option<u32>) {}
+}
+
+/// Serves data links; called without the machine's lock.
+pub(crate) trait DataServer: Send + Sync {
+    /// These links have something to say or room to write.
+    fn ready(&self, token: u64);
+}
+
+/// What the lock guards.
+pub(crate) struct State<R: Role> {
+    pub(crate) machine: R::Machine,
+    pub(crate) role: R,
+    links: Links,
+    listener: Listener,
+    rendezvous: Rendezvous,
+    /// Whether somebody, a caller or the background thread, is at the descriptors.
+    polling: bool,
+    /// Callers that wait for the one that polls.
+    waiting: usize,
+    left_alone_since: Instant,
+    pub(crate) troubles: Troubles,
+}
+
+/// What a look at the state found; `Err`: nothing yet, and when to look again at the latest.
+pub(crate) type Look<T> = Result<T, Option<Moment>>;
+
+/// What an endpoint needs besides its machine. Each handle has a listener and links of its own. Shared ones would need
+/// a demultiplexer, let one stream's bulk wait behind another's, and fail together.
+pub(crate) struct Setup {
+    pub(crate) listener: Listener,
+    pub(crate) contact: Contact,
+    pub(crate) rendezvous: Rendezvous,
+    pub(crate) policy: TransportPolicy,
+    pub(crate) token: Option<fp_transport::Token>,
+    pub(crate) domain: fp_transport::Domain,
+    pub(crate) dial_timeout: Duration,
+    pub(crate) busy_poll: Duration,
+}
+
+/// One handle's listener, links and machine.
+pub(crate) struct Endpoint<R: Role> {
+    state: Mutex<State<R>>,
+    progress: Condvar,
+    wakers: Wakers,
+    epoll: OwnedFd,
+    mailbox: Arc<Mailbox>,
+    pub(crate) clock: Clock,
+    pub(crate) contact: Contact,
+    pub(crate) dial: dial::Dial,
+    busy_poll: Duration,
+    /// The machine's deadline in microseconds of the clock; `u64::MAX` for none or while a caller waits.
+    due: AtomicU64,
+    /// Whether the background thread watches the descriptors: then peers must ring for what they put into rings.
+    attended: AtomicBool,
+    registered: OnceLock<(Arc<Background>, u64)>,
+    pid: u32,
+}
+
+/// Why an endpoint could not be set up.
+pub(crate) type SetupError = std::io::Error;
+
+impl<R: Role> Endpoint<R> {
+    pub(crate) fn start(
+        clock: Clock,
+        setup: Setup,
+        machine: R::Machine,
+        role: R,
+    ) -> Result<Arc<Self>, SetupError> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let mailbox = Arc::new(Mailbox::new()?);
+        let read = epoll::EventFlags::IN;
+        epoll::add(&epoll, setup.listener.as_fd(), epoll::EventData::new_u64(TOKEN_LISTENER), read)?;
+        epoll::add(&epoll, mailbox.descriptor(), epoll::EventData::new_u64(TOKEN_WAKE), read)?;
+        let tls = setup.listener.tls().cloned();
+        let Setup { policy, token, domain, dial_timeout: timeout, .. } = &setup;
+        let (policy, token, domain, timeout) = (policy.clone(), token.clone(), domain.clone(), *timeout);
+        let dial = dial::Dial { policy, token, tls, domain, timeout };
+        let state = State {
+            machine,
+            role,
+            links: Links::new(FIRST_LINK),
+            listener: setup.listener,
+            rendezvous: setup.rendezvous,
+            polling: false,
+            waiting: 0,
+            left_alone_since: Instant::now(),
+            troubles: Troubles::default(),
+        };
+        let endpoint = Arc::new(Self {
+            state: Mutex::new(state),
+            progress: Condvar::new(),
+            wakers: Wakers::default(),
+            epoll,
+            mailbox,
+            clock,
+            contact: setup.contact,
+            dial,
+            busy_poll: setup.busy_poll,
+            due: AtomicU64::new(u64::MAX),
+            attended: AtomicBool::new(true),
+            registered: OnceLock::new(),
+            pid: fp_transport::own_pid(),
+        });
+        endpoint.drive(|_, _| ());
+        let background = background::background()?;
+        let driven: Arc<dyn Driven> = endpoint.clone();
+        let token = background.add(&driven)?;
+        let _ = endpoint.registered.set((background, token));
+        Ok(endpoint)
+    }
+
+    /// Where others ring to have whoever waits here look again.
+    pub(crate) fn mailbox(&self) -> Arc<Mailbox> {
+        Arc::clone(&self.mailbox)
+    }
+
+    /// Whether this is a child that was forked off the process that opened the handle.
+    pub(crate) fn is_forked(&self) -> bool {
+        fp_transport::own_pid() != self.pid
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a command on the machine and does what it asks for.
+    pub(crate) fn drive<T>(&self, command: impl FnOnce(&mut State<R>, Moment) -> T) -> T {
+        let mut state = self.lock();
+        let answer = command(&mut state, self.clock.now());
+        self.drain(&mut state);
+        self.tell_waiting(&state);
+        drop(state);
+        self.wakers.wake_all();
+        answer
+    }
+
+    /// Closes every control link without a word, as if this process were gone.
+    pub(crate) fn cut(&self) {
+        let mut state = self.lock();
+        for peer in state.links.close_all() {
+            state.machine.handle_disconnected(self.clock.now(), peer);
+        }
+        self.drain(&mut state);
+        self.tell_waiting(&state);
+        drop(state);
+        self.wakers.wake_all();
+    }
+
+    /// Looks, without driving.
+    pub(crate) fn inspect<T>(&self, look: impl FnOnce(&mut State<R>) -> T) -> T {
+        look(&mut self.lock())
+    }
+
+    /// Waits until `check` is content, driving all the while; `None` at the deadline. A check that is not content says
+    /// when it wants to look again at the latest.
+    pub(crate) fn wait<T>(
+        &self,
+        deadline: Instant,
+        check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
+    ) -> Option<T> {
+        let mut slept = false;
+        let found = self.wait_driving(deadline, check, &mut slept);
+        if slept && !self.attended.load(Ordering::SeqCst) {
+            self.leave();
+        }
+        found
+    }
+
+    /// As `wait`; says whether it slept.
+    fn wait_driving<T>(
+        &self,
+        deadline: Instant,
+        mut check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
+        slept: &mut bool,
+    ) -> Option<T> {
+        let mut state = self.lock();
+        loop {
+            let answer = check(&mut state, self.clock.now());
+            let moved = self.drain(&mut state);
+            let again = match answer {
+                Ok(answer) => return Some(answer),
+                Err(again) => again.map_or(deadline, |again| self.clock.instant(again).min(deadline)),
+            };
+            if Instant::now() >= deadline {
+                return None;
+            }
+            if moved {
+                // What the check itself set going may be what it waits for.
+                continue;
+            }
+            *slept = true;
+            state = match state.polling {
+                true => self.wait_for_poller(state, again),
+                false => self.poll_descriptors(state, again),
+            };
+        }
+    }
+
+    /// Wakes those who wait for somebody else's polling; a wake that nobody waits for would cost a system call.
+    fn tell_waiting(&self, state: &State<R>) {
+        if state.waiting > 0 {
+            self.progress.notify_all();
+        }
+    }
+
+    fn wait_for_poller<'a>(
+        &self,
+        mut state: MutexGuard<'a, State<R>>,
+        until: Instant,
+    ) -> MutexGuard<'a, State<R>> {
+        let left = until.saturating_duration_since(Instant::now());
+        state.waiting += 1;
+        let mut state = self.progress.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        state.waiting -= 1;
+        state
+    }
+
+    fn accept(&self, state: &mut State<R>) {
+        loop {
+            match state.listener.accept(Instant::now()) {
+                Ok(Some(accepted)) if accepted.hello.purpose == fp_transport::Purpose::Data => {
+                    state.role.data_link(accepted.link, self.epoll.as_fd());
+                }
+                Ok(Some(accepted)) => {
+                    if let Some(peer) = state.links.add(accepted.link, self.epoll.as_fd()) {
+                        state.machine.handle_accepted(self.clock.now(), peer);
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a link");
+                    return;
+                }
+            }
+        }
+    }
+
+    fn read_mailbox(&self, state: &mut State<R>) {
+        let unfinished = state.links.unfinished();
+        for letter in self.mailbox.take() {
+            let now = self.clock.now();
+            match letter {
+                Letter::Dialled(ticket, link) => match state.links.add(*link, self.epoll.as_fd()) {
+                    Some(peer) => state.machine.handle_dialled(now, ticket, peer),
+                    None => state.machine.handle_dial_failed(now, ticket),
+                },
+                Letter::Failed(ticket, error) => {
+                    state.troubles.extend(error);
+                    state.machine.handle_dial_failed(now, ticket);
+                }
+            }
+        }
+        unfinished.into_iter().for_each(|token| self.link_ready(state, token, From::Here));
+    }
+
+    fn link_ready(&self, state: &mut State<R>, token: u64, from: From) {
+        let (uid, mut turn) = (state.links.uid(token), Turn::default());
+        loop {
+            match state.links.receive(token, from, &mut turn) {
+                Ok(Some(mut message)) => {
+                    state.role.vouch(&mut message, uid);
+                    state.machine.handle_message(self.clock.now(), PeerId(token), message);
+                    self.drain(state);
+                }
+                Ok(None) => break,
+                Err(peer) => {
+                    state.machine.handle_disconnected(self.clock.now(), peer);
+                    break;
+                }
+            }
+        }
+        state.links.watch_writing(token, self.epoll.as_fd());
+        if state.links.is_unfinished(token) {
+            // What is here makes no descriptor readable.
+            self.mailbox.ring();
+        }
+    }
+
+    /// Does what the machine asks for, until it asks for nothing. Says whether it asked for anything.
+    fn drain(&self, state: &mut State<R>) -> bool {
+        let mut moved = false;
+        while let Some(effect) = state.machine.poll() {
+            moved = true;
+            self.perform(state, effect);
+        }
+        let due = if state.polling { None } else { state.machine.deadline() };
+        self.due.store(due.map_or(u64::MAX, Moment::as_micros), Ordering::Release);
+        moved
+    }
+
+    fn perform(&self, state: &mut State<R>, effect: Effect) {
+        match effect {
+            Effect::Send { to, message } => {
+                if let Err(lost) = state.links.send(to, &message, self.epoll.as_fd()) {
+                    state.machine.handle_disconnected(self.clock.now(), lost);
+                }
+            }
+            Effect::Dial { ticket, contact, epoch } => {
+                self.dial.control(&self.mailbox, ticket, &contact, epoch);
+            }
+            Effect::Disconnect { peer, .. } => state.links.close(peer),
+            Effect::PublishName { name, epoch } => {
+                if let Err(error) = state.rendezvous.publish(&name, epoch, &self.contact) {
+                    state.troubles.unpublished = Some(error);
+                }
+            }
+            Effect::WithdrawName { name, epoch } => state.rendezvous.withdraw(&name, epoch),
+            Effect::Lookup { name } => {
+                let listing = state.rendezvous.lookup(&name);
+                state.machine.handle_listing(self.clock.now(), listing);
+            }
+            other @ (Effect::Assigned { .. } | Effect::Free { .. } | Effect::Event(_)) => {
+                state.role.effect(other)
+            }
+        }
+    }
+}
+
+impl<R: Role> Driven for Endpoint<R> {
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+
+    fn turn(&self) -> bool {
+        if self.is_forked() {
+            return false;
+        }
+        self.wakers.wake_due(Instant::now());
+        self.turn_now(false)
+    }
+
+    fn set_attended(&self, attended: bool) {
+        self.attended.store(attended, Ordering::SeqCst);
+    }
+
+    fn be_rung(&self) {
+        if !self.lock().be_rung().is_empty() {
+            // What is here makes no descriptor readable.
+            self.mailbox.ring();
+        }
+    }
+
+    fn is_left_alone(&self) -> bool {
+        let state = self.lock();
+        !state.polling && (self.wakers.any() || state.left_alone_since.elapsed() >= Duration::from_millis(1))
+    }
+
+    fn is_polled(&self) -> bool {
+        self.lock().polling
+    }
+
+    fn due(&self) -> Option<Instant> {
+        let of_machine = match self.due.load(Ordering::Acquire) {
+            u64::MAX => None,
+            micros => Some(self.clock.instant(Moment::from_micros(micros))),
+        };
+        of_machine.into_iter().chain(self.wakers.due()).min()
+    }
+
+    fn panicked(&self, what: String) {
+        tracing::error!(%what, "the coordinator panicked: the stream fails");
+        let mut state = self.lock();
+        state.polling = false;
+        state.role.failed(what);
+        drop(state);
+        self.progress.notify_all();
+        self.wakers.wake_all();
+    }
+}
+
+impl<R: Role> Drop for Endpoint<R> {
+    fn drop(&mut self) {
+        // A forked child shares the thread's epoll set with its parent, whose handle this is not.
+        if self.is_forked() {
+            return;
+        }
+        if let Some((background, token)) = self.registered.get() {
+            background.remove(*token, self.epoll.as_fd());
+        }
+    }
+}

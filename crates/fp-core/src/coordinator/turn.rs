@@ -1,0 +1,163 @@
+//! One turn of an endpoint. What is ready, by the descriptors and by the rings of its links, is handled first, and
+//! deadlines after it.
+
+use crate::coordinator::links::From;
+use crate::coordinator::machine::Machine as _;
+use crate::coordinator::{DATA_BIT, Endpoint, HERE_BIT, Role, State, TOKEN_LISTENER, TOKEN_WAKE};
+use fp_transport::RingWatch;
+use rustix::event::epoll;
+use smallvec::SmallVec;
+use std::mem::MaybeUninit;
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Events that one look at the epoll set takes.
+const EVENTS: usize = 64;
+
+/// What is ready: few at a time, as a rule.
+pub(crate) type Tokens = SmallVec<[u64; 16]>;
+
+/// Looks at the rings between two looks at the epoll set, while a call looks by itself.
+const LOOKS: u32 = 1024;
+
+impl<R: Role> State<R> {
+    /// The tokens of control links that have something here.
+    fn here(&self) -> impl Iterator<Item = u64> {
+        self.links.here().map(|token| token | HERE_BIT)
+    }
+
+    /// Has the peers ring for what they put into rings from now on; the tokens of links that have something already.
+    pub(crate) fn be_rung(&mut self) -> Tokens {
+        self.links.be_rung().map(|token| token | HERE_BIT).collect()
+    }
+}
+
+impl<R: Role> Endpoint<R> {
+    /// Handles what is here already. A caller that came a moment ago has the endpoint to itself for a while: the
+    /// background thread does not come back at once. What came since must not wait for that thread. Nor need the thread
+    /// be woken, perhaps on the caller's own core, for what the caller handles at its next step.
+    pub(crate) fn catch_up(&self) {
+        self.turn_now(true);
+    }
+
+    /// One turn without waiting; `false` if somebody else is at the descriptors.
+    pub(crate) fn turn_now(&self, by_caller: bool) -> bool {
+        // Otherwise a caller that comes now would wait on the descriptors, and sleep though its message was taken
+        // already.
+        if self.is_forked() || std::mem::replace(&mut self.lock().polling, true) {
+            return false;
+        }
+        let mut ready = self.ready(Duration::ZERO);
+        ready.extend(self.lock().here());
+        let data = self.turn_control(&ready, by_caller);
+        self.turn_data(&data);
+        true
+    }
+
+    pub(crate) fn poll_descriptors<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State<R>>,
+        until: Instant,
+    ) -> MutexGuard<'a, State<R>> {
+        state.polling = true;
+        let due = state.machine.deadline().map_or(until, |due| self.clock.instant(due).min(until));
+        self.due.store(u64::MAX, Ordering::Release);
+        drop(state);
+        let ready = self.await_ready(due);
+        let data = self.turn_control(&ready, true);
+        self.turn_data(&data);
+        self.lock()
+    }
+
+    /// The tokens that are ready, at the latest at `due`: looks for as long as `busy_poll` allows, then sleeps.
+    fn await_ready(&self, due: Instant) -> Tokens {
+        if !self.busy_poll.is_zero() {
+            let ready = self.look_by_ourselves(due.min(Instant::now() + self.busy_poll));
+            if !ready.is_empty() {
+                return ready;
+            }
+        }
+        let mut here = self.lock().be_rung();
+        if !here.is_empty() {
+            here.extend(self.ready(Duration::ZERO));
+            return here;
+        }
+        self.ready(due.saturating_duration_since(Instant::now()))
+    }
+
+    /// Looks at the rings of the control links, and now and then at the descriptors, until something is ready or
+    /// `until` is past. Peers need not ring meanwhile.
+    fn look_by_ourselves(&self, until: Instant) -> Tokens {
+        let watched = self.lock().links.watch();
+        let has_news = || watched.iter().any(RingWatch::has_news);
+        let mut ready = Tokens::new();
+        while Instant::now() < until {
+            ready = self.ready(Duration::ZERO);
+            let looks = if ready.is_empty() { LOOKS } else { 1 };
+            if (0..looks).any(|_| has_news()) || !ready.is_empty() {
+                break;
+            }
+        }
+        ready.extend(self.lock().be_rung());
+        ready
+    }
+
+    /// The tokens that are ready, at the latest after `timeout`.
+    fn ready(&self, timeout: Duration) -> Tokens {
+        let mut space = [MaybeUninit::<epoll::Event>::uninit(); EVENTS];
+        let timeout = rustix::time::Timespec::try_from(timeout).ok();
+        match epoll::wait(&self.epoll, &mut space[..], timeout.as_ref()) {
+            Ok((events, _)) => events.iter().map(|event| event.data.u64()).collect(),
+            Err(_) => Tokens::new(),
+        }
+    }
+
+    /// Inputs that are ready come first, deadlines after them. Gives the tokens of data links.
+    fn turn_control(&self, ready: &[u64], by_caller: bool) -> Tokens {
+        let mut state = self.lock();
+        let is_data = |token: &u64| token & DATA_BIT != 0;
+        let data: Tokens = ready.iter().copied().filter(is_data).collect();
+        let mut news = data.len() < ready.len();
+        for &token in ready.iter().filter(|token| !is_data(token)) {
+            match token {
+                TOKEN_LISTENER => self.accept(&mut state),
+                TOKEN_WAKE => self.read_mailbox(&mut state),
+                link if link & HERE_BIT != 0 => self.link_ready(&mut state, link & !HERE_BIT, From::Here),
+                link => self.link_ready(&mut state, link, From::Socket),
+            }
+            self.drain(&mut state);
+        }
+        let now = self.clock.now();
+        if state.machine.deadline().is_some_and(|due| due <= now) {
+            state.machine.handle_timeout(now);
+            news = true;
+        }
+        state.polling = false;
+        if by_caller {
+            state.left_alone_since = Instant::now();
+            // The caller looks at the rings whenever it comes. Until the background thread attends, nobody needs a
+            // bell.
+            if !self.attended.load(Ordering::SeqCst) {
+                state.links.be_silent();
+            }
+        }
+        self.drain(&mut state);
+        self.tell_waiting(&state);
+        drop(state);
+        if news {
+            self.wakers.wake_all();
+        }
+        data
+    }
+
+    fn turn_data(&self, tokens: &[u64]) {
+        if tokens.is_empty() {
+            return;
+        }
+        let server = self.lock().role.data_server();
+        if let Some(server) = server {
+            tokens.iter().for_each(|&token| server.ready(token));
+        }
+    }
+}

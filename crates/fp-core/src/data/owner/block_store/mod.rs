@@ -1,0 +1,483 @@
+//! The publisher's side of the data plane: blocks from put to reclaim, and the links over which they are asked for.
+//! Payload never enters the machine's lock.
+
+mod made;
+mod made_task;
+mod reclaim;
+
+use crate::coordinator::{DATA_BIT, DataServer};
+use crate::data::owner::block::StoredBlock;
+use crate::data::owner::block_store::made::{Makings, Wish};
+use crate::data::owner::part::{local_region, wanted_part};
+use crate::data::owner::room::Room;
+use crate::data::owner::subscriber_link::{SubscriberLink, Want};
+use crate::records::types::Types;
+use crate::value::counters::Counters;
+use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedBlock};
+use fp_proto::message::MemberId;
+use fp_transform::Transforms;
+use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, inproc};
+use fp_types::{Packing, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
+use rustix::event::epoll;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Runs at least this long are sent from where they lie; shorter ones are gathered first.
+const GATHER_BYTES: u64 = 4096;
+
+/// The blocks of one step.
+pub(crate) struct StoredStep {
+    pub(crate) arena: Arena,
+    kept: Vec<SubscriptionId>,
+    pub(crate) ended: bool,
+    /// The members that have it.
+    assigned: Vec<MemberId>,
+    pub(crate) blocks: Vec<StoredBlock>,
+    /// Bytes of those that were made when somebody asked for them.
+    pub(crate) made_bytes: u64,
+    pub(crate) exported: BTreeMap<usize, InprocKey>,
+    /// Processes that were told where its segments are.
+    pub(crate) seen: BTreeMap<u32, ProcessWatch>,
+}
+
+#[derive(Default)]
+pub(crate) struct Inner {
+    pub(crate) steps: StepMap<StoredStep>,
+    pub(crate) links: BTreeMap<u64, SubscriberLink>,
+    next_token: u64,
+    pub(crate) makings: Makings,
+}
+
+/// Blocks and data links of one publisher rank.
+pub(crate) struct BlockStore {
+    inner: Mutex<Inner>,
+    pub(crate) pool: Pool,
+    pub(crate) room: Arc<Room>,
+    /// Types of records that were put.
+    pub(crate) types: Types,
+    /// What blocks can be sent through.
+    pub(crate) transforms: Option<Transforms>,
+    pub(crate) counters: Arc<Counters>,
+    epoll: Mutex<Option<OwnedFd>>,
+    pub(crate) me: Weak<Self>,
+}
+
+impl BlockStore {
+    pub(crate) fn new(
+        pool: Pool,
+        room: Arc<Room>,
+        counters: Arc<Counters>,
+        transforms: Option<&Transforms>,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            inner: Mutex::new(Inner::default()),
+            pool,
+            room,
+            types: Types::default(),
+            transforms: transforms.cloned(),
+            counters,
+            epoll: Mutex::new(None),
+            me: me.clone(),
+        })
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A subscriber rank opened a data link.
+    pub(crate) fn add_link(&self, link: Link, set: BorrowedFd<'_>) {
+        let mut inner = self.lock();
+        let token = inner.next_token | DATA_BIT;
+        inner.next_token += 1;
+        self.remember_set(set);
+        let data = epoll::EventData::new_u64(token);
+        let mut link = link;
+        // What waits to be sent is pinned by its step and bounded with it; nothing is copied for waiting.
+        link.set_send_limit_bytes(u64::MAX);
+        if epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).is_ok() {
+            inner.links.insert(token, SubscriberLink::new(link));
+        }
+    }
+
+    fn remember_set(&self, set: BorrowedFd<'_>) {
+        let mut known = self.epoll.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() {
+            *known = set.try_clone_to_owned().ok();
+        }
+    }
+
+    /// What subscribers are linked over, and why nothing better: for the status.
+    pub(crate) fn transports(&self) -> Vec<(fp_transport::PeerIdentity, String)> {
+        self.lock()
+            .links
+            .values()
+            .map(|served| (*served.link.peer(), served.link.negotiated().to_string()))
+            .collect()
+    }
+
+    /// A step begins; its blocks will be stored for these.
+    pub(crate) fn begin(&self, step: StepId, kept: Vec<SubscriptionId>) -> Arena {
+        let arena = self.pool.arena();
+        let stored = StoredStep {
+            arena: arena.clone(),
+            kept,
+            ended: false,
+            assigned: Vec::new(),
+            blocks: Vec::with_capacity(1),
+            made_bytes: 0,
+            exported: BTreeMap::new(),
+            seen: BTreeMap::new(),
+        };
+        self.lock().steps.insert(step, stored);
+        arena
+    }
+
+    /// The variables that subscribers of these subscriptions read over shared memory: owned memory of those is made
+    /// shareable in `put`.
+    pub(crate) fn shared_variables(&self, kept: &[SubscriptionId]) -> BTreeSet<String> {
+        let inner = self.lock();
+        let shares = |served: &&SubscriberLink| served.is_placed_to() && !served.link.is_inproc();
+        let wants = inner.links.values().filter(shares).filter_map(|served| served.want.as_ref());
+        let of_kept = wants.filter(|want| kept.contains(&want.subscription));
+        of_kept.flat_map(|want| want.variables.iter().map(|wanted| wanted.name.clone())).collect()
+    }
+
+    pub(crate) fn store(&self, step: StepId, block: StoredBlock) {
+        if let Some(stored) = self.lock().steps.get_mut(&step) {
+            self.room.store(block.payload.len() as u64);
+            stored.blocks.push(block);
+        }
+    }
+
+    /// The step is complete here: everybody who said so before is told where its blocks are.
+    pub(crate) fn end(&self, step: StepId) {
+        let mut inner = self.lock();
+        let Inner { steps, links, .. } = &mut *inner;
+        let Some(stored) = steps.get_mut(&step) else { return };
+        stored.ended = true;
+        let let_go = self.pool.drain_let_go();
+        let mut lost = Vec::new();
+        for (&token, served) in links.iter_mut() {
+            let told = served.tell_let_go(&let_go);
+            if told.and_then(|()| self.place_wanted(step, stored, served)).is_err() {
+                lost.push(token);
+            }
+            self.watch(token, served);
+        }
+        inner.part_with(&lost);
+    }
+
+    fn place_wanted(
+        &self,
+        step: StepId,
+        stored: &mut StoredStep,
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let kept = |want: &&Want| stored.kept.contains(&want.subscription);
+        let Some(want) = served.want.as_ref().filter(kept).filter(|_| served.takes_hints()) else {
+            return Ok(());
+        };
+        let shares = served.is_placed_to();
+        let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);
+        let places = |block: &StoredBlock| shares || block.payload.len() as u64 <= EAGER_BYTES;
+        let chosen: Vec<usize> = (0..stored.blocks.len())
+            .filter(|&at| wanted(&stored.blocks[at]) && places(&stored.blocks[at]))
+            .collect();
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        self.place(step, None, stored, &chosen, served)
+    }
+
+    /// Sends where blocks are; a link whose queue is full is told nothing, as placements are hints.
+    fn place(
+        &self,
+        step: StepId,
+        request: Option<u64>,
+        stored: &mut StoredStep,
+        chosen: &[usize],
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let mut blocks = Vec::with_capacity(chosen.len());
+        for &at in chosen {
+            let Some(place) = self.place_of(stored, at, served)? else {
+                return self.answer_gone(served, request, step, GoneReason::NoRoom);
+            };
+            let Some(block) = stored.blocks.get(at) else { continue };
+            blocks.push(PlacedBlock { variable: block.def.name.clone(), block: block.index, place });
+        }
+        served.told_of(step);
+        match served.send_placed(step, request, blocks) {
+            Err(LinkError::Full { .. }) if request.is_none() => Ok(()),
+            sent => sent,
+        }
+    }
+
+    /// Where one block is for this link; `None` if there is no room to make it shareable.
+    fn place_of(
+        &self,
+        stored: &mut StoredStep,
+        at: usize,
+        served: &mut SubscriberLink,
+    ) -> Result<Option<Place>, LinkError> {
+        let Some(block) = stored.blocks.get_mut(at) else { return Ok(None) };
+        let len = block.payload.len() as u64;
+        if len <= EAGER_BYTES {
+            return Ok(Some(Place::Inline { bytes: block.payload.as_slice().to_vec() }));
+        }
+        if served.link.is_inproc() {
+            let key = *stored.exported.entry(at).or_insert_with(|| inproc::export(block.payload.clone()));
+            return Ok(Some(Place::Inproc { key: key.0 }));
+        }
+        if block.payload.location().is_none() {
+            let Some(shared) = self.shareable(&stored.arena, block.payload.as_slice()) else {
+                return Ok(None);
+            };
+            block.payload = shared;
+        }
+        let Some(location) = block.payload.location() else { return Ok(None) };
+        if let Some(watch) = served.link.watch() {
+            stored.seen.entry(watch.pid()).or_insert_with(|| watch.clone());
+        }
+        if !self.announce(location.segment, served)? {
+            return Ok(None);
+        }
+        let (segment, offset) = (location.segment.0, location.offset);
+        Ok(Some(Place::Segment { segment, offset, len: location.len }))
+    }
+
+    /// Copies owned memory into the pool, counted.
+    pub(crate) fn shareable(&self, arena: &Arena, bytes: &[u8]) -> Option<Payload> {
+        let mut loan = arena.loan(bytes.len(), 64).ok()?;
+        loan.copy_from_slice(bytes);
+        Counters::add(&self.counters.shared_copied_bytes, bytes.len());
+        Some(loan.freeze())
+    }
+
+    pub(crate) fn answer_gone(
+        &self,
+        served: &mut SubscriberLink,
+        request: Option<u64>,
+        step: StepId,
+        reason: GoneReason,
+    ) -> Result<(), LinkError> {
+        let Some(request) = request else { return Ok(()) };
+        served.link.send(OutFrame::new(DataMessage::Gone { request, step, reason }.encode()))
+    }
+
+    /// The step was assigned: what its member wants pushed goes now.
+    pub(crate) fn push(&self, member: MemberId, step: StepId) {
+        let mut inner = self.lock();
+        let Inner { steps, links, .. } = &mut *inner;
+        let Some(stored) = steps.get_mut(&step) else { return };
+        stored.assigned.push(member);
+        let mut lost = Vec::new();
+        for (&token, served) in links.iter_mut().filter(|(_, served)| served.is_pushed_to(member)) {
+            if served.owes(step, |pushed| steps.contains_key(&pushed)) {
+                continue;
+            }
+            let Some(stored) = steps.get(&step) else { continue };
+            if self.push_to(step, stored, served).is_err() {
+                lost.push(token);
+            }
+            self.watch(token, served);
+        }
+        inner.part_with(&lost);
+    }
+
+    fn push_to(
+        &self,
+        step: StepId,
+        stored: &StoredStep,
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let Some(want) = &served.want else { return Ok(()) };
+        let mut pieces = Vec::new();
+        let mut body = Vec::new();
+        for wanted in &want.variables {
+            let Some(selection) = &wanted.push else { continue };
+            for block in stored.blocks.iter().filter(|block| block.def.name == wanted.name) {
+                let large = block.payload.len() as u64 > EAGER_BYTES;
+                let Some(part) = wanted_part(block, selection).filter(|_| large) else { continue };
+                let Some(bytes) = self.gather(block, &part) else { continue };
+                body.extend(bytes);
+                pieces.push(Piece { variable: wanted.name.clone(), block: block.index, part });
+            }
+        }
+        if want.variables.iter().all(|wanted| wanted.push.is_none())
+            || served.has_all_of(step, &stored.blocks)
+        {
+            return Ok(());
+        }
+        // Sent even without a piece: the subscriber waits for it before it asks.
+        let frame = OutFrame::new(DataMessage::Pushed { step, pieces }.encode()).with_body(body);
+        self.counters.count_sent(&served.link, &frame);
+        served.link.send(frame)?;
+        served.pushed(step);
+        Ok(())
+    }
+
+    /// The bytes of a part of a block, in the block's own memory order, from where they lie if the runs are long.
+    fn gather(&self, block: &StoredBlock, part: &Part) -> Option<Vec<Payload>> {
+        let size = block.size();
+        let local = local_region(&block.region)?;
+        let source = Packing::new(local, block.def.order);
+        let runs: Vec<Run> = match part {
+            Part::Points(points) => {
+                let one = |point: &fp_types::SelectedPoint| {
+                    Some(Run { source_offset: source.offset(&point.point)?, destination_offset: 0, len: 1 })
+                };
+                points.iter().map(one).collect::<Option<_>>()?
+            }
+            Part::Region(_) | Part::Strided(_) => {
+                let elements: StridedRegion = part.as_strided()?;
+                let destination = Packing::new(elements, block.def.order);
+                Runs::between(&source, &destination, &elements).ok()?.iter().collect()
+            }
+        };
+        let bytes =
+            |run: &Run| (run.source_offset as usize * size)..((run.source_offset + run.len) as usize * size);
+        let long = runs.iter().all(|run| run.len * size as u64 >= GATHER_BYTES) || runs.len() == 1;
+        if long {
+            return runs.iter().map(|run| block.payload.slice(bytes(run))).collect();
+        }
+        let whole = block.payload.as_slice();
+        let mut gathered = Vec::with_capacity(runs.iter().map(|run| run.len as usize * size).sum());
+        for run in &runs {
+            gathered.extend_from_slice(whole.get(bytes(run))?);
+        }
+        Counters::add(&self.counters.gathered_bytes, gathered.len());
+        Some(vec![Payload::from_owner(gathered)])
+    }
+
+    pub(crate) fn watch(&self, token: u64, served: &mut SubscriberLink) {
+        let wants = served.link.wants_write();
+        if wants == served.writing {
+            return;
+        }
+        let set = self.epoll.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(set) = &*set else { return };
+        let mut flags = epoll::EventFlags::IN;
+        flags.set(epoll::EventFlags::OUT, wants);
+        if epoll::modify(set, served.link.as_fd(), epoll::EventData::new_u64(token), flags).is_ok() {
+            served.writing = wants;
+        }
+    }
+
+    fn serve(
+        &self,
+        (steps, makings): (&mut StepMap<StoredStep>, &mut Makings),
+        (token, served): (u64, &mut SubscriberLink),
+    ) -> Result<(), LinkError> {
+        served.link.flush()?;
+        for step in served.drained() {
+            if let Some(stored) = steps.get(&step) {
+                self.push_to(step, stored, served)?;
+            }
+        }
+        while let Some(frame) = served.link.recv()? {
+            let Ok(message) = DataMessage::decode(&frame.head) else {
+                return Err(LinkError::Malformed {
+                    what: "data message",
+                    value: frame.head.len() as u64,
+                    limit: 0,
+                });
+            };
+            match message {
+                DataMessage::Want { subscription, member, variables } => {
+                    served.want = Some(Want { subscription, member, variables });
+                    self.catch_up(steps, served)?;
+                }
+                DataMessage::Fetch { request, step, pieces } => {
+                    served.count_answer()?;
+                    self.fetch(steps, served, request, step, &pieces)?
+                }
+                DataMessage::Describe { request, fingerprint } => {
+                    served.count_answer()?;
+                    Counters::add(&self.counters.types, 1);
+                    served.tell_type(request, self.types.find(fingerprint))?;
+                }
+                DataMessage::AskOffers { request } => {
+                    served.count_answer()?;
+                    self.tell_offers(served, request)?;
+                }
+                DataMessage::Transform { request, step, variable, blocks, transforms } => {
+                    served.count_answer()?;
+                    let wish = Wish { token, request, step, variable, blocks, transforms };
+                    self.wish((steps, makings), served, wish)?;
+                }
+                _ => {
+                    return Err(LinkError::Malformed { what: "message of a subscriber", value: 0, limit: 0 });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a new `Want` would have brought for the steps that are here already.
+    fn catch_up(
+        &self,
+        steps: &mut StepMap<StoredStep>,
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
+        for (&step, stored) in steps.iter_mut().filter(|(_, stored)| stored.ended) {
+            self.place_wanted(step, stored, served)?;
+            if stored.assigned.contains(&member) && served.is_pushed_to(member) {
+                self.push_to(step, stored, served)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fetch(
+        &self,
+        steps: &mut StepMap<StoredStep>,
+        served: &mut SubscriberLink,
+        request: u64,
+        step: StepId,
+        pieces: &[Piece],
+    ) -> Result<(), LinkError> {
+        let Some(stored) = steps.get_mut(&step).filter(|stored| stored.ended) else {
+            return self.answer_gone(served, Some(request), step, GoneReason::Step);
+        };
+        let known = (0..).zip(&stored.blocks).map(|(at, block)| ((&*block.def.name, block.index), at));
+        let known: BTreeMap<(&str, u32), usize> = known.collect();
+        let find = |piece: &Piece| known.get(&(&*piece.variable, piece.block)).copied();
+        let Some(found) = pieces.iter().map(find).collect::<Option<Vec<usize>>>() else {
+            return self.answer_gone(served, Some(request), step, GoneReason::Block);
+        };
+        if served.link.transport().shares_memory() {
+            let mut chosen = found;
+            chosen.sort_unstable();
+            chosen.dedup();
+            return self.place(step, Some(request), stored, &chosen, served);
+        }
+        let gathered =
+            pieces.iter().zip(found).map(|(piece, at)| self.gather(stored.blocks.get(at)?, &piece.part));
+        let Some(body) = gathered.collect::<Option<Vec<_>>>() else {
+            return self.answer_gone(served, Some(request), step, GoneReason::Part);
+        };
+        let message = DataMessage::Pieces { request, step };
+        let frame = OutFrame::new(message.encode()).with_body(body.into_iter().flatten().collect());
+        self.counters.count_sent(&served.link, &frame);
+        served.link.send(frame)
+    }
+}
+
+impl DataServer for BlockStore {
+    fn ready(&self, token: u64) {
+        let mut inner = self.lock();
+        let Inner { steps, links, makings, .. } = &mut *inner;
+        let Some(served) = links.get_mut(&token) else { return };
+        match self.serve((steps, makings), (token, served)) {
+            Ok(()) => self.watch(token, served),
+            Err(error) => {
+                tracing::debug!(%error, "data link closed");
+                inner.part_with(&[token]);
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the fetches of one subscriber rank work with: its links, its counters, and what it may ask of its subscription.
+
+use crate::coordinator::dial::Dial;
+use crate::data::taker::owner_directory::OwnerDirectory;
+use crate::error::ReadError;
+use crate::value::counters::Counters;
+use fp_proto::message::MemberId;
+use fp_transport::{Contact, Link, Purpose};
+use fp_types::{Epoch, Rank, Selection, StepId, SubscriptionId};
+use std::time::{Duration, Instant};
+
+/// What a fetch asks of the subscription that it fetches for.
+pub(crate) trait Subscription: Sync {
+    /// Asks where these ranks are, as far as this rank does not know it.
+    fn learn_contacts(
+        &self,
+        step: (StepId, Option<Epoch>),
+        ranks: Vec<Rank>,
+        deadline: Instant,
+    ) -> Result<(), ReadError>;
+    /// The subscription and its member, while it is attached.
+    fn membership(&self) -> Option<(SubscriptionId, MemberId)>;
+    /// The standing selection of a variable, if the options name one.
+    fn standing(&self, variable: &str) -> Option<Selection>;
+}
+
+/// A subscriber rank that takes blocks from their owners.
+#[derive(Clone, Copy)]
+pub(crate) struct Taker<'s> {
+    pub(crate) stream: &'s str,
+    pub(crate) owners: &'s OwnerDirectory,
+    pub(crate) counters: &'s Counters,
+    pub(crate) subscription: &'s dyn Subscription,
+    pub(crate) dial: &'s Dial,
+    /// How long a link looks again and again before it sleeps.
+    pub(crate) busy_poll: Duration,
+}
+
+impl Taker<'_> {
+    /// Dials an owner on this thread; the error says in words why there is no link.
+    pub(crate) fn dial(&self, contact: &str, deadline: Instant) -> Result<Link, String> {
+        let contact: Contact =
+            contact.parse().map_err(|error: fp_transport::ContactError| error.to_string())?;
+        if Instant::now() >= deadline {
+            return Err(format!("the deadline was over before {contact} was dialled"));
+        }
+        let patience = deadline.min(Instant::now() + self.dial.timeout);
+        let link = self.dial.link(&contact, Purpose::Data, None, patience);
+        let mut link = link.map_err(|error| error.to_string())?;
+        link.set_busy_poll(self.busy_poll);
+        Ok(link)
+    }
+}

@@ -1,0 +1,106 @@
+//! Fetching: the pieces of one or several gets, from their owners straight into the caller's memory.
+//!
+//! What the owners have placed already is copied first. For what is missing, placements and pushes are then awaited for
+//! a moment. What is still missing is asked for.
+//!
+//! Everything happens on the caller's thread, on links that it has checked out. The call returns only when nothing can
+//! write into the caller's memory any more.
+
+pub(crate) mod describe;
+pub(crate) mod dial;
+pub(crate) mod inline;
+pub(crate) mod job;
+pub(crate) mod locate;
+pub(crate) mod offers;
+pub(crate) mod question;
+pub(crate) mod remote_read;
+pub(crate) mod scatter;
+
+use crate::data::taker::context::Taker;
+use crate::data::taker::fetch::job::{Get, Job, errands};
+use crate::data::taker::fetch::scatter::{count_copied, unpack};
+use crate::data::taker::fetch_plan::FetchPlan;
+use crate::data::taker::owner_directory::LIMIT_LINKS;
+use crate::data::taker::owner_link::{OwnerError, OwnerLink};
+use crate::error::ReadError;
+use crate::error::misuse::Misuse;
+use crate::value::counters::Counters;
+use crate::value::limit::Limit;
+use fp_proto::data::GoneReason;
+use fp_types::{Epoch, StepId};
+use std::time::{Duration, Instant};
+
+/// How long a placement may be late before it is asked for.
+const PATIENCE_PLACED: Duration = Duration::from_millis(1);
+
+/// The same over verbs, where a request has the owner copy what could be READ.
+const PATIENCE_REMOTE: Duration = Duration::from_millis(20);
+
+/// How long a push may be late before it is asked for.
+const PATIENCE_PUSHED: Duration = Duration::from_secs(5);
+
+/// Bytes of one request, at most as many as fit a frame: of very many pieces the rest is asked for after the answer.
+const LIMIT_REQUEST_BYTES: usize = 12 << 20;
+
+/// Fills every get of one step.
+pub(crate) fn fetch(
+    taker: Taker<'_>,
+    (step, epoch): (StepId, Option<Epoch>),
+    gets: &mut [Get<'_>],
+    Limit { deadline, given_up }: Limit<'_>,
+) -> Result<(), ReadError> {
+    let mut errands = errands(gets);
+    let mut job = Job { taker, step, epoch, gets, started: Instant::now(), deadline, given_up };
+    for wave in errands.chunks_mut(LIMIT_LINKS) {
+        let outcome = job.run(wave);
+        job.give_back(wave);
+        outcome?;
+    }
+    Ok(())
+}
+
+fn gone(reason: GoneReason) -> &'static str {
+    match reason {
+        GoneReason::Step => "the step was released or the subscription expelled",
+        GoneReason::Block => "the block was never stored: nobody had subscribed to it",
+        GoneReason::Part => "the block has no such part",
+        GoneReason::NoRoom => "no room to share it: limits of memory or descriptors",
+    }
+}
+
+/// Copies a piece whose bytes are known; `false` if they are not.
+fn take_known(
+    peer: &mut OwnerLink,
+    step: StepId,
+    get: &mut Get<'_>,
+    piece: usize,
+    counters: &Counters,
+) -> Result<bool, OwnerError> {
+    let planned = get.planned.clone();
+    let (Some(of_plan), Some(wanted)) = (planned.plan.pieces.get(piece), planned.wanted.get(piece)) else {
+        return Ok(true);
+    };
+    if let Some(block) = peer.placed(step, &wanted.variable, wanted.block) {
+        let copied = planned.copy_piece(piece, block.as_slice(), get.destination);
+        copied.map_err(|error| OwnerError::Misbehaved(error.to_string()))?;
+        count_copied(counters, of_plan.element_count() as usize * planned.element_size);
+        return Ok(true);
+    }
+    if let Some(bytes) = peer.staged(step, wanted) {
+        unpack(get, piece, &bytes).map_err(OwnerError::Misbehaved)?;
+        count_copied(counters, bytes.len());
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// Whether a destination has the length that its plan wants.
+pub(crate) fn check_len(step: StepId, planned: &FetchPlan, found: usize) -> Result<(), Misuse> {
+    let expected = planned.plan.element_count();
+    if found as u64 != expected {
+        let variable = planned.def.name.clone();
+        let region = "the selection".to_owned();
+        return Err(Misuse::WrongLen { step, variable, region, expected, found: found as u64 });
+    }
+    Ok(())
+}

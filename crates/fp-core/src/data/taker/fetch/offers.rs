@@ -1,0 +1,101 @@
+//! What owners do with blocks before these are fetched: the transforms that they offer, and those that they are asked
+//! for.
+
+use crate::data::taker::context::Taker;
+use crate::data::taker::fetch::question::Question;
+use crate::error::ReadError;
+use crate::value::limit::{Limit, after};
+use fp_proto::data::{DataMessage, NamedType, OfferedTransform, TransformOutcome};
+use fp_transform::{Cost, DataType, Offer, Offers};
+use fp_types::{Epoch, Rank, StepId};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How long is waited for an answer at first.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Asks an owner for the transforms that it offers.
+pub(crate) fn offers(
+    taker: Taker<'_>,
+    identity: (StepId, Option<Epoch>),
+    rank: Rank,
+    limit: Limit<'_>,
+) -> Result<Offers, ReadError> {
+    let read = |_, answer| match answer {
+        DataMessage::Offers { transforms, .. } => {
+            let offers = transforms.into_iter().map(offer).collect();
+            Offers::new(offers).map_err(|error| format!("it offers what cannot be: {error}"))
+        }
+        _ => Err("something else, asked for its transforms".to_owned()),
+    };
+    let ask = |_, request| DataMessage::AskOffers { request };
+    let mut told = Question { ask: &ask, read: &read }.of(taker, identity, &[rank], limit)?;
+    Ok(told.remove(&rank).unwrap_or_default())
+}
+
+fn offer(told: OfferedTransform) -> Offer {
+    let named = |of: NamedType| DataType::new(of.name, of.fingerprint);
+    let cost = Cost { nanos_per_byte: told.nanos_per_byte, output_ratio: told.output_ratio };
+    let OfferedTransform { name, is_one_by_one, is_for_publisher, .. } = told;
+    Offer { name, from: named(told.from), to: named(told.to), cost, is_one_by_one, is_for_publisher }
+}
+
+/// Asks owners to send blocks of a variable, by their indices, through transforms. That may take long, so it is asked
+/// again and again, more and more patiently. Between two times others may use the links.
+pub(crate) fn transform(
+    taker: Taker<'_>,
+    identity: (StepId, Option<Epoch>),
+    asked: (&str, &[String]),
+    blocks: &BTreeMap<Rank, Vec<u32>>,
+    limit: Limit<'_>,
+) -> Result<BTreeMap<Rank, TransformOutcome>, ReadError> {
+    let (started, mut patience) = (Instant::now(), PATIENCE);
+    let is_given_up = || limit.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed));
+    loop {
+        let deadline = after(Instant::now(), patience).min(limit.deadline);
+        match transform_within(taker, identity, asked, blocks, Limit { deadline, ..limit }) {
+            Err(ReadError::TimedOut { .. }) if Instant::now() < limit.deadline && !is_given_up() => {
+                patience *= 2;
+            }
+            Err(ReadError::TimedOut { stream, step, .. }) => {
+                let waits_for = format!("the publisher's transforms {} of {:?}", asked.1.join(", "), asked.0);
+                return Err(ReadError::TimedOut { stream, step, waited: started.elapsed(), waits_for });
+            }
+            done => return done,
+        }
+    }
+}
+
+fn transform_within(
+    taker: Taker<'_>,
+    identity: (StepId, Option<Epoch>),
+    (variable, transforms): (&str, &[String]),
+    blocks: &BTreeMap<Rank, Vec<u32>>,
+    limit: Limit<'_>,
+) -> Result<BTreeMap<Rank, TransformOutcome>, ReadError> {
+    let step = identity.0;
+    let asked = |rank: Rank| blocks.get(&rank).map(Vec::as_slice).unwrap_or_default();
+    let ask = |rank, request| DataMessage::Transform {
+        request,
+        step,
+        variable: variable.to_owned(),
+        blocks: asked(rank).to_vec(),
+        transforms: transforms.to_vec(),
+    };
+    let read = |rank, answer| match answer {
+        DataMessage::Transformed { outcome: TransformOutcome::Made { blocks, .. }, .. }
+            if blocks.len() != asked(rank).len() =>
+        {
+            Err(format!(
+                "{} blocks went through transforms, of {} asked for",
+                blocks.len(),
+                asked(rank).len()
+            ))
+        }
+        DataMessage::Transformed { outcome, .. } => Ok(outcome),
+        _ => Err("something else, asked to transform blocks".to_owned()),
+    };
+    let ranks: Vec<Rank> = blocks.keys().copied().collect();
+    Question { ask: &ask, read: &read }.of(taker, identity, &ranks, limit)
+}

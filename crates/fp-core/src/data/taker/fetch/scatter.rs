@@ -1,0 +1,144 @@
+//! Where the bytes of a fetch go: into the runs of the caller's array, straight where these are long.
+
+use crate::data::taker::fetch::job::{Get, Missing};
+use crate::data::taker::fetch_plan::FetchPlan;
+use crate::data::taker::owner_link::Sink;
+use crate::data::taker::owner_wait::Patience;
+use crate::value::counters::Counters;
+use fp_proto::data::Piece;
+use fp_transport::{Link, LinkError};
+use fp_types::{Packing, Part, Runs};
+use std::io::IoSliceMut;
+
+/// Runs of the destination that are received into at one time.
+const LIMIT_SLICES: usize = 1024;
+
+/// Runs at least this long are received straight into; shorter ones are received aside and copied.
+const SCATTER_BYTES: usize = 512;
+
+pub(crate) fn count_copied(counters: &Counters, len: usize) {
+    Counters::add(&counters.get_copied_bytes, len);
+    Counters::add(&counters.payload_bytes, len);
+}
+
+/// Copies a piece that came packed by itself to its place.
+pub(crate) fn unpack(get: &mut Get<'_>, piece: usize, bytes: &[u8]) -> Result<(), String> {
+    let planned = get.planned.clone();
+    let size = planned.element_size;
+    let Some(of_plan) = planned.plan.pieces.get(piece) else { return Ok(()) };
+    if let Part::Points(points) = &of_plan.part {
+        for (point, element) in points.iter().zip(bytes.chunks_exact(size)) {
+            let start = point.position as usize * size;
+            let place = get.destination.get_mut(start..start + size);
+            place.ok_or("a point outside the array")?.copy_from_slice(element);
+        }
+        return Ok(());
+    }
+    let (runs, offset) = piece_runs(&planned, piece).ok_or("a part that does not fit")?;
+    let place = get.destination.get_mut(offset..).ok_or("a piece outside the array")?;
+    fp_types::copy_runs(bytes, place, size, &runs).map_err(|error| error.to_string())
+}
+
+/// The runs from a piece packed by itself to the subscriber's array, and where in it the piece's memory begins.
+fn piece_runs(planned: &FetchPlan, piece: usize) -> Option<(Runs, usize)> {
+    let of_plan = planned.plan.pieces.get(piece)?;
+    let elements = of_plan.part.as_strided()?;
+    let source = Packing::new(elements, planned.order());
+    let destination: Packing = match planned.plan.destination {
+        fp_types::Destination::Elements(selected) => Packing::new(selected, planned.destination_order),
+        fp_types::Destination::Points(_) | fp_types::Destination::Blocks(_) => {
+            Packing::new(of_plan.block_region, planned.destination_order)
+        }
+    };
+    let offset = usize::try_from(of_plan.destination_offset).ok()?.checked_mul(planned.element_size)?;
+    Some((Runs::between(&source, &destination, &elements).ok()?, offset))
+}
+
+/// Where the bodies of frames go.
+pub(crate) struct Destination<'j, 'd> {
+    pub(crate) gets: &'j mut [Get<'d>],
+    pub(crate) missing: &'j mut Vec<Missing>,
+    pub(crate) asked: &'j [Missing],
+    pub(crate) counters: &'j Counters,
+}
+
+impl Sink for Destination<'_, '_> {
+    fn requested(&mut self, link: &mut Link, at: usize, patience: &Patience<'_>) -> Result<(), LinkError> {
+        let Some(&asked) = self.asked.get(at) else { return Ok(()) };
+        self.receive(link, asked, patience)
+    }
+
+    fn pushed(&mut self, link: &mut Link, piece: &Piece, patience: &Patience<'_>) -> Result<bool, LinkError> {
+        let gets = &self.gets;
+        let same = |missing: &&Missing| {
+            gets.get(missing.get).and_then(|get| get.planned.wanted.get(missing.piece)) == Some(piece)
+        };
+        let Some(&found) = self.missing.iter().find(same) else { return Ok(false) };
+        self.receive(link, found, patience)?;
+        Ok(true)
+    }
+}
+
+impl Destination<'_, '_> {
+    /// Receives one piece to its place: straight where its runs are long, aside where they are not. A piece that has to
+    /// be transposed comes aside too, as its elements go one by one to places far apart. Only what has arrived whole is
+    /// missing no more: the rest is asked for again on another link.
+    fn receive(&mut self, link: &mut Link, which: Missing, patience: &Patience<'_>) -> Result<(), LinkError> {
+        let Some(get) = self.gets.get_mut(which.get) else { return Ok(()) };
+        let size = get.planned.element_size;
+        let Some(of_plan) = get.planned.plan.pieces.get(which.piece) else { return Ok(()) };
+        let len = of_plan.element_count() as usize * size;
+        let planned = get.planned.clone();
+        let straight = piece_runs(&planned, which.piece).filter(|(runs, _)| {
+            // What comes lies in the block's order: several runs follow one another so only if the array does too.
+            let is_long = runs.run_len() as usize * size >= SCATTER_BYTES;
+            runs.run_count() == 1 || (is_long && planned.order() == planned.destination_order)
+        });
+        match straight {
+            Some((runs, offset)) => {
+                receive_runs(link, &runs, offset, size, get.destination, patience)?;
+                self.counters.count_received(link, len);
+            }
+            None => {
+                let mut aside = vec![0; len];
+                patience.receive(link, &mut [IoSliceMut::new(&mut aside)])?;
+                self.counters.count_staged(link, len);
+                Counters::add(&self.counters.get_copied_bytes, len);
+                let malformed = |_| LinkError::Malformed { what: "piece", value: 0, limit: 0 };
+                unpack(get, which.piece, &aside).map_err(malformed)?;
+            }
+        }
+        Counters::add(&self.counters.payload_bytes, len);
+        self.missing.retain(|missing| *missing != which);
+        Ok(())
+    }
+}
+
+/// Receives into the runs of the destination, in rising order, some at a time.
+fn receive_runs(
+    link: &mut Link,
+    runs: &Runs,
+    offset: usize,
+    size: usize,
+    destination: &mut [u8],
+    patience: &Patience<'_>,
+) -> Result<(), LinkError> {
+    let outside = || LinkError::Malformed { what: "piece outside the array", value: offset as u64, limit: 0 };
+    let mut rest = destination.get_mut(offset..).ok_or_else(outside)?;
+    let mut passed = 0;
+    let mut slices: Vec<IoSliceMut<'_>> = Vec::new();
+    for run in runs.iter() {
+        let (start, len) = (run.destination_offset as usize * size, run.len as usize * size);
+        let skip = start.checked_sub(passed).ok_or_else(outside)?;
+        let (_, from) = rest.split_at_mut_checked(skip).ok_or_else(outside)?;
+        let (slice, after) = from.split_at_mut_checked(len).ok_or_else(outside)?;
+        slices.push(IoSliceMut::new(slice));
+        rest = after;
+        passed = start + len;
+        if slices.len() == LIMIT_SLICES {
+            patience.receive(link, &mut slices)?;
+            slices.clear();
+        }
+    }
+    patience.receive(link, &mut slices)
+}

@@ -1,0 +1,459 @@
+//! A subscriber rank's data link to one owner: what it has announced, what it was asked, and the bytes that come.
+//! Read by the thread that fetches, so that bytes go straight to where they are wanted.
+
+use crate::data::segment::{REMOTE_LEN_BYTES, told};
+use crate::data::taker::block_locations::BlockLocations;
+use crate::data::taker::owner_wait::Patience;
+use crate::value::counters::Counters;
+use fp_proto::data::{DataMessage, GoneReason, Piece, Place, WantedVariable};
+use fp_proto::message::MemberId;
+use fp_transport::memory::MapOptions;
+use fp_transport::{
+    InFrame, InprocKey, Link, LinkError, MappedSegment, OutFrame, Payload, RemoteMemory, inproc,
+};
+use fp_types::{Selection, StepId, StepMap, SubscriptionId};
+use std::collections::{BTreeSet, HashMap};
+use std::io::IoSliceMut;
+use std::time::Instant;
+
+/// Bytes that an owner may push before somebody fetches them; past it they are asked for again.
+const LIMIT_STAGED_BYTES: usize = 256 << 20;
+
+/// What can go wrong with one owner.
+#[derive(Debug)]
+pub(crate) enum OwnerError {
+    Link(LinkError),
+    Misbehaved(String),
+    Gone(GoneReason),
+}
+
+impl From<LinkError> for OwnerError {
+    fn from(error: LinkError) -> Self {
+        Self::Link(error)
+    }
+}
+
+/// Takes the body of a frame piece by piece.
+pub(crate) trait Sink {
+    /// Receives the next `len` bytes of the body, a piece that was asked for under this place in the request.
+    fn requested(&mut self, link: &mut Link, at: usize, patience: &Patience<'_>) -> Result<(), LinkError>;
+    /// Receives a pushed piece, or says that it is not wanted now.
+    fn pushed(&mut self, link: &mut Link, piece: &Piece, patience: &Patience<'_>) -> Result<bool, LinkError>;
+}
+
+/// What one received message meant.
+pub(crate) enum Heard {
+    /// Where blocks are, or pieces that were pushed for another fetch.
+    Placed,
+    /// A segment, or the like: nothing that could be copied now.
+    News,
+    /// The request was answered.
+    Answered(u64),
+}
+
+/// A live data link to an owner.
+pub(crate) struct OwnerLink {
+    pub(crate) link: Link,
+    segments: HashMap<u64, MappedSegment>,
+    /// Segments that are READ.
+    remote_segments: HashMap<u64, RemoteMemory>,
+    placed: BlockLocations<Payload>,
+    /// Blocks that are READ.
+    remote: BlockLocations<RemoteMemory>,
+    staged: StepMap<Vec<(Piece, Vec<u8>)>>,
+    pushed: StepMap<()>,
+    wants: Vec<WantedVariable>,
+    /// Bytes of an element of each wanted variable.
+    sizes: Vec<usize>,
+    next_request: u64,
+    /// The request under way and how many pieces it has.
+    requested: Option<(u64, usize)>,
+    /// Requests that were settled otherwise, whose answers are still to come and to be passed over.
+    settled: BTreeSet<u64>,
+    /// The answer to a question that is not for pieces.
+    pub(crate) answer: Option<DataMessage>,
+}
+
+impl OwnerLink {
+    /// Nobody waits on the link's descriptor but a fetch, which says so: its owner need not ring for placements.
+    pub(crate) fn new(mut link: Link) -> Self {
+        link.arm(false);
+        Self {
+            link,
+            segments: HashMap::new(),
+            remote_segments: HashMap::new(),
+            placed: BlockLocations::default(),
+            remote: BlockLocations::default(),
+            staged: StepMap::new(),
+            pushed: StepMap::new(),
+            wants: Vec::new(),
+            sizes: Vec::new(),
+            next_request: 0,
+            requested: None,
+            settled: BTreeSet::new(),
+            answer: None,
+        }
+    }
+
+    pub(crate) fn shares_memory(&self) -> bool {
+        self.link.transport().shares_memory()
+    }
+
+    /// Where the owner's memory holds a block that is READ, if the owner has said so.
+    pub(crate) fn remote(&self, step: StepId, variable: &str, block: u32) -> Option<RemoteMemory> {
+        self.remote.find(step, variable, block)
+    }
+
+    /// The block's bytes, if the owner has said where they are.
+    pub(crate) fn placed(&self, step: StepId, variable: &str, block: u32) -> Option<Payload> {
+        self.placed.find(step, variable, block)
+    }
+
+    /// A piece that was pushed before anybody wanted it.
+    pub(crate) fn staged(&mut self, step: StepId, wanted: &Piece) -> Option<Vec<u8>> {
+        let pieces = self.staged.get_mut(&step)?;
+        let at = pieces.iter().position(|(piece, _)| piece == wanted)?;
+        Some(pieces.swap_remove(at).1)
+    }
+
+    pub(crate) fn pushes_done(&self, step: StepId) -> bool {
+        self.pushed.contains_key(&step)
+    }
+
+    /// Whether the owner places or pushes this variable without being asked.
+    pub(crate) fn wants(&self, variable: &str) -> bool {
+        self.wants.iter().any(|wanted| wanted.name == variable)
+    }
+
+    pub(crate) fn pushes(&self, variable: &str) -> bool {
+        self.wants.iter().any(|wanted| wanted.name == variable && wanted.push.is_some())
+    }
+
+    /// Tells the owner what will be read in every step; `true` if that is news.
+    pub(crate) fn want<'a>(
+        &mut self,
+        membership: (SubscriptionId, MemberId),
+        variables: impl Iterator<Item = (&'a str, usize, Option<Selection>)>,
+        deadline: Instant,
+    ) -> Result<bool, LinkError> {
+        let known = self.wants.len();
+        for (name, element_size, push) in variables {
+            if !self.wants(name) {
+                self.sizes.push(element_size);
+                self.wants.push(WantedVariable { name: name.to_owned(), push });
+            }
+        }
+        if self.wants.len() == known {
+            return Ok(false);
+        }
+        let (subscription, member) = membership;
+        let message = DataMessage::Want { subscription, member, variables: self.wants.clone() };
+        self.link.send_all(OutFrame::new(message.encode()), deadline)?;
+        Ok(true)
+    }
+
+    /// Asks for pieces; the answer is awaited with [`OwnerLink::hear`].
+    pub(crate) fn request(
+        &mut self,
+        step: StepId,
+        pieces: Vec<Piece>,
+        deadline: Instant,
+    ) -> Result<u64, LinkError> {
+        let request = self.next_request;
+        self.next_request += 1;
+        self.requested = Some((request, pieces.len()));
+        let message = DataMessage::Fetch { request, step, pieces };
+        self.link.send_all(OutFrame::new(message.encode()), deadline)?;
+        Ok(request)
+    }
+
+    /// Asks what is not for pieces, under the number that it is given; the answer is awaited with [`OwnerLink::hear`].
+    pub(crate) fn ask(
+        &mut self,
+        question: impl FnOnce(u64) -> DataMessage,
+        deadline: Instant,
+    ) -> Result<u64, LinkError> {
+        let request = self.next_request;
+        self.next_request += 1;
+        self.requested = Some((request, 0));
+        self.link.send_all(OutFrame::new(question(request).encode()), deadline)?;
+        Ok(request)
+    }
+
+    fn take_answer(&mut self, request: u64, answer: DataMessage) -> Heard {
+        if self.requested.take_if(|(open, _)| *open == request).is_none() {
+            self.settled.remove(&request);
+            return Heard::News;
+        }
+        self.answer = Some(answer);
+        Heard::Answered(request)
+    }
+
+    /// Takes the next message, if one is here.
+    pub(crate) fn hear(
+        &mut self,
+        sink: &mut dyn Sink,
+        step: StepId,
+        patience: &Patience<'_>,
+        counters: &Counters,
+    ) -> Result<Option<Heard>, OwnerError> {
+        let Some(frame) = self.link.recv()? else { return Ok(None) };
+        let message =
+            DataMessage::decode(&frame.head).map_err(|error| OwnerError::Misbehaved(error.to_string()))?;
+        let heard = match message {
+            DataMessage::SegmentIs { segment, len } if self.link.reads_remote() => {
+                self.learn_remote(segment, len, patience)?
+            }
+            DataMessage::SegmentIs { segment, len } => self.map(segment, len, frame)?,
+            DataMessage::SegmentGone { segment } => {
+                self.remote_segments.remove(&segment);
+                self.segments.remove(&segment);
+                Heard::News
+            }
+            DataMessage::Placed { step, request, blocks } => self.place(step, request, blocks)?,
+            DataMessage::Pieces { request, .. } => self.take_requested(sink, request, patience)?,
+            DataMessage::Pushed { step: of, pieces } => {
+                self.take_pushed(sink, of, of == step, pieces, patience, counters)?
+            }
+            DataMessage::Gone { request, reason, .. } => {
+                // An answer to a question that was settled otherwise says nothing of what is wanted now.
+                match self.requested.take_if(|(open, _)| *open == request) {
+                    Some(_) => return Err(OwnerError::Gone(reason)),
+                    None => {
+                        self.settled.remove(&request);
+                        Heard::News
+                    }
+                }
+            }
+            DataMessage::Described { request, .. }
+            | DataMessage::Offers { request, .. }
+            | DataMessage::Transformed { request, .. } => self.take_answer(request, message),
+            DataMessage::Want { .. }
+            | DataMessage::Fetch { .. }
+            | DataMessage::Describe { .. }
+            | DataMessage::AskOffers { .. }
+            | DataMessage::Transform { .. } => {
+                return Err(OwnerError::Misbehaved("an owner that asks".to_owned()));
+            }
+        };
+        if self.link.body_remaining() > 0 {
+            return Err(OwnerError::Misbehaved("a body that is longer than its pieces".to_owned()));
+        }
+        Ok(Some(heard))
+    }
+
+    fn map(&mut self, segment: u64, len: u64, frame: InFrame) -> Result<Heard, OwnerError> {
+        let Some(fd) = frame.descriptors.into_iter().next() else {
+            return Err(OwnerError::Misbehaved("a segment without a descriptor".to_owned()));
+        };
+        let mapped = MappedSegment::map(fd, len, MapOptions::default().with_prefault(true));
+        let mapped = mapped.map_err(|error| OwnerError::Misbehaved(error.to_string()))?;
+        self.segments.insert(segment, mapped);
+        Ok(Heard::News)
+    }
+
+    fn place(
+        &mut self,
+        step: StepId,
+        request: Option<u64>,
+        blocks: Vec<fp_proto::data::PlacedBlock>,
+    ) -> Result<Heard, OwnerError> {
+        // An answer to a question that was settled otherwise is no more than a hint.
+        let answered = request.filter(|&request| self.requested.is_some_and(|(open, _)| open == request));
+        let (mut placed, mut remote) = (Vec::with_capacity(blocks.len()), Vec::new());
+        for block in blocks {
+            if let Some(place) = self.remote_place(&block.place)? {
+                remote.push((block.variable, block.block, place));
+                continue;
+            }
+            match self.payload(block.place)? {
+                Some(payload) => placed.push((block.variable, block.block, payload)),
+                // What nobody waits for may be of a step that was released or dropped meanwhile.
+                None if answered.is_none() => {}
+                None => return Err(OwnerError::Gone(GoneReason::Step)),
+            }
+        }
+        self.placed.add(step, placed);
+        if !remote.is_empty() {
+            self.remote.add(step, remote);
+        }
+        if let Some(request) = request {
+            self.settled.remove(&request);
+        }
+        Ok(answered.map_or(Heard::Placed, |request| {
+            self.requested = None;
+            Heard::Answered(request)
+        }))
+    }
+
+    fn learn_remote(&mut self, segment: u64, len: u64, patience: &Patience<'_>) -> Result<Heard, OwnerError> {
+        let mut body = [0; REMOTE_LEN_BYTES];
+        patience.receive(&mut self.link, &mut [IoSliceMut::new(&mut body)])?;
+        let remote =
+            told(&body, len).ok_or_else(|| OwnerError::Misbehaved("a key that is none".to_owned()))?;
+        self.remote_segments.insert(segment, remote);
+        Ok(Heard::News)
+    }
+
+    /// Where a block is READ; `None` if it is not.
+    fn remote_place(&self, place: &Place) -> Result<Option<RemoteMemory>, OwnerError> {
+        let Place::Segment { segment, offset, len } = *place else { return Ok(None) };
+        if !self.link.reads_remote() {
+            return Ok(None);
+        }
+        let found = self.remote_segments.get(&segment);
+        let within = found.filter(|found| offset.checked_add(len).is_some_and(|end| end <= found.len_bytes));
+        let misplaced = || OwnerError::Misbehaved(format!("{len} bytes at {offset} of segment {segment}"));
+        let RemoteMemory { address, key, .. } = *within.ok_or_else(misplaced)?;
+        Ok(Some(RemoteMemory { address: address.wrapping_add(offset), key, len_bytes: len }))
+    }
+
+    /// The bytes of a place; `None` if the key of an in-process block was withdrawn.
+    fn payload(&self, place: Place) -> Result<Option<Payload>, OwnerError> {
+        match place {
+            Place::Inline { bytes } => Ok(Some(Payload::from_owner(bytes))),
+            Place::Inproc { key } => Ok(inproc::import(InprocKey(key))),
+            Place::Segment { segment, offset, len } => {
+                let known = self.segments.get(&segment);
+                let known = known
+                    .ok_or_else(|| OwnerError::Misbehaved(format!("segment {segment} was not announced")))?;
+                let slice =
+                    known.slice(offset, len).map_err(|error| OwnerError::Misbehaved(error.to_string()))?;
+                Ok(Some(Payload::from_owner(slice)))
+            }
+        }
+    }
+
+    fn take_requested(
+        &mut self,
+        sink: &mut dyn Sink,
+        request: u64,
+        patience: &Patience<'_>,
+    ) -> Result<Heard, OwnerError> {
+        let Some((_, pieces)) = self.requested.take_if(|(open, _)| *open == request) else {
+            if self.settled.remove(&request) {
+                let len = usize::try_from(self.link.body_remaining()).unwrap_or(usize::MAX);
+                patience.discard(&mut self.link, len)?;
+                return Ok(Heard::News);
+            }
+            return Err(OwnerError::Misbehaved(format!("an answer to request {request}, which is not open")));
+        };
+        for at in 0..pieces {
+            sink.requested(&mut self.link, at, patience)?;
+        }
+        Ok(Heard::Answered(request))
+    }
+
+    fn take_pushed(
+        &mut self,
+        sink: &mut dyn Sink,
+        step: StepId,
+        current: bool,
+        pieces: Vec<Piece>,
+        patience: &Patience<'_>,
+        counters: &Counters,
+    ) -> Result<Heard, OwnerError> {
+        // A step that was released without being fetched: its pieces are of no use to anybody.
+        let passed = !current && !patience.owners.may_read(step);
+        for piece in pieces {
+            if current && sink.pushed(&mut self.link, &piece, patience)? {
+                continue;
+            }
+            let Some(len) = self.len_of(&piece) else {
+                return Err(OwnerError::Misbehaved("a pushed piece of unknown size".to_owned()));
+            };
+            if passed || self.staged_bytes().saturating_add(len) > LIMIT_STAGED_BYTES {
+                patience.discard(&mut self.link, len)?;
+            } else {
+                self.stage(step, piece, len, patience, counters)?;
+            }
+        }
+        self.pushed.insert(step, ());
+        Ok(Heard::Placed)
+    }
+
+    fn staged_bytes(&self) -> usize {
+        self.staged.values().flatten().map(|(_, bytes)| bytes.len()).sum()
+    }
+
+    fn len_of(&self, piece: &Piece) -> Option<usize> {
+        let at = self.wants.iter().position(|wanted| wanted.name == piece.variable)?;
+        usize::try_from(piece.part.element_count()).ok()?.checked_mul(*self.sizes.get(at)?)
+    }
+
+    fn stage(
+        &mut self,
+        step: StepId,
+        piece: Piece,
+        len: usize,
+        patience: &Patience<'_>,
+        counters: &Counters,
+    ) -> Result<(), OwnerError> {
+        if len as u64 > self.link.body_remaining() {
+            return Err(OwnerError::Misbehaved("a body that is shorter than its pieces".to_owned()));
+        }
+        let mut bytes = vec![0; len];
+        patience.receive(&mut self.link, &mut [IoSliceMut::new(&mut bytes)])?;
+        counters.count_staged(&self.link, len);
+        self.staged.get_or_insert_with(step, Vec::new).push((piece, bytes));
+        Ok(())
+    }
+
+    /// Forgets steps that nobody will read any more.
+    pub(crate) fn forget(&mut self, gone: impl Fn(StepId) -> bool) {
+        self.placed.forget(&gone);
+        self.remote.forget(&gone);
+        self.staged.retain(|&step, _| !gone(step));
+        self.pushed.retain(|&step, _| !gone(step));
+        self.settled.extend(self.requested.take().map(|(request, _)| request));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_proto::data::PlacedBlock;
+    use fp_transport::{DialOptions, ListenOptions, Listener, dial};
+    use std::time::Duration;
+
+    const EPOCH: u128 = 77;
+
+    /// A data link to an owner in this process, and the owner's end, which must stay open.
+    fn peer() -> (OwnerLink, Link) {
+        let mut listener = Listener::bind(ListenOptions::new(EPOCH)).expect("a listener");
+        let (contact, deadline) = (listener.contact().clone(), Instant::now() + Duration::from_secs(30));
+        let options = DialOptions::new(deadline).with_epoch(Some(EPOCH));
+        let dialling = std::thread::spawn(move || dial(&contact, &options));
+        let accepted = loop {
+            if let Some(accepted) = listener.accept(Instant::now()).expect("the listener is sound") {
+                break accepted;
+            }
+            assert!(Instant::now() < deadline, "nobody dials");
+            std::thread::yield_now();
+        };
+        (OwnerLink::new(dialling.join().expect("no panic").expect("dialled")), accepted.link)
+    }
+
+    /// A block under a key that was withdrawn, as its step was released.
+    fn withdrawn() -> Vec<PlacedBlock> {
+        let key = inproc::export(Payload::from_owner(vec![1u8; 8]));
+        inproc::withdraw(key);
+        vec![PlacedBlock { variable: "x".to_owned(), block: 0, place: Place::Inproc { key: key.0 } }]
+    }
+
+    #[test]
+    fn a_late_answer_about_a_released_step_is_no_misbehaviour() {
+        let (mut peer, _owner) = peer();
+        assert!(matches!(peer.place(StepId(0), Some(7), withdrawn()), Ok(Heard::Placed)));
+        assert!(matches!(peer.place(StepId(0), None, withdrawn()), Ok(Heard::Placed)));
+        assert!(peer.placed(StepId(0), "x", 0).is_none());
+    }
+
+    #[test]
+    fn an_awaited_answer_without_its_block_says_that_the_step_is_gone() {
+        let (mut peer, _owner) = peer();
+        peer.requested = Some((7, 1));
+        let gone = peer.place(StepId(0), Some(7), withdrawn());
+        assert!(matches!(gone, Err(OwnerError::Gone(GoneReason::Step))));
+    }
+}

@@ -1,0 +1,83 @@
+//! Waiting for the bytes of an owner that may be lost, or stopped, in the midst of them.
+
+use crate::value::limit::Limit;
+use fp_transport::{Link, LinkError};
+use fp_types::{Epoch, Rank, StepId};
+use std::io;
+use std::io::IoSliceMut;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often whoever waits for an owner looks whether it is lost.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Bytes that are passed over at a time.
+const LIMIT_DISCARD_BYTES: usize = 64 << 10;
+
+/// What is known of owners while their bytes are awaited.
+pub(crate) trait OwnerFate {
+    /// Whether nothing is to be expected of a rank any more.
+    fn is_lost(&self, rank: Rank, epoch: Option<Epoch>) -> bool;
+    /// Whether a step is held, or may come yet.
+    fn may_read(&self, step: StepId) -> bool;
+}
+
+/// How long the bytes of one owner are waited for: until the deadline, or until it is known to be lost.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience<'s> {
+    pub(crate) owners: &'s dyn OwnerFate,
+    pub(crate) rank: Rank,
+    pub(crate) epoch: Option<Epoch>,
+    pub(crate) limit: Limit<'s>,
+}
+
+impl Patience<'_> {
+    /// Waits until the link has something, or `until` is past.
+    pub(crate) fn await_bytes(&self, link: &mut Link, until: Instant) -> Result<(), LinkError> {
+        let now = Instant::now();
+        if now >= self.limit.deadline {
+            return Err(LinkError::Deadline { waiting_for: "the bytes of a piece" });
+        }
+        match link.await_readable(until.min(self.limit.deadline).min(now + LOOK)) {
+            Ok(false) if self.owners.is_lost(self.rank, self.epoch) => {
+                Err(LinkError::Lost(io::Error::other("the stream has ended without it")))
+            }
+            Ok(false) if self.limit.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) => {
+                Err(LinkError::Deadline { waiting_for: "bytes that nobody waits for any more" })
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(LinkError::Lost(error)),
+        }
+    }
+
+    /// Passes over `len` bytes of the body of the link's frame.
+    pub(crate) fn discard(&self, link: &mut Link, len: usize) -> Result<(), LinkError> {
+        let mut aside = vec![0; len.min(LIMIT_DISCARD_BYTES)];
+        let mut left = len;
+        while left > 0 {
+            let part = aside.get_mut(..left.min(LIMIT_DISCARD_BYTES)).unwrap_or_default();
+            left -= part.len();
+            self.receive(link, &mut [IoSliceMut::new(part)])?;
+        }
+        Ok(())
+    }
+
+    /// Fills the slices from the body of the link's frame.
+    pub(crate) fn receive(&self, link: &mut Link, slices: &mut [IoSliceMut<'_>]) -> Result<(), LinkError> {
+        let mut left = slices;
+        let mut missing: usize = left.iter().map(|slice| slice.len()).sum();
+        while missing > 0 {
+            let received = link.recv_body(left)?;
+            missing -= received.min(missing);
+            IoSliceMut::advance_slices(&mut left, received);
+            if received == 0 {
+                if link.body_remaining() == 0 {
+                    let what = "body shorter than its pieces";
+                    return Err(LinkError::Malformed { what, value: 0, limit: missing as u64 });
+                }
+                self.await_bytes(link, self.limit.deadline)?;
+            }
+        }
+        Ok(())
+    }
+}

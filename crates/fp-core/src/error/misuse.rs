@@ -1,0 +1,232 @@
+//! What a caller may do wrong, with the values that were wrong.
+
+use crate::error::record_block::RecordBlockError;
+use fp_proto::commands::CommandError;
+use fp_types::record::ElementConversionError;
+use fp_types::{Dtype, NameError, ParseSelectionError, Rank, Region, SelectionError, Shape, StepId};
+
+/// What the caller did wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misuse {
+    /// The handle was opened by the process that this one was forked from.
+    #[error("this handle belongs to the parent process: a forked child must open its own")]
+    Forked,
+    /// A step is open already.
+    #[error("step {0} is still open: end or drop its writer first")]
+    StepOpen(StepId),
+    /// The step is not open any more.
+    #[error("step {0} is not open any more")]
+    StepNotOpen(StepId),
+    /// The element type differs from the variable's.
+    #[error("step {step}, variable {variable:?}: elements are {expected}, not {found}")]
+    WrongDtype {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The variable's element type.
+        expected: Dtype,
+        /// The caller's.
+        found: Dtype,
+    },
+    /// The number of elements differs from the region's.
+    #[error("step {step}, variable {variable:?}: {region} has {expected} elements, but {found} were given")]
+    WrongLen {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The region, in words.
+        region: String,
+        /// Its elements.
+        expected: u64,
+        /// The caller's.
+        found: u64,
+    },
+    /// The region lies outside the variable's shape.
+    #[error("step {step}, rank {rank}, variable {variable:?}: region {region} is not inside shape {shape}")]
+    OutsideShape {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// The variable.
+        variable: String,
+        /// The region.
+        region: Box<Region>,
+        /// The shape.
+        shape: Box<Shape>,
+    },
+    /// The same block, or two definitions of one variable, in one step.
+    #[error("step {step}, rank {rank}, variable {variable:?}: {what}")]
+    PutTwice {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// The variable.
+        variable: String,
+        /// What was put twice.
+        what: &'static str,
+    },
+    /// A call that does not go with the variable's kind.
+    #[error("variable {variable:?} is a {kind}: {instead}")]
+    WrongKind {
+        /// The variable.
+        variable: String,
+        /// Its kind.
+        kind: String,
+        /// What to call instead.
+        instead: &'static str,
+    },
+    /// A bad name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The step has no such variable.
+    #[error("step {step} has no variable {variable:?}; it has: {}", known.join(", "))]
+    UnknownVariable {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+    /// The subscription did not ask for this variable.
+    #[error("step {step}: variable {variable:?} is not among those subscribed to")]
+    NotSubscribed {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+    },
+    /// A selection that does not go with the array.
+    #[error("step {step}, variable {variable:?}: {source}")]
+    Selection {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: Box<SelectionError>,
+    },
+    /// A text that is no selection.
+    #[error("variable {variable:?}: {source}")]
+    SelectionText {
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: Box<ParseSelectionError>,
+    },
+    /// Scalars of one step are too large, or the like.
+    #[error(transparent)]
+    Command(CommandError),
+    /// The step is larger than the publisher's bound.
+    #[error(
+        "step {step}, rank {rank}: {len_bytes} bytes exceed the bound of {limit_bytes}: raise limit_bytes, or FLEXPATH_LIMIT_BYTES of the process"
+    )]
+    StepTooLarge {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// Its bytes with this block.
+        len_bytes: u64,
+        /// The bound.
+        limit_bytes: u64,
+    },
+    /// A promised variable is missing.
+    #[error("step {step}, rank {rank}: promised variable {variable:?} was not put")]
+    PromiseBroken {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// The variable.
+        variable: String,
+    },
+    /// A byte of a truth value that is neither 0 nor 1.
+    #[error("variable {variable:?} is of truth values, 0 or 1, and has a byte of {value}")]
+    NoTruthValue {
+        /// The variable.
+        variable: String,
+        /// The byte.
+        value: u8,
+    },
+    /// Records of another type than the variable's.
+    #[error("step {step}, variable {variable:?}: records are {expected:?}, not this {found:?}")]
+    WrongRecord {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The variable's record type.
+        expected: String,
+        /// The caller's, which has another fingerprint.
+        found: String,
+    },
+    /// A Rust type that is no record type, or not laid out as one.
+    #[error("variable {variable:?}: {source}")]
+    NoRecords {
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: Box<RecordBlockError>,
+    },
+    /// A rank puts records of so many types.
+    #[error("variable {variable:?}: one type of records too many; a rank may put 4096")]
+    TooManyTypes {
+        /// The variable.
+        variable: String,
+    },
+    /// Elements are asked for as another type, which they do not become.
+    #[error("step {step}, variable {variable:?}: {source}")]
+    NoConversion {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: ElementConversionError,
+    },
+    /// Nothing is derived by that name, so it cannot be made elsewhere.
+    #[error("{variable:?} is nothing that was asked to be derived; these are: {}", .known.join(", "))]
+    NotPlaced {
+        /// The name.
+        variable: String,
+        /// Those that can.
+        known: Vec<String>,
+    },
+    /// A transform is to be done here, and this process does not know it.
+    #[error("{variable:?} cannot be made here: this process knows no transform {transform:?}; it knows: {}", .known.join(", "))]
+    NoTransformHere {
+        /// The variable.
+        variable: String,
+        /// The transform.
+        transform: String,
+        /// Those that it knows.
+        known: Vec<String>,
+    },
+    /// The view needs one contiguous piece of one block.
+    #[error("step {step}, variable {variable:?}: the selection is no contiguous part of one block: use get")]
+    NotViewable {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+    },
+}
+
+impl Misuse {
+    /// The variable at fault is known to its user by that name.
+    pub(crate) fn rename(&mut self, name: &str) {
+        if let Self::WrongDtype { variable, .. }
+        | Self::WrongLen { variable, .. }
+        | Self::Selection { variable, .. }
+        | Self::SelectionText { variable, .. } = self
+        {
+            name.clone_into(variable);
+        }
+    }
+}

@@ -1,0 +1,470 @@
+//! Errors: one enum for each operation, sorted by whose fault it is, with the values that caused them.
+
+pub(crate) mod cohort;
+pub(crate) mod derivation;
+pub(crate) mod gather;
+pub(crate) mod limit;
+pub(crate) mod misfit;
+pub(crate) mod misuse;
+pub(crate) mod record;
+pub(crate) mod record_block;
+pub(crate) mod rendezvous;
+pub(crate) mod transform;
+
+use crate::error::cohort::CohortError;
+use crate::error::gather::GatherError;
+use crate::error::limit::LimitError;
+use crate::error::misfit::Misfit;
+use crate::error::misuse::Misuse;
+use crate::error::record::RecordProblem;
+use crate::error::rendezvous::RendezvousError;
+use crate::error::transform::TransformProblem;
+use fp_proto::event::{OpenFailure, OpenWait, Seen};
+use fp_proto::message::NoTable;
+use fp_proto::outcome::LossReason;
+use fp_transport::{Contact, ListenError, MemoryError, Refusal};
+use fp_types::record::Incompatible;
+use fp_types::{NameError, PlanError, Rank, StepId};
+use std::time::Duration;
+
+/// Why a stream could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The name is no name.
+    #[error("stream name: {0}")]
+    Name(#[from] NameError),
+    /// The launcher's environment makes no sense.
+    #[error(transparent)]
+    Cohort(#[from] CohortError),
+    /// The rendezvous cannot be used.
+    #[error(transparent)]
+    Rendezvous(#[from] RendezvousError),
+    /// The rank cannot listen.
+    #[error("stream {stream:?}, rank {rank}: {source}")]
+    Listen {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// Why.
+        source: ListenError,
+    },
+    /// A setting of the transports is wrong.
+    #[error(transparent)]
+    Policy(#[from] fp_transport::PolicyError),
+    /// TLS is configured and cannot be set up.
+    #[error(transparent)]
+    Tls(#[from] fp_transport::TlsError),
+    /// The environment's bound of bytes is no number.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// Refused, timed out, or a rank was lost.
+    #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, directory, dials))]
+    Failed {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// What happened.
+        failure: Box<OpenFailure>,
+        /// The rendezvous directory that was looked in.
+        directory: String,
+        /// Contacts that were dialled in vain, each with the reason.
+        dials: Vec<(String, String)>,
+    },
+    /// Who was found wants another token, or speaks another version of the protocol.
+    #[error("stream {stream:?}, rank {rank}: {contact} refused this rank: {refusal}")]
+    Refused {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// Who refused.
+        contact: Box<Contact>,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// The ranks did not come together through the launcher's collectives.
+    #[error("stream {stream:?}, rank {rank}: {source}")]
+    Gather {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// Why.
+        source: GatherError,
+    },
+    /// The stream does not have a type that was asked for, or nothing said in time what types it has.
+    #[error("{source}")]
+    Types {
+        /// Which, and field by field why not; or what was waited for.
+        source: Box<ReadError>,
+    },
+    /// Fewer subscribers came than were waited for.
+    #[error("stream {stream:?}: {present} of {wanted} subscribers attached within {waited:?}")]
+    TooFewSubscribers {
+        /// The stream.
+        stream: String,
+        /// How many came.
+        present: u32,
+        /// How many were waited for.
+        wanted: u32,
+        /// For how long.
+        waited: Duration,
+    },
+    /// The coordinator failed.
+    #[error("stream {stream:?}: {what}")]
+    Coordinator {
+        /// The stream.
+        stream: String,
+        /// What happened.
+        what: String,
+    },
+    /// The system refused something.
+    #[error("stream {stream:?}: {source}")]
+    Io {
+        /// The stream.
+        stream: String,
+        /// What.
+        source: std::io::Error,
+    },
+}
+
+fn describe_failure(failure: &OpenFailure, directory: &str, dials: &[(String, String)]) -> String {
+    match failure {
+        OpenFailure::Refused(reason) => format!("refused: {reason}"),
+        OpenFailure::RankLost { rank, reason } => format!("rank {rank} of the own cohort is lost: {reason}"),
+        OpenFailure::TimedOut(OpenWait::Ranks { present, size }) => {
+            format!("timed out: {present} of {size} ranks of the own cohort are here")
+        }
+        OpenFailure::TimedOut(OpenWait::Lead) => {
+            "timed out waiting for the lead of the own cohort".to_owned()
+        }
+        OpenFailure::TimedOut(OpenWait::Publisher) => {
+            "timed out waiting for the publisher's answer".to_owned()
+        }
+        OpenFailure::TimedOut(OpenWait::Name { name, seen }) => describe_search(name, seen, directory, dials),
+    }
+}
+
+fn describe_search(
+    name: &str,
+    seen: &[(fp_proto::config::ContactText, Seen)],
+    directory: &str,
+    dials: &[(String, String)],
+) -> String {
+    if seen.is_empty() {
+        return format!(
+            "timed out: no entry of {name:?} in {directory}; is the publisher running, and with the same FLEXPATH_RENDEZVOUS?"
+        );
+    }
+    let dialled =
+        |contact: &str| dials.iter().find(|(known, _)| known == contact).map(|(_, why)| why.as_str());
+    let what = |contact: &str, seen: &Seen| match seen {
+        Seen::Unreachable => {
+            format!("a stale entry: {}", dialled(contact).unwrap_or("nobody answers there"))
+        }
+        Seen::OtherEpoch => "somebody else answers there".to_owned(),
+        Seen::Claiming => "it is still opening".to_owned(),
+        Seen::Refused => "it is closing or belongs to another run".to_owned(),
+    };
+    let list: Vec<String> =
+        seen.iter().map(|(contact, seen)| format!("{} ({})", contact.0, what(&contact.0, seen))).collect();
+    format!("timed out: entries of {name:?} in {directory}: {}", list.join("; "))
+}
+
+/// Why a step could not be begun.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BeginError {
+    /// The caller's mistake.
+    #[error("stream {stream:?}: {source}")]
+    Misuse {
+        /// The stream.
+        stream: String,
+        /// Which.
+        source: Misuse,
+    },
+    /// A rank of the own cohort is lost.
+    #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
+    Lost {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+    /// The handle is closed.
+    #[error("stream {stream:?} is closed")]
+    Closed {
+        /// The stream.
+        stream: String,
+    },
+    /// The wait for the own cohort took too long.
+    #[error("stream {stream:?}: waited {waited:?} for {waits_for}")]
+    TimedOut {
+        /// The stream.
+        stream: String,
+        /// How long.
+        waited: Duration,
+        /// For what.
+        waits_for: String,
+    },
+    /// The coordinator failed.
+    #[error("stream {stream:?}: {what}")]
+    Coordinator {
+        /// The stream.
+        stream: String,
+        /// What happened.
+        what: String,
+    },
+}
+
+/// Why a put, or the end of a step, failed. The step goes on unless it says otherwise.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PutError {
+    /// The caller's mistake.
+    #[error("stream {stream:?}: {source}")]
+    Misuse {
+        /// The stream.
+        stream: String,
+        /// Which.
+        source: Misuse,
+    },
+    /// There is no memory for the block.
+    #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
+    Memory {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: MemoryError,
+    },
+    /// A rank of the own cohort is lost.
+    #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
+    Lost {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+}
+
+/// Why a step, or something of it, could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The caller's mistake.
+    #[error("stream {stream:?}: {source}")]
+    Misuse {
+        /// The stream.
+        stream: String,
+        /// Which.
+        source: Misuse,
+    },
+    /// No plan: a gap, or a selection that does not go with the array.
+    #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
+    Plan {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: PlanError,
+    },
+    /// The rank that owns a piece is lost.
+    #[error("stream {stream:?}, step {step}: publisher rank {rank} is lost: {what}")]
+    Lost {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        what: String,
+    },
+    /// The layout of the step's variables is there and cannot be had: it is too large, or cannot be read.
+    #[error("stream {stream:?}, step {step}: {source}")]
+    NoLayout {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// Why.
+        source: NoTable,
+    },
+    /// The owner has the step no more.
+    #[error("stream {stream:?}, step {step}: publisher rank {rank} has it no more ({what})")]
+    Gone {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// What it has no more.
+        what: &'static str,
+    },
+    /// It took too long.
+    #[error("stream {stream:?}, step {step}: waited {waited:?} for {waits_for}")]
+    TimedOut {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// How long.
+        waited: Duration,
+        /// For what.
+        waits_for: String,
+    },
+    /// A peer broke the protocol.
+    #[error("stream {stream:?}, step {step}: publisher rank {rank} broke the protocol: {what}")]
+    PeerMisbehaved {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// How.
+        what: String,
+    },
+    /// Records of a type that does not become the one that is wanted.
+    #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
+    Incompatible {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// What the types differ in.
+        source: Box<Incompatible>,
+    },
+    /// Records cannot be had.
+    #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
+    Records {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        source: Box<RecordProblem>,
+    },
+    /// Transforms gave nothing of the records of this step; the next may have more luck.
+    #[error("stream {stream:?}, step {step}, variable {variable:?} ({path}): {source}")]
+    NotTransformed {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The variable whose records were to be transformed.
+        variable: String,
+        /// By which transforms.
+        path: String,
+        /// Why not.
+        source: Box<TransformProblem>,
+    },
+    /// A derived variable could not be derived in this step; the next may have it.
+    #[error("stream {stream:?}, step {step}, variable {variable:?} ({derivation}): {what}")]
+    NotDerived {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The derived variable.
+        variable: String,
+        /// What it is derived by.
+        derivation: String,
+        /// Why not, where each rank that failed has its own reason.
+        what: String,
+    },
+    /// The stream ended without a step that could say what types it has.
+    #[error("stream {stream:?}: it ended before a step came that says what types it has")]
+    NoStep {
+        /// The stream.
+        stream: String,
+    },
+    /// No variable provides the type that was asked for.
+    #[error("stream {stream:?}: no variable provides {wanted:?}{}", misfit::list(refused))]
+    NotProvided {
+        /// The stream.
+        stream: String,
+        /// The type.
+        wanted: String,
+        /// Each variable that was subscribed to, and why it does not.
+        refused: Vec<Misfit>,
+    },
+    /// The coordinator failed.
+    #[error("stream {stream:?}: {what}")]
+    Coordinator {
+        /// The stream.
+        stream: String,
+        /// What happened.
+        what: String,
+    },
+}
+
+impl ReadError {
+    /// The same of a variable that its user knows by another name.
+    pub(crate) fn renamed(mut self, name: &str) -> Self {
+        match &mut self {
+            Self::Misuse { source, .. } => source.rename(name),
+            Self::Plan { variable, .. }
+            | Self::Records { variable, .. }
+            | Self::Incompatible { variable, .. } => name.clone_into(variable),
+            _ => {}
+        }
+        self
+    }
+}
+
+/// Why closing was not clean.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CloseError {
+    /// Steps were still held at the deadline.
+    #[error("stream {stream:?}: closed after {waited:?} while steps were held: {held}")]
+    Held {
+        /// The stream.
+        stream: String,
+        /// How long it waited.
+        waited: Duration,
+        /// Who held what.
+        held: String,
+    },
+    /// A rank of the own cohort was lost.
+    #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
+    Lost {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// How that was noticed.
+        reason: LossReason,
+    },
+    /// The handle belongs to another process.
+    #[error(transparent)]
+    Misuse(#[from] Misuse),
+    /// The coordinator failed.
+    #[error("stream {stream:?}: {what}")]
+    Coordinator {
+        /// The stream.
+        stream: String,
+        /// What happened.
+        what: String,
+    },
+}

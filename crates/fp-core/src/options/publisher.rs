@@ -1,0 +1,144 @@
+//! How a publisher opens its stream: its options, each with the method that sets it.
+
+use crate::options::link::{LinkOptions, link_setters};
+use crate::rendezvous::Rendezvous;
+use crate::value::cohort::Cohort;
+use crate::value::collectives::{Collectives, SharedCollectives};
+use fp_transform::{DeployLimits, DeployPolicy, Transforms};
+use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// How a publisher opens its stream.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PublisherOptions {
+    /// Cohort, rendezvous, transports, patience.
+    pub link: LinkOptions,
+    /// Subscriptions that `open` waits for. Default 0.
+    pub min_subscribers: u32,
+    /// Steps that this rank may be ahead of the slowest rank of its cohort. Default 4.
+    pub skew_steps: u32,
+    /// Bytes of live steps on this rank. Default 1 GiB.
+    pub limit_bytes: u64,
+    /// The last steps that are kept for newcomers. Default 0.
+    pub reserve_steps: u32,
+    /// Whether the first step is kept for every newcomer. Default no.
+    pub precious_first: bool,
+    /// The longest wait for a slow rank of the own cohort. Default 60 s.
+    pub skew_timeout: Duration,
+    /// Bytes of a pool segment. Default 4 MiB.
+    pub segment_len_bytes: usize,
+    /// The longest that one derivation may take on this rank in one step. Default 10 s.
+    pub derive_timeout: Duration,
+    /// Transforms that subscribers may ask for by name, and derivations may call. Default: none.
+    pub transforms: Option<Transforms>,
+    /// Whose deployed code is run. Default: nobody's.
+    pub deployment: DeployPolicy,
+    /// What deployed code may use.
+    pub deploy_limits: DeployLimits,
+}
+
+impl Default for PublisherOptions {
+    fn default() -> Self {
+        Self {
+            link: LinkOptions::default(),
+            min_subscribers: 0,
+            skew_steps: 4,
+            limit_bytes: 1 << 30,
+            reserve_steps: 0,
+            precious_first: false,
+            skew_timeout: Duration::from_secs(60),
+            segment_len_bytes: 4 << 20,
+            derive_timeout: Duration::from_secs(10),
+            transforms: None,
+            deployment: DeployPolicy::Nobody,
+            deploy_limits: DeployLimits::default(),
+        }
+    }
+}
+
+impl PublisherOptions {
+    /// Sets whose deployed code this rank runs: unless it is told otherwise, nobody's. A subscriber is known to be of
+    /// the same user only where both leads are on one machine and linked otherwise than by tcp. There the system itself
+    /// says who it is. A list of hashes needs no such proof.
+    ///
+    /// Without the feature `wasm` no code is run, whatever is set here.
+    #[must_use]
+    pub fn with_deployment(mut self, policy: DeployPolicy) -> Self {
+        self.deployment = policy;
+        self
+    }
+
+    /// Sets what a call of deployed code may use on this rank. Three quarters of
+    /// [`derive_timeout`](PublisherOptions::derive_timeout) are the longest that one may take.
+    #[must_use]
+    pub fn with_deploy_limits(mut self, limits: DeployLimits) -> Self {
+        self.deploy_limits = limits;
+        self
+    }
+
+    link_setters!();
+
+    /// Sets how many subscriptions `open` waits for.
+    #[must_use]
+    pub fn with_min_subscribers(mut self, subscribers: u32) -> Self {
+        self.min_subscribers = subscribers;
+        self
+    }
+
+    /// Sets how many steps this rank may be ahead.
+    #[must_use]
+    pub fn with_skew_steps(mut self, steps: u32) -> Self {
+        self.skew_steps = steps;
+        self
+    }
+
+    /// Sets the bound of live bytes on this rank.
+    #[must_use]
+    pub fn with_limit_bytes(mut self, limit_bytes: u64) -> Self {
+        self.limit_bytes = limit_bytes;
+        self
+    }
+
+    /// Sets how many of the last steps are kept for newcomers.
+    #[must_use]
+    pub fn with_reserve_steps(mut self, steps: u32) -> Self {
+        self.reserve_steps = steps;
+        self
+    }
+
+    /// Sets whether the first step is kept for every newcomer.
+    #[must_use]
+    pub fn with_precious_first(mut self, precious: bool) -> Self {
+        self.precious_first = precious;
+        self
+    }
+
+    /// Sets the longest that one derivation may take on this rank in one step. A derivation that takes longer fails for
+    /// those who asked for it. After the second time it is not done any more.
+    #[must_use]
+    pub fn with_derive_timeout(mut self, timeout: Duration) -> Self {
+        self.derive_timeout = timeout;
+        self
+    }
+
+    /// Sets the longest wait for a slow rank of the own cohort.
+    #[must_use]
+    pub fn with_skew_timeout(mut self, timeout: Duration) -> Self {
+        self.skew_timeout = timeout;
+        self
+    }
+
+    /// Registers transforms: those that this registry has now, and those that it gets later. Subscribers may ask for
+    /// them by name ([`with_transformed`]), or by the types that they lead to
+    /// ([`Subscriber::of`](crate::Subscriber::of)). Derivations may call them ([`with_derivation`]).
+    ///
+    /// [`with_transformed`]: crate::SubscriberOptions::with_transformed
+    /// [`with_derivation`]: crate::SubscriberOptions::with_derivation
+    #[must_use]
+    pub fn with_transforms(mut self, transforms: &Transforms) -> Self {
+        self.transforms = Some(transforms.clone());
+        self
+    }
+}

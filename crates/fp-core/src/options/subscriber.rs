@@ -1,0 +1,431 @@
+//! How a subscriber attaches: its options, each with the method that sets it.
+
+use crate::error::derivation::DerivationError;
+use crate::error::record_block::RecordBlockError;
+use crate::options::derived_variable::{ALWAYS, DerivedVariable, FEWER_BYTES, with_mark};
+use crate::options::link::{LinkOptions, link_setters};
+use crate::options::module::{DeployedModule, STAMP_BYTES, shipped};
+use crate::options::transformed_variable::TransformedVariable;
+use crate::options::wanted_type::WantedType;
+use crate::rendezvous::Rendezvous;
+use crate::value::cohort::Cohort;
+use crate::value::collectives::{Collectives, SharedCollectives};
+use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_MODULES, LIMIT_MODULES_BYTES};
+use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, SubscriptionSpec, VariableSet};
+use fp_transform::{CohortSide, Derivation, DeriveError, ModuleCall, ModuleHash, Transforms};
+use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
+use fp_types::Selection;
+use fp_types::record::Record;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// How a subscriber attaches.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SubscriberOptions {
+    /// Cohort, rendezvous, transports, patience.
+    pub link: LinkOptions,
+    /// The name of the subscriber. The publisher shows it, and the ranks of a subscriber cohort find one another by it.
+    /// Default: the name of the program and its process number.
+    pub name: Option<String>,
+    /// The publisher's lead, where no rendezvous directory is shared.
+    pub publisher_contact: Option<Contact>,
+    /// The variables. Default: all; where something is derived, none.
+    pub variables: VariableSet,
+    /// Derived variables.
+    pub derivations: Vec<DerivedVariable>,
+    /// Transforms by which records become other types, and that derivations call here. Default: none.
+    pub transforms: Option<Transforms>,
+    /// Records that the publisher sends through transforms of its own.
+    pub transformed: Vec<TransformedVariable>,
+    /// Types that the stream must have for it to attach.
+    pub types: Vec<WantedType>,
+    /// Modules that derivations name.
+    pub modules: Vec<DeployedModule>,
+    /// Standing selections: pushed without being asked where blocks cannot be shared.
+    pub selections: Vec<(String, Selection)>,
+    /// What happens at the bound. Default: every step, the publisher waits up to 60 s.
+    pub policy: QueuePolicy,
+    /// Live steps of the subscription. Default 4.
+    pub limit_steps: u32,
+    /// Steps taken ahead of what was released. Default 2.
+    pub credit_steps: u32,
+    /// Where it starts. Default: the next step.
+    pub start_at: StartAt,
+    /// The work-sharing set it is a member of. Default: none.
+    pub share: Option<Share>,
+    /// What it does when the publisher is lost. Default: the stream has ended.
+    pub on_loss: OnLoss,
+    /// The longest that a fetch may take. Default 60 s.
+    pub fetch_timeout: Duration,
+}
+
+impl Default for SubscriberOptions {
+    fn default() -> Self {
+        Self {
+            link: LinkOptions::default(),
+            name: None,
+            publisher_contact: None,
+            variables: VariableSet::All,
+            derivations: Vec::new(),
+            transforms: None,
+            transformed: Vec::new(),
+            types: Vec::new(),
+            modules: Vec::new(),
+            selections: Vec::new(),
+            policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
+            limit_steps: 4,
+            credit_steps: 2,
+            start_at: StartAt::Next,
+            share: None,
+            on_loss: OnLoss::End,
+            fetch_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+impl SubscriberOptions {
+    /// Names a WebAssembly module that derivations run, as in `T | module(name)`. It goes to the publisher with the
+    /// subscription. It is run there if the publisher's owner allows that
+    /// ([`PublisherOptions::with_deployment`](crate::PublisherOptions::with_deployment)). docs/transforms.md says what
+    /// a module exports; here nothing of it is looked at.
+    ///
+    /// # Errors
+    /// A name that is no word or is there already, too many modules, more bytes than a subscription may hand over.
+    pub fn with_module(
+        mut self,
+        name: impl Into<String>,
+        module: impl Into<Vec<u8>>,
+    ) -> Result<Self, DerivationError> {
+        let (name, module): (String, Vec<u8>) = (name.into(), module.into());
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let refused = |what| DerivationError::ModuleName { name: name.clone(), what };
+        if name.is_empty() || !name.chars().all(is_word) || name.parse::<ModuleHash>().is_ok() {
+            return Err(refused("a word is wanted, of letters, digits and underscores"));
+        }
+        if self.modules.iter().any(|other| other.name == name) {
+            return Err(refused("another one is called so"));
+        }
+        if self.modules.len() >= LIMIT_MODULES {
+            return Err(DerivationError::TooManyModules);
+        }
+        let travels = |len: usize| len + 1 + STAMP_BYTES;
+        let others: usize = self.modules.iter().map(|other| travels(other.bytes.len())).sum();
+        let len_bytes = others + travels(module.len());
+        if len_bytes > LIMIT_MODULES_BYTES {
+            return Err(DerivationError::ModulesTooLong { len_bytes });
+        }
+        self.modules.push(DeployedModule { name, hash: ModuleHash::of(&module), bytes: module.into() });
+        Ok(self)
+    }
+
+    /// The derivation with the hashes of the modules that it names.
+    pub(crate) fn resolve_modules(&self, derivation: Derivation) -> Result<Derivation, DerivationError> {
+        let named = |name: &str| self.modules.iter().find(|module| module.name == name);
+        let derivation = derivation.with_modules(|name| named(name).map(|module| module.hash));
+        let derivation = derivation.map_err(DerivationError::NoModule)?;
+        let is_there =
+            |call: &&ModuleCall| self.modules.iter().any(|module| Some(module.hash) == call.hash());
+        let missing = derivation.modules().find(|call| !is_there(call)).map(|call| call.name().to_owned());
+        missing.map_or(Ok(derivation), |name| Err(DerivationError::NoModule(DeriveError::NoModule { name })))
+    }
+
+    link_setters!();
+
+    /// Sets the subscriber's name.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets where the publisher's lead is.
+    #[must_use]
+    pub fn with_publisher_contact(mut self, contact: Contact) -> Self {
+        self.publisher_contact = Some(contact);
+        self
+    }
+
+    /// Subscribes to these variables only.
+    #[must_use]
+    pub fn with_variables(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.variables = VariableSet::named(names);
+        self
+    }
+
+    /// Has a variable derived where the data is: only the result is kept and sent. It is read by its name, as any
+    /// variable of the stream; a variable of the stream that has the same name is hidden. A derivation that gives
+    /// indices and values has them as `name.index` and `name.value`. Published variables are kept besides only if
+    /// [`SubscriberOptions::with_variables`] names them.
+    ///
+    /// docs/transforms.md says what can be derived. A derivation that does not fit the published variables fails when
+    /// the variable is read.
+    ///
+    /// # Errors
+    /// A text that cannot be read, with the position; a name that cannot be, or is there already; too many.
+    pub fn with_derivation<D>(self, name: impl Into<String>, derivation: D) -> Result<Self, DerivationError>
+    where
+        D: TryInto<Derivation>,
+        DerivationError: From<D::Error>,
+    {
+        self.with_derivation_at(name, derivation, CohortSide::Publisher)
+    }
+
+    /// The same on a side of one's choice. A subscriber that derives fetches the published variables, whole. With
+    /// [`CohortSide::FewerBytes`] it derives in those steps in which the variables have fewer bytes than the result. In
+    /// all others the publisher derives. `Statistics` of either side says how often it derived. The publisher's also
+    /// says how often it left that to subscribers.
+    ///
+    /// # Errors
+    /// As [`SubscriberOptions::with_derivation`].
+    pub fn with_derivation_at<D>(
+        mut self,
+        name: impl Into<String>,
+        derivation: D,
+        placement: CohortSide,
+    ) -> Result<Self, DerivationError>
+    where
+        D: TryInto<Derivation>,
+        DerivationError: From<D::Error>,
+    {
+        let (name, derivation) = (name.into(), self.resolve_modules(derivation.try_into()?)?);
+        self.check_free(&name)?;
+        DerivationError::check(&self.derivations, &name, &derivation)?;
+        self.derivations.push(DerivedVariable { name, derivation, placement });
+        Ok(self)
+    }
+
+    /// The published variables that are kept for it.
+    pub(crate) fn kept_variables(&self) -> VariableSet {
+        let named = match &self.variables {
+            VariableSet::All if self.derivations.is_empty() && self.transformed.is_empty() => {
+                return VariableSet::All;
+            }
+            VariableSet::All => [].iter(),
+            VariableSet::Named(names) => names.iter(),
+        };
+        let here = self.derivations.iter().filter(|of| of.placement == CohortSide::Subscriber);
+        let left = self.transformed.iter().filter(|of| of.is_here()).map(|of| &of.variable);
+        VariableSet::named(named.chain(here.flat_map(|of| of.derivation.inputs())).chain(left))
+    }
+
+    /// Adds a standing selection: what of a variable will be read in every step.
+    #[must_use]
+    pub fn with_selection(mut self, variable: impl Into<String>, selection: Selection) -> Self {
+        self.selections.push((variable.into(), selection));
+        self
+    }
+
+    /// Sets what happens at the bound.
+    #[must_use]
+    pub fn with_policy(mut self, policy: QueuePolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets the bound of live steps.
+    #[must_use]
+    pub fn with_limit_steps(mut self, steps: u32) -> Self {
+        self.limit_steps = steps;
+        self
+    }
+
+    /// Sets how many steps are taken ahead of what was released.
+    #[must_use]
+    pub fn with_credit_steps(mut self, steps: u32) -> Self {
+        self.credit_steps = steps;
+        self
+    }
+
+    /// Sets where it starts.
+    #[must_use]
+    pub fn with_start_at(mut self, start_at: StartAt) -> Self {
+        self.start_at = start_at;
+        self
+    }
+
+    /// Makes it a member of a work-sharing set.
+    #[must_use]
+    pub fn with_share(mut self, share: Share) -> Self {
+        self.share = Some(share);
+        self
+    }
+
+    /// Sets what it does when the publisher is lost.
+    #[must_use]
+    pub fn with_on_loss(mut self, on_loss: OnLoss) -> Self {
+        self.on_loss = on_loss;
+        self
+    }
+
+    /// Sets the longest that a fetch may take.
+    #[must_use]
+    pub fn with_fetch_timeout(mut self, timeout: Duration) -> Self {
+        self.fetch_timeout = timeout;
+        self
+    }
+
+    pub(crate) fn place(&mut self, variable: &str, placement: CohortSide) {
+        if let Some(of) = self.derivations.iter_mut().find(|of| of.name == variable) {
+            of.placement = placement;
+        }
+        if let Some(of) = self.transformed.iter_mut().find(|of| of.name == variable) {
+            // It stays where it is until something is measured.
+            of.is_moved = of.is_here();
+            of.placement = placement;
+        }
+    }
+
+    pub(crate) fn asked_placement(&self, variable: &str) -> Option<CohortSide> {
+        let derived = self.derivations.iter().find(|of| of.name == variable).map(|of| of.placement);
+        derived.or_else(|| self.transformed_variable(variable).map(|of| of.placement))
+    }
+
+    /// Whether this process knows the transform that makes the variable, if one does.
+    pub(crate) fn knows_transform_of(&self, variable: &str) -> bool {
+        let Some(asked) = self.transformed_variable(variable) else { return true };
+        self.transforms.as_ref().is_some_and(|known| known.native(&asked.transform).is_some())
+    }
+
+    /// Gives transforms by which records become types that they have no conversion to.
+    /// [`Subscriber::of`](crate::Subscriber::of) finds the cheapest path of them.
+    /// [`StepReader::get_records`](crate::StepReader::get_records) and its like take that path, on the threads of the
+    /// registry and within its limits. What is registered later counts from then on.
+    #[must_use]
+    pub fn with_transforms(mut self, transforms: &Transforms) -> Self {
+        self.transforms = Some(transforms.clone());
+        self
+    }
+
+    /// Has the records of a variable go through a transform where they are put: only the result is kept and sent. The
+    /// publisher registered the transform under that name
+    /// ([`PublisherOptions::with_transforms`](crate::PublisherOptions::with_transforms)). The result is read
+    /// by its own name, as any variable of records. The transform must work on one block at a time: see
+    /// [`Native::per_block`](crate::Native::per_block).
+    ///
+    /// What cannot be, such as a name that the publisher does not know, is an error of
+    /// [`Subscriber::of`](crate::Subscriber::of) and of reading the variable. Published variables are kept besides only
+    /// if [`SubscriberOptions::with_variables`] names them.
+    ///
+    /// # Errors
+    /// A name that cannot be, or is there already; too many.
+    pub fn with_transformed(
+        self,
+        name: impl Into<String>,
+        variable: impl Into<String>,
+        transform: impl Into<String>,
+    ) -> Result<Self, DerivationError> {
+        self.with_transformed_at(name, variable, transform, CohortSide::Publisher)
+    }
+
+    /// The same on a side of one's choice. With [`CohortSide::Subscriber`] the first get of a step fetches the
+    /// published records, whole. It runs the transform of that name in this process's registry
+    /// ([`SubscriberOptions::with_transforms`]) on their blocks. The publisher needs to know nothing of it. Results are
+    /// the same, whoever makes them.
+    ///
+    /// With [`CohortSide::FewerBytes`] the publisher begins. If the transform is known here as well, it is moved to the
+    /// side on which fewer bytes travel. Rank 0 decides that: it compares what goes in and what comes out, of all
+    /// ranks. It moves the transform after three steps, read one after the other, with an eighth fewer bytes on the
+    /// other side. [`Subscriber::placements`] and `Statistics` of both sides say where it is done and how often it was
+    /// moved.
+    ///
+    /// [`Subscriber::placements`]: crate::Subscriber::placements
+    ///
+    /// # Errors
+    /// As [`SubscriberOptions::with_transformed`].
+    pub fn with_transformed_at(
+        mut self,
+        name: impl Into<String>,
+        variable: impl Into<String>,
+        transform: impl Into<String>,
+        placement: CohortSide,
+    ) -> Result<Self, DerivationError> {
+        let (name, variable, transform) = (name.into(), variable.into(), transform.into());
+        let asked = TransformedVariable { name, variable, transform, placement, is_moved: false };
+        asked.check()?;
+        self.check_free(&asked.name)?;
+        self.transformed.push(asked);
+        Ok(self)
+    }
+
+    /// Whether there is room for one more derived variable, of that name.
+    pub(crate) fn check_free(&self, name: &str) -> Result<(), DerivationError> {
+        let derived = self.derivations.iter().map(|of| of.name.as_str());
+        if derived.chain(self.transformed.iter().map(|of| of.name.as_str())).any(|known| known == name) {
+            return Err(DerivationError::Twice { name: name.to_owned() });
+        }
+        if self.derivations.len() + self.transformed.len() >= LIMIT_DERIVATIONS {
+            return Err(DerivationError::TooMany);
+        }
+        Ok(())
+    }
+
+    /// What the publisher was asked for under that name.
+    pub(crate) fn transformed_variable(&self, name: &str) -> Option<&TransformedVariable> {
+        self.transformed.iter().find(|asked| asked.name == name)
+    }
+
+    /// Attaches only if this variable provides records of this Rust type: as they are, converted, or through transforms
+    /// ([`SubscriberOptions::with_transforms`]), as [`Subscriber::of`](crate::Subscriber::of) finds it. Otherwise
+    /// [`Subscriber::open`](crate::Subscriber::open) leaves the stream again and fails with
+    /// [`OpenError::Types`](crate::OpenError::Types), which says field by field why not.
+    ///
+    /// Only a stream's steps say what types it has. So opening waits for the first step as well, within `open_timeout`;
+    /// the step is still the next one. Do not ask for it where that step waits for this process.
+    ///
+    /// Ranks of a cohort see the same step. So they attach or fail alike where they want the same, unless one of them
+    /// is not answered in time.
+    ///
+    /// # Errors
+    /// No record type.
+    pub fn with_type<T: Record>(self, variable: impl Into<String>) -> Result<Self, RecordBlockError> {
+        Ok(self.with_wanted_type(WantedType::of::<T>()?.with_variable(variable)))
+    }
+
+    /// The same for any variable: [`Subscriber::of`](crate::Subscriber::of) says which provides it.
+    ///
+    /// # Errors
+    /// No record type.
+    pub fn with_type_anywhere<T: Record>(self) -> Result<Self, RecordBlockError> {
+        Ok(self.with_wanted_type(WantedType::of::<T>()?))
+    }
+
+    /// As [`SubscriberOptions::with_type`], also for types that were made at run time. If several are named, all must
+    /// be there.
+    #[must_use]
+    pub fn with_wanted_type(mut self, wanted: WantedType) -> Self {
+        self.types.push(wanted);
+        self
+    }
+}
+
+/// What travels, each with a mark before its encoding: sorted, each once.
+pub(crate) fn canonical(options: &SubscriberOptions) -> Vec<Vec<u8>> {
+    let marked = |of: &DerivedVariable| {
+        let mark = match of.placement {
+            CohortSide::Publisher => ALWAYS,
+            CohortSide::FewerBytes => FEWER_BYTES,
+            CohortSide::Subscriber => return None,
+        };
+        Some(with_mark(mark, &of.derivation))
+    };
+    let through = options.transformed.iter().map(TransformedVariable::to_bytes);
+    let mut all: Vec<Vec<u8>> = options.derivations.iter().filter_map(marked).chain(through).collect();
+    let sent = options.derivations.iter().filter(|of| of.placement != CohortSide::Subscriber);
+    let needed: Vec<_> = sent.flat_map(|of| of.derivation.modules()).filter_map(|of| of.hash()).collect();
+    all.extend(options.modules.iter().filter(|module| needed.contains(&module.hash)).map(shipped));
+    all.sort();
+    all.dedup();
+    all
+}
+
+pub(crate) fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
+    SubscriptionSpec {
+        variables: options.kept_variables(),
+        policy: options.policy,
+        limit_steps: options.limit_steps,
+        start_at: options.start_at,
+        share: options.share.clone(),
+        derivations: canonical(options),
+    }
+}

@@ -1,0 +1,126 @@
+//! A rank's handle on the sending side.
+
+pub(crate) mod open_step;
+pub(crate) mod put;
+pub(crate) mod step_writer;
+pub(crate) mod step_writer_records;
+
+use crate::error::{BeginError, CloseError, OpenError};
+use crate::options::publisher::PublisherOptions;
+use crate::publisher::step_writer::StepWriter;
+use crate::session::begin;
+use crate::session::publisher::PublisherSession;
+use crate::value::counters::Statistics;
+use fp_proto::event::Event;
+use fp_types::Epoch;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A publisher rank of a stream. Dropped without [`Publisher::close`], it closes with what time `close_timeout`
+/// leaves, and says nothing of how that went.
+pub struct Publisher {
+    pub(crate) shared: Arc<PublisherSession>,
+    pub(crate) epoch: Epoch,
+    pub(crate) closed: bool,
+}
+
+impl Publisher {
+    /// Opens the stream: claims its name (lead) or joins its cohort (other ranks), and waits for
+    /// `min_subscribers`.
+    ///
+    /// # Errors
+    /// A bad name, a name that is taken, a rendezvous that cannot be used, ranks or subscribers that do not come.
+    pub fn open(stream: &str, options: PublisherOptions) -> Result<Self, OpenError> {
+        let (shared, directory) = PublisherSession::start(stream, options)?;
+        finish_opening(shared, &directory)
+    }
+
+    /// The stream's name.
+    pub fn stream(&self) -> &str {
+        &self.shared.stream
+    }
+
+    /// The epoch of this opening.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Where this rank is reached.
+    pub fn contact(&self) -> &fp_transport::Contact {
+        &self.shared.endpoint.contact
+    }
+
+    /// Begins the next step. Waits while a subscription holds as much as it may, as long as its policy allows. Waits
+    /// also while this rank is too far ahead of its cohort.
+    ///
+    /// # Errors
+    /// A step is open, a rank of the cohort is lost, the wait for the cohort took `skew_timeout`.
+    pub fn begin_step(&mut self) -> Result<StepWriter, BeginError> {
+        let begun = begin::begin(&self.shared)?;
+        Ok(StepWriter::new(self.shared.clone(), begun))
+    }
+
+    /// Whether a subscription has started and not ended: what is put would be kept.
+    pub fn has_subscribers(&self) -> bool {
+        self.shared.endpoint.inspect(|state| state.machine.has_subscribers())
+    }
+
+    /// What happened on the stream since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        self.shared.endpoint.inspect(|state| state.role.events.take())
+    }
+
+    /// What was counted.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.counters.read(&self.shared.endpoint.dial.domain)
+    }
+
+    /// The pool's counters: segments made, recycled, retired.
+    pub fn pool_statistics(&self) -> fp_transport::PoolStats {
+        self.shared.server.pool.stats()
+    }
+
+    /// Steps that wait for each subscription and are held by its members, at the lead; on other ranks what is live
+    /// there.
+    pub fn queue_depth(&self) -> Vec<(fp_types::SubscriptionId, usize)> {
+        self.shared.endpoint.inspect(|state| state.machine.queue_depth())
+    }
+
+    /// What each data link of this rank runs over, and why nothing better.
+    pub fn transports(&self) -> Vec<String> {
+        self.shared
+            .server
+            .transports()
+            .into_iter()
+            .map(|(peer, text)| format!("pid {}: {text}", peer.pid))
+            .collect()
+    }
+
+    /// Closes the stream: what was published is still delivered, at most as long as `close_timeout`.
+    ///
+    /// # Errors
+    /// Steps still held at the deadline, a rank lost.
+    pub fn close(mut self) -> Result<(), CloseError> {
+        self.closed = true;
+        self.shared.close()
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        if !self.closed {
+            // Who wants to know how it went calls `close`.
+            let _ = self.shared.close();
+        }
+    }
+}
+
+fn finish_opening(shared: Arc<PublisherSession>, directory: &str) -> Result<Publisher, OpenError> {
+    let started = Instant::now();
+    let (deadline, opening) = shared.opening(started, directory);
+    let opened = shared.endpoint.wait(deadline, |state, _| opening.look_at(state));
+    let epoch = opening.outcome(opened)?;
+    let publisher = Publisher { shared, epoch, closed: false };
+    publisher.shared.wait_for_subscribers(started)?;
+    Ok(publisher)
+}

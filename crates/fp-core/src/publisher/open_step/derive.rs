@@ -1,0 +1,261 @@
+//! What is derived of a step for subscriptions: at the step's end, from blocks that are remembered as they are put.
+//!
+//! The end of the step waits for the pool. A thread of the pool could report the step later instead. But then the next
+//! call would tell whether a step ended well, and abandoning would race with computing. Blocks of two steps would be
+//! live meanwhile. Waiting keeps errors where they are made. It costs the application the time of computing, which
+//! `Statistics::derived_ns` counts.
+
+use crate::data::owner::block::StoredBlock;
+use crate::error::PutError;
+use crate::publisher::open_step::OpenStep;
+use crate::session::deployer::Offers;
+use crate::session::derive_failure::Failure;
+use crate::session::deriver::{Known, Outcome};
+use crate::session::publisher::PublisherSession;
+use crate::value::counters::Counters;
+use crate::value::variable::Variable;
+use fp_transform::{Array, Block};
+use fp_transport::{Arena, Payload};
+use fp_types::record::ElementForm;
+use fp_types::{ArrayKind, Dtype, MemoryOrder, Region, VariableDef};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The longest text about a failure.
+const LIMIT_TEXT_BYTES: usize = 1024;
+
+/// A derivation, and who asks for it.
+struct Wanted {
+    known: Arc<Known>,
+    /// How many subscriptions.
+    count: u32,
+    /// Whether some would take its inputs instead, where these have fewer bytes.
+    may_be_left: bool,
+    /// Whether some want the result all the same. Each reads as it asked, whatever others ask for. Ranks learn of these
+    /// in different steps, and must not differ in what they leave to whom.
+    is_wanted: bool,
+}
+
+/// A block from which something is derived.
+struct Input {
+    /// Which of the variable's blocks.
+    index: u32,
+    region: Region,
+    payload: Payload,
+    /// Whether it is kept for those who read the variable itself: these may change while the step is open.
+    is_kept: bool,
+}
+
+/// What is derived of one step, and from what.
+pub(crate) struct StepDerivations {
+    asked: BTreeMap<String, Wanted>,
+    /// Modules that came with what is asked for.
+    offers: Offers,
+    inputs: BTreeMap<String, Vec<Input>>,
+    /// Inputs that go to subscribers after all.
+    left: BTreeSet<String>,
+    /// Memory for blocks that nobody reads themselves: let go of when all is derived.
+    scratch: Option<Arena>,
+}
+
+impl StepDerivations {
+    pub(crate) fn new(shared: &PublisherSession, derivations: Vec<(Arc<[u8]>, u32)>) -> Self {
+        shared.deriver.count_sides(&derivations, &shared.counters);
+        let offers = shared.deriver.deployer.offers(&derivations);
+        let mut asked: BTreeMap<String, Wanted> = BTreeMap::new();
+        for (bytes, more) in derivations {
+            let Some((known, leave)) = shared.deriver.known(&bytes) else { continue };
+            let new = || Wanted { known: known.clone(), count: 0, may_be_left: false, is_wanted: false };
+            let wanted = asked.entry(known.variable.clone()).or_insert_with(new);
+            wanted.count += more;
+            wanted.may_be_left |= leave;
+            wanted.is_wanted |= !leave;
+        }
+        let names = asked.values().flat_map(|wanted| wanted.known.derivation.inputs().iter().cloned());
+        let inputs = names.map(|name| (name, Vec::new())).collect();
+        let scratch = (!asked.is_empty()).then(|| shared.server.pool.arena());
+        Self { asked, offers, inputs, left: BTreeSet::new(), scratch }
+    }
+
+    fn takes(&self, variable: &str) -> bool {
+        self.inputs.contains_key(variable)
+    }
+}
+
+/// Memory of a result as an owner of bytes.
+struct Held(fp_transform::SharedBytes);
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
+impl OpenStep {
+    /// Whether the variable's blocks are kept, or something is derived from them at the step's end.
+    pub(crate) fn keeps(&self, variable: &str) -> bool {
+        self.kept && (self.deriving.takes(variable) || self.serves(variable))
+    }
+
+    /// Whether somebody reads the variable itself.
+    pub(crate) fn serves(&self, variable: &str) -> bool {
+        self.shared.endpoint.inspect(|state| state.machine.keeps(self.step, variable))
+    }
+
+    /// Where the blocks of a variable are lent from.
+    pub(crate) fn arena_of(&self, variable: &str) -> &Arena {
+        match &self.deriving.scratch {
+            Some(scratch) if self.deriving.takes(variable) && !self.serves(variable) => scratch,
+            _ => &self.arena,
+        }
+    }
+
+    /// Remembers a block from which something is derived; gives it back if somebody reads it as well.
+    pub(crate) fn remember(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        payload: Payload,
+    ) -> Option<Payload> {
+        let serves = !self.deriving.takes(variable.name()) || self.serves(variable.name());
+        if let Some(blocks) = self.deriving.inputs.get_mut(variable.name()) {
+            let index = self.puts.get(variable.name()).map_or(0, |put| put.blocks.len());
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            blocks.push(Input { index, region: *region, payload: payload.clone(), is_kept: serves });
+        }
+        serves.then_some(payload)
+    }
+
+    /// Derives all that was asked for. What fails is told in the step, to those who asked for it.
+    pub(crate) fn derive(&mut self) {
+        let asked = std::mem::take(&mut self.deriving.asked);
+        for wanted in asked.values() {
+            let Wanted { known, count, .. } = wanted;
+            let started = Instant::now();
+            let done = self.derive_one(wanted);
+            let counters = &self.shared.counters;
+            Counters::add(&counters.derived_ns, started.elapsed().as_nanos() as usize);
+            match done {
+                Ok(false) => {}
+                Ok(true) => {
+                    Counters::add(&counters.derivations, 1);
+                    Counters::add(&counters.shared_derivations, count.saturating_sub(1) as usize);
+                }
+                Err(failure) => self.tell_failure(known, &failure),
+            }
+        }
+        self.deriving.inputs.clear();
+    }
+
+    /// Whether this rank had anything to derive it from.
+    fn derive_one(&mut self, wanted: &Wanted) -> Result<bool, Failure> {
+        let known = &wanted.known;
+        let Some((inputs, order)) = self.inputs_of(known)? else { return Ok(false) };
+        if wanted.may_be_left && known.is_better_left(&inputs)? {
+            known.derivation.inputs().iter().try_for_each(|name| self.leave(name))?;
+            Counters::add(&self.shared.counters.left_derivations, 1);
+            if !wanted.is_wanted {
+                return Ok(false);
+            }
+        }
+        let limit = self.shared.options.derive_timeout;
+        let (deriver, options) = (&self.shared.deriver, &self.shared.options);
+        let foreign = deriver.foreign(known, &self.deriving.offers, options)?;
+        match known.derive((inputs, order), foreign, limit)? {
+            Outcome::Packed(bytes) => self.put_bytes(&known.variable, bytes)?,
+            Outcome::Blocks { of, order, blocks } => {
+                let def = VariableDef::global_array(known.variable.clone(), of.dtype, of.shape.ndims());
+                let variable = Variable { shape: of.shape, ..Variable::shapeless(def.with_order(order)) };
+                for block in blocks {
+                    let payload = Payload::from_owner(Held(block.payload().clone()));
+                    self.put_derived(&variable, block.region(), payload)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Stores an input for those who derive from it themselves.
+    pub(crate) fn leave(&mut self, name: &str) -> Result<(), Failure> {
+        if !self.deriving.left.insert(name.to_owned()) {
+            return Ok(());
+        }
+        let (Some(put), Some(blocks)) = (self.puts.get(name), self.deriving.inputs.get(name)) else {
+            return Ok(());
+        };
+        let unkept = || blocks.iter().filter(|input| !input.is_kept);
+        let len_bytes = unkept().map(|input| input.payload.len()).sum::<usize>();
+        self.check_bound(len_bytes as u64).map_err(Box::new)?;
+        for Input { index, region, payload, .. } in unkept() {
+            let (def, payload) = (put.def.clone(), payload.clone());
+            let block = StoredBlock { def, index: *index, region: *region, payload };
+            self.shared.server.store(self.step, block);
+        }
+        self.len_bytes += len_bytes as u64;
+        Counters::add(&self.shared.counters.payload_bytes, len_bytes);
+        Ok(())
+    }
+
+    /// What this rank has of the variables, and the memory order of the first; nothing if it has none of any.
+    pub(crate) fn inputs_of(&self, known: &Known) -> Result<Option<(Vec<Array>, MemoryOrder)>, Failure> {
+        let names = known.derivation.inputs();
+        let Some(present) = names.iter().find(|name| self.puts.contains_key(*name)) else { return Ok(None) };
+        let mut arrays = Vec::with_capacity(names.len());
+        for name in names {
+            let missing = || Failure::Missing { present: present.clone(), missing: name.clone() };
+            arrays.push(self.input(name)?.ok_or_else(missing)?);
+        }
+        let order = names.first().and_then(|name| self.puts.get(name)).map(|put| put.def.order);
+        Ok(Some((arrays, order.unwrap_or_default())))
+    }
+
+    pub(crate) fn input(&self, name: &str) -> Result<Option<Array>, Failure> {
+        let (Some(put), Some(blocks)) = (self.puts.get(name), self.deriving.inputs.get(name)) else {
+            return Ok(None);
+        };
+        let (ArrayKind::GlobalArray, Some(shape)) = (put.def.kind, put.shape) else {
+            return Err(Failure::Kind { variable: name.to_owned(), kind: put.def.kind.to_string() });
+        };
+        let form = ElementForm::native(put.def.dtype);
+        let block = |Input { region, payload, .. }: &Input| {
+            Block::shared(*region, form, put.def.order, Arc::new(payload.clone()))
+        };
+        let blocks = blocks.iter().map(block).collect::<Result<_, _>>()?;
+        Ok(Some(Array::new(put.def.dtype, shape, blocks)?))
+    }
+
+    pub(crate) fn put_bytes(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), Failure> {
+        let region = Region::new([0], [bytes.len() as u64]).map_err(fp_transform::DeriveError::from)?;
+        let variable = Variable::shapeless(VariableDef::local_array(name, Dtype::U8, 1));
+        self.put_derived(&variable, &region, Payload::from_owner(bytes))
+    }
+
+    pub(crate) fn put_derived(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        payload: Payload,
+    ) -> Result<(), Failure> {
+        Counters::add(&self.shared.counters.derived_bytes, payload.len());
+        let put = self.note_payload(variable, region, payload, true);
+        put.map_err(|error: PutError| Failure::Put(Box::new(error)))
+    }
+
+    pub(crate) fn tell_failure(&mut self, known: &Known, failure: &Failure) {
+        let text: String = failure.to_string();
+        tracing::warn!(derivation = %known.derivation, step = %self.step, text, "not derived");
+        Counters::add(&self.shared.counters.failed_derivations, 1);
+        self.tell(&known.failed, &text);
+    }
+
+    /// Puts a text that says why something is not there.
+    pub(crate) fn tell(&mut self, failed: &str, text: &str) {
+        let len = text.floor_char_boundary(LIMIT_TEXT_BYTES);
+        let told = self.put_bytes(failed, text.as_bytes()[..len].to_vec());
+        if let Err(error) = told {
+            // Without room for a text its reader finds nothing, or less than all ranks have.
+            tracing::warn!(%error, "nor is there room to say so");
+        }
+    }
+}

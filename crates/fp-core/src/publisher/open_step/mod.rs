@@ -1,0 +1,271 @@
+//! A step of this rank that is open: what was put of it, and what is checked before each put.
+
+mod derive;
+pub(crate) mod records;
+mod transform;
+
+use crate::data::owner::block::StoredBlock;
+use crate::error::PutError;
+use crate::error::misuse::Misuse;
+use crate::publisher::open_step::derive::StepDerivations;
+use crate::publisher::open_step::transform::StepTransforms;
+use crate::publisher::put::Put;
+use crate::session::publisher::PublisherSession;
+use crate::value::bool_check;
+use crate::value::bool_check::goes_with;
+use crate::value::counters::Counters;
+use crate::value::element::Element;
+use crate::value::variable::Variable;
+use fp_proto::commands::{BegunStep, CommandError};
+use fp_proto::message::ScalarValue;
+use fp_transport::{Arena, Payload};
+use fp_types::{ArrayKind, Contribution, Dims, Dtype, Rank, Region, StepId, VariablePut, validate_name};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A step of this rank that is open. Dropped before it has ended, it is abandoned for the whole cohort.
+pub(crate) struct OpenStep {
+    pub(crate) shared: Arc<PublisherSession>,
+    pub(crate) step: StepId,
+    /// Whether anything of this step is stored.
+    pub(crate) kept: bool,
+    /// Variables that are read over shared memory.
+    pub(crate) shared_variables: BTreeSet<String>,
+    pub(crate) arena: Arena,
+    pub(crate) deriving: StepDerivations,
+    pub(crate) sending: StepTransforms,
+    pub(crate) puts: BTreeMap<String, Box<Put>>,
+    pub(crate) values: Vec<ScalarValue>,
+    pub(crate) promised: Vec<String>,
+    pub(crate) len_bytes: u64,
+    /// The most bytes that the step may have.
+    pub(crate) limit_bytes: u64,
+    pub(crate) left: bool,
+}
+
+impl OpenStep {
+    pub(crate) fn new(shared: Arc<PublisherSession>, begun: BegunStep) -> Self {
+        let kept = !begun.kept.is_empty();
+        let shared_variables = shared.server.shared_variables(&begun.kept);
+        let arena =
+            if kept { shared.server.begin(begun.step, begun.kept) } else { shared.server.pool.arena() };
+        Self {
+            sending: StepTransforms::new(&begun.derivations),
+            deriving: StepDerivations::new(&shared, begun.derivations),
+            step: begun.step,
+            limit_bytes: shared.server.room.step_limit_bytes(),
+            kept,
+            shared_variables,
+            arena,
+            puts: BTreeMap::new(),
+            values: Vec::new(),
+            promised: Vec::new(),
+            len_bytes: 0,
+            left: false,
+            shared,
+        }
+    }
+
+    pub(crate) fn shareable(&self, variable: &Variable, payload: &Payload) -> Result<Payload, PutError> {
+        let mut loan = self.lend(variable, payload.len())?;
+        loan.copy_from_slice(payload.as_slice());
+        Counters::add(&self.shared.counters.shared_copied_bytes, payload.len());
+        Ok(loan.freeze())
+    }
+
+    pub(crate) fn rows(&self, variable: &Variable, elements: usize) -> Result<Region, PutError> {
+        if !variable.is_joined() {
+            return Err(self.wrong_kind(variable, "put it with a region"));
+        }
+        let row = variable.row_elements().max(1);
+        let found = elements as u64;
+        let mut count: Dims = *variable.shape.dims();
+        if let Some(first) = count.first_mut() {
+            *first = found / row;
+        }
+        let region =
+            Region::new(count.zeros_like(), count).ok().filter(|region| region.element_count() == found);
+        region.ok_or_else(|| {
+            self.wrong_len(variable, "a number of rows".to_owned(), found - found % row, found)
+        })
+    }
+
+    pub(crate) fn misuse(&self, source: Misuse) -> PutError {
+        PutError::Misuse { stream: self.shared.stream.clone(), source }
+    }
+
+    pub(crate) fn wrong_kind(&self, variable: &Variable, instead: &'static str) -> PutError {
+        let kind = variable.def.kind.to_string();
+        self.misuse(Misuse::WrongKind { variable: variable.name().to_owned(), kind, instead })
+    }
+
+    pub(crate) fn command_error(&self, error: CommandError) -> PutError {
+        match error {
+            CommandError::Lost { rank, reason } => {
+                PutError::Lost { stream: self.shared.stream.clone(), rank, reason }
+            }
+            CommandError::StepNotOpen(step) => self.misuse(Misuse::StepNotOpen(step)),
+            other => self.misuse(Misuse::Command(other)),
+        }
+    }
+
+    pub(crate) fn contribution(&mut self) -> Contribution {
+        let puts = std::mem::take(&mut self.puts).into_values();
+        let put = |put: Box<Put>| {
+            let Put { def, shape, blocks, bytes, .. } = *put;
+            VariablePut { def, shape, blocks, bytes }
+        };
+        Contribution { variables: puts.map(put).collect() }
+    }
+
+    pub(crate) fn rank(&self) -> Rank {
+        self.shared.options.link.cohort.rank()
+    }
+
+    /// A step larger than the bound is an error at once.
+    pub(crate) fn check_bound(&self, more_bytes: u64) -> Result<(), PutError> {
+        let (step, rank, limit_bytes) = (self.step, self.rank(), self.limit_bytes);
+        match self.len_bytes.saturating_add(more_bytes) {
+            len_bytes if len_bytes <= limit_bytes => Ok(()),
+            len_bytes => Err(self.misuse(Misuse::StepTooLarge { step, rank, len_bytes, limit_bytes })),
+        }
+    }
+
+    pub(crate) fn lend(&self, variable: &Variable, len_bytes: usize) -> Result<fp_transport::Loan, PutError> {
+        self.check_bound(len_bytes as u64)?;
+        let lent = self.arena_of(variable.name()).loan(len_bytes, 64);
+        lent.map_err(|source| PutError::Memory {
+            stream: self.shared.stream.clone(),
+            step: self.step,
+            variable: variable.name().to_owned(),
+            source,
+        })
+    }
+
+    /// Everything that can be wrong with a put, before anything is copied.
+    pub(crate) fn admit<T: Element>(
+        &self,
+        variable: &Variable,
+        region: &Region,
+        elements: usize,
+    ) -> Result<(), PutError> {
+        self.check_dtype(variable, T::DTYPE)?;
+        if region.element_count() != elements as u64 {
+            return Err(self.wrong_len(
+                variable,
+                region.to_string(),
+                region.element_count(),
+                elements as u64,
+            ));
+        }
+        self.check_known(variable, region)
+    }
+
+    pub(crate) fn check_known(&self, variable: &Variable, region: &Region) -> Result<(), PutError> {
+        self.check_region(variable, region)?;
+        match self.puts.get(variable.name()) {
+            None => validate_name(variable.name()).map_err(|error| self.misuse(Misuse::Name(error))),
+            Some(known) => self.check_again(variable, region, known),
+        }
+    }
+
+    pub(crate) fn check_dtype(&self, variable: &Variable, found: Dtype) -> Result<(), PutError> {
+        let expected = variable.def.dtype;
+        if !goes_with(expected, found) {
+            let variable = variable.name().to_owned();
+            return Err(self.misuse(Misuse::WrongDtype { step: self.step, variable, expected, found }));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_region(&self, variable: &Variable, region: &Region) -> Result<(), PutError> {
+        let fits = match variable.def.kind {
+            ArrayKind::GlobalArray => region.fits(&variable.shape),
+            ArrayKind::Scalar | ArrayKind::LocalScalar => region.ndims() == 0,
+            ArrayKind::LocalArray | ArrayKind::JoinedArray { .. } => {
+                region.ndims() == variable.def.ndims() && region.start().iter().all(|&start| start == 0)
+            }
+        };
+        if !fits {
+            return Err(self.misuse(Misuse::OutsideShape {
+                step: self.step,
+                rank: self.rank(),
+                variable: variable.name().to_owned(),
+                region: Box::new(*region),
+                shape: Box::new(variable.shape),
+            }));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_again(
+        &self,
+        variable: &Variable,
+        region: &Region,
+        known: &Put,
+    ) -> Result<(), PutError> {
+        let what = if known.def != variable.def || known.shape.is_some_and(|shape| shape != variable.shape) {
+            "its definition differs from that of an earlier put of this step"
+        } else if variable.def.kind.is_scalar() {
+            "its value was put already"
+        } else if variable.def.kind == ArrayKind::GlobalArray && known.has(region) {
+            "this region was put already"
+        } else {
+            return Ok(());
+        };
+        Err(self.misuse(Misuse::PutTwice {
+            step: self.step,
+            rank: self.rank(),
+            variable: variable.name().to_owned(),
+            what,
+        }))
+    }
+
+    pub(crate) fn wrong_len(
+        &self,
+        variable: &Variable,
+        region: String,
+        expected: u64,
+        found: u64,
+    ) -> PutError {
+        let (step, variable) = (self.step, variable.name().to_owned());
+        self.misuse(Misuse::WrongLen { step, variable, region, expected, found })
+    }
+
+    /// The block is put; its bytes are stored if somebody wants them.
+    pub(crate) fn note(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        payload: Option<Payload>,
+    ) -> Result<(), PutError> {
+        let put = payload.as_ref().map(Payload::as_slice).unwrap_or_default();
+        bool_check::check(&variable.def, put).map_err(|misuse| self.misuse(misuse))?;
+        let payload = payload.and_then(|payload| self.remember(variable, region, payload));
+        let bytes = payload.as_ref().map_or(0, Payload::len) as u64;
+        self.check_bound(bytes)?;
+        self.len_bytes += bytes;
+        let put = self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put::of(variable));
+        let index = u32::try_from(put.blocks.len()).unwrap_or(u32::MAX);
+        put.add(region);
+        put.bytes += region.element_count() * variable.def.element_bytes().unwrap_or(1) as u64;
+        if let Some(payload) = payload {
+            Counters::add(&self.shared.counters.payload_bytes, payload.len());
+            let block = StoredBlock { def: put.def.clone(), index, region: *region, payload };
+            self.shared.server.store(self.step, block);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for OpenStep {
+    fn drop(&mut self) {
+        if self.left || self.shared.endpoint.is_forked() {
+            return;
+        }
+        let step = self.step;
+        // The stream may be lost already; then there is nothing to abandon.
+        let _ = self.shared.endpoint.drive(|state, now| state.machine.abandon_step(now, step));
+        self.shared.server.free(step, false);
+    }
+}

@@ -1,0 +1,113 @@
+//! Sends records through transforms that subscribers ask for by name: block by block, as they are put. So no block need
+//! be kept for it until the step's end.
+//!
+//! As with derivations, the put waits for the registry's threads. A failure is told beside the variables, to those who
+//! asked for it.
+
+use crate::error::PutError;
+use crate::error::misuse::Misuse;
+use crate::error::record_block::RecordBlockError;
+use crate::options::transformed_variable::TransformedVariable;
+use crate::publisher::open_step::OpenStep;
+use crate::records::apply::{Applied, ApplyProblem, Applying};
+use crate::records::block::RecordBlock;
+use crate::value::counters::Counters;
+use crate::value::variable::{Variable, VariableError};
+use fp_transform::{CohortSide, DeriveError};
+use fp_transport::Payload;
+use fp_types::{Region, Shape, VariableDef};
+use std::sync::Arc;
+
+/// Why a block is not sent through.
+#[derive(Debug, thiserror::Error)]
+enum SendProblem {
+    #[error("transform {name:?} is to run where the records are wanted")]
+    Elsewhere { name: String },
+    #[error(transparent)]
+    Apply(#[from] ApplyProblem),
+    #[error(transparent)]
+    Array(#[from] DeriveError),
+    #[error(transparent)]
+    Records(#[from] RecordBlockError),
+    #[error(transparent)]
+    Variable(#[from] VariableError),
+    #[error(transparent)]
+    Put(#[from] Box<PutError>),
+}
+
+/// What is to be sent through transforms in one step.
+pub(crate) struct StepTransforms {
+    asked: Vec<Arc<TransformedVariable>>,
+}
+
+impl StepTransforms {
+    pub(crate) fn new(derivations: &[(Arc<[u8]>, u32)]) -> Self {
+        let asked = derivations.iter().filter_map(|(bytes, _)| TransformedVariable::from_bytes(bytes));
+        Self { asked: asked.map(Arc::new).collect() }
+    }
+
+    pub(crate) fn takes(&self, variable: &str) -> bool {
+        self.of(variable).next().is_some()
+    }
+
+    fn of<'s>(&'s self, variable: &'s str) -> impl Iterator<Item = &'s Arc<TransformedVariable>> {
+        self.asked.iter().filter(move |asked| asked.variable == variable)
+    }
+}
+
+impl OpenStep {
+    /// Sends a block of records through all transforms that are asked for of its variable.
+    pub(crate) fn send_through(&mut self, variable: &Variable, region: &Region, records: &Payload) {
+        let asked: Vec<_> = self.sending.of(variable.name()).cloned().collect();
+        for asked in asked {
+            match self.send_one(&asked, variable, region, records) {
+                Ok(()) => Counters::add(&self.shared.counters.transforms, 1),
+                Err(problem) => {
+                    Counters::add(&self.shared.counters.failed_transforms, 1);
+                    self.tell(&asked.failed(), &problem.to_string());
+                }
+            }
+        }
+    }
+
+    fn send_one(
+        &mut self,
+        asked: &TransformedVariable,
+        variable: &Variable,
+        region: &Region,
+        records: &Payload,
+    ) -> Result<(), SendProblem> {
+        let registry = (self.shared.options.transforms.as_ref(), "publisher");
+        let of = (variable.records(), variable.def.kind);
+        let applying = Applying::find(registry, &asked.transform, of)?;
+        if applying.native.placement == CohortSide::Subscriber {
+            return Err(SendProblem::Elsewhere { name: asked.transform.clone() });
+        }
+        let shape = Shape::new(*region.count()).map_err(DeriveError::from)?;
+        let Applied { count, bytes } = applying.run((shape, variable.def.order), records.clone())?;
+        let block = RecordBlock::encoded(&applying.given, count, bytes)?;
+        if applying.keeps_places {
+            let def = VariableDef::global_array(asked.result(), variable.def.dtype, variable.def.ndims());
+            let records = Some(applying.given.clone());
+            let def = Arc::new(def.with_order(variable.def.order).with_record(&applying.given));
+            return self.put_result(&Variable { def, shape: variable.shape, records }, region, block);
+        }
+        let rows = Variable::joined_records(asked.result(), &applying.given, &[])?;
+        let region = self.rows(&rows, count).map_err(Box::new)?;
+        self.put_result(&rows, &region, block)
+    }
+
+    fn put_result(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        block: RecordBlock,
+    ) -> Result<(), SendProblem> {
+        Counters::add(&self.shared.counters.derived_bytes, block.as_bytes().len());
+        let put = match self.shared.server.types.learn(block.schema()) {
+            true => self.note_records(variable, region, block, true),
+            false => Err(self.misuse(Misuse::TooManyTypes { variable: variable.name().to_owned() })),
+        };
+        put.map_err(|error| SendProblem::Put(Box::new(error)))
+    }
+}

@@ -1,0 +1,268 @@
+//! A step being written: put what this rank has of it, then end it.
+
+use crate::error::PutError;
+use crate::error::misuse::Misuse;
+use crate::publisher::open_step::OpenStep;
+use crate::session::publisher::PublisherSession;
+use crate::value::bool_check;
+use crate::value::counters::Counters;
+use crate::value::element::Element;
+use crate::value::variable::Variable;
+use fp_proto::commands::BegunStep;
+use fp_proto::message::ScalarValue;
+use fp_transport::Payload;
+use fp_types::{ArrayKind, Dtype, Region, Shape, StepId};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// A step of this rank, open until [`StepWriter::end`]. Dropped without it, the step is abandoned for the whole
+/// cohort: nobody gets it.
+pub struct StepWriter {
+    pub(crate) open: OpenStep,
+}
+
+/// Memory of the pool, lent to be filled with the elements of one block; [`StepWriter::put_loan`] puts it without a
+/// copy.
+pub struct Loan<T: Element> {
+    memory: fp_transport::Loan,
+    variable: Variable,
+    region: Region,
+    step: StepId,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Deref for Loan<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // The length is a multiple of the element's and loans are aligned to 64 bytes.
+        bytemuck::try_cast_slice(&self.memory).unwrap_or_default()
+    }
+}
+
+impl<T: Element> DerefMut for Loan<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        bytemuck::try_cast_slice_mut(&mut self.memory).unwrap_or_default()
+    }
+}
+
+/// An owner of elements as an owner of bytes.
+struct Owner<O, T>(O, PhantomData<fn() -> T>);
+
+impl<O: AsRef<[T]>, T: Element> AsRef<[u8]> for Owner<O, T> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(self.0.as_ref())
+    }
+}
+
+impl StepWriter {
+    pub(crate) fn new(shared: Arc<PublisherSession>, begun: BegunStep) -> Self {
+        Self { open: OpenStep::new(shared, begun) }
+    }
+
+    /// The step's number.
+    pub fn step(&self) -> StepId {
+        self.open.step
+    }
+
+    /// Promises that these variables will be put: [`StepWriter::end`] fails without them.
+    pub fn promise(&mut self, variables: impl IntoIterator<Item = impl Into<String>>) {
+        self.open.promised.extend(variables.into_iter().map(Into::into));
+    }
+
+    /// Puts a block of owned elements: no copy, unless a subscriber shares memory with this rank (1, counted).
+    /// Elements lie densely in the variable's memory order.
+    ///
+    /// # Errors
+    /// Wrong element type, region or length; a block put twice; no memory.
+    pub fn put<T: Element>(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        elements: Vec<T>,
+    ) -> Result<(), PutError> {
+        self.put_external(variable, region, elements)
+    }
+
+    /// Puts a block of memory that stays with its owner, whose drop is the release. Copies as [`StepWriter::put`].
+    ///
+    /// # Errors
+    /// As [`StepWriter::put`].
+    pub fn put_external<T: Element>(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        owner: impl AsRef<[T]> + Send + Sync + 'static,
+    ) -> Result<(), PutError> {
+        self.open.admit::<T>(variable, region, owner.as_ref().len())?;
+        if !self.wanted(variable.name()) {
+            return self.open.note(variable, region, None);
+        }
+        let payload = Payload::from_owner(Owner(owner, PhantomData));
+        let payload = match self.open.shared_variables.contains(variable.name()) && !payload.is_empty() {
+            true => self.open.shareable(variable, &payload)?,
+            false => payload,
+        };
+        self.open.note(variable, region, Some(payload))
+    }
+
+    /// Puts a copy of these elements, made in the pool.
+    ///
+    /// # Errors
+    /// As [`StepWriter::put`].
+    pub fn put_copy<T: Element>(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        elements: &[T],
+    ) -> Result<(), PutError> {
+        self.open.admit::<T>(variable, region, elements.len())?;
+        if !self.wanted(variable.name()) {
+            return self.open.note(variable, region, None);
+        }
+        let bytes = bytemuck::cast_slice(elements);
+        let mut loan = self.open.lend(variable, bytes.len())?;
+        loan.copy_from_slice(bytes);
+        Counters::add(&self.open.shared.counters.put_copied_bytes, bytes.len());
+        self.open.note(variable, region, Some(loan.freeze()))
+    }
+
+    /// Lends memory for a block: to be filled and given to [`StepWriter::put_loan`], without a copy. Its content is
+    /// undefined until then.
+    ///
+    /// # Errors
+    /// As [`StepWriter::put`].
+    pub fn loan<T: Element>(&mut self, variable: &Variable, region: &Region) -> Result<Loan<T>, PutError> {
+        let elements = usize::try_from(region.element_count()).unwrap_or(usize::MAX);
+        self.open.admit::<T>(variable, region, elements)?;
+        let memory = self.open.lend(variable, elements.saturating_mul(size_of::<T>()))?;
+        Ok(Loan {
+            memory,
+            variable: variable.clone(),
+            region: *region,
+            step: self.open.step,
+            element: PhantomData,
+        })
+    }
+
+    /// Puts a loan of this step.
+    ///
+    /// # Errors
+    /// A loan of another step; a block put twice.
+    pub fn put_loan<T: Element>(&mut self, loan: Loan<T>) -> Result<(), PutError> {
+        if loan.step != self.open.step {
+            return Err(self.open.misuse(Misuse::StepNotOpen(loan.step)));
+        }
+        self.open.admit::<T>(&loan.variable, &loan.region, loan.len())?;
+        let wanted = self.wanted(loan.variable.name());
+        let payload = wanted.then(|| loan.memory.freeze());
+        self.open.note(&loan.variable, &loan.region, payload)
+    }
+
+    /// Puts rows of a joined array: as many as `elements` makes, after those of lower ranks and earlier puts.
+    ///
+    /// # Errors
+    /// As [`StepWriter::put`]; a number of elements that makes no whole rows.
+    pub fn put_joined<T: Element>(&mut self, variable: &Variable, elements: Vec<T>) -> Result<(), PutError> {
+        let region = self.open.rows(variable, elements.len())?;
+        self.put(variable, &region, elements)
+    }
+
+    /// Puts a copy of rows of a joined array.
+    ///
+    /// # Errors
+    /// As [`StepWriter::put_joined`].
+    pub fn put_joined_copy<T: Element>(
+        &mut self,
+        variable: &Variable,
+        elements: &[T],
+    ) -> Result<(), PutError> {
+        let region = self.open.rows(variable, elements.len())?;
+        self.put_copy(variable, &region, elements)
+    }
+
+    /// Puts the value of a scalar. That of a global one rides with the announcement of the step.
+    ///
+    /// # Errors
+    /// Wrong element type; not a scalar; put twice.
+    pub fn put_scalar<T: Element>(&mut self, variable: &Variable, value: T) -> Result<(), PutError> {
+        let region = Region::whole(&Shape::scalar());
+        match variable.def.kind {
+            ArrayKind::Scalar => {
+                self.open.admit::<T>(variable, &region, 1)?;
+                let bytes = bytemuck::bytes_of(&value).to_vec();
+                bool_check::check(&variable.def, &bytes).map_err(|misuse| self.open.misuse(misuse))?;
+                let (name, rank) = (variable.name().to_owned(), self.open.rank());
+                self.open.values.push(ScalarValue { name, rank, dtype: variable.def.dtype, bytes });
+                self.open.note(variable, &region, None)
+            }
+            ArrayKind::LocalScalar => self.put_copy(variable, &region, &[value]),
+            _ => Err(self.open.wrong_kind(variable, "put it with a region")),
+        }
+    }
+
+    /// Ends the step: it is reported to the cohort and, when every rank has ended it, announced. Returns at once.
+    ///
+    /// # Errors
+    /// A promised variable is missing (the step is abandoned); a rank of the cohort is lost.
+    pub fn end(mut self) -> Result<(), PutError> {
+        let span =
+            tracing::debug_span!("end_step", stream = %self.open.shared.stream, step = %self.open.step);
+        let _entered = span.entered();
+        if self.open.shared.endpoint.is_forked() {
+            return Err(self.open.misuse(Misuse::Forked));
+        }
+        if let Some(missing) = self.open.promised.iter().find(|name| !self.open.puts.contains_key(*name)) {
+            let (step, rank, variable) = (self.open.step, self.open.rank(), missing.clone());
+            return Err(self.open.misuse(Misuse::PromiseBroken { step, rank, variable }));
+        }
+        self.open.derive();
+        let contribution = self.open.contribution();
+        let values = std::mem::take(&mut self.open.values);
+        if self.open.kept {
+            self.open.shared.server.end(self.open.step);
+        }
+        let (step, len_bytes) = (self.open.step, self.open.len_bytes);
+        let ended = self
+            .open
+            .shared
+            .endpoint
+            .drive(|state, now| state.machine.end_step(now, step, contribution, values, len_bytes));
+        // A step that cannot end is abandoned as the writer is dropped.
+        ended.map_err(|error| self.open.command_error(error))?;
+        self.open.left = true;
+        self.open.shared.ended(len_bytes);
+        tracing::debug!(len_bytes, "ended");
+        Counters::add(&self.open.shared.counters.steps, 1);
+        Ok(())
+    }
+
+    /// Whether somebody wants this variable in this step, or something that is derived from it: otherwise there is no
+    /// need to compute it.
+    pub fn wanted(&self, variable: &str) -> bool {
+        self.open.keeps(variable) || (self.open.kept && self.open.sending.takes(variable))
+    }
+
+    /// Puts the value of a scalar that is a text, made by [`Variable::text`].
+    ///
+    /// # Errors
+    /// Another type or kind of variable; put twice. Scalars that are longer than 4096 bytes together, names included,
+    /// fail at the step's end.
+    pub fn put_text(&mut self, variable: &Variable, text: &str) -> Result<(), PutError> {
+        self.open.check_dtype(variable, Dtype::String)?;
+        if variable.def.kind != ArrayKind::Scalar {
+            return Err(self.open.wrong_kind(variable, "texts are global scalars"));
+        }
+        let region = Region::whole(&Shape::scalar());
+        self.open.check_known(variable, &region)?;
+        let (name, rank) = (variable.name().to_owned(), self.open.rank());
+        self.open.values.push(ScalarValue {
+            name,
+            rank,
+            dtype: Dtype::String,
+            bytes: text.as_bytes().to_vec(),
+        });
+        self.open.note(variable, &region, None)
+    }
+}

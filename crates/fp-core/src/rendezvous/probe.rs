@@ -1,0 +1,54 @@
+//! Whether somebody answers at a contact. No handshake is begun: listing streams must not disturb them, least of all
+//! count as the subscriber that one of them waits for.
+
+use crate::rendezvous::Entry;
+use fp_transport::Contact;
+use std::net::TcpStream;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::time::Duration;
+
+impl Entry {
+    /// Whether somebody answers there; each of its addresses has that much time. Whoever answers notices no more than a
+    /// connection that is closed again.
+    pub fn answers(&self, patience: Duration) -> bool {
+        answers(&self.contact, patience)
+    }
+}
+
+/// Whether a connection comes about: over the unix socket, whose random name nobody else can have, or over tcp.
+fn answers(contact: &Contact, patience: Duration) -> bool {
+    let local = contact.unix_name().is_some_and(|name| {
+        let address = SocketAddr::from_abstract_name(name);
+        address.and_then(|address| UnixStream::connect_addr(&address)).is_ok()
+    });
+    local || contact.tcp_addresses().any(|address| TcpStream::connect_timeout(&address, patience).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::os::unix::net::UnixListener;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    #[test]
+    fn a_listener_answers_and_a_closed_one_does_not() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let contact = Contact::from_address(listener.local_addr().unwrap());
+        assert!(answers(&contact, PATIENCE));
+        drop(listener);
+        assert!(!answers(&contact, PATIENCE));
+    }
+
+    #[test]
+    fn an_abstract_name_is_tried_before_tcp() {
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let name = format!("flexpath-knock-{}", std::process::id());
+        let contact: Contact = format!("{},unix={name}", Contact::from_address(closed)).parse().unwrap();
+        assert!(!answers(&contact, PATIENCE));
+        let _listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        assert!(answers(&contact, PATIENCE));
+    }
+}

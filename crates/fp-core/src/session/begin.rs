@@ -1,0 +1,132 @@
+//! Beginning a step: what it waits for, and for how long.
+
+use crate::coordinator::{Look, State};
+use crate::data::owner::room::Allowance;
+use crate::error::BeginError;
+use crate::error::misuse::Misuse;
+use crate::session::publisher::{BACKSTOP, PublisherRole, PublisherSession};
+use fp_proto::commands::{Begin, BeginWait, BegunStep, CommandError};
+use fp_proto::time::Moment;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// A step that is to begin.
+pub(crate) struct Beginning<'a> {
+    shared: &'a PublisherSession,
+    pub(crate) started: Instant,
+    waits_for: Option<BeginWait>,
+    /// What other streams of the process hold.
+    elsewhere_bytes: u64,
+}
+
+impl Drop for Beginning<'_> {
+    fn drop(&mut self) {
+        self.shared.server.room.set_waits(false);
+    }
+}
+
+impl<'a> Beginning<'a> {
+    pub(crate) fn new(shared: &'a PublisherSession) -> Self {
+        Self { shared, started: Instant::now(), waits_for: None, elsewhere_bytes: 0 }
+    }
+
+    /// Begins the step, or says when to look again.
+    pub(crate) fn look(
+        &mut self,
+        state: &mut State<PublisherRole>,
+        now: Moment,
+    ) -> Look<Result<BegunStep, BeginError>> {
+        let stream = || self.shared.stream.clone();
+        if let Some(what) = &state.role.failure {
+            return Ok(Err(BeginError::Coordinator { stream: stream(), what: what.clone() }));
+        }
+        let allowance = self.shared.server.room.allowance();
+        state.machine.set_room_bytes(allowance.room_bytes);
+        match state.machine.begin_step(now) {
+            Ok(Begin::Started(begun)) => Ok(Ok(begun)),
+            Ok(Begin::Wait { reason, until }) => self.still_waiting(reason, until, allowance),
+            Err(error) => Ok(Err(begin_error(stream(), error))),
+        }
+    }
+
+    fn still_waiting(
+        &mut self,
+        reason: BeginWait,
+        until: Option<Moment>,
+        allowance: Allowance,
+    ) -> Look<Result<BegunStep, BeginError>> {
+        if self.shared.server.room.set_waits(true) {
+            // What another stream let go of before it could know is seen by looking once more.
+            return Err(Some(Moment::ZERO));
+        }
+        self.elsewhere_bytes = allowance.elsewhere_bytes;
+        let (patience, waited) = (self.shared.options.skew_timeout, self.started.elapsed());
+        let skew = matches!(reason, BeginWait::Skew { .. });
+        self.waits_for = Some(reason);
+        if skew && waited >= patience {
+            return Ok(Err(self.timed_out()));
+        }
+        let skew_end = self.shared.endpoint.clock.now().after(patience.saturating_sub(waited));
+        Err(if skew { Some(skew_end) } else { until })
+    }
+
+    fn timed_out(&self) -> BeginError {
+        let mut waits_for = self.waits_for.as_ref().map(describe_wait).unwrap_or_default();
+        if self.elsewhere_bytes > 0 {
+            let elsewhere =
+                format!(", and other streams of this process hold {} bytes", self.elsewhere_bytes);
+            waits_for.push_str(&elsewhere);
+        }
+        BeginError::TimedOut { stream: self.shared.stream.clone(), waited: self.started.elapsed(), waits_for }
+    }
+
+    /// What became of it.
+    pub(crate) fn outcome(
+        &self,
+        begun: Option<Result<BegunStep, BeginError>>,
+    ) -> Result<BegunStep, BeginError> {
+        begun.unwrap_or_else(|| Err(self.timed_out()))
+    }
+}
+
+/// Begins a step, waiting as long as it may.
+pub(crate) fn begin(shared: &PublisherSession) -> Result<BegunStep, BeginError> {
+    let mut beginning = beginning(shared)?;
+    // After a small step `end` has heard what came already. Where the next one may not begin at once, the news is heard
+    // first: no policy may drop a step for room that is there.
+    if !shared.caught_up.swap(false, Ordering::Relaxed) || !shared.begins_freely() {
+        shared.endpoint.catch_up();
+    }
+    let begun = shared.endpoint.wait(beginning.started + BACKSTOP, |state, now| beginning.look(state, now));
+    beginning.outcome(begun)
+}
+
+/// A step that is to begin, unless the handle belongs to another process.
+pub(crate) fn beginning(shared: &PublisherSession) -> Result<Beginning<'_>, BeginError> {
+    if shared.endpoint.is_forked() {
+        return Err(BeginError::Misuse { stream: shared.stream.clone(), source: Misuse::Forked });
+    }
+    Ok(Beginning::new(shared))
+}
+
+pub(crate) fn begin_error(stream: String, error: CommandError) -> BeginError {
+    match error {
+        CommandError::Lost { rank, reason } => BeginError::Lost { stream, rank, reason },
+        CommandError::StepOpen(step) => BeginError::Misuse { stream, source: Misuse::StepOpen(step) },
+        CommandError::Closed => BeginError::Closed { stream },
+        other => BeginError::Misuse { stream, source: Misuse::Command(other) },
+    }
+}
+
+fn describe_wait(reason: &BeginWait) -> String {
+    match reason {
+        BeginWait::Opening => "the cohort to be complete".to_owned(),
+        BeginWait::Skew { step, lagging: Some(rank) } => format!("rank {rank}, which lags with step {step}"),
+        BeginWait::Skew { step, lagging: None } => format!("step {step} to be decided"),
+        BeginWait::Subscription { subscription, live_steps, live_bytes } => {
+            format!(
+                "subscription {subscription} to release one of {live_steps} steps ({live_bytes} bytes are live)"
+            )
+        }
+    }
+}

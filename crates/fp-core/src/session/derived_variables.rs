@@ -1,0 +1,151 @@
+//! What a subscriber asks to be derived, and under which names it reads it.
+
+use crate::options::derived_variable::{ALWAYS, DerivedVariable, FEWER_BYTES, with_mark};
+use crate::options::module::{Code, DeployedModule};
+use crate::session::wants::Wants;
+use crate::value::derived_names::{derived_name, failed_name, is_packed};
+use fp_transform::{CohortSide, Derivation, Modules};
+use fp_types::{BlockId, Epoch, TableId};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Lists of parts that are remembered.
+const LIMIT_LISTS: usize = 64;
+
+/// A derived variable as its subscriber knows it.
+pub(crate) struct DerivedRequest {
+    pub(crate) name: String,
+    pub(crate) derivation: Derivation,
+    /// What the result is called in steps.
+    pub(crate) variable: String,
+    /// The name of the texts that say why there is none.
+    pub(crate) failed: String,
+    pub(crate) is_packed: bool,
+    /// What travels to have it done by the publisher, and by whom fewer bytes travel.
+    always: Vec<u8>,
+    fewer_bytes: Vec<u8>,
+}
+
+impl DerivedRequest {
+    /// On which side it is derived where that is asked for. Where two names stand for the same derivation on several
+    /// sides, any of them is as good.
+    pub(crate) fn placement(&self, wants: &Wants) -> CohortSide {
+        match () {
+            () if wants.asks(&self.always) => CohortSide::Publisher,
+            () if wants.asks(&self.fewer_bytes) => CohortSide::FewerBytes,
+            () => CohortSide::Subscriber,
+        }
+    }
+}
+
+/// Where the parts of one variable are: in one table of one epoch they are always the same.
+type PartsKey = (Option<Epoch>, TableId, String);
+
+/// All that a subscriber has derived for it.
+pub(crate) struct Derived {
+    asked: Vec<DerivedRequest>,
+    /// What it handed over, and runs itself where it derives.
+    modules: Vec<DeployedModule>,
+    pub(crate) code: Arc<Modules>,
+    parts: Mutex<HashMap<PartsKey, Vec<BlockId>>>,
+}
+
+impl Derived {
+    pub(crate) fn new(derivations: &[DerivedVariable], modules: &[DeployedModule]) -> Self {
+        let asked = |of: &DerivedVariable| DerivedRequest {
+            name: of.name.clone(),
+            variable: derived_name(of.derivation.id()),
+            failed: failed_name(of.derivation.id()),
+            is_packed: is_packed(&of.derivation),
+            always: with_mark(ALWAYS, &of.derivation),
+            fewer_bytes: with_mark(FEWER_BYTES, &of.derivation),
+            derivation: of.derivation.clone(),
+        };
+        let (asked, parts) = (derivations.iter().map(asked).collect(), Mutex::new(HashMap::new()));
+        Self { asked, modules: modules.to_vec(), code: Arc::default(), parts }
+    }
+
+    /// The modules that a derivation needs, each with its bytes.
+    pub(crate) fn modules_of(&self, derivation: &Derivation) -> Code {
+        let hashes: Vec<_> = derivation.modules().filter_map(|call| call.hash()).collect();
+        let needed = self.modules.iter().filter(|module| hashes.contains(&module.hash));
+        needed.map(|module| (module.hash, module.bytes.clone())).collect()
+    }
+
+    /// All of them.
+    pub(crate) fn asked(&self) -> &[DerivedRequest] {
+        &self.asked
+    }
+
+    /// The derived variable of that name, and which of its arrays: behind a dot, where it gives several.
+    pub(crate) fn find<'n>(&self, variable: &'n str) -> Option<(&DerivedRequest, &'n str)> {
+        self.asked.iter().find_map(|asked| match variable.strip_prefix(asked.name.as_str())? {
+            "" => Some((asked, "")),
+            rest => rest
+                .strip_prefix('.')
+                .filter(|part| matches!(*part, "index" | "value"))
+                .map(|part| (asked, part)),
+        })
+    }
+
+    pub(crate) fn known_parts(&self, key: &PartsKey) -> Option<Vec<BlockId>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    pub(crate) fn keep_parts(&self, key: PartsKey, blocks: Vec<BlockId>) {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if parts.len() >= LIMIT_LISTS {
+            parts.clear();
+        }
+        parts.insert(key, blocks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::derivation::DerivationError;
+    use crate::options::subscriber::SubscriberOptions;
+    use crate::options::subscriber::canonical;
+    use fp_proto::bounds::LIMIT_DERIVATIONS;
+
+    fn derivation(text: &str) -> Derivation {
+        text.parse().expect("a derivation")
+    }
+
+    fn variable(name: &str, text: &str) -> DerivedVariable {
+        DerivedVariable {
+            name: name.to_owned(),
+            derivation: derivation(text),
+            placement: CohortSide::Publisher,
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_asked_for_is_refused_at_once() {
+        let known = [variable("speed", "a, b | magnitude")];
+        let check = |name: &str, text: &str| DerivationError::check(&known, name, &derivation(text));
+        assert_eq!(check("max", "a | max"), Ok(()));
+        assert_eq!(check("speed", "a | max"), Err(DerivationError::Twice { name: "speed".to_owned() }));
+        assert!(matches!(check("a/b", "a | max"), Err(DerivationError::Name(_))));
+        assert!(matches!(check("both", "a, b"), Err(DerivationError::Several { count: 2, .. })));
+        let many: Vec<_> = (0..LIMIT_DERIVATIONS).map(|at| variable(&at.to_string(), "a | max")).collect();
+        let more = DerivationError::check(&many, "more", &derivation("a | max"));
+        assert_eq!(more, Err(DerivationError::TooMany));
+    }
+
+    #[test]
+    fn equal_ones_travel_once() {
+        let options = SubscriberOptions::default().with_derivation("a", "T | max");
+        let twice = options.and_then(|options| options.with_derivation("b", " T|max ")).expect("derivations");
+        assert_eq!(canonical(&twice).len(), 1);
+    }
+
+    #[test]
+    fn names_of_several_arrays_have_a_dot() {
+        let derived = Derived::new(&[variable("hot", "T | points(> 5)")], &[]);
+        let part = |name: &str| derived.find(name).map(|(_, part)| part.to_owned());
+        assert_eq!(part("hot.index").as_deref(), Some("index"));
+        assert_eq!((part("hot").as_deref(), part("hot.other"), part("hotter")), (Some(""), None, None));
+    }
+}

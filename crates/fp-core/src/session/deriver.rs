@@ -1,0 +1,292 @@
+//! Deriving on a publisher rank: on the threads of a small pool, which contain what goes wrong.
+
+use crate::options::derived_variable::FEWER_BYTES;
+use crate::options::functions::{Caller, Foreign};
+use crate::options::publisher::PublisherOptions;
+use crate::options::transformed_variable::TransformedVariable;
+use crate::session::deployer::{Deployer, Offers};
+use crate::session::derive_failure::Failure;
+use crate::value::counters::Counters;
+use crate::value::derive_pool::pool;
+use crate::value::derived_names::{derived_name, failed_name, is_better_left, is_packed};
+use crate::value::packed::pack;
+use fp_transform::{
+    Array, ArrayType, Block, Derivation, DerivationPlan, DeriveError, Operation, Overruns, PoolError,
+};
+use fp_types::MemoryOrder;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Derivations that are remembered between steps.
+const LIMIT_KNOWN: usize = 4096;
+
+/// What a rank derived.
+pub(crate) enum Outcome {
+    /// Blocks of one array.
+    Blocks { of: ArrayType, order: MemoryOrder, blocks: Vec<Block> },
+    /// The rank's part, to be put together with those of others.
+    Packed(Vec<u8>),
+}
+
+/// A derivation that some subscription asks for.
+pub(crate) struct Known {
+    pub(crate) derivation: Derivation,
+    /// What the result is called in steps.
+    pub(crate) variable: String,
+    /// The name of the text that says why there is none.
+    pub(crate) failed: String,
+    plan: Mutex<Option<(Vec<ArrayType>, DerivationPlan)>>,
+    overruns: Arc<Overruns>,
+}
+
+impl Known {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let derivation = match Derivation::from_bytes(bytes) {
+            Ok(derivation) => derivation,
+            Err(error) => {
+                // Its subscriber finds nothing in the step, and says so.
+                tracing::warn!(%error, "a subscription asks for a derivation that cannot be read");
+                return None;
+            }
+        };
+        let id = derivation.id();
+        let (variable, failed) = (derived_name(id), failed_name(id));
+        let (plan, overruns) = (Mutex::new(None), Arc::default());
+        Some(Self { derivation, variable, failed, plan, overruns })
+    }
+
+    /// The plan for these types, which seldom change.
+    fn plan(&self, types: &[ArrayType]) -> Result<DerivationPlan, DeriveError> {
+        let mut known = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, plan)) = known.as_ref().filter(|(of, _)| of == types) {
+            return Ok(plan.clone());
+        }
+        let plan = self.derivation.plan(types)?;
+        *known = Some((types.to_vec(), plan.clone()));
+        Ok(plan)
+    }
+
+    /// Whether less travels if the inputs do.
+    pub(crate) fn is_better_left(&self, inputs: &[Array]) -> Result<bool, DeriveError> {
+        let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
+        Ok(is_better_left(&self.plan(&types)?))
+    }
+
+    /// In which order the results of all ranks lie.
+    fn order(&self, of_input: MemoryOrder) -> MemoryOrder {
+        let reordered = |operation: &Operation| match operation {
+            Operation::Reorder(order) => Some(*order),
+            _ => None,
+        };
+        self.derivation.operations().iter().rev().find_map(reordered).unwrap_or(of_input)
+    }
+
+    fn compute(
+        &self,
+        inputs: &[Array],
+        of_input: MemoryOrder,
+        foreign: Foreign,
+    ) -> Result<Outcome, DeriveError> {
+        let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
+        let plan = foreign.attach(self.plan(&types)?)?;
+        let derived = plan.apply(inputs)?;
+        if is_packed(&self.derivation) {
+            return pack(&derived, self.derivation.compression()).map(Outcome::Packed);
+        }
+        let [array] = &derived.arrays[..] else {
+            return Err(DeriveError::InputCount { count: derived.arrays.len() });
+        };
+        let (of, order) = (array.array_type(), self.order(of_input));
+        if of.dtype.size_bytes().is_none() {
+            return Err(DeriveError::NotNumbers { dtype: of.dtype });
+        }
+        let blocks = array.blocks().iter().map(|block| block.in_order(order)).collect::<Result<_, _>>()?;
+        Ok(Outcome::Blocks { of, order, blocks })
+    }
+
+    /// Derives from what a rank has, within that time; twice at most it may take longer.
+    pub(crate) fn derive(
+        self: &Arc<Self>,
+        (inputs, of_input): (Vec<Array>, MemoryOrder),
+        foreign: Foreign,
+        limit: Duration,
+    ) -> Result<Outcome, Failure> {
+        let known = self.clone();
+        let done = pool().run_counted(&self.overruns, limit, move || {
+            let begun = Instant::now();
+            let done = known.compute(&inputs, of_input, foreign);
+            // Counted before another call may begin; a call that was given up is counted by the pool.
+            let overran = matches!(done, Err(DeriveError::Module { overran: true, .. }));
+            if overran && begun.elapsed() < limit {
+                known.overruns.add();
+            }
+            done
+        });
+        match done {
+            Err(PoolError::Refused { .. }) => Err(Failure::Refused),
+            done => Ok(done??),
+        }
+    }
+
+    /// Whether it ran too long before, or may be doing so.
+    fn is_suspect(&self) -> bool {
+        self.overruns.count() > 0 || Arc::strong_count(&self.overruns) > 1
+    }
+}
+
+/// The derivations that were asked for on one rank.
+pub(crate) struct Deriver {
+    pub(crate) deployer: Deployer,
+    known: Mutex<HashMap<Vec<u8>, Option<Arc<Known>>>>,
+    sides: Mutex<Sides>,
+}
+
+/// The transforms that are asked for by name, and whether this side did them in the newest step.
+type Sides = BTreeMap<String, bool>;
+
+impl Deriver {
+    pub(crate) fn new(options: &PublisherOptions) -> Self {
+        Self { deployer: Deployer::new(options), known: Mutex::default(), sides: Mutex::default() }
+    }
+
+    /// Counts what of a step is sent through transforms, what is left to subscribers, and what has moved since the step
+    /// before. Where some ask for the one and some for the other, this side does it.
+    pub(crate) fn count_sides(&self, derivations: &[(Arc<[u8]>, u32)], counters: &Counters) {
+        let mut now = Sides::new();
+        for asked in derivations.iter().filter_map(|(bytes, _)| TransformedVariable::read(bytes)) {
+            *now.entry(asked.result()).or_default() |= !asked.is_here();
+        }
+        let mut sides = self.sides.lock().unwrap_or_else(PoisonError::into_inner);
+        let moved = now.iter().filter(|(name, here)| sides.get(*name).is_some_and(|before| before != *here));
+        Counters::add(&counters.moves, moved.count());
+        let made_here = now.values().filter(|here| **here).count();
+        Counters::add(&counters.left_transforms, now.len() - made_here);
+        counters.made_here.store(made_here as u64, Ordering::Relaxed);
+        *sides = now;
+    }
+
+    /// What a derivation needs of the modules that go with them, if they may run here, and of what is registered here.
+    pub(crate) fn foreign(
+        &self,
+        known: &Known,
+        offers: &Offers,
+        options: &PublisherOptions,
+    ) -> Result<Foreign, Failure> {
+        let admitted = |call| self.deployer.admitted(call, offers);
+        let code = known.derivation.modules().map(admitted).collect::<Result<_, _>>()?;
+        let functions = Caller::publisher(options).functions(&known.derivation)?;
+        Ok(Foreign { modules: self.deployer.modules(), code, functions })
+    }
+
+    /// What these bytes ask for, if they can be read, and whether it may be left to the subscriber.
+    pub(crate) fn known(&self, marked: &[u8]) -> Option<(Arc<Known>, bool)> {
+        let (&mark, bytes) = marked.split_first().filter(|(mark, _)| **mark <= FEWER_BYTES)?;
+        let bytes = bytes.to_vec();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= LIMIT_KNOWN && !known.contains_key(&bytes) && !forget(&mut known) {
+            tracing::warn!("{LIMIT_KNOWN} derivations ran for too long: no others are done any more");
+            return None;
+        }
+        known
+            .entry(bytes)
+            .or_insert_with_key(|bytes| Known::read(bytes).map(Arc::new))
+            .clone()
+            .map(|known| (known, mark == FEWER_BYTES))
+    }
+}
+
+/// Makes room, but keeps what ran too long: it is refused, or will be. Says whether there is room now.
+fn forget(known: &mut HashMap<Vec<u8>, Option<Arc<Known>>>) -> bool {
+    known.retain(|_, known| known.as_ref().is_some_and(|known| known.is_suspect()));
+    known.len() < LIMIT_KNOWN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_transform::MAX_OVERRUNS;
+    use fp_types::{Dtype, Shape};
+
+    fn known(deriver: &Deriver, text: &str) -> Option<Arc<Known>> {
+        let encoded = text.parse::<Derivation>().expect("a derivation").to_bytes();
+        deriver.known(&[&[0], &encoded[..]].concat()).map(|(known, _)| known)
+    }
+
+    #[test]
+    fn what_ran_too_long_is_not_forgotten_with_the_others() {
+        let deriver = Deriver::new(&PublisherOptions::default());
+        let (slow, running, other) =
+            (known(&deriver, "T | min"), known(&deriver, "T | max"), known(&deriver, "T | sum"));
+        let (slow, running, other) = (slow.expect("known"), running.expect("known"), other.expect("known"));
+        slow.overruns.add();
+        let call = Arc::clone(&running.overruns);
+        (0..LIMIT_KNOWN).for_each(|at| drop(known(&deriver, &format!("T | points(> {at})"))));
+        let same =
+            |text: &str, of: &Arc<Known>| known(&deriver, text).is_some_and(|known| Arc::ptr_eq(&known, of));
+        assert!(same("T | min", &slow) && same("T | max", &running) && !same("T | sum", &other));
+        drop(call);
+        (0..LIMIT_KNOWN).for_each(|at| drop(known(&deriver, &format!("T | points(< {at})"))));
+        assert!(same("T | min", &slow) && !same("T | max", &running));
+    }
+
+    #[test]
+    fn when_all_that_is_known_ran_too_long_nothing_new_is_done() {
+        let deriver = Deriver::new(&PublisherOptions::default());
+        for at in 0..LIMIT_KNOWN {
+            known(&deriver, &format!("T | points(> {at})")).expect("known").overruns.add();
+        }
+        assert!(known(&deriver, "T | min").is_none() && known(&deriver, "T | points(> 0)").is_some());
+    }
+
+    #[test]
+    fn a_derivation_costs_two_threads_however_many_ask_for_it_at_once() {
+        let deriver = Deriver::new(&PublisherOptions::default());
+        let known = known(&deriver, "T | pco").expect("known");
+        let limit = Duration::from_millis(20);
+        let bytes: Vec<u8> = (0..4u64 << 20).flat_map(|at| ((at * at) as f64).sin().to_ne_bytes()).collect();
+        let shape = Shape::new([4 << 20]).expect("a shape");
+        let array = Array::whole(Dtype::F64, shape, MemoryOrder::RowMajor, bytes).expect("an array");
+        let call = || {
+            let inputs = (vec![array.clone()], MemoryOrder::RowMajor);
+            let foreign = deriver.foreign(&known, &Offers::default(), &PublisherOptions::default());
+            known.derive(inputs, foreign.expect("nothing is needed"), limit).err()
+        };
+        let (mut overruns, mut refused, turns) = (0, 0, 200);
+        for _ in 0..turns {
+            // One overruns first: both threads are free when the others come.
+            let callers = if overruns == 0 { 1 } else { 6 };
+            let failures: Vec<_> = std::thread::scope(|scope| {
+                let calls: Vec<_> = (0..callers).map(|_| scope.spawn(call)).collect();
+                calls.into_iter().map(|call| call.join().expect("no panic")).collect()
+            });
+            for failure in failures.into_iter().flatten() {
+                match failure {
+                    Failure::Pool(PoolError::Overrun { .. }) => overruns += 1,
+                    Failure::Refused => refused += 1,
+                    Failure::Pool(PoolError::Busy { .. }) => {}
+                    other => panic!("{other}"),
+                }
+            }
+            if refused > 0 {
+                break;
+            }
+        }
+        assert!(refused > 0 && overruns == MAX_OVERRUNS, "{overruns} threads, {refused} refused");
+    }
+
+    #[test]
+    fn bytes_that_ask_for_nothing_are_passed_over_and_equal_ones_are_one() {
+        let deriver = Deriver::new(&PublisherOptions::default());
+        let encoded = "vx, vy | magnitude".parse::<Derivation>().expect("a derivation").to_bytes();
+        let marked = |mark: u8| [&[mark], &encoded[..]].concat();
+        let (always, may_be_left) = deriver.known(&marked(0)).expect("known");
+        let (same, may) = deriver.known(&marked(FEWER_BYTES)).expect("known");
+        assert!(Arc::ptr_eq(&always, &same) && !may_be_left && may);
+        for len in 0..encoded.len() + 1 {
+            assert!(deriver.known(&marked(0)[..len]).is_none(), "cut to {len}");
+        }
+        assert!(deriver.known(&[0, 255, 255, 255]).is_none());
+    }
+}

@@ -1,0 +1,35 @@
+//! A look at the next step before it is taken: what is in it decides whether a type fits.
+
+use crate::coordinator::{Look, State};
+use crate::session::subscriber::SubscriberRole;
+use fp_proto::commands::Next;
+use fp_proto::time::Moment;
+use fp_types::Epoch;
+
+/// The step that will be the next one, if it is here.
+pub(crate) fn look_ahead(state: &mut State<SubscriberRole>, _now: Moment) -> Look<Came> {
+    if let Some(what) = &state.role.failure {
+        return Ok(Err(what.clone()));
+    }
+    match state.machine.peek_step() {
+        Next::NotYet => Err(None),
+        next => Ok(Ok((next, state.machine.epoch()))),
+    }
+}
+
+/// What came, with its epoch; or how the coordinator failed.
+pub(crate) type Came = Result<(Next, Option<Epoch>), String>;
+
+/// Takes the next step, if it is here.
+pub(crate) fn look_for_step(state: &mut State<SubscriberRole>, now: Moment) -> Look<Came> {
+    if let Some(what) = &state.role.failure {
+        return Ok(Err(what.clone()));
+    }
+    match state.machine.next_step(now) {
+        Next::NotYet => Err(None),
+        next => {
+            state.role.held += usize::from(matches!(next, Next::Step(_)));
+            Ok(Ok((next, state.machine.epoch())))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What handles of either kind do before their machines begin: settle the options, bind the listener.
+
+use crate::coordinator::Setup;
+use crate::data::owner::room::limit_by_environment;
+use crate::error::OpenError;
+use crate::options::link::LinkOptions;
+use crate::rendezvous::Rendezvous;
+use crate::value::log::start_log;
+use fp_proto::config::{CohortConfig, ContactText};
+use fp_transport::{
+    Domain, ListenOptions, Listener, TlsOptions, TransportKind, TransportPolicy, VerbsDevice, VerbsTrouble,
+    verbs_devices,
+};
+use fp_types::{Epoch, validate_name};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// What an endpoint of either kind of handle needs besides its machine, with the epoch of this opening.
+pub(crate) fn prepare(link: &LinkOptions, stream: &str) -> Result<(Setup, Epoch), OpenError> {
+    start_log();
+    validate_name(stream)?;
+    let epoch = random_epoch(stream)?;
+    let rendezvous = match &link.rendezvous {
+        Some(given) => given.clone(),
+        None => Rendezvous::from_environment()?,
+    };
+    let policy = match &link.transports {
+        Some(given) => given.clone(),
+        None => TransportPolicy::from_environment()?,
+    };
+    let tls = match &link.tls {
+        Some(given) => Some(given.clone()),
+        None => TlsOptions::from_environment()?,
+    };
+    limit_by_environment()?;
+    let device = pinned_device(link);
+    let domain = Domain::new().with_device(device.clone());
+    let listens = tls.is_none() && policy.allow.contains(&TransportKind::Verbs);
+    let options = ListenOptions::new(epoch.0)
+        .with_verbs(if listens { verbs_address(link, device.as_deref()) } else { None })
+        .with_domain(domain.clone())
+        .with_tcp(link.tcp)
+        .with_advertised(link.advertised)
+        .with_token(link.token.clone())
+        .with_tls(tls.map(|tls| tls.load()).transpose()?);
+    let rank = link.cohort.rank();
+    let listener = Listener::bind(options);
+    let listener =
+        listener.map_err(|source| OpenError::Listen { stream: stream.to_owned(), rank, source })?;
+    let setup = Setup {
+        contact: listener.contact().clone(),
+        listener,
+        rendezvous,
+        policy,
+        token: link.token.clone(),
+        domain,
+        dial_timeout: link.silence,
+        busy_poll: link.busy_poll,
+    };
+    Ok((setup, epoch))
+}
+
+/// Where to take RDMA connections: only where tcp leaves loopback, and so may be dialled from elsewhere. It is the same
+/// address if a device has it, and else the first address of a device that is up.
+pub(crate) fn verbs_address(link: &LinkOptions, device: Option<&str>) -> Option<SocketAddr> {
+    let tcp = link.tcp.filter(|tcp| !tcp.ip().is_loopback() && link.token.is_some())?.ip();
+    let preferred = [Some(tcp), link.advertised];
+    match device_address(device, &preferred) {
+        Ok(address) => Some(address),
+        Err(trouble) => {
+            tracing::info!(%trouble, "no verbs connections are taken");
+            None
+        }
+    }
+}
+
+/// The device that is allowed, by the options or the environment; `None`: any.
+pub(crate) fn pinned_device(link: &LinkOptions) -> Option<String> {
+    link.verbs_device.clone().or_else(|| std::env::var("FLEXPATH_VERBS_DEVICE").ok())
+}
+
+/// One of the preferred addresses if a device that is up has it, and else the first of such a device. The error says
+/// what is wrong with the devices.
+pub(crate) fn device_address(
+    pinned: Option<&str>,
+    preferred: &[Option<IpAddr>],
+) -> Result<SocketAddr, VerbsTrouble> {
+    let devices = verbs_devices()?;
+    let mut usable: Vec<&IpAddr> = Vec::new();
+    let mut trouble = None;
+    for device in devices.iter().filter(|found| pinned.is_none_or(|wanted| wanted == found.name)) {
+        match &device.port {
+            Ok(_) if device.addresses.is_empty() => {
+                trouble = Some(VerbsTrouble::NoAddress { device: device.name.clone() });
+            }
+            Ok(_) => usable.extend(&device.addresses),
+            Err(down) => trouble = Some(down.clone()),
+        }
+    }
+    let same = usable.iter().find(|address| preferred.contains(&Some(***address)));
+    let chosen = same.or(usable.first()).map(|address| SocketAddr::new(**address, 0));
+    chosen.ok_or_else(|| trouble.unwrap_or_else(|| not_there(pinned, &devices)))
+}
+
+fn not_there(pinned: Option<&str>, devices: &[VerbsDevice]) -> VerbsTrouble {
+    let Some(wanted) = pinned else { return VerbsTrouble::NoDevice };
+    let names: Vec<_> = devices.iter().map(|device| device.name.as_str()).collect();
+    VerbsTrouble::NotThere { wanted: wanted.to_owned(), found: names.join(", ") }
+}
+
+pub(crate) fn cohort_config(link: &LinkOptions, name: &str, contact: String) -> CohortConfig {
+    let mut config = CohortConfig::ranked(name, ContactText(contact), link.cohort.rank(), link.cohort.size());
+    config.lead_contact = link.lead_contact.as_ref().map(|contact| ContactText(contact.to_string()));
+    config.open_timeout = link.open_timeout;
+    config.close_timeout = link.close_timeout;
+    config.silence = link.silence;
+    config.heartbeat = (link.silence / 10).min(Duration::from_secs(1));
+    config
+}
+
+fn random_epoch(stream: &str) -> Result<Epoch, OpenError> {
+    let mut bytes = [0u8; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| OpenError::Io { stream: stream.to_owned(), source: error.into() })?;
+    Ok(Epoch(u128::from_ne_bytes(bytes) | 1))
+}

@@ -1,0 +1,302 @@
+//! A publisher rank's session: its role towards the coordinator, and the life of its opening.
+
+use crate::coordinator::clock::Clock;
+use crate::coordinator::{DataServer, Endpoint, Look, Role, Setup, State};
+use crate::data::owner::block_store::BlockStore;
+use crate::data::owner::room::Room;
+use crate::error::misuse::Misuse;
+use crate::error::{CloseError, OpenError};
+use crate::options::module::vouch;
+use crate::options::publisher::PublisherOptions;
+use crate::session::deriver::Deriver;
+use crate::session::events::Events;
+use crate::session::gather::{Gathering, Ready, Side};
+use crate::session::opening::{Opening, Opens};
+use crate::session::prepare::{cohort_config, prepare};
+use crate::value::counters::Counters;
+use fp_proto::config::{CohortPosition, PublisherConfig};
+use fp_proto::effect::Effect;
+use fp_proto::event::{CloseOutcome, Event, OpenFailure};
+use fp_proto::message::Message;
+use fp_proto::publisher::PublisherMachine;
+use fp_transport::{Link, Pool, PoolOptions};
+use fp_types::Epoch;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A wait that the machine itself bounds (`max_wait`, silence) is not bounded a second time below this.
+pub(crate) const BACKSTOP: Duration = Duration::from_secs(24 * 3600);
+
+pub(crate) struct PublisherRole {
+    server: Arc<BlockStore>,
+    pub(crate) events: Events,
+    pub(crate) opened: Option<Result<Epoch, OpenFailure>>,
+    started: u32,
+    ended: u32,
+    closed: Option<CloseOutcome>,
+    pub(crate) failure: Option<String>,
+}
+
+impl Opens for PublisherRole {
+    fn opened(&self) -> &Option<Result<Epoch, OpenFailure>> {
+        &self.opened
+    }
+
+    fn failure(&self) -> &Option<String> {
+        &self.failure
+    }
+}
+
+impl Role for PublisherRole {
+    type Machine = PublisherMachine;
+
+    fn effect(&mut self, effect: Effect) {
+        match effect {
+            Effect::Free { step, retire } => self.server.free(step, retire),
+            Effect::Assigned { member, step, .. } => self.server.push(member, step),
+            Effect::Event(event) => self.event(event),
+            _ => {}
+        }
+    }
+
+    fn data_link(&mut self, link: Link, epoll: BorrowedFd<'_>) {
+        self.server.add_link(link, epoll);
+    }
+
+    fn data_server(&self) -> Option<Arc<dyn DataServer>> {
+        Some(self.server.clone())
+    }
+
+    fn failed(&mut self, what: String) {
+        self.failure.get_or_insert(what);
+    }
+
+    fn vouch(&self, message: &mut Message, uid: Option<u32>) {
+        if let Message::Subscribe { spec, .. } | Message::Reselect { spec } = message {
+            vouch(&mut spec.derivations, uid);
+        }
+    }
+}
+
+impl PublisherRole {
+    /// Subscriptions that have started and not ended.
+    pub(crate) fn present(&self) -> u32 {
+        self.started.saturating_sub(self.ended)
+    }
+
+    fn event(&mut self, event: Event) {
+        match &event {
+            Event::Opened { epoch } => self.opened = Some(Ok(*epoch)),
+            Event::OpenFailed(failure) => self.opened = Some(Err(failure.clone())),
+            Event::SubscriptionStarted { .. } => self.started += 1,
+            Event::SubscriptionEnded { .. } => self.ended += 1,
+            Event::Closed(outcome) => self.closed = Some(outcome.clone()),
+            _ => {}
+        }
+        tracing::debug!(?event, "publisher");
+        self.events.push(event);
+    }
+}
+
+/// What all handles on one publisher share.
+pub(crate) struct PublisherSession {
+    pub(crate) stream: String,
+    pub(crate) endpoint: Arc<Endpoint<PublisherRole>>,
+    pub(crate) server: Arc<BlockStore>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) deriver: Deriver,
+    pub(crate) options: PublisherOptions,
+    /// Whether what came was heard after the last step.
+    pub(crate) caught_up: AtomicBool,
+}
+
+/// The pool is bounded by what the machine lets live: up to the bound before a step, and one step of at most as much.
+fn pool_options(options: &PublisherOptions) -> PoolOptions {
+    let rounding = options.limit_bytes / 16 + 2 * options.segment_len_bytes as u64;
+    PoolOptions::default()
+        .with_segment_len_bytes(options.segment_len_bytes)
+        .with_limit_bytes(options.limit_bytes.saturating_mul(2).saturating_add(rounding))
+}
+
+impl PublisherSession {
+    /// Listens, and has the machine begin to open; the second is where it looks for others. Calls the launcher's
+    /// collectives, if there are any.
+    pub(crate) fn start(stream: &str, options: PublisherOptions) -> Result<(Arc<Self>, String), OpenError> {
+        let prepared = prepare(&options.link, stream);
+        match Gathering::of(&options.link, stream, Side::Publisher) {
+            None => Self::begin_opening(stream, options, prepared?, CohortPosition::Searched),
+            Some(gathering) if gathering.is_lead() => Self::start_lead(stream, options, prepared, &gathering),
+            Some(gathering) => {
+                let (prepared, gathered) = gathering.exchange(prepared, Ready::of)?;
+                Self::begin_opening(stream, options, prepared, gathered.position())
+            }
+        }
+    }
+
+    /// The lead claims the name before it tells anybody where it is: if somebody has it, all ranks learn that.
+    fn start_lead(
+        stream: &str,
+        options: PublisherOptions,
+        prepared: Result<(Setup, Epoch), OpenError>,
+        gathering: &Gathering,
+    ) -> Result<(Arc<Self>, String), OpenError> {
+        let epoch = prepared.as_ref().map_or(Epoch(0), |(_, epoch)| *epoch);
+        let begun =
+            prepared.and_then(|it| Self::begin_opening(stream, options, it, CohortPosition::Gathered));
+        let begun = begun.and_then(|(shared, directory)| Ok((shared.claimed(&directory)?, directory)));
+        let ready =
+            |(shared, _): &(Arc<Self>, String)| Ready { contact: shared.endpoint.contact.clone(), epoch };
+        let claimed = begun.as_ref().ok().map(|(shared, _)| shared.clone());
+        let exchanged = gathering.exchange(begun, ready);
+        if let (Err(_), Some(shared)) = (&exchanged, claimed) {
+            // Gives the name back; how closing went says nothing new.
+            let _ = shared.close();
+        }
+        let ((shared, directory), gathered) = exchanged?;
+        shared.endpoint.drive(|state, now| state.machine.handle_gathered(now, gathered.size()));
+        Ok((shared, directory))
+    }
+
+    /// Waits until the lead holds the stream's name.
+    fn claimed(self: Arc<Self>, directory: &str) -> Result<Arc<Self>, OpenError> {
+        let (deadline, opening) = self.opening(Instant::now(), directory);
+        let held = self.endpoint.wait(deadline, |state, _| match state.machine.holds_name() {
+            true => Ok(Ok(Epoch(0))),
+            false => opening.look_at(state),
+        });
+        let outcome = opening.outcome(held);
+        if outcome.is_err() {
+            let _ = self.close();
+        }
+        outcome.map(|_| self.clone())
+    }
+
+    /// Has the machine begin to open; the second is where it looks for others.
+    fn begin_opening(
+        stream: &str,
+        options: PublisherOptions,
+        (setup, epoch): (Setup, Epoch),
+        position: CohortPosition,
+    ) -> Result<(Arc<Self>, String), OpenError> {
+        let mut config =
+            PublisherConfig::new(cohort_config(&options.link, stream, setup.contact.to_string()), epoch);
+        config.cohort.position = position;
+        config.skew_steps = options.skew_steps;
+        config.limit_bytes = options.limit_bytes;
+        config.reserve_steps = options.reserve_steps;
+        config.precious_first = options.precious_first;
+        let counters = Arc::new(Counters::default());
+        let pool = Pool::new(pool_options(&options));
+        let room = Room::of_stream(pool.clone(), options.limit_bytes);
+        let server = BlockStore::new(pool, room, counters.clone(), options.transforms.as_ref());
+        let role = PublisherRole {
+            server: server.clone(),
+            events: Events::default(),
+            opened: None,
+            started: 0,
+            ended: 0,
+            closed: None,
+            failure: None,
+        };
+        let directory = setup.rendezvous.directory().display().to_string();
+        let clock = Clock::start();
+        let machine = PublisherMachine::new(config, clock.now());
+        let endpoint = Endpoint::start(clock, setup, machine, role);
+        let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
+        server.room.wake_by(endpoint.mailbox());
+        let (stream, deriver) = (stream.to_owned(), Deriver::new(&options));
+        let caught_up = AtomicBool::new(false);
+        let shared = PublisherSession { stream, endpoint, server, counters, deriver, options, caught_up };
+        Ok((Arc::new(shared), directory))
+    }
+
+    /// Until when opening may take, and who opens.
+    pub(crate) fn opening<'a>(&'a self, started: Instant, directory: &'a str) -> (Instant, Opening<'a>) {
+        let deadline = started + self.options.link.open_timeout + Duration::from_secs(5);
+        (deadline, Opening { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
+    }
+
+    pub(crate) fn wait_for_subscribers(&self, started: Instant) -> Result<(), OpenError> {
+        let deadline = started + self.options.link.open_timeout;
+        let came = self.endpoint.wait(deadline, |state, _| self.look_for_subscribers(state));
+        came.ok_or_else(|| self.too_few_subscribers(started))
+    }
+
+    pub(crate) fn look_for_subscribers(&self, state: &mut State<PublisherRole>) -> Look<()> {
+        if state.role.started >= self.options.min_subscribers { Ok(()) } else { Err(None) }
+    }
+
+    pub(crate) fn too_few_subscribers(&self, started: Instant) -> OpenError {
+        let (stream, wanted) = (self.stream.clone(), self.options.min_subscribers);
+        let present = self.endpoint.inspect(|state| state.role.started);
+        OpenError::TooFewSubscribers { stream, present, wanted, waited: started.elapsed() }
+    }
+
+    pub(crate) fn begins_freely(&self) -> bool {
+        self.endpoint.inspect(|state| state.machine.begins_freely())
+    }
+
+    /// After a small step: what came meanwhile is heard now, when the step is on its way, and not before the next one.
+    /// Hearing is a fifth of a small step's cost, and would delay the next step's data. Larger steps hear first: memory
+    /// that came back last is still in the caches.
+    pub(crate) fn ended(&self, len_bytes: u64) {
+        self.server.room.ended(len_bytes);
+        if self.server.room.is_light() {
+            self.endpoint.catch_up();
+            self.caught_up.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn close(&self) -> Result<(), CloseError> {
+        let started = Instant::now();
+        let deadline = self.start_closing()?;
+        let closed = self.endpoint.wait(deadline, |state, _| look_closed(state));
+        self.close_outcome(closed, started)
+    }
+
+    /// Has the machine begin to close; until when that may take.
+    pub(crate) fn start_closing(&self) -> Result<Instant, CloseError> {
+        if self.endpoint.is_forked() {
+            return Err(Misuse::Forked.into());
+        }
+        self.endpoint.drive(|state, now| state.machine.close(now));
+        Ok(Instant::now() + self.options.link.close_timeout + Duration::from_secs(5))
+    }
+
+    pub(crate) fn close_outcome(
+        &self,
+        closed: Option<Result<CloseOutcome, String>>,
+        started: Instant,
+    ) -> Result<(), CloseError> {
+        let stream = self.stream.clone();
+        match closed {
+            Some(Ok(CloseOutcome::Clean)) => Ok(()),
+            Some(Ok(CloseOutcome::Held(held))) => {
+                let held = held.iter().map(|(id, steps)| format!("subscription {id}: steps {}", list(steps)));
+                let held = held.collect::<Vec<_>>().join("; ");
+                Err(CloseError::Held { stream, waited: started.elapsed(), held })
+            }
+            Some(Ok(CloseOutcome::Lost { rank, reason })) => Err(CloseError::Lost { stream, rank, reason }),
+            Some(Err(what)) => Err(CloseError::Coordinator { stream, what }),
+            None => {
+                Err(CloseError::Coordinator { stream, what: "the coordinator made no progress".to_owned() })
+            }
+        }
+    }
+}
+
+/// Whether the machine has closed, and how.
+pub(crate) fn look_closed(state: &mut State<PublisherRole>) -> Look<Result<CloseOutcome, String>> {
+    match (&state.role.closed, &state.role.failure) {
+        (Some(closed), _) => Ok(Ok(closed.clone())),
+        (None, _) if state.role.opened.as_ref().is_some_and(Result::is_err) => Ok(Ok(CloseOutcome::Clean)),
+        (None, Some(what)) => Ok(Err(what.clone())),
+        (None, None) => Err(None),
+    }
+}
+
+fn list(steps: &[fp_types::StepId]) -> String {
+    steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,295 @@
+//! A subscriber rank's session: its role towards the coordinator, and the life of its opening.
+
+use crate::coordinator::clock::Clock;
+use crate::coordinator::{DataServer, Endpoint, Look, Role, Setup, State};
+use crate::data::taker::fetch_plan::FetchPlans;
+use crate::data::taker::owner_directory::OwnerDirectory;
+use crate::error::misuse::Misuse;
+use crate::error::{CloseError, OpenError, ReadError};
+use crate::options::subscriber::{SubscriberOptions, spec};
+use crate::records::types::Types;
+use crate::session::derived_variables::Derived;
+use crate::session::events::Events;
+use crate::session::gather::{Gathering, Ready, Side};
+use crate::session::offers::KnownOffers;
+use crate::session::opening::{Opening, Opens};
+use crate::session::prepare::{cohort_config, prepare};
+use crate::session::sides::Sides;
+use crate::session::wants::WantsHistory;
+use crate::value::counters::Counters;
+use fp_proto::config::{CohortPosition, ContactText, SubscriberConfig};
+use fp_proto::effect::Effect;
+use fp_proto::event::{CloseOutcome, Event, OpenFailure, ResolveOutcome};
+use fp_proto::outcome::{EndReason, StreamEnding};
+use fp_proto::subscriber::SubscriberMachine;
+use fp_transport::Link;
+use fp_types::{Epoch, StepId, StepTable, TableId, validate_name};
+use std::collections::HashMap;
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+pub(crate) struct SubscriberRole {
+    pub(crate) events: Events,
+    pub(crate) opened: Option<Result<Epoch, OpenFailure>>,
+    closed: Option<CloseOutcome>,
+    pub(crate) failure: Option<String>,
+    pub(crate) answers: HashMap<u64, ResolveOutcome>,
+    owners: Arc<OwnerDirectory>,
+    selected: Arc<WantsHistory>,
+    sides: Arc<Sides>,
+    /// Steps of the present epoch that readers and views hold.
+    pub(crate) held: usize,
+    ended: bool,
+}
+
+impl SubscriberRole {
+    fn new(owners: Arc<OwnerDirectory>, selected: Arc<WantsHistory>, sides: Arc<Sides>) -> Self {
+        Self {
+            events: Events::default(),
+            opened: None,
+            closed: None,
+            failure: None,
+            answers: HashMap::new(),
+            owners,
+            selected,
+            sides,
+            held: 0,
+            ended: false,
+        }
+    }
+}
+
+impl Opens for SubscriberRole {
+    fn opened(&self) -> &Option<Result<Epoch, OpenFailure>> {
+        &self.opened
+    }
+
+    fn failure(&self) -> &Option<String> {
+        &self.failure
+    }
+}
+
+impl Role for SubscriberRole {
+    type Machine = SubscriberMachine;
+
+    fn effect(&mut self, effect: Effect) {
+        let Effect::Event(event) = effect else { return };
+        match &event {
+            Event::Opened { epoch } => {
+                self.owners.attached(Some(*epoch));
+                self.opened = Some(Ok(*epoch));
+            }
+            Event::OpenFailed(failure) => self.opened = Some(Err(failure.clone())),
+            Event::Closed(outcome) => self.closed = Some(outcome.clone()),
+            Event::AwaitingRestart { .. } => {
+                self.held = 0;
+                self.owners.attached(None);
+            }
+            Event::Restarted { epoch, .. } => {
+                self.selected.restart();
+                self.owners.attached(Some(*epoch));
+            }
+            Event::Specified { first, spec } => {
+                let (before, now) = self.selected.holds_from(*first, spec.clone());
+                self.sides.changed(*first, &before, &now);
+                return;
+            }
+            Event::Ended(StreamEnding { reason: EndReason::Lost { rank, .. }, .. }) => {
+                self.owners.lost(*rank);
+            }
+            Event::Resolved { request, outcome } => {
+                self.answers.insert(*request, outcome.clone());
+                return;
+            }
+            Event::Contacts { request, contacts, left } => {
+                self.owners.told(*request, contacts, *left);
+                return;
+            }
+            _ => {}
+        }
+        self.ended |= matches!(event, Event::Ended(_));
+        tracing::debug!(?event, "subscriber");
+        self.events.push(event);
+    }
+
+    fn data_link(&mut self, _link: Link, _epoll: BorrowedFd<'_>) {
+        // A subscriber serves no data: the link closes as it is dropped.
+    }
+
+    fn data_server(&self) -> Option<Arc<dyn DataServer>> {
+        None
+    }
+
+    fn failed(&mut self, what: String) {
+        self.failure.get_or_insert(what);
+    }
+}
+
+/// Tables, definitions alone, by the epoch that they belong to.
+type Tables = HashMap<(Option<Epoch>, TableId), Arc<StepTable>>;
+
+/// What the handle, its steps and their views share.
+pub(crate) struct SubscriberSession {
+    pub(crate) stream: String,
+    pub(crate) endpoint: Arc<Endpoint<SubscriberRole>>,
+    pub(crate) owners: Arc<OwnerDirectory>,
+    pub(crate) plans: FetchPlans,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) options: SubscriberOptions,
+    /// The same with what was asked for since.
+    pub(crate) asking: Mutex<SubscriberOptions>,
+    pub(crate) selected: Arc<WantsHistory>,
+    pub(crate) sides: Arc<Sides>,
+    pub(crate) types: Types,
+    /// The transforms that the publisher offers.
+    pub(crate) offers: KnownOffers,
+    pub(crate) derived: Derived,
+    pub(crate) tables: Mutex<Tables>,
+}
+
+fn default_name() -> String {
+    let program = std::env::args().next().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or_default().to_owned();
+    let clean: String =
+        program.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).take(100).collect();
+    format!("{clean}-{}", std::process::id())
+}
+
+fn config(
+    options: &SubscriberOptions,
+    stream: &str,
+    name: &str,
+    contact: String,
+    epoch: Epoch,
+) -> SubscriberConfig {
+    let mut config = SubscriberConfig::new(cohort_config(&options.link, name, contact), epoch, stream);
+    config.publisher_contact =
+        options.publisher_contact.as_ref().map(|contact| ContactText(contact.to_string()));
+    config.spec = spec(options);
+    config.credit_steps = options.credit_steps;
+    config.on_loss = options.on_loss;
+    config
+}
+
+/// Whether the machine has closed.
+pub(crate) fn look_closed(state: &mut State<SubscriberRole>) -> Look<Result<(), String>> {
+    match (&state.role.closed, &state.role.failure) {
+        (Some(_), _) => Ok(Ok(())),
+        (None, _) if state.role.opened.as_ref().is_some_and(Result::is_err) => Ok(Ok(())),
+        (None, Some(what)) => Ok(Err(what.clone())),
+        (None, None) => Err(None),
+    }
+}
+
+impl SubscriberSession {
+    /// Listens, and has the machine begin to attach; the second is where it looks for the publisher. Calls the
+    /// launcher's collectives, if there are any.
+    pub(crate) fn start(stream: &str, options: SubscriberOptions) -> Result<(Arc<Self>, String), OpenError> {
+        let name = options.name.clone().unwrap_or_else(default_name);
+        let named = validate_name(&name).map_err(OpenError::from);
+        let prepared = named.and_then(|()| prepare(&options.link, stream));
+        let Some(gathering) = Gathering::of(&options.link, stream, Side::Subscriber) else {
+            return Self::begin_opening(stream, &name, options, prepared?, CohortPosition::Searched);
+        };
+        let (prepared, gathered) = gathering.exchange(prepared, Ready::of)?;
+        let begun = Self::begin_opening(stream, &name, options, prepared, gathered.position())?;
+        if gathering.is_lead() {
+            begun.0.endpoint.drive(|state, now| state.machine.handle_gathered(now, gathered.size()));
+        }
+        Ok(begun)
+    }
+
+    fn begin_opening(
+        stream: &str,
+        name: &str,
+        options: SubscriberOptions,
+        (setup, epoch): (Setup, Epoch),
+        position: CohortPosition,
+    ) -> Result<(Arc<Self>, String), OpenError> {
+        let mut config = config(&options, stream, name, setup.contact.to_string(), epoch);
+        config.cohort.position = position;
+        let owners = Arc::new(OwnerDirectory::default());
+        let (selected, sides) = (Arc::new(WantsHistory::new(spec(&options))), Arc::new(Sides::new(&options)));
+        let role = SubscriberRole::new(owners.clone(), selected.clone(), sides.clone());
+        let directory = setup.rendezvous.directory().display().to_string();
+        let clock = Clock::start();
+        let machine = SubscriberMachine::new(config, clock.now());
+        let endpoint = Endpoint::start(clock, setup, machine, role);
+        let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
+        let shared = Arc::new(SubscriberSession {
+            stream: stream.to_owned(),
+            endpoint,
+            owners,
+            plans: FetchPlans::default(),
+            derived: Derived::new(&options.derivations, &options.modules),
+            counters: Arc::new(Counters::default()),
+            asking: Mutex::new(options.clone()),
+            options,
+            selected,
+            sides,
+            types: Types::default(),
+            offers: KnownOffers::default(),
+            tables: Mutex::new(HashMap::new()),
+        });
+        Ok((shared, directory))
+    }
+
+    pub(crate) fn misuse(&self, source: Misuse) -> ReadError {
+        ReadError::Misuse { stream: self.stream.clone(), source }
+    }
+
+    pub(crate) fn check_fork(&self) -> Result<(), Misuse> {
+        if self.endpoint.is_forked() { Err(Misuse::Forked) } else { Ok(()) }
+    }
+
+    /// Until when opening may take, and who opens.
+    pub(crate) fn opening<'a>(&'a self, directory: &'a str) -> (Instant, Opening<'a>) {
+        let deadline = Instant::now() + self.options.link.open_timeout * 2 + Duration::from_secs(5);
+        (deadline, Opening { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
+    }
+
+    pub(crate) fn release(&self, step: StepId, epoch: Option<Epoch>) {
+        if self.endpoint.is_forked() {
+            return;
+        }
+        self.owners.released(step, epoch);
+        self.endpoint.drive(|state, now| {
+            if state.machine.epoch() == epoch {
+                state.role.held = state.role.held.saturating_sub(1);
+                // After a restart was announced the step is not held any more, and that is as well.
+                let _ = state.machine.release(now, step);
+            }
+        });
+    }
+
+    pub(crate) fn close(&self) -> Result<(), CloseError> {
+        let deadline = self.start_closing()?;
+        let closed = self.endpoint.wait(deadline, |state, _| look_closed(state));
+        self.close_outcome(closed)
+    }
+
+    /// Has the machine begin to leave; until when that may take.
+    pub(crate) fn start_closing(&self) -> Result<Instant, CloseError> {
+        if self.endpoint.is_forked() {
+            return Err(Misuse::Forked.into());
+        }
+        // To close is to release what is held, which the publisher would then write to while somebody looks at it.
+        if self.endpoint.inspect(|state| state.role.held > 0 && !state.role.ended) {
+            self.endpoint.cut();
+        }
+        self.endpoint.drive(|state, now| state.machine.close(now));
+        Ok(Instant::now() + self.options.link.close_timeout + Duration::from_secs(5))
+    }
+
+    pub(crate) fn close_outcome(&self, closed: Option<Result<(), String>>) -> Result<(), CloseError> {
+        let stream = self.stream.clone();
+        match closed {
+            Some(Ok(())) => Ok(()),
+            Some(Err(what)) => Err(CloseError::Coordinator { stream, what }),
+            None => {
+                Err(CloseError::Coordinator { stream, what: "the coordinator made no progress".to_owned() })
+            }
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! A step that is held, and what was computed of it so far.
+
+use crate::data::taker::fetch_plan::is_known;
+use crate::error::ReadError;
+use crate::error::misuse::Misuse;
+use crate::error::record::RecordProblem;
+use crate::error::transform::TransformProblem;
+use crate::records::made::Made;
+use crate::session::subscriber::SubscriberSession;
+use crate::session::wants::Wants;
+use crate::value::step_hold::StepHold;
+use fp_proto::message::{Assignment, ScalarValue};
+use fp_transform::{Array, Block, OutputType};
+use fp_transport::Payload;
+use fp_types::record::Incompatible;
+use fp_types::{
+    ArrayKind, BlockId, Dtype, Epoch, Layout, LayoutError, Rank, Region, Shape, StepId, StepTable,
+    TableEntry, VariableDef,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// A derived variable put together, of one step.
+pub(crate) struct Merged {
+    /// Each with what its name has behind a dot.
+    pub(crate) arrays: Vec<(&'static str, Shape, Dtype, Arc<[Block]>)>,
+}
+
+impl Merged {
+    /// The arrays of a derivation, one for each of its outputs, in their order.
+    pub(crate) fn new(outputs: &[OutputType], arrays: Vec<Array>) -> Self {
+        let suffix = outputs.iter().map(|of| of.suffix);
+        let array = |(suffix, array): (&'static str, Array)| {
+            (suffix, *array.shape(), array.dtype(), array.blocks().to_vec().into())
+        };
+        Self { arrays: suffix.zip(arrays).map(array).collect() }
+    }
+}
+
+/// Variables of one step that are made here and kept with it.
+const LIMIT_MADE: usize = 64;
+
+/// What was made of one step, by variable and transform.
+pub(crate) struct MadeOnce(pub(crate) fp_transform::Shared<Made, TransformProblem, String>);
+
+impl Default for MadeOnce {
+    fn default() -> Self {
+        Self(fp_transform::Shared::new(LIMIT_MADE))
+    }
+}
+
+/// What publishers made of a variable of a step, as far as it was asked for.
+struct Known {
+    entry: Arc<TableEntry>,
+    blocks: BTreeSet<BlockId>,
+}
+
+/// What publishers made of a step: where its blocks are, by what they are called.
+#[derive(Default)]
+pub(crate) struct OwnerMade(Mutex<BTreeMap<String, Known>>);
+
+impl OwnerMade {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Layout and definition of what was made, by the name that it has in the step.
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<TableEntry>> {
+        self.lock().get(name).map(|known| known.entry.clone())
+    }
+
+    /// Whether these blocks were made.
+    pub(crate) fn has(&self, name: &str, blocks: &BTreeMap<BlockId, Region>) -> bool {
+        self.lock().get(name).is_some_and(|known| blocks.keys().all(|block| known.blocks.contains(block)))
+    }
+
+    /// Adds blocks to those that are known: one time some may be asked for, and another time others.
+    pub(crate) fn keep(
+        &self,
+        def: Arc<VariableDef>,
+        shape: Option<&Shape>,
+        mut blocks: BTreeMap<BlockId, Region>,
+    ) -> Result<(), LayoutError> {
+        let mut known = self.lock();
+        if let Some(before) = known.get(&def.name).filter(|before| before.entry.def == def) {
+            blocks.extend(before.entry.layout.blocks());
+        }
+        let (name, ids) = (def.name.clone(), blocks.keys().copied().collect());
+        let layout = Arc::new(layout_of(&def, shape, blocks)?);
+        known.insert(name, Known { entry: Arc::new(TableEntry { def, layout }), blocks: ids });
+        Ok(())
+    }
+}
+
+fn layout_of(
+    def: &VariableDef,
+    shape: Option<&Shape>,
+    blocks: BTreeMap<BlockId, Region>,
+) -> Result<Layout, LayoutError> {
+    let counts = blocks.iter().map(|(&block, region)| (block, *region.count()));
+    match (def.kind, shape) {
+        (ArrayKind::GlobalArray, Some(shape)) => Layout::global(*shape, blocks),
+        (ArrayKind::JoinedArray { joined_dim }, _) => Layout::joined(1, joined_dim.into(), counts),
+        _ => Layout::local(1, counts),
+    }
+}
+
+/// Results that are kept of one step.
+const LIMIT_RESULTS: usize = 16;
+
+/// What transforms gave.
+pub(crate) struct Outcome {
+    pub(crate) shape: Shape,
+    pub(crate) bytes: Payload,
+}
+
+/// What was transformed of one step: by variable, selection and type.
+pub(crate) struct Transformed(pub(crate) fp_transform::Shared<Outcome, TransformProblem, String>);
+
+impl Default for Transformed {
+    fn default() -> Self {
+        Self(fp_transform::Shared::new(LIMIT_RESULTS))
+    }
+}
+
+/// A step that is held: its last handle releases it.
+pub(crate) struct HeldStep {
+    pub(crate) shared: Arc<SubscriberSession>,
+    pub(crate) assignment: Assignment,
+    pub(crate) epoch: Option<Epoch>,
+    /// Whether it was only looked at, and is still to be taken.
+    is_ahead: bool,
+    /// What the subscription asks for in this step.
+    pub(crate) wants: Arc<Wants>,
+    /// Derived variables that were put together, by what they are called in the step.
+    merged: Mutex<BTreeMap<String, Arc<Merged>>>,
+    /// Records that went through transforms.
+    pub(crate) transformed: Transformed,
+    /// What publishers are otherwise asked to send through transforms.
+    pub(crate) made: MadeOnce,
+    /// What publishers made of it because somebody asked for its type.
+    pub(crate) there: OwnerMade,
+}
+
+impl HeldStep {
+    pub(crate) fn new(
+        shared: Arc<SubscriberSession>,
+        assignment: Assignment,
+        epoch: Option<Epoch>,
+        is_ahead: bool,
+    ) -> Arc<Self> {
+        let wants = shared.selected.of(assignment.step);
+        Arc::new(Self {
+            shared,
+            assignment,
+            epoch,
+            is_ahead,
+            wants,
+            merged: Mutex::default(),
+            transformed: Transformed::default(),
+            made: MadeOnce::default(),
+            there: OwnerMade::default(),
+        })
+    }
+
+    /// A derived variable, if it was put together before.
+    pub(crate) fn merged(&self, variable: &str) -> Option<Arc<Merged>> {
+        self.merged.lock().unwrap_or_else(PoisonError::into_inner).get(variable).cloned()
+    }
+
+    /// Keeps a derived variable as long as the step is held.
+    pub(crate) fn keep_merged(&self, variable: &str, merged: Arc<Merged>) {
+        self.merged.lock().unwrap_or_else(PoisonError::into_inner).insert(variable.to_owned(), merged);
+    }
+}
+
+impl Drop for HeldStep {
+    fn drop(&mut self) {
+        if !self.is_ahead {
+            self.shared.release(self.assignment.step, self.epoch);
+        }
+    }
+}
+
+/// What a step says of one of its variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableInfo {
+    /// Name, element type, kind, dimensions, unit, attributes.
+    pub def: VariableDef,
+    /// The global extent; none of local arrays.
+    pub shape: Option<Shape>,
+}
+
+/// What a table says of its variables.
+pub(crate) fn infos(table: &StepTable) -> Vec<VariableInfo> {
+    let info = |entry: &fp_types::TableEntry| VariableInfo {
+        def: (*entry.def).clone(),
+        shape: entry.layout.shape().copied(),
+    };
+    table.entries().iter().filter(|entry| is_known(&entry.def)).map(info).collect()
+}
+
+impl HeldStep {
+    /// A share that keeps the step, for what outlives its reader.
+    pub(crate) fn hold(self: &Arc<Self>) -> StepHold {
+        StepHold::new(self.clone(), self.shared.counters.clone())
+    }
+
+    /// The stream's name.
+    pub(crate) fn stream(&self) -> &str {
+        &self.shared.stream
+    }
+
+    /// The span of what is read of the step, for the log.
+    pub(crate) fn span(&self) -> tracing::Span {
+        tracing::debug_span!("get", stream = self.stream(), step = %self.step())
+    }
+
+    /// The step's number in its epoch.
+    pub(crate) fn step(&self) -> StepId {
+        self.assignment.step
+    }
+
+    /// The epoch of the publisher that published it.
+    pub(crate) fn epoch(&self) -> Option<Epoch> {
+        self.epoch
+    }
+
+    /// Records cannot be had: the error, with stream, step and variable.
+    pub(crate) fn problem(&self, variable: &str, problem: RecordProblem) -> ReadError {
+        let (stream, step) = (self.stream().to_owned(), self.step());
+        ReadError::Records { stream, step, variable: variable.to_owned(), source: Box::new(problem) }
+    }
+
+    pub(crate) fn incompatible(&self, variable: &str, source: Incompatible) -> ReadError {
+        let (stream, step) = (self.stream().to_owned(), self.step());
+        ReadError::Incompatible { stream, step, variable: variable.to_owned(), source: Box::new(source) }
+    }
+
+    /// Transforms gave nothing, on a path in words.
+    pub(crate) fn not_transformed(
+        &self,
+        variable: &str,
+        path: String,
+        source: TransformProblem,
+    ) -> ReadError {
+        let (stream, step, variable) = (self.stream().to_owned(), self.step(), variable.to_owned());
+        ReadError::NotTransformed { stream, step, variable, path, source: Box::new(source) }
+    }
+
+    pub(crate) fn misbehaved(&self, rank: Rank, what: String) -> ReadError {
+        ReadError::PeerMisbehaved { stream: self.stream().to_owned(), step: self.step(), rank, what }
+    }
+
+    /// Steps of different epochs have the same numbers.
+    pub(crate) fn identity(&self) -> (StepId, Option<Epoch>) {
+        (self.step(), self.epoch)
+    }
+
+    /// The caller's mistake, with the stream.
+    pub(crate) fn misuse(&self, source: Misuse) -> ReadError {
+        self.shared.misuse(source)
+    }
+
+    /// When a call that begins now ends: after `fetch_timeout`.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.shared.options.fetch_timeout
+    }
+
+    /// The definitions of the step's variables.
+    pub(crate) fn table(&self, deadline: Instant) -> Result<Arc<StepTable>, ReadError> {
+        self.shared.definitions(self.identity(), self.assignment.table, deadline)
+    }
+
+    /// The same, if they were asked for before.
+    pub(crate) fn known_table(&self) -> Option<Arc<StepTable>> {
+        self.shared.known_definitions(self.epoch, self.assignment.table)
+    }
+
+    /// The bytes of a global scalar, as they came with the announcement.
+    pub(crate) fn value(&self, variable: &str) -> Result<&ScalarValue, ReadError> {
+        let values = &self.assignment.values;
+        let found = values.iter().find(|value| value.name == variable);
+        found.ok_or_else(|| {
+            let known = values.iter().map(|value| value.name.clone()).collect();
+            let (step, variable) = (self.step(), variable.to_owned());
+            self.misuse(Misuse::UnknownVariable { step, variable, known })
+        })
+    }
+
+    /// Elements could not be copied out of blocks that are here.
+    pub(crate) fn failed(&self, error: impl std::fmt::Display) -> ReadError {
+        ReadError::Coordinator { stream: self.stream().to_owned(), what: error.to_string() }
+    }
+}

@@ -1,0 +1,25 @@
+//! Where selected elements lie, if that is one part of one block in memory that is shared.
+
+use crate::data::taker::fetch::locate;
+use crate::data::taker::fetch_plan::FetchPlan;
+use crate::error::ReadError;
+use crate::step::held::HeldStep;
+use crate::value::limit::Limit;
+use fp_transport::Payload;
+use fp_types::ArrayKind;
+use std::sync::Arc;
+
+/// The selected elements where they lie, if they are a contiguous part of one block in memory that is shared.
+pub(crate) fn placed(
+    held: &Arc<HeldStep>,
+    planned: &Arc<FetchPlan>,
+    limit: Limit<'_>,
+) -> Result<Option<Payload>, ReadError> {
+    let is_elsewhere =
+        planned.here.is_none() && planned.made.is_none() && planned.def.kind != ArrayKind::Scalar;
+    let Some((_, range)) = planned.contiguous().filter(|_| is_elsewhere) else {
+        return Ok(None);
+    };
+    let placed = locate::locate(held.shared.taker(), held.identity(), planned, limit)?;
+    Ok(placed.and_then(|block| block.slice(range)))
+}

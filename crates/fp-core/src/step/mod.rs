@@ -1,0 +1,286 @@
+//! A step being read: gets, views, scalars. Dropping it, and its last view, releases it.
+//!
+//! [`StepReader`] is a thin face over the free functions of this folder. These take the held step, never the handle.
+
+pub(crate) mod convert;
+pub(crate) mod fetch;
+pub(crate) mod fill;
+pub(crate) mod held;
+pub(crate) mod locate;
+pub(crate) mod peek;
+pub(crate) mod plan;
+pub(crate) mod record_reader;
+pub(crate) mod records;
+pub(crate) mod request;
+pub(crate) mod side_cost;
+pub(crate) mod source;
+pub(crate) mod view;
+
+use crate::data::taker::fetch::check_len;
+use crate::data::taker::fetch_plan::element_count;
+use crate::error::ReadError;
+use crate::error::misuse::Misuse;
+use crate::session::subscriber::SubscriberSession;
+use crate::step::fetch::Fetch;
+use crate::step::held::{HeldStep, VariableInfo};
+use crate::step::request::Request;
+use crate::value::bool_check::goes_with;
+use crate::value::element::Element;
+use crate::value::fill_target::{FillTarget as _, Fillable};
+use crate::value::select::Select;
+use crate::value::view::View;
+use fp_proto::message::Assignment;
+use fp_types::{ArrayKind, BlockId, Dtype, Epoch, MemoryOrder, Region, Shape, StepId};
+use ndarray::ShapeBuilder as _;
+use ndarray::{ArrayD, IxDyn};
+use std::sync::Arc;
+
+/// A step assigned to this cohort.
+pub struct StepReader {
+    pub(crate) held: Arc<HeldStep>,
+}
+
+impl std::fmt::Debug for StepReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StepReader").field("step", &self.step()).finish()
+    }
+}
+
+impl StepReader {
+    /// Every block of a variable, by rank and then in the order of its puts, each with its region. In a global or
+    /// joined array the region is where the block lies; in a local one it begins at 0.
+    ///
+    /// Asks the publisher each time it is called, with one question. For what is read in every step, keep the layout of
+    /// the step before as long as it is the same.
+    ///
+    /// # Errors
+    /// Unknown variable, or one that was not subscribed to; a lost publisher; time.
+    pub fn blocks(&self, variable: &str) -> Result<Vec<(BlockId, Region)>, ReadError> {
+        source::blocks(&self.held, variable)
+    }
+
+    /// The shape of the array that a get of this selection gives; the array has as many elements as that makes.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`], but that gaps do not matter.
+    pub fn selected_shape(&self, variable: &str, selection: impl Into<Select>) -> Result<Shape, ReadError> {
+        let select = selection.into();
+        let request = Request::new(variable, &select, self.held.deadline()).with_fill();
+        Ok(source::planned(&self.held, request)?.plan.result_shape())
+    }
+
+    pub(crate) fn new(shared: Arc<SubscriberSession>, assignment: Assignment, epoch: Option<Epoch>) -> Self {
+        Self { held: HeldStep::new(shared, assignment, epoch, false) }
+    }
+
+    /// A step that is here and was not taken yet: for a look at what is in it.
+    pub(crate) fn ahead(
+        shared: Arc<SubscriberSession>,
+        assignment: Assignment,
+        epoch: Option<Epoch>,
+    ) -> Self {
+        Self { held: HeldStep::new(shared, assignment, epoch, true) }
+    }
+
+    /// Another handle on the step, which holds it as well.
+    pub(crate) fn clone_handle(&self) -> Self {
+        Self { held: self.held.clone() }
+    }
+
+    /// The stream's name.
+    pub fn stream(&self) -> &str {
+        &self.held.shared.stream
+    }
+
+    /// The step's number in its epoch.
+    pub fn step(&self) -> StepId {
+        self.held.assignment.step
+    }
+
+    /// The epoch of the publisher that published it.
+    pub fn epoch(&self) -> Option<Epoch> {
+        self.held.epoch
+    }
+
+    /// Steps that the subscription did not get between the one before and this, of those that its policy takes.
+    pub fn skipped(&self) -> u64 {
+        self.held.assignment.skipped
+    }
+
+    /// Whether another member of the work-sharing set had it before and is gone.
+    pub fn is_redelivered(&self) -> bool {
+        self.held.assignment.redelivered
+    }
+
+    /// Bytes of the step over all publisher ranks, as kept.
+    pub fn len_bytes(&self) -> u64 {
+        self.held.assignment.len_bytes
+    }
+
+    /// Steps that waited at the publisher behind this one when it was assigned.
+    pub fn queued_steps(&self) -> u32 {
+        self.held.assignment.queued_steps
+    }
+
+    /// The step's variables, by name.
+    ///
+    /// # Errors
+    /// The publisher does not answer in time.
+    pub fn variables(&self) -> Result<Vec<VariableInfo>, ReadError> {
+        self.held.table(self.held.deadline()).map(|table| source::infos(&self.held, &table))
+    }
+
+    /// The value of a global scalar; it came with the announcement, nothing is fetched.
+    ///
+    /// # Errors
+    /// The step has no such scalar, or of another type.
+    pub fn scalar<T: Element>(&self, variable: &str) -> Result<T, ReadError> {
+        let value = self.held.value(variable)?;
+        let (step, variable) = (self.step(), variable.to_owned());
+        if !goes_with(value.dtype, T::DTYPE) {
+            let (expected, found) = (value.dtype, T::DTYPE);
+            return Err(self.held.misuse(Misuse::WrongDtype { step, variable, expected, found }));
+        }
+        bytemuck::try_pod_read_unaligned(&value.bytes).map_err(|_| {
+            let (found, expected) = (value.bytes.len() as u64, size_of::<T>() as u64);
+            let region = format!("a scalar of {} in bytes", T::DTYPE);
+            self.held.misuse(Misuse::WrongLen { step, variable, region, expected, found })
+        })
+    }
+
+    /// The global scalars of the step, by name, as bytes.
+    pub fn scalars(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.held.assignment.values.iter().map(|value| (value.name.as_str(), value.bytes.as_slice()))
+    }
+
+    /// The selected elements, densely in the order that the selection asks for (row-major unless
+    /// [`Select::with_order`] says otherwise), whatever the publisher's order.
+    ///
+    /// # Errors
+    /// Unknown variable, wrong type, a selection that does not fit, a gap, a lost publisher, time.
+    pub fn get<T: Element>(&self, variable: &str, selection: impl Into<Select>) -> Result<Vec<T>, ReadError> {
+        convert::get_within(&self.held, variable, selection.into(), self.held.deadline().into())
+    }
+
+    /// The selected elements, with `fill` where no rank put any.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`], but for gaps.
+    pub fn get_or_fill<T: Element>(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+        fill: T,
+    ) -> Result<Vec<T>, ReadError> {
+        let select = selection.into();
+        let request = Request::new(variable, &select, self.held.deadline()).with_fill().of_type(T::DTYPE);
+        let planned = source::planned(&self.held, request)?;
+        let mut elements = vec![fill; element_count(&planned)];
+        fill::fill(&self.held, &planned, bytemuck::cast_slice_mut(&mut elements), self.held.deadline())?;
+        Ok(elements)
+    }
+
+    /// The selected elements into the caller's memory, densely, in order as by [`StepReader::get`]. The call returns
+    /// only when nothing can write there any more. Over RDMA, memory that [`Subscriber::register`] guards is read into
+    /// straight. Other memory is filled by way of the stream's own, with a copy (counted).
+    ///
+    /// [`Subscriber::register`]: crate::Subscriber::register
+    ///
+    /// # Errors
+    /// As [`StepReader::get`], and a destination of another length.
+    pub fn get_into<T: Element>(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+        destination: &mut (impl Fillable<T> + ?Sized),
+    ) -> Result<(), ReadError> {
+        let destination = destination.filled();
+        let planned = convert::planned_as::<T>(&self.held, variable, selection.into(), self.held.deadline())?;
+        let checked = check_len(self.step(), &planned.planned, destination.elements.len());
+        checked.map_err(|source| self.held.misuse(source))?;
+        convert::fill_as(&self.held, &planned, destination, self.held.deadline().into())
+    }
+
+    /// The selected elements as an array of their shape, whose memory lies in the order that the selection asks for.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`].
+    pub fn get_array<T: Element>(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+    ) -> Result<ArrayD<T>, ReadError> {
+        let planned = convert::planned_as::<T>(&self.held, variable, selection.into(), self.held.deadline())?;
+        let shape: Vec<usize> =
+            planned.planned.plan.result_shape().dims().iter().map(|&extent| extent as usize).collect();
+        let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
+        convert::fill_as(&self.held, &planned, elements.filled(), self.held.deadline().into())?;
+        let found = elements.len() as u64;
+        let is_column_major = planned.planned.destination_order == MemoryOrder::ColumnMajor;
+        ArrayD::from_shape_vec(IxDyn(&shape).set_f(is_column_major), elements).map_err(|_| {
+            let (variable, region) = (variable.to_owned(), format!("an array of shape {shape:?}"));
+            let expected = shape.iter().product::<usize>() as u64;
+            self.held.misuse(Misuse::WrongLen { step: self.step(), variable, region, expected, found })
+        })
+    }
+
+    /// The selected elements as bytes, with their type: for those who learn it at run time.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`].
+    pub fn get_bytes(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+    ) -> Result<(Dtype, Shape, Vec<u8>), ReadError> {
+        let select = selection.into();
+        let planned = source::planned(&self.held, Request::new(variable, &select, self.held.deadline()))?;
+        if planned.def.dtype.size_bytes().is_none() && planned.def.kind == ArrayKind::Scalar {
+            // A text: it came with the announcement, and has its own length.
+            let bytes = self.held.value(variable)?.bytes.clone();
+            return Ok((planned.def.dtype, planned.plan.result_shape(), bytes));
+        }
+        let mut bytes = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
+        fill::fill(&self.held, &planned, &mut bytes, self.held.deadline())?;
+        Ok((planned.def.dtype, planned.plan.result_shape(), bytes))
+    }
+
+    /// Several gets that are fetched together: one message to each owner.
+    pub fn fetch(&self) -> Fetch<'_> {
+        Fetch::new(self)
+    }
+
+    /// The value of a global scalar that is a text; it came with the announcement, nothing is fetched.
+    ///
+    /// # Errors
+    /// The step has no such scalar, or of another type; it is no UTF-8.
+    pub fn text(&self, variable: &str) -> Result<String, ReadError> {
+        let value = self.held.value(variable)?;
+        if value.dtype != Dtype::String {
+            let (step, variable) = (self.step(), variable.to_owned());
+            let (expected, found) = (value.dtype, Dtype::String);
+            return Err(self.held.misuse(Misuse::WrongDtype { step, variable, expected, found }));
+        }
+        String::from_utf8(value.bytes.clone()).map_err(|_| ReadError::PeerMisbehaved {
+            stream: self.stream().to_owned(),
+            step: self.step(),
+            rank: value.rank,
+            what: format!("the text of {variable:?}, which is no UTF-8"),
+        })
+    }
+
+    /// A view of the selected elements where they lie. It makes 0 copies if they are a contiguous part of one block
+    /// that is shared or in this process. They must also lie there in the order asked for (row-major unless
+    /// [`Select::with_order`] says otherwise). Otherwise they are received into memory of the view's own (counted).
+    /// Over RDMA that memory stays registered, and is the next view's when this one is gone.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`].
+    pub fn view<T: Element>(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+    ) -> Result<View<T>, ReadError> {
+        view::view_within(&self.held, variable, selection.into(), self.held.deadline().into())
+    }
+}

@@ -1,0 +1,283 @@
+//! Reading a derived variable: as any array where its blocks were put, else by putting together what each rank has.
+
+use crate::data::taker::fetch::job::Get;
+use crate::data::taker::fetch_plan::{FetchPlan, names};
+use crate::error::ReadError;
+use crate::options::functions::{CallProblem, Caller, Foreign};
+use crate::session::derived_variables::DerivedRequest;
+use crate::step::held::{HeldStep, Merged, VariableInfo};
+use crate::step::request::Request;
+use crate::step::source::parts;
+use crate::step::{fill, plan};
+use crate::value::counters::Counters;
+use crate::value::derive_pool::pool;
+use crate::value::derived_names::is_better_left;
+use crate::value::packed::unpack;
+use fp_transform::{Array, ArrayType, CohortSide, DerivationPlan, Derived, OutputType};
+use fp_types::{ArrayKind, BlockId, Layout, MemoryOrder, Rank, Selection, StepTable, VariableDef};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The plan for a derived variable.
+pub(crate) fn planned_derived(
+    held: &Arc<HeldStep>,
+    (asked, part): (&DerivedRequest, &str),
+    request: Request<'_>,
+) -> Result<Arc<FetchPlan>, ReadError> {
+    let table = held.table(request.deadline)?;
+    let is_left = is_left(held, asked, &table);
+    if !is_left {
+        check_derived(held, asked, &table, request.deadline)?;
+    }
+    if !asked.is_packed && !is_left {
+        let planned = plan::planned_as_put(held, request.of_variable(&asked.variable));
+        return planned.map_err(|error| error.renamed(&asked.name));
+    }
+    let planned = Arc::new(planned_merged(held, (asked, part), &table, request)?);
+    plan::check_dtype(held, &planned, request.dtype)?;
+    Ok(planned)
+}
+
+/// The same, if it was made before and all is well.
+pub(crate) fn known_plan_derived(
+    held: &Arc<HeldStep>,
+    asked: &DerivedRequest,
+    request: Request<'_>,
+) -> Result<Option<Arc<FetchPlan>>, ReadError> {
+    let is_there = |table: Arc<StepTable>| {
+        table.entry(&asked.failed).is_none() && table.entry(&asked.variable).is_some()
+    };
+    let is_as_put = |table: &Arc<StepTable>| !asked.is_packed && !is_left(held, asked, table);
+    match held.known_table().filter(is_as_put).is_some_and(is_there) {
+        true => plan::known_plan_as_put(held, request.of_variable(&asked.variable))
+            .map_err(|e| e.renamed(&asked.name)),
+        false => Ok(None),
+    }
+}
+
+/// Whether it could be derived in this step, on every rank.
+pub(crate) fn check_derived(
+    held: &Arc<HeldStep>,
+    asked: &DerivedRequest,
+    table: &StepTable,
+    deadline: Instant,
+) -> Result<(), ReadError> {
+    if table.entry(&asked.failed).is_some() {
+        return Err(not_derived(held, asked, parts::told(held, &asked.failed, deadline)?));
+    }
+    match table.entry(&asked.variable) {
+        Some(_) => Ok(()),
+        None => Err(not_derived(held, asked, why_missing(asked, table))),
+    }
+}
+
+/// The variable could not be derived in this step, for the reason in `what`.
+pub(crate) fn not_derived(held: &Arc<HeldStep>, asked: &DerivedRequest, what: String) -> ReadError {
+    let (stream, step) = (held.stream().to_owned(), held.step());
+    let (variable, derivation) = (asked.name.clone(), asked.derivation.to_string());
+    ReadError::NotDerived { stream, step, variable, derivation, what }
+}
+
+/// The plan for an array that was put together here: its blocks are in this process, and count as those of rank 0.
+pub(crate) fn planned_merged(
+    held: &Arc<HeldStep>,
+    (asked, part): (&DerivedRequest, &str),
+    table: &StepTable,
+    request: Request<'_>,
+) -> Result<FetchPlan, ReadError> {
+    let merged = merged(held, asked, table, request.deadline)?;
+    let variable = if part.is_empty() { asked.name.clone() } else { format!("{}.{part}", asked.name) };
+    let Some((_, shape, dtype, blocks)) = merged.arrays.iter().find(|(suffix, ..)| *suffix == part) else {
+        let suffixes: Vec<String> =
+            merged.arrays.iter().map(|(suffix, ..)| format!("{}.{suffix}", asked.name)).collect();
+        return Err(not_derived(held, asked, format!("it gives {}", suffixes.join(" and "))));
+    };
+    let ids = (0..).map(|index| BlockId::new(Rank(0), index));
+    let layout = Layout::global(*shape, ids.zip(blocks.iter().map(|block| *block.region())));
+    let layout = layout.map_err(|error| not_derived(held, asked, error.to_string()))?;
+    let key = plan::key(held, request.of_variable(&variable), Some(shape))?;
+    let def = Arc::new(VariableDef::global_array(variable, *dtype, shape.ndims()));
+    let planned = FetchPlan::of_blocks(def, &layout, blocks.clone(), &key);
+    planned.map_err(|no_plan| plan::no_plan(held, key, no_plan))
+}
+
+/// What all ranks derived, put together; once in a step.
+pub(crate) fn merged(
+    held: &Arc<HeldStep>,
+    asked: &DerivedRequest,
+    table: &StepTable,
+    deadline: Instant,
+) -> Result<Arc<Merged>, ReadError> {
+    if let Some(merged) = held.merged(&asked.variable) {
+        return Ok(merged);
+    }
+    let plan = plan_in(asked, table).map_err(|what| not_derived(held, asked, what))?;
+    let arrays = match is_left(held, asked, table) {
+        true => derive_here(held, asked, &plan, deadline)?,
+        false => put_together(held, asked, &plan, deadline)?,
+    };
+    let merged = Arc::new(Merged::new(plan.outputs(), arrays));
+    held.keep_merged(&asked.variable, merged.clone());
+    Ok(merged)
+}
+
+/// Derives from the inputs, whole.
+pub(crate) fn derive_here(
+    held: &Arc<HeldStep>,
+    asked: &DerivedRequest,
+    plan: &DerivationPlan,
+    deadline: Instant,
+) -> Result<Vec<Array>, ReadError> {
+    let done = match foreign(held, asked) {
+        Ok(foreign) => {
+            let arrays = inputs_here(held, asked, deadline)?;
+            let (left, plan) = (deadline.saturating_duration_since(Instant::now()), plan.clone());
+            let done = pool().run(left, move || foreign.attach(plan)?.run(&arrays));
+            done.map_err(|error| error.to_string()).and_then(|done| done.map_err(|error| error.to_string()))
+        }
+        Err(problem) => Err(problem.to_string()),
+    };
+    let counters = &held.shared.counters;
+    let counter = if done.is_ok() { &counters.derivations } else { &counters.failed_derivations };
+    Counters::add(counter, 1);
+    done.map_err(|what| not_derived(held, asked, what))
+}
+
+/// What it needs that is not built in.
+pub(crate) fn foreign(held: &Arc<HeldStep>, asked: &DerivedRequest) -> Result<Foreign, CallProblem> {
+    let (derived, transforms) = (&held.shared.derived, held.shared.options.transforms.as_ref());
+    let functions = Caller::subscriber(transforms).functions(&asked.derivation)?;
+    let (modules, code) = (derived.code.clone(), derived.modules_of(&asked.derivation));
+    Ok(Foreign { modules, code, functions })
+}
+
+/// The inputs, whole.
+pub(crate) fn inputs_here(
+    held: &Arc<HeldStep>,
+    asked: &DerivedRequest,
+    deadline: Instant,
+) -> Result<Vec<Array>, ReadError> {
+    let all = Selection::All.into();
+    let planned = |name: &String| plan::planned_as_put(held, Request::new(name, &all, deadline));
+    let inputs: Result<Vec<Arc<FetchPlan>>, ReadError> =
+        asked.derivation.inputs().iter().map(planned).collect();
+    let inputs = inputs.map_err(|error| why_not_here(held, asked, error, deadline))?;
+    let len = |planned: &Arc<FetchPlan>| planned.len_bytes().unwrap_or(usize::MAX);
+    let mut elements: Vec<Vec<u8>> = inputs.iter().map(|planned| vec![0; len(planned)]).collect();
+    let gets = inputs.iter().cloned().zip(&mut elements);
+    let gets = gets.map(|(planned, elements)| Get::new(planned, &mut elements[..])).collect();
+    if let Err(error) = fill::fill_all(held, gets, deadline.into()) {
+        return Err(why_not_here(held, asked, error, deadline));
+    }
+    let array = |(planned, elements): (&Arc<FetchPlan>, Vec<u8>)| {
+        Array::whole(planned.def.dtype, planned.plan.result_shape(), MemoryOrder::RowMajor, elements)
+    };
+    let arrays = inputs.iter().zip(elements).map(array).collect::<Result<_, _>>();
+    arrays.map_err(|error: fp_transform::DeriveError| not_derived(held, asked, error.to_string()))
+}
+
+/// The inputs cannot be had: a rank that could not leave them said why.
+pub(crate) fn why_not_here(
+    held: &Arc<HeldStep>,
+    asked: &DerivedRequest,
+    error: ReadError,
+    deadline: Instant,
+) -> ReadError {
+    let is_told = held.known_table().is_some_and(|table| table.entry(&asked.failed).is_some());
+    match is_told.then(|| parts::told(held, &asked.failed, deadline)) {
+        Some(Ok(what)) => not_derived(held, asked, what),
+        _ => error,
+    }
+}
+
+/// Whether it is derived here in this step, by what is asked for in it. Where that depends on which side has fewer
+/// bytes, the shapes decide, which all ranks of both sides know.
+pub(crate) fn is_left(held: &Arc<HeldStep>, asked: &DerivedRequest, table: &StepTable) -> bool {
+    match asked.placement(&held.wants) {
+        CohortSide::Publisher => false,
+        CohortSide::Subscriber => true,
+        CohortSide::FewerBytes => plan_in(asked, table).is_ok_and(|plan| is_chosen_here(held, asked, &plan)),
+    }
+}
+
+/// Which side the shapes choose, to be told by [`Subscriber::placements`](crate::Subscriber::placements).
+pub(crate) fn is_chosen_here(held: &Arc<HeldStep>, asked: &DerivedRequest, plan: &DerivationPlan) -> bool {
+    let is_left = is_better_left(plan);
+    let side = if is_left { CohortSide::Subscriber } else { CohortSide::Publisher };
+    let (input, output) = plan.len_bytes();
+    let bytes = |of: u128| u64::try_from(of).unwrap_or(u64::MAX);
+    let chosen = Some((side, (bytes(input), bytes(output))));
+    held.shared.sides.with_history(&asked.name, |history| history.chosen = chosen);
+    is_left
+}
+
+/// What each rank derived, as one.
+pub(crate) fn put_together(
+    held: &Arc<HeldStep>,
+    asked: &DerivedRequest,
+    plan: &DerivationPlan,
+    deadline: Instant,
+) -> Result<Vec<Array>, ReadError> {
+    let parts = parts::parts(held, &asked.variable, deadline)?;
+    let mut all: Option<Derived> = None;
+    for (rank, bytes) in parts {
+        let derived = unpack(plan, &bytes).ok_or_else(|| misbehaved(held, rank, asked))?;
+        match &mut all {
+            None => all = Some(derived),
+            Some(all) => all.merge(derived).map_err(|error| not_derived(held, asked, error.to_string()))?,
+        }
+    }
+    let all = all.ok_or_else(|| not_derived(held, asked, "no rank has a part of it".to_owned()))?;
+    plan.finish(all).map_err(|error| not_derived(held, asked, error.to_string()))
+}
+
+/// A rank's part cannot be read: it broke the protocol.
+pub(crate) fn misbehaved(held: &Arc<HeldStep>, rank: Rank, asked: &DerivedRequest) -> ReadError {
+    let what = format!("what it derived by {} cannot be read", asked.derivation);
+    held.misbehaved(rank, what)
+}
+
+/// What the step has of the variables that this subscription has derived.
+pub(crate) fn derived_infos(held: &Arc<HeldStep>, table: &StepTable) -> Vec<VariableInfo> {
+    let infos = |asked: &DerivedRequest| -> Vec<VariableInfo> {
+        let is_there = is_left(held, asked, table) || table.entry(&asked.variable).is_some();
+        let (true, Ok(plan)) = (is_there, plan_in(asked, table)) else { return Vec::new() };
+        plan.outputs().iter().map(|of| info(asked, of)).collect()
+    };
+    held.shared.derived.asked().iter().flat_map(infos).collect()
+}
+
+/// What the step says of one output of a derivation; without a shape where only the elements decide it.
+pub(crate) fn info(asked: &DerivedRequest, of: &OutputType) -> VariableInfo {
+    let dot = if of.suffix.is_empty() { "" } else { "." };
+    let name = format!("{}{dot}{}", asked.name, of.suffix);
+    let def = VariableDef::global_array(name, of.dtype, of.shape.ndims());
+    VariableInfo {
+        def: def.with_description(asked.derivation.to_string()),
+        shape: (!of.at_most).then_some(of.shape),
+    }
+}
+
+/// The plan for the variables as the step has them, or what does not fit.
+fn plan_in(asked: &DerivedRequest, table: &StepTable) -> Result<DerivationPlan, String> {
+    let of_input = |name: &String| match table.entry(name) {
+        None => Err(format!("there is no variable {name:?}; there are {}", names(table).join(", "))),
+        Some(entry) => match (entry.def.kind, entry.layout.shape()) {
+            (ArrayKind::GlobalArray, Some(&shape)) => Ok(ArrayType { dtype: entry.def.dtype, shape }),
+            (kind, _) => {
+                Err(format!("{name:?} is no global array ({kind}), and others are not derived from"))
+            }
+        },
+    };
+    let types: Vec<ArrayType> = asked.derivation.inputs().iter().map(of_input).collect::<Result<_, _>>()?;
+    asked.derivation.plan(&types).map_err(|error| error.to_string())
+}
+
+fn why_missing(asked: &DerivedRequest, table: &StepTable) -> String {
+    match plan_in(asked, table) {
+        Err(what) => what,
+        Ok(_) => {
+            "no rank had anything to derive it from, or the step began before it was asked for".to_owned()
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! A rank's handle on the receiving side.
+
+pub(crate) mod attach;
+pub(crate) mod find;
+
+use crate::error::misuse::Misuse;
+use crate::error::record_block::RecordBlockError;
+use crate::error::{CloseError, OpenError, ReadError};
+use crate::options::subscriber::SubscriberOptions;
+use crate::records::fit::Provided;
+use crate::session::peek::{Came, look_ahead, look_for_step};
+use crate::session::sides::PlacedVariable;
+use crate::session::subscriber::SubscriberSession;
+use crate::step::StepReader;
+use crate::step::peek;
+use crate::step::records::provide;
+use crate::value::counters::{Counters, Statistics};
+use crate::value::element::Element;
+use crate::value::fill_target::Registered;
+use crate::value::limit::after;
+use fp_proto::commands::Next;
+use fp_proto::config::VariableSet;
+use fp_proto::event::Event;
+use fp_proto::message::Assignment;
+use fp_proto::outcome::StreamEnding;
+use fp_transform::CohortSide;
+use fp_types::Epoch;
+use fp_types::record::{Record, RecordSchema};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What waiting for a step gave.
+#[derive(Debug)]
+pub enum NextStep {
+    /// The step; dropping it, and the views made of it, releases it.
+    Step(StepReader),
+    /// None came within the time given.
+    NotYet,
+    /// No more will come.
+    Ended(StreamEnding),
+}
+
+/// A subscriber rank of a stream. Dropped without [`Subscriber::close`], it leaves just the same.
+pub struct Subscriber {
+    pub(crate) shared: Arc<SubscriberSession>,
+    pub(crate) closed: bool,
+}
+
+impl Subscriber {
+    /// Asks for other variables, for the whole cohort; only the lead's call is sent. From which step on they come is
+    /// told by `Event::Reselected`. What is derived stays as it is.
+    ///
+    /// # Errors
+    /// The stream is not attached.
+    pub fn select_variables(
+        &mut self,
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<(), ReadError> {
+        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        let variables = VariableSet::named(names);
+        self.shared.ask(|asking| asking.variables = variables)
+    }
+
+    /// Has a derived or transformed variable of [`SubscriberOptions`] made on another side from now on, for the whole
+    /// cohort: only the lead's call is sent. `Event::Reselected` says from which step on it is so; steps before that
+    /// are read as they were asked for. No step is lost by it. Gets are the same on either side, but for the rows that
+    /// a deployed module gives. A publisher gives one for each block of a rank, and a subscriber one for the whole
+    /// array.
+    ///
+    /// # Errors
+    /// Nothing is derived by that name; a transform that this process does not know; the stream is not attached.
+    pub fn place(&mut self, variable: &str, placement: CohortSide) -> Result<(), ReadError> {
+        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        self.shared.check_place(variable, placement).map_err(|source| self.shared.misuse(source))?;
+        self.shared.ask(|asking| asking.place(variable, placement))
+    }
+
+    /// Where each derived and each transformed variable is made, in the order of the options.
+    pub fn placements(&self) -> Vec<PlacedVariable> {
+        self.shared.placements()
+    }
+
+    /// The variables that provide records of this Rust type, those that fit best first: as they are, converted, or
+    /// through transforms. This process registered these transforms
+    /// ([`SubscriberOptions::with_transforms`](crate::SubscriberOptions::with_transforms)) or the publisher did
+    /// ([`PublisherOptions::with_transforms`](crate::PublisherOptions::with_transforms)). Waits until the first step is
+    /// here, at most `open_timeout`; that step is still the next one.
+    ///
+    /// # Errors
+    /// No variable does: the error says of each, field by field, why not. No step came, or the publisher did not say
+    /// what is in it.
+    pub fn of<T: Record>(&mut self) -> Result<Vec<Provided>, ReadError> {
+        let wanted = T::schema().map_err(|error| self.no_type(error.into()))?;
+        self.of_schema(&wanted)
+    }
+
+    /// As [`Subscriber::of`], for a type that was made at run time.
+    ///
+    /// # Errors
+    /// As [`Subscriber::of`].
+    pub fn of_schema(&mut self, wanted: &RecordSchema) -> Result<Vec<Provided>, ReadError> {
+        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        let started = Instant::now();
+        let deadline = after(started, self.shared.options.link.open_timeout);
+        let came = self.shared.endpoint.wait(deadline, look_ahead);
+        let reader = peek::ahead(&self.shared, came, started)?;
+        provide::provided(&reader.held, wanted, None, deadline.into())
+    }
+
+    pub(crate) fn no_type(&self, source: RecordBlockError) -> ReadError {
+        let variable = String::new();
+        self.shared.misuse(Misuse::NoRecords { variable, source: Box::new(source) })
+    }
+
+    /// Lets RDMA devices write to this memory for as long as the guard lives. Gets into it then need neither a copy nor
+    /// a registration of their own. Nothing is registered before the first read over a device, and over other
+    /// transports never.
+    ///
+    /// Where a device cannot register it, gets go by way of the stream's own memory, with a copy. The limit of locked
+    /// memory is the most frequent reason.
+    pub fn register<'a, T: Element>(&self, memory: &'a mut [T]) -> Registered<'a, T> {
+        Registered::new(memory)
+    }
+
+    /// Attaches to the stream, waiting up to `open_timeout` for it to appear.
+    ///
+    /// # Errors
+    /// A bad name, a stream that does not come (with what was seen instead), a refusal, ranks that do not come. Types
+    /// that the options want and the stream does not have.
+    pub fn open(stream: &str, options: SubscriberOptions) -> Result<Self, OpenError> {
+        let (shared, directory) = SubscriberSession::start(stream, options)?;
+        shared.finish_opening(&directory)?;
+        Ok(Self { shared, closed: false })
+    }
+
+    /// The stream's name.
+    pub fn stream(&self) -> &str {
+        &self.shared.stream
+    }
+
+    /// The epoch of the publisher that it is attached to.
+    pub fn epoch(&self) -> Option<Epoch> {
+        self.shared.endpoint.inspect(|state| state.machine.epoch())
+    }
+
+    /// The next step, waiting up to `timeout` for one. All ranks of the cohort see the same steps.
+    ///
+    /// # Errors
+    /// The handle was forked, or the coordinator failed. The end of the stream is no error.
+    pub fn next_step(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
+        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        let next = self.shared.endpoint.wait(after(Instant::now(), timeout), look_for_step);
+        taken(&self.shared, next)
+    }
+
+    /// What happened on the stream since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        self.shared.endpoint.inspect(|state| state.role.events.take())
+    }
+
+    /// What was counted.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.count_placements(&self.shared.counters);
+        self.shared.counters.read(&self.shared.endpoint.dial.domain)
+    }
+
+    /// What the data links to the owners run over, and why nothing better.
+    pub fn transports(&self) -> Vec<(fp_types::Rank, String)> {
+        self.shared.owners.transports()
+    }
+
+    /// Leaves the stream. Readers and views that are still there stay valid. The publisher is then left without a word,
+    /// so that it never writes to that memory again.
+    ///
+    /// # Errors
+    /// The handle was forked, or the coordinator failed.
+    pub fn close(mut self) -> Result<(), CloseError> {
+        self.closed = true;
+        self.shared.close()
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        if !self.closed {
+            // Who wants to know how it went calls `close`.
+            let _ = self.shared.close();
+        }
+    }
+}
+
+/// What was waited for is the caller's from now on.
+pub(crate) fn taken(shared: &Arc<SubscriberSession>, came: Option<Came>) -> Result<NextStep, ReadError> {
+    match came {
+        None | Some(Ok((Next::NotYet, _))) => Ok(NextStep::NotYet),
+        Some(Ok((Next::Step(assignment), epoch))) => Ok(NextStep::Step(take(shared, assignment, epoch))),
+        Some(Ok((Next::Ended(ending), _))) => Ok(NextStep::Ended(ending)),
+        Some(Err(what)) => Err(ReadError::Coordinator { stream: shared.stream.clone(), what }),
+    }
+}
+
+fn take(shared: &Arc<SubscriberSession>, assignment: Assignment, epoch: Option<Epoch>) -> StepReader {
+    Counters::add(&shared.counters.steps, 1);
+    Counters::add(&shared.counters.skipped_steps, assignment.skipped as usize);
+    shared.owners.took(assignment.step);
+    StepReader::new(shared.clone(), assignment, epoch)
+}

@@ -1,0 +1,124 @@
+//! Counters of a handle. Copies are counted where they are made: "zero-copy" is a number.
+
+use fp_transport::{Domain, Link, OutFrame};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What a handle has counted since it was opened.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Statistics { $($(#[$doc])* pub $name: u64,)* }
+
+        #[derive(Debug, Default)]
+        pub(crate) struct Counters { $(pub(crate) $name: AtomicU64,)* }
+
+        impl Counters {
+            /// What was counted, here and in what the links of the handle share over verbs.
+            pub(crate) fn read(&self, domain: &Domain) -> Statistics {
+                self.registrations.store(domain.stats().registrations, Ordering::Relaxed);
+                Statistics { $($name: self.$name.load(Ordering::Relaxed),)* }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Steps ended (publisher) or taken (subscriber).
+    steps,
+    /// Steps that the subscription did not get.
+    skipped_steps,
+    /// Bytes put, or delivered to the application.
+    payload_bytes,
+    /// Bytes copied by `put_copy`.
+    put_copied_bytes,
+    /// Bytes copied because owned memory had to become shareable.
+    shared_copied_bytes,
+    /// Bytes gathered into a message because they lay in too many runs.
+    gathered_bytes,
+    /// Bytes copied out of shared or received memory into the application's.
+    get_copied_bytes,
+    /// Bytes received straight into the application's memory.
+    received_bytes,
+    /// Bytes received into memory of ours first.
+    staged_bytes,
+    /// Bytes sent over a connection.
+    sent_bytes,
+    /// Bytes of blocks copied as TLS enciphered them, on their way to a subscriber.
+    enciphered_bytes,
+    /// Bytes of blocks copied from where TLS deciphered them, instead of being received straight.
+    deciphered_bytes,
+    /// Calls that registered memory with an RDMA device, one for each link's own messages included: none once pools are
+    /// warm.
+    registrations,
+    /// Views that cost no copy.
+    views,
+    /// Requests that a fetch had to send: none in the steady state.
+    requests,
+    /// Questions about layouts.
+    resolves,
+    /// Data links dialled.
+    data_links,
+    /// Types of records sent, or asked for and received: one for each type and link at most.
+    types,
+    /// Conversions between types of records that were worked out: one for each pair.
+    conversions,
+    /// Records that were written, read or converted one by one.
+    handled_records,
+    /// Derivations done on this side: one for each step, however many subscriptions asked for it.
+    derivations,
+    /// Subscriptions that shared the result of a derivation with another that asked for the same.
+    shared_derivations,
+    /// Derivations that a publisher left to its subscribers, as so fewer bytes travel.
+    left_derivations,
+    /// Derivations that failed.
+    failed_derivations,
+    /// Bytes that derivations gave.
+    derived_bytes,
+    /// How long the ends of steps waited for derivations, in nanoseconds.
+    derived_ns,
+    /// Paths of registered transforms that records of a step were sent through; of a publisher those of each block.
+    transforms,
+    /// Gets that shared what transforms gave with another that asked for the same in the same step.
+    shared_transforms,
+    /// Paths of registered transforms that failed.
+    failed_transforms,
+    /// Transforms that a publisher was asked for by name and left to the subscriber, once in each step.
+    left_transforms,
+    /// How many variables this side makes as of now. A publisher counts those that it sends through transforms by name.
+    /// A subscriber counts those that are derived or transformed by it whatever their sizes.
+    made_here,
+    /// How often such a variable was moved to the other side: because somebody asked for it, or because fewer bytes
+    /// travel so. A publisher counts those that it sends through transforms.
+    moves,
+}
+
+impl Counters {
+    pub(crate) fn add(counter: &AtomicU64, amount: usize) {
+        counter.fetch_add(amount as u64, Ordering::Relaxed);
+    }
+
+    /// A frame goes over a connection; TLS copies what it enciphers.
+    pub(crate) fn count_sent(&self, link: &Link, frame: &OutFrame) {
+        let len = frame.body_len() as usize;
+        Self::add(&self.sent_bytes, len);
+        if link.is_encrypted() {
+            Self::add(&self.enciphered_bytes, len);
+        }
+    }
+
+    /// The bytes of a piece came to where they were wanted of the connection: straight, or from where TLS deciphered
+    /// them.
+    pub(crate) fn count_received(&self, link: &Link, len: usize) {
+        let counter = if link.is_encrypted() { &self.deciphered_bytes } else { &self.received_bytes };
+        Self::add(counter, len);
+    }
+
+    /// The bytes of a piece came into memory of ours first.
+    pub(crate) fn count_staged(&self, link: &Link, len: usize) {
+        Self::add(&self.staged_bytes, len);
+        if link.is_encrypted() {
+            Self::add(&self.deciphered_bytes, len);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Pure values. They know errors, and nothing else of this crate.
+
+pub(crate) mod bool_check;
+pub(crate) mod cohort;
+pub(crate) mod collectives;
+pub(crate) mod counters;
+pub(crate) mod derive_pool;
+pub(crate) mod derived_names;
+pub(crate) mod element;
+pub(crate) mod fill_target;
+pub(crate) mod limit;
+pub(crate) mod log;
+pub(crate) mod packed;
+pub(crate) mod select;
+pub(crate) mod step_hold;
+pub(crate) mod variable;
+pub(crate) mod view;

@@ -1,0 +1,148 @@
+//! What a publisher puts: a variable with its element type and, for global arrays, its shape.
+
+use crate::value::element::Element;
+use fp_types::record::RecordSchema;
+use fp_types::{ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, Shape, VariableDef};
+use std::sync::Arc;
+
+/// A variable as a publisher defines it. Cheap enough to clone for every step; its shape may change from step to
+/// step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    pub(crate) def: Arc<VariableDef>,
+    pub(crate) shape: Shape,
+    /// What its elements are, if they are records.
+    pub(crate) records: Option<RecordSchema>,
+}
+
+/// Why a variable cannot be defined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VariableError {
+    /// More dimensions than there can be.
+    #[error(transparent)]
+    Dims(#[from] fp_types::TooManyDims),
+    /// More elements than can be counted.
+    #[error(transparent)]
+    Shape(#[from] fp_types::ShapeTooLarge),
+}
+
+impl Variable {
+    /// One value for all ranks; of several ranks that put it in a step the highest rank's counts.
+    pub fn scalar<T: Element>(name: impl Into<String>) -> Self {
+        Self::shapeless(VariableDef::scalar(name, T::DTYPE))
+    }
+
+    /// One text for all ranks, put by `StepWriter::put_text`.
+    pub fn text(name: impl Into<String>) -> Self {
+        Self::shapeless(VariableDef::scalar(name, Dtype::String))
+    }
+
+    /// One value of each rank.
+    pub fn local_scalar<T: Element>(name: impl Into<String>) -> Self {
+        Self::shapeless(VariableDef::local_scalar(name, T::DTYPE))
+    }
+
+    /// One array of `shape` (elements in each dimension); each rank puts regions of it.
+    ///
+    /// # Errors
+    /// More than 8 dimensions, or more than 2^63 elements.
+    pub fn global<T: Element>(name: impl Into<String>, shape: &[u64]) -> Result<Self, VariableError> {
+        let def = VariableDef::global_array(name, T::DTYPE, shape.len());
+        Ok(Self { shape: Shape::new(Dims::from_slice(shape)?)?, ..Self::shapeless(def) })
+    }
+
+    /// An array of each put, of `ndims` dimensions and any extent.
+    pub fn local<T: Element>(name: impl Into<String>, ndims: usize) -> Self {
+        Self::shapeless(VariableDef::local_array(name, T::DTYPE, ndims))
+    }
+
+    /// One array that is the rows of all ranks, one after another along dimension 0. `row` are the extents of the other
+    /// dimensions (none for a plain list).
+    ///
+    /// # Errors
+    /// More than 7 dimensions in `row`, or more than 2^63 elements.
+    pub fn joined<T: Element>(name: impl Into<String>, row: &[u64]) -> Result<Self, VariableError> {
+        let def = VariableDef::joined_array(name, T::DTYPE, row.len() + 1, 0);
+        let mut dims = vec![0];
+        dims.extend_from_slice(row);
+        Ok(Self { shape: Shape::new(Dims::from_slice(&dims)?)?, ..Self::shapeless(def) })
+    }
+
+    pub(crate) fn shapeless(def: VariableDef) -> Self {
+        Self { def: Arc::new(def), shape: Shape::scalar(), records: None }
+    }
+
+    /// The same in that memory order; default row-major.
+    #[must_use]
+    pub fn with_order(mut self, order: MemoryOrder) -> Self {
+        Arc::make_mut(&mut self.def).order = order;
+        self
+    }
+
+    /// The same with truth values in place of `u8`: bytes that are 0 or 1, put and taken as `u8`, which puts and gets
+    /// check. A variable of other elements stays what it is.
+    #[must_use]
+    pub fn with_truth_values(mut self) -> Self {
+        if self.def.dtype == Dtype::U8 {
+            Arc::make_mut(&mut self.def).dtype = Dtype::Bool;
+        }
+        self
+    }
+
+    /// The same with that unit.
+    #[must_use]
+    pub fn with_unit(mut self, unit: impl Into<String>) -> Self {
+        Arc::make_mut(&mut self.def).unit = Some(unit.into());
+        self
+    }
+
+    /// The same with that description.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        Arc::make_mut(&mut self.def).description = Some(description.into());
+        self
+    }
+
+    /// The same with one attribute more.
+    #[must_use]
+    pub fn with_attribute(mut self, name: impl Into<String>, value: impl Into<AttributeValue>) -> Self {
+        Arc::make_mut(&mut self.def).attributes.insert(name.into(), value.into());
+        self
+    }
+
+    /// The same with names for its dimensions, slowest first in row-major order.
+    #[must_use]
+    pub fn with_dimensions(mut self, names: &[&str]) -> Self {
+        Arc::make_mut(&mut self.def).dimensions = names.iter().map(|&name| name.to_owned()).collect();
+        self
+    }
+
+    /// The definition that travels.
+    pub fn definition(&self) -> &VariableDef {
+        &self.def
+    }
+
+    /// The global extent; of a joined array the rows are 0 here.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.def.name
+    }
+
+    /// The type of its records, if it has some.
+    pub fn records(&self) -> Option<&RecordSchema> {
+        self.records.as_ref()
+    }
+
+    pub(crate) fn row_elements(&self) -> u64 {
+        self.shape.dims().as_slice().get(1..).unwrap_or_default().iter().product()
+    }
+
+    pub(crate) fn is_joined(&self) -> bool {
+        matches!(self.def.kind, ArrayKind::JoinedArray { .. })
+    }
+}

@@ -1,0 +1,27 @@
+//! Streams as their users have them, all in one binary: linking one for each file would be most of a rebuild.
+//!
+//! A test that needs the process for itself is a binary beside this one, which says why.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod called;
+mod collectives;
+mod copies;
+mod derived;
+mod finding;
+mod kinds;
+mod large;
+mod misuse;
+mod moved;
+mod offered;
+mod orders;
+mod placement;
+mod policies;
+mod records;
+mod sent;
+mod smoke;
+mod tasks;
+mod through;
+mod tls;
+mod wanted;

@@ -1,0 +1,374 @@
+//! Attaching, policies, reserves and leaving while a stream runs: who gets which step, and what is told of the rest.
+
+use crate::support::{
+    PATIENCE, Place, STREAM, array, ending, eventually, named, nothing, publish, take, values,
+};
+use fp_core::{
+    BeginError, CloseError, EndReason, Event, MemberEnd, Misuse, NextStep, OpenError, Publisher, QueuePolicy,
+    ReadError, Selection, StartAt, Subscriber, SubscriberOptions,
+};
+use std::time::{Duration, Instant};
+
+/// Elements of a step: more than fits into an announcement.
+const LEN: u64 = 2000;
+
+fn open(options: SubscriberOptions) -> Subscriber {
+    Subscriber::open(STREAM, options).expect("attached")
+}
+
+/// Takes the next step, checks its content, and gives its number and how many were skipped before it.
+fn read(subscriber: &mut Subscriber) -> (u64, u64) {
+    let reader = take(subscriber);
+    let step = reader.step().0;
+    assert_eq!(reader.get::<u64>("array", &Selection::All).expect("got"), values(step, LEN));
+    (step, reader.skipped())
+}
+
+fn publish_steps(publisher: &mut Publisher, steps: u64) {
+    (0..steps).for_each(|_| {
+        publish(publisher, LEN);
+    });
+}
+
+/// Everything until the end: the numbers of the steps and the sum of those skipped.
+fn read_to_the_end(subscriber: &mut Subscriber) -> (Vec<u64>, u64) {
+    let (mut steps, mut skipped) = (Vec::new(), 0);
+    loop {
+        match subscriber.next_step(PATIENCE).expect("a step or the end") {
+            NextStep::Step(reader) => {
+                assert_eq!(
+                    reader.get::<u64>("array", &Selection::All).expect("got"),
+                    values(reader.step().0, LEN)
+                );
+                steps.push(reader.step().0);
+                skipped += reader.skipped();
+            }
+            NextStep::NotYet => panic!("neither a step nor the end after {steps:?}"),
+            NextStep::Ended(_) => return (steps, skipped),
+        }
+    }
+}
+
+#[test]
+fn a_late_subscriber_starts_at_the_next_step() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    publish_steps(&mut publisher, 5);
+    let mut subscriber = place.subscriber();
+    nothing(&mut subscriber);
+    publish_steps(&mut publisher, 2);
+    assert_eq!((read(&mut subscriber), read(&mut subscriber)), ((5, 0), (6, 0)));
+    let started = |event: &Event| matches!(event, Event::SubscriptionStarted { first, .. } if first.0 == 5);
+    assert!(publisher.events().iter().any(started));
+    subscriber.close().expect("left");
+    eventually("the subscriber has left", || !publisher.has_subscribers());
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn dropping_the_oldest_keeps_the_newest() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let options = place.subscriber_options().with_policy(QueuePolicy::DropOldest);
+    let mut subscriber = open(options.with_limit_steps(3).with_credit_steps(1));
+    publish_steps(&mut publisher, 10);
+    // Step 0 was assigned at once and is pinned; of the others two fit beside it.
+    assert_eq!(read(&mut subscriber), (0, 0));
+    assert_eq!(read(&mut subscriber), (8, 7));
+    let closing = std::thread::spawn(move || publisher.close());
+    assert_eq!(read_to_the_end(&mut subscriber), (vec![9], 0));
+    closing.join().expect("no panic").expect("closed");
+    assert_eq!(subscriber.statistics().skipped_steps, 7);
+}
+
+#[test]
+fn the_latest_step_alone_waits() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let options = place.subscriber_options().with_policy(QueuePolicy::LatestOnly).with_credit_steps(1);
+    let mut subscriber = open(options);
+    for round in 0..4 {
+        publish_steps(&mut publisher, 5);
+        let first = read(&mut subscriber);
+        let second = read(&mut subscriber);
+        assert_eq!(first, (round * 5, 0));
+        assert_eq!(second, (round * 5 + 4, 3));
+    }
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn every_third_step_comes() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let policy = QueuePolicy::EveryKth { every: 3, max_wait_ms: 10_000 };
+    let mut subscriber = open(place.subscriber_options().with_policy(policy).with_limit_steps(8));
+    publish_steps(&mut publisher, 11);
+    assert_eq!(read(&mut subscriber), (0, 0));
+    // Nothing that was asked for is skipped.
+    assert_eq!(read(&mut subscriber), (3, 0));
+    assert_eq!(read(&mut subscriber), (6, 0));
+    assert_eq!(read(&mut subscriber), (9, 0));
+    nothing(&mut subscriber);
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn dropping_the_newest_keeps_the_oldest() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let policy = QueuePolicy::DropNewest;
+    let mut subscriber = open(place.subscriber_options().with_policy(policy).with_limit_steps(2));
+    publish_steps(&mut publisher, 6);
+    assert_eq!((read(&mut subscriber), read(&mut subscriber)), ((0, 0), (1, 0)));
+    eventually("the steps are released", || publisher.queue_depth().iter().all(|(_, steps)| *steps == 0));
+    publish_steps(&mut publisher, 1);
+    assert_eq!(read(&mut subscriber), (6, 4));
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn the_publisher_waits_at_most_so_long() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let policy = QueuePolicy::WaitAtMost { wait_ms: 120 };
+    let mut subscriber = open(place.subscriber_options().with_policy(policy).with_limit_steps(2));
+    publish_steps(&mut publisher, 2);
+    let started = Instant::now();
+    publish_steps(&mut publisher, 1);
+    let waited = started.elapsed();
+    assert!(waited >= Duration::from_millis(120) && waited < Duration::from_secs(3), "{waited:?}");
+    assert_eq!((read(&mut subscriber), read(&mut subscriber)), ((0, 0), (1, 0)));
+    eventually("the steps are released", || publisher.queue_depth().iter().all(|(_, steps)| *steps == 0));
+    publish_steps(&mut publisher, 1);
+    assert_eq!(read(&mut subscriber), (3, 1));
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn a_subscriber_that_never_releases_is_expelled_in_time() {
+    for max_wait_ms in [0, 150] {
+        let place = Place::new();
+        let mut publisher = place.publisher();
+        let policy = QueuePolicy::EveryStep { max_wait_ms };
+        let mut slow = open(place.subscriber_options().with_policy(policy).with_limit_steps(2));
+        publish_steps(&mut publisher, 2);
+        let started = Instant::now();
+        publish_steps(&mut publisher, 1);
+        let waited = started.elapsed();
+        assert!(waited >= Duration::from_millis(max_wait_ms), "{waited:?}");
+        assert!(waited < Duration::from_millis(max_wait_ms) + Duration::from_secs(2), "{waited:?}");
+        let expelled = |event: &Event| matches!(event, Event::MemberLeft { reason: MemberEnd::Expelled, .. });
+        assert!(publisher.events().iter().any(expelled));
+        // What was assigned before can be read to the end, and then it learns why there is no more.
+        let (steps, _) = read_to_the_end_of_an_expelled(&mut slow);
+        assert!(steps.len() <= 2, "{steps:?}");
+        let reason = ending(&mut slow).reason;
+        assert!(matches!(reason, EndReason::Expelled { .. }), "{reason}");
+        publish_steps(&mut publisher, 20);
+        publisher.close().expect("closed");
+    }
+}
+
+fn read_to_the_end_of_an_expelled(subscriber: &mut Subscriber) -> (Vec<u64>, u64) {
+    let mut steps = Vec::new();
+    loop {
+        match subscriber.next_step(PATIENCE).expect("a step or the end") {
+            NextStep::Step(reader) => {
+                match reader.get::<u64>("array", &Selection::All) {
+                    Ok(got) => assert_eq!(got, values(reader.step().0, LEN)),
+                    // Over a connection it may be gone; then the error says so.
+                    Err(ReadError::Gone { .. } | ReadError::Lost { .. }) => {}
+                    Err(error) => panic!("{error}"),
+                }
+                steps.push(reader.step().0);
+            }
+            NextStep::NotYet => panic!("neither a step nor the end"),
+            NextStep::Ended(_) => return (steps, 0),
+        }
+    }
+}
+
+#[test]
+fn a_newcomer_may_start_in_the_reserve() {
+    let place = Place::new();
+    let options = place.publisher_options().with_reserve_steps(3);
+    let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    publish_steps(&mut publisher, 7);
+    let options = place.subscriber_options().with_start_at(StartAt::OldestReserved);
+    let mut subscriber = open(options.with_limit_steps(10).with_credit_steps(8));
+    publish_steps(&mut publisher, 2);
+    for step in 4..9 {
+        assert_eq!(read(&mut subscriber), (step, 0));
+    }
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn a_precious_first_step_comes_to_every_newcomer() {
+    let place = Place::new();
+    let options = place.publisher_options().with_precious_first(true);
+    let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    publish_steps(&mut publisher, 4);
+    for next in 4..7 {
+        let mut subscriber = place.subscriber();
+        publish_steps(&mut publisher, 1);
+        assert_eq!(read(&mut subscriber).0, 0);
+        assert_eq!(read(&mut subscriber).0, next);
+        subscriber.close().expect("left");
+        eventually("it has left", || !publisher.has_subscribers());
+    }
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn another_selection_of_variables_holds_from_a_step_on() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let ((near, region), (far, _)) = (named("near", LEN), named("far", LEN));
+    let put_both = |publisher: &mut Publisher| {
+        let mut writer = publisher.begin_step().expect("a step");
+        writer.put_copy(&near, &region, &values(1, LEN)).expect("put");
+        writer.put_copy(&far, &region, &values(2, LEN)).expect("put");
+        writer.end().expect("ended");
+    };
+    let mut subscriber = open(place.subscriber_options().with_variables(["near"]));
+    put_both(&mut publisher);
+    let reader = take(&mut subscriber);
+    assert_eq!(reader.get::<u64>("near", &Selection::All).expect("got"), values(1, LEN));
+    let error = reader.get::<u64>("far", &Selection::All).expect_err("not asked for");
+    assert!(matches!(error, ReadError::Misuse { source: Misuse::NotSubscribed { .. }, .. }), "{error}");
+    drop(reader);
+
+    subscriber.select_variables(["far"]).expect("asked");
+    let mut first = None;
+    eventually("the other selection holds", || {
+        let reselected = |event: Event| match event {
+            Event::Reselected { first } => Some(first),
+            _ => None,
+        };
+        first = first.or(subscriber.events().into_iter().find_map(reselected));
+        first.is_some()
+    });
+    put_both(&mut publisher);
+    let reader = take(&mut subscriber);
+    assert!(Some(reader.step()) >= first);
+    assert_eq!(reader.get::<u64>("far", &Selection::All).expect("got"), values(2, LEN));
+    let error = reader.get::<u64>("near", &Selection::All).expect_err("not asked for any more");
+    assert!(matches!(error, ReadError::Misuse { source: Misuse::NotSubscribed { .. }, .. }), "{error}");
+    drop(reader);
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn closing_says_who_held_what() {
+    let place = Place::new();
+    let options = place.publisher_options().with_close_timeout(Duration::from_millis(300));
+    let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    let mut subscriber = place.subscriber();
+    publish_steps(&mut publisher, 2);
+    let held = take(&mut subscriber);
+    let started = Instant::now();
+    let error = publisher.close().expect_err("a step is held");
+    assert!(started.elapsed() < Duration::from_secs(3));
+    let CloseError::Held { stream, held: who, .. } = &error else { panic!("{error}") };
+    assert_eq!(stream, STREAM);
+    assert!(who.contains("subscription 2") && who.contains("0"), "{error}");
+    // What it holds it may still look at.
+    assert_eq!(held.step().0, 0);
+    drop(held);
+    assert_eq!(place.entries(), Vec::<String>::new());
+}
+
+/// A view is the application's own: it outlives the reader and the subscriber, whatever the publisher does meanwhile.
+#[test]
+fn a_view_outlives_its_subscriber() {
+    for clean in [true, false] {
+        let place = Place::new();
+        let mut publisher = place.publisher();
+        let mut subscriber = place.subscriber_over(fp_core::TransportKind::Shm);
+        publish(&mut publisher, LEN);
+        let reader = take(&mut subscriber);
+        let view = reader.view::<u64>("array", &Selection::All).expect("a view");
+        assert!(view.is_zero_copy());
+        drop(reader);
+        if clean {
+            subscriber.close().expect("left");
+        } else {
+            drop(subscriber);
+        }
+        eventually("it has left", || !publisher.has_subscribers());
+        // Others come, and their steps fill whatever memory there is.
+        let mut other = place.subscriber_over(fp_core::TransportKind::Shm);
+        for _ in 0..12 {
+            publish(&mut publisher, LEN);
+            drop(take(&mut other));
+        }
+        assert_eq!(*view, values(0, LEN)[..], "clean: {clean}");
+        other.close().expect("left");
+        publisher.close().expect("closed");
+    }
+}
+
+#[test]
+fn too_few_subscribers_are_counted() {
+    let place = Place::new();
+    let options = place.publisher_options().with_min_subscribers(2);
+    let options = options.with_open_timeout(Duration::from_millis(500));
+    let rendezvous = place.subscriber_options();
+    let one = std::thread::spawn(move || Subscriber::open(STREAM, rendezvous));
+    let error = Publisher::open(STREAM, options).err().expect("one is too few");
+    let OpenError::TooFewSubscribers { present, wanted, .. } = error else { panic!("{error}") };
+    assert_eq!((present, wanted), (1, 2));
+    drop(one.join().expect("no panic"));
+    assert_eq!(place.entries(), Vec::<String>::new());
+}
+
+#[test]
+fn a_step_that_is_open_or_too_large_is_an_error_at_once() {
+    let place = Place::new();
+    let options = place.publisher_options().with_limit_bytes(1000);
+    let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    let mut subscriber = place.subscriber();
+    let (variable, region) = array(LEN);
+    let mut writer = publisher.begin_step().expect("a step");
+    let error = publisher.begin_step().err().expect("one is open");
+    assert!(matches!(error, BeginError::Misuse { source: Misuse::StepOpen(_), .. }), "{error}");
+    let error = writer.put(&variable, &region, values(0, LEN)).expect_err("too large");
+    let text = error.to_string();
+    assert!(text.contains("16000 bytes") && text.contains("1000"), "{text}");
+    drop(writer);
+    let (variable, region) = array(100);
+    let mut writer = publisher.begin_step().expect("a step");
+    writer.put(&variable, &region, values(1, 100)).expect("put");
+    writer.end().expect("ended");
+    let reader = take(&mut subscriber);
+    assert_eq!((reader.step().0, reader.skipped()), (1, 1), "nobody got the first");
+    drop(reader);
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn who_polls_busily_sleeps_when_nothing_comes_and_wakes_when_something_does() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let busy = Duration::from_millis(20);
+    let mut subscriber = open(place.subscriber_options().with_busy_poll(busy));
+    let started = Instant::now();
+    assert!(matches!(subscriber.next_step(busy * 4), Ok(NextStep::NotYet)));
+    assert!(started.elapsed() >= busy * 4, "it came back after {:?}", started.elapsed());
+    let publishing = std::thread::spawn(move || {
+        publish_steps(&mut publisher, 3);
+        publisher.close().expect("closed");
+    });
+    assert_eq!([(); 3].map(|()| read(&mut subscriber)), [(0, 0), (1, 0), (2, 0)]);
+    subscriber.close().expect("left");
+    publishing.join().expect("no panic");
+}

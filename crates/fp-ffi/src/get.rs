@@ -1,0 +1,110 @@
+//! Gets in other words: by a text, with a value for gaps, of a text.
+#![allow(unsafe_code, unreachable_pub)] // exported names
+
+use crate::elements::{dtype, with_type};
+use crate::failure::{Failure, Outcome, Status, guard};
+use crate::handles::find;
+use crate::raw::{as_len, check_place, give, patience, room, text, values};
+use crate::selection::select;
+use crate::step::{GetStruct, Step};
+use crate::view::{View, give_view};
+use fp_core::{Element, Fetch, Select};
+use std::ffi::{c_char, c_void};
+
+/// What is got, and where it goes.
+struct Wanted<'a> {
+    step: &'a Step,
+    variable: &'a str,
+    select: Select,
+    dtype: i32,
+    destination: *mut c_void,
+    len: u64,
+}
+
+impl<'a> Wanted<'a> {
+    fn add<T: Element>(&self, fill: *const c_void) -> Result<Fetch<'a>, Failure> {
+        let len = as_len(self.len);
+        let destination = room(self.destination.cast::<T>(), len, "destination")?;
+        let fetch = self.step.reader.fetch();
+        match values(fill.cast::<T>(), usize::from(!fill.is_null()), "fill")? {
+            [fill] => Ok(fetch.get_or_fill(self.variable, &self.select, *fill, destination)),
+            _ => Ok(fetch.get(self.variable, &self.select, destination)),
+        }
+    }
+
+    fn fetch(&self, fill: *const c_void, timeout_ms: i64) -> Outcome {
+        let fetch = with_type!(dtype(self.dtype)?, T => self.add::<T>(fill))?;
+        fetch.wait(patience(timeout_ms, self.step.fetch_timeout))?;
+        Ok(Status::Ok)
+    }
+}
+
+/// As `flexpath_step_get`, with the selection in words: `[0:10, ::2]`, `[3, ...]`, `[points (1, 2), (3, 4)]`,
+/// `[block 3.1]`, `[rank 3]`. Slices are resolved against the variable's shape in this step. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_get_by_text(
+    step: *mut Step,
+    variable: *const c_char,
+    selected: *const c_char,
+    dtype: i32,
+    destination: *mut c_void,
+    len: u64,
+    timeout_ms: i64,
+) -> Status {
+    guard(|| {
+        let (step, variable) = (&*find(step)?, text(variable, "variable")?);
+        let select = text(selected, "selection")?.into();
+        Wanted { step, variable, select, dtype, destination, len }.fetch(std::ptr::null(), timeout_ms)
+    })
+}
+
+/// Does a get that fills gaps: elements that no rank put become copies of the one at `fill`, and the call does not
+/// fail. Otherwise as `flexpath_step_get`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_get_or_fill(
+    step: *mut Step,
+    get: *const GetStruct,
+    fill: *const c_void,
+    timeout_ms: i64,
+) -> Status {
+    guard(|| {
+        let step = &*find(step)?;
+        let ([get], false) = (values(get, 1, "get")?, fill.is_null()) else {
+            return Err(Failure::new(Status::BadPointer, "fill is null"));
+        };
+        let (variable, select) = (text(get.variable, "variable")?, select(get.selection)?);
+        let (dtype, destination, len) = (get.dtype, get.destination, get.len);
+        Wanted { step, variable, select, dtype, destination, len }.fetch(fill, timeout_ms)
+    })
+}
+
+/// As `flexpath_step_view`, with the selection in words. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_view_by_text(
+    step: *mut Step,
+    variable: *const c_char,
+    selected: *const c_char,
+    code: i32,
+    view: *mut *mut View,
+    elements: *mut *const c_void,
+    len: *mut u64,
+) -> Status {
+    guard(|| {
+        let select = text(selected, "selection")?.into();
+        give_view((step, variable, select), code, (view, elements, len))
+    })
+}
+
+/// Writes the value of a scalar that is a text (`FLEXPATH_DTYPE_STRING`) to `value`: valid until the step is released.
+/// It came with the step, so nothing is fetched. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_text(
+    step: *mut Step,
+    variable: *const c_char,
+    value: *mut *const c_char,
+) -> Status {
+    guard(|| {
+        check_place(value, "value")?;
+        give(value, find(step)?.text(text(variable, "variable")?)?, "value")
+    })
+}

@@ -1,0 +1,149 @@
+//! Records that are plain structs of C: put and got as they lie.
+#![allow(unsafe_code, unreachable_pub)] // exported names
+
+use crate::external::{External, Owed};
+use crate::failure::{Failure, Outcome, Status, guard};
+use crate::handles::find;
+use crate::raw::{as_len, room, text, values};
+use crate::region::len;
+use crate::schema::{Schema, built};
+use crate::selection::{SelectionStruct, select};
+use crate::step::Step;
+use crate::struct_layout::{Layout, not_plain};
+use fp_core::{ArrayKind, RecordBlock, Region, Select, StepWriter, Variable as Core};
+use std::ffi::{c_char, c_void};
+
+/// A variable of records, with the layout of its structs.
+struct Structs<'a> {
+    variable: &'a Core,
+    layout: &'a Layout,
+}
+
+impl<'a> Structs<'a> {
+    fn of(variable: &'a Core, layout: Option<&'a Layout>) -> Result<Self, Failure> {
+        match (layout, variable.records()) {
+            (Some(layout), _) => Ok(Self { variable, layout }),
+            (None, Some(schema)) => Err(not_plain(schema)),
+            (None, None) => Err(Failure::misuse("the variable has no records")),
+        }
+    }
+
+    fn block(
+        &self,
+        count: usize,
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> Result<RecordBlock, Failure> {
+        let schema = self.variable.records().ok_or_else(|| Failure::misuse("the variable has no records"))?;
+        RecordBlock::encoded(schema, count, bytes).map_err(Failure::misused)
+    }
+}
+
+/// Puts a copy of structs.
+pub(crate) fn put_structs(
+    step: &mut StepWriter,
+    (variable, layout): (&Core, Option<&Layout>),
+    region: &Region,
+    structs: *const c_void,
+) -> Result<(), Failure> {
+    let of = Structs::of(variable, layout)?;
+    let bytes = values(structs.cast::<u8>(), of.layout.len_bytes(len(region)), "elements")?;
+    match of.layout.is_same() && !is_one(variable) {
+        true => Ok(step.put_record_bytes(variable, region, bytes)?),
+        false => put_block(step, variable, region, of.block(len(region), of.layout.gather(bytes))?),
+    }
+}
+
+/// Puts structs that stay C's until the release, where they lie as their records do; otherwise a copy.
+pub(crate) fn put_external_structs(
+    step: &mut StepWriter,
+    (variable, layout): (&Core, Option<&Layout>),
+    region: &Region,
+    (structs, owed): (*const c_void, Owed),
+) -> Result<(), Failure> {
+    let of = Structs::of(variable, layout)?;
+    if !of.layout.is_same() {
+        return put_structs(step, (variable, layout), region, structs);
+    }
+    let (elements, len_bytes) = (structs.cast::<u8>(), of.layout.len_bytes(len(region)));
+    values(elements, len_bytes, "elements")?;
+    let block = of.block(len(region), External::new(elements, len_bytes, owed))?;
+    put_block(step, variable, region, block)
+}
+
+/// Puts a block, where it is one record as the value of a scalar.
+pub(crate) fn put_block(
+    step: &mut StepWriter,
+    variable: &Core,
+    region: &Region,
+    block: RecordBlock,
+) -> Result<(), Failure> {
+    match is_one(variable) {
+        true => Ok(step.put_record(variable, block)?),
+        false => Ok(step.put_records(variable, region, block)?),
+    }
+}
+
+fn is_one(variable: &Core) -> bool {
+    matches!(variable.definition().kind, ArrayKind::Scalar | ArrayKind::LocalScalar)
+}
+
+/// Structs of C that are to be filled.
+struct Wanted {
+    schema: *const Schema,
+    destination: *mut c_void,
+    count: u64,
+}
+
+impl Wanted {
+    fn fill(&self, step: *mut Step, variable: *const c_char, selected: Select) -> Outcome {
+        let (step, name, built) = (find(step)?, text(variable, "variable")?, built(self.schema)?);
+        let layout = built.layout.as_deref().ok_or_else(|| not_plain(&built.schema))?;
+        let count = as_len(self.count);
+        let structs = room(self.destination.cast::<u8>(), layout.len_bytes(count), "destination")?;
+        if layout.is_same() {
+            step.reader.get_record_bytes(name, selected, &built.schema, structs)?;
+            return Ok(Status::Ok);
+        }
+        let set = step.reader.records_as(name, selected, &built.schema)?;
+        if set.count() != count {
+            let text = format!("variable {name:?}: {} records are selected, but {count} fit", set.count());
+            return Err(Failure::new(Status::WrongLen, text));
+        }
+        layout.scatter(set.as_bytes(), structs);
+        Ok(Status::Ok)
+    }
+}
+
+/// Takes the selected records (`selection` null: everything) as structs of the type `schema`, which lie as
+/// `flexpath_schema_set_struct` says. They go densely into `destination`, where `count` fit: as many as are selected.
+/// Where the publisher's type is the same, and the structs lie as records do, nothing is done for each record. Where it
+/// is another, they are converted: fields by name, numbers to types that hold them. Where that cannot be, this returns
+/// `FLEXPATH_STATUS_INCOMPATIBLE`, and the text says why, field by field. Records with lists or texts are taken by
+/// `flexpath_step_records`. Waits at most as long as `FetchTimeoutSecs` says. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_get_records(
+    step: *mut Step,
+    variable: *const c_char,
+    selection: *const SelectionStruct,
+    schema: *const Schema,
+    destination: *mut c_void,
+    count: u64,
+) -> Status {
+    guard(|| Wanted { schema, destination, count }.fill(step, variable, select(selection)?))
+}
+
+/// As `flexpath_step_get_records`, with the selection in words, as by `flexpath_step_get_by_text`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_get_records_by_text(
+    step: *mut Step,
+    variable: *const c_char,
+    selection: *const c_char,
+    schema: *const Schema,
+    destination: *mut c_void,
+    count: u64,
+) -> Status {
+    guard(|| {
+        let selected = text(selection, "selection")?.into();
+        Wanted { schema, destination, count }.fill(step, variable, selected)
+    })
+}

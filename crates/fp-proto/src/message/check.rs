@@ -1,0 +1,102 @@
+//! Whether every count in a message is within its bound, checked on receipt.
+
+use crate::bounds::{
+    LIMIT_CHANGED_ITEMS, LIMIT_CONTACT_BYTES, LIMIT_CONTACTS, LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES,
+    LIMIT_ITEMS, LIMIT_MODULES, LIMIT_MODULES_BYTES, LIMIT_NAME_BYTES, LIMIT_VALUES_BYTES,
+};
+use crate::config::{ContactText, SubscriptionSpec, VariableSet};
+use crate::message::{ChangeKind, Decision, Message, ReadyReport};
+use fp_types::Rank;
+
+type Check = Result<(), &'static str>;
+
+fn at_most(len: usize, limit: usize, what: &'static str) -> Check {
+    if len > limit { Err(what) } else { Ok(()) }
+}
+
+fn contact(contact: &ContactText) -> Check {
+    at_most(contact.0.len(), LIMIT_CONTACT_BYTES, "contact")
+}
+
+/// At least one rank, no more than may be asked for at one time, each once.
+fn some_rising(ranks: impl ExactSizeIterator<Item = Rank>, what: &'static str) -> Check {
+    if ranks.len() == 0 {
+        Err(what)?
+    }
+    at_most(ranks.len(), LIMIT_CONTACTS, what)?;
+    if ranks.is_sorted_by(|one, next| one < next) { Ok(()) } else { Err(what) }
+}
+
+fn spec(spec: &SubscriptionSpec) -> Check {
+    if let Some(share) = &spec.share {
+        at_most(share.set.len(), LIMIT_NAME_BYTES, "share.set")?;
+    }
+    at_most(spec.derivations.len(), LIMIT_DERIVATIONS + LIMIT_MODULES, "spec.derivations")?;
+    let derivations: usize = spec.derivations.iter().map(Vec::len).sum();
+    at_most(derivations, LIMIT_DERIVATIONS_BYTES + LIMIT_MODULES_BYTES, "spec.derivations")?;
+    let VariableSet::Named(names) = &spec.variables else { return Ok(()) };
+    at_most(names.len(), LIMIT_ITEMS, "spec.variables")?;
+    names.iter().try_for_each(|name| at_most(name.len(), LIMIT_NAME_BYTES, "spec.variables"))
+}
+
+fn decision(decision: &Decision) -> Check {
+    match decision {
+        Decision::Prepare { kind: ChangeKind::Add(asked) | ChangeKind::Update(asked), .. } => spec(asked),
+        Decision::Start { reserved, .. } => at_most(reserved.len(), LIMIT_ITEMS, "log.reserved"),
+        Decision::Decided { kept, .. } => at_most(kept.len(), LIMIT_ITEMS, "log.kept"),
+        Decision::Released { steps, .. } => at_most(steps.len(), LIMIT_ITEMS, "log.steps"),
+        Decision::Prepare { kind: ChangeKind::Remove, .. }
+        | Decision::Assigned { .. }
+        | Decision::Lagging { .. }
+        | Decision::Lost { .. }
+        | Decision::Closed => Ok(()),
+    }
+}
+
+fn report(report: &ReadyReport) -> Check {
+    at_most(report.not_kept.len(), LIMIT_ITEMS, "ready.not_kept")?;
+    let values: usize = report.values.iter().map(|value| value.name.len() + value.bytes.len()).sum();
+    at_most(values, LIMIT_VALUES_BYTES, "ready.values")?;
+    report.changed.check(LIMIT_CHANGED_ITEMS).map_err(|_| "ready.changed")
+}
+
+impl Message {
+    /// Whether every count is within its bound; otherwise the part that is not.
+    ///
+    /// # Errors
+    /// The name of the part.
+    pub fn check(&self) -> Result<(), &'static str> {
+        match self {
+            Self::Join { contact: own, .. } => contact(own),
+            Self::Welcome { parent, .. } => contact(parent),
+            Self::TreeHello { contact: own, .. } => contact(own),
+            Self::Ready { report: merged, .. } => report(merged),
+            Self::Log { entries, .. } => {
+                at_most(entries.len(), LIMIT_ITEMS, "log.entries")?;
+                entries.iter().try_for_each(decision)
+            }
+            Self::Subscribe { spec: asked, label, .. } => {
+                at_most(label.len(), LIMIT_NAME_BYTES, "label")?;
+                spec(asked)
+            }
+            Self::Reselect { spec: asked } | Self::Reselected { spec: asked, .. } => spec(asked),
+            Self::Resolve { queries, .. } => {
+                at_most(queries.len(), LIMIT_ITEMS, "resolve.queries")?;
+                queries
+                    .iter()
+                    .try_for_each(|query| at_most(query.variable.len(), LIMIT_NAME_BYTES, "resolve.variable"))
+            }
+            Self::Resolved { owners, .. } => {
+                at_most(owners.len(), LIMIT_CONTACTS, "resolved.owners")?;
+                owners.iter().try_for_each(|(_, owner)| contact(owner))
+            }
+            Self::Subscribed { publisher_size: 0, .. } => Err("subscribed.publisher_size"),
+            Self::AskContacts { ranks, .. } => some_rising(ranks.iter().copied(), "ask_contacts.ranks"),
+            Self::Contacts { contacts, .. } => {
+                some_rising(contacts.iter().map(|(rank, _)| *rank), "contacts.contacts")?;
+                contacts.iter().filter_map(|(_, told)| told.as_ref()).try_for_each(contact)
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Queues, assignment by credit, and what happens to a step afterwards (`docs/protocol.md`, section 8).
+
+use super::lead::{Queued, Served};
+use crate::config::{QueuePolicy, ShareMode};
+use crate::effect::{Misbehaviour, PeerId};
+use crate::event::{Event, MemberEnd};
+use crate::message::{Assignment, Decision, MemberId, Message};
+use crate::publisher::PublisherMachine;
+#[cfg(feature = "mutations")]
+use crate::publisher::ledger::RESERVE;
+use crate::publisher::{drain, log};
+use crate::transition::Transition;
+use fp_types::{StepId, SubscriptionId};
+use std::collections::BTreeSet;
+
+impl Served {
+    /// Counts steps that lie before the queue's front as not delivered.
+    fn skip_before_front(&mut self, steps: u64) {
+        match self.queue.front_mut() {
+            Some(front) => front.skipped += steps,
+            None => self.skipped += steps,
+        }
+    }
+
+    /// Takes the queued step at `at` out; what it carried goes to the next.
+    fn drop_queued(&mut self, at: usize, counted: bool) -> Option<StepId> {
+        let dropped = self.queue.remove(at)?;
+        let missed = if counted { dropped.skipped + 1 } else { 0 };
+        match self.queue.get_mut(at) {
+            Some(next) => next.skipped += missed,
+            None => self.skipped += missed,
+        }
+        Some(dropped.step)
+    }
+}
+
+/// A decided step joins the queue of a subscription that has it.
+pub(crate) fn enqueue(machine: &mut PublisherMachine, subscription: SubscriptionId, step: StepId) {
+    let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
+        return;
+    };
+    let skipped = std::mem::take(&mut served.skipped);
+    served.queue.push_back(Queued { step, skipped, redelivered: false });
+    machine.wire.mark(Transition::StepQueued);
+    assign(machine, subscription);
+    enforce_limit(machine, subscription);
+}
+
+/// A step that the subscription does not get.
+pub(crate) fn missed(machine: &mut PublisherMachine, subscription: SubscriptionId, step: StepId) {
+    if let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) {
+        served.skipped += 1;
+    }
+    #[cfg(feature = "mutations")]
+    if machine.mutated(crate::mutation::Mutation::SkippedNotCounted)
+        && let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription))
+    {
+        served.skipped -= 1;
+    }
+    machine.wire.event(Event::StepDropped { subscription, step });
+}
+
+/// Assigns queued steps as long as members have credit.
+pub(crate) fn assign(machine: &mut PublisherMachine, subscription: SubscriptionId) {
+    while let Some(member) = next_member(machine, subscription) {
+        let Some(lead) = &mut machine.lead else { return };
+        let Some(served) = lead.served.get_mut(&subscription) else { return };
+        let Some(queued) = served.queue.pop_front() else { return };
+        served.served += 1;
+        served.turn = (served.turn + 1) % served.members.len().max(1);
+        let (now_served, waiting) = (served.served, served.queue.len());
+        if let Some(known) = lead.members.get_mut(&member) {
+            known.served = now_served;
+            known.assigned += 1;
+            known.held.insert(queued.step);
+        }
+        hand_over(machine, subscription, member, &queued, waiting);
+    }
+}
+
+fn hand_over(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    member: MemberId,
+    queued: &Queued,
+    waiting: usize,
+) {
+    machine.wire.mark(Transition::StepAssigned);
+    let step = queued.step;
+    log::append(machine, Decision::Assigned { subscription, member, step });
+    let Some(lead) = &machine.lead else { return };
+    let (Some(known), Some(decided)) = (lead.members.get(&member), lead.steps.get(&step)) else { return };
+    let assignment = Assignment {
+        step,
+        table: decided.table,
+        skipped: queued.skipped,
+        redelivered: queued.redelivered,
+        values: decided.values.clone(),
+        len_bytes: decided.len_bytes,
+        queued_steps: u32::try_from(waiting).unwrap_or(u32::MAX),
+    };
+    let peer = known.peer;
+    machine.wire.send(machine.now, peer, Message::Assign(assignment));
+}
+
+/// Who gets the next queued step, if anybody can take it.
+fn next_member(machine: &PublisherMachine, subscription: SubscriptionId) -> Option<MemberId> {
+    let lead = machine.lead.as_ref()?;
+    let served = lead.served.get(&subscription)?;
+    if served.queue.is_empty()
+        || served.first.is_none()
+        || log::is_lost(machine)
+        || lead.is_full(served, subscription)
+    {
+        return None;
+    }
+    #[cfg(feature = "mutations")]
+    let free = machine.mutated(crate::mutation::Mutation::AssignBeyondCredit);
+    #[cfg(not(feature = "mutations"))]
+    let free = false;
+    let has_credit = |id: &MemberId| {
+        lead.members.get(id).is_some_and(|member| !member.ended && (free || member.assigned < member.credit))
+    };
+    let mode = served.spec.share.as_ref().map_or(ShareMode::RoundRobin, |share| share.mode);
+    match mode {
+        ShareMode::RoundRobin => {
+            served.members.get(served.turn % served.members.len().max(1)).copied().filter(has_credit)
+        }
+        ShareMode::OnDemand => {
+            let able = served.members.iter().copied().filter(has_credit);
+            able.min_by_key(|id| lead.members.get(id).map_or(0, |member| member.served))
+        }
+    }
+}
+
+/// At the bound the lossy policies give something up.
+fn enforce_limit(machine: &mut PublisherMachine, subscription: SubscriptionId) {
+    loop {
+        let Some(at) = surplus(machine, subscription) else { return };
+        let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
+            return;
+        };
+        #[cfg(feature = "mutations")]
+        let counted = machine.config.mutation != Some(crate::mutation::Mutation::SkippedNotCounted);
+        #[cfg(not(feature = "mutations"))]
+        let counted = true;
+        let Some(step) = served.drop_queued(at, counted) else { return };
+        machine.wire.mark(Transition::QueuedDropped);
+        machine.wire.event(Event::StepDropped { subscription, step });
+        released(machine, subscription, vec![step], false);
+    }
+}
+
+/// The place in the queue of a step that has to give way.
+fn surplus(machine: &mut PublisherMachine, subscription: SubscriptionId) -> Option<usize> {
+    let lead = machine.lead.as_ref()?;
+    let served = lead.served.get(&subscription)?;
+    let members = lead.members.values().filter(|member| member.subscription == subscription);
+    let held: usize = members.map(|member| member.held.len()).sum();
+    let limit = served.spec.limit_steps as usize;
+    let over = match served.spec.policy {
+        QueuePolicy::DropOldest => !served.queue.is_empty() && served.queue.len() + held > limit,
+        QueuePolicy::LatestOnly => served.queue.len() > 1,
+        QueuePolicy::EveryStep { .. }
+        | QueuePolicy::DropNewest
+        | QueuePolicy::EveryKth { .. }
+        | QueuePolicy::WaitAtMost { .. } => false,
+    };
+    #[cfg(feature = "mutations")]
+    if over && machine.config.mutation == Some(crate::mutation::Mutation::DropAssigned) {
+        drop_assigned(machine, subscription);
+    }
+    over.then_some(0)
+}
+
+#[cfg(feature = "mutations")]
+fn drop_assigned(machine: &mut PublisherMachine, subscription: SubscriptionId) {
+    let Some(lead) = &machine.lead else { return };
+    let held = lead.members.values().filter(|member| member.subscription == subscription);
+    let step = held.filter_map(|member| member.held.first().copied()).min();
+    if let Some(step) = step {
+        released(machine, subscription, vec![step], false);
+    }
+}
+
+/// A member's cohort has released a step.
+pub(crate) fn member_released(machine: &mut PublisherMachine, from: PeerId, member: MemberId, step: StepId) {
+    let Some(known) = machine.lead.as_mut().and_then(|lead| lead.members.get_mut(&member)) else { return };
+    if !known.held.remove(&step) {
+        machine.misbehaved(from, Misbehaviour::OutOfOrder("Release"));
+        return;
+    }
+    known.credit += 1;
+    let subscription = known.subscription;
+    machine.wire.mark(Transition::StepReleased);
+    released(machine, subscription, vec![step], false);
+    assign(machine, subscription);
+    drain::consider_ending(machine);
+}
+
+/// A subscription needs steps no more: every rank is told, and the lead forgets what nobody has.
+pub(crate) fn released(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    steps: Vec<StepId>,
+    retire: bool,
+) {
+    if steps.is_empty() {
+        return;
+    }
+    let looked_at = |step: &StepId| {
+        let decided = machine.lead.as_ref().and_then(|lead| lead.steps.get(step));
+        decided.is_some_and(|decided| decided.retire)
+    };
+    let (retired, reused): (Vec<StepId>, Vec<StepId>) =
+        steps.into_iter().partition(|step| retire || looked_at(step));
+    for (steps, retire) in [(retired, true), (reused, false)] {
+        steps.iter().for_each(|&step| unhold(machine, subscription, step));
+        if !steps.is_empty() {
+            log::append(machine, Decision::Released { subscription, steps, retire });
+        }
+    }
+}
+
+fn unhold(machine: &mut PublisherMachine, subscription: SubscriptionId, step: StepId) {
+    let Some(lead) = &mut machine.lead else { return };
+    let Some(decided) = lead.steps.get_mut(&step) else { return };
+    decided.holders.retain(|&holder| holder != subscription);
+    #[cfg(feature = "mutations")]
+    if subscription == RESERVE
+        && machine.config.mutation == Some(crate::mutation::Mutation::ReservedNotPinned)
+    {
+        decided.holders.clear();
+    }
+    if decided.holders.is_empty() {
+        let table = decided.table;
+        lead.steps.remove(&step);
+        machine.tables.forget(table);
+    }
+}
+
+/// What a member held when it went: lost to its subscription, or handed to others.
+pub(crate) fn recover(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    held: BTreeSet<StepId>,
+    reason: MemberEnd,
+) {
+    let Some(lead) = &mut machine.lead else { return };
+    let Some(served) = lead.served.get_mut(&subscription) else { return };
+    let able = |id: &MemberId| lead.members.get(id).is_some_and(|member| !member.ended);
+    let others = served.members.iter().any(able);
+    let redeliver = others && served.spec.share.as_ref().is_some_and(|share| share.redeliver);
+    #[cfg(feature = "mutations")]
+    let redeliver =
+        redeliver && machine.config.mutation != Some(crate::mutation::Mutation::RedeliveryForgotten);
+    if redeliver {
+        for (_, decided) in lead.steps.iter_mut().filter(|(step, _)| held.contains(step)) {
+            decided.retire |= reason != MemberEnd::Left;
+        }
+        for &step in held.iter().rev() {
+            served.queue.push_front(Queued { step, skipped: 0, redelivered: true });
+            machine.wire.mark(Transition::StepRedelivered);
+        }
+        return;
+    }
+    if others && reason != MemberEnd::Left {
+        served.skip_before_front(held.len() as u64);
+    }
+    if !held.is_empty() {
+        machine.wire.mark(Transition::StepLost);
+    }
+    released(machine, subscription, held.into_iter().collect(), reason != MemberEnd::Left);
+}

@@ -1,0 +1,152 @@
+//! The decision of a step (`docs/protocol.md`, section 7).
+
+use super::lead::{Decided, Lead};
+use crate::event::{Event, StepRejection};
+use crate::message::{Decision, ReadyReport};
+use crate::publisher::PublisherMachine;
+use crate::publisher::ledger::{PRECIOUS, RESERVE, is_standing, takes};
+use crate::publisher::{assignment, drain, log, reserve};
+use crate::transition::Transition;
+use fp_types::{Rank, StepId, StepTable, SubscriptionId};
+use std::sync::Arc;
+
+/// A subscription's relation to a decided step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Share {
+    /// It gets the step.
+    Has,
+    /// It should have had it.
+    Misses,
+    /// It did not want it.
+    Indifferent,
+}
+
+impl Lead {
+    /// The blocks of every rank, as last reported; the table of the step before if no rank reports a change.
+    fn table_of(&mut self, report: &mut ReadyReport) -> Result<Arc<StepTable>, String> {
+        if let (true, Some(same)) = (report.changed.is_empty(), &self.last_table) {
+            return Ok(same.clone());
+        }
+        self.last_table = None;
+        let changed = std::mem::take(&mut report.changed);
+        let anew =
+            |rank: &Rank| changed.ranks.iter().any(|range| (range.first..=range.last()).contains(rank));
+        self.refused.retain(|rank, _| !anew(rank));
+        let refused = self.builder.apply(changed);
+        self.refused.extend(refused.into_iter().map(|(rank, error)| (rank, error.to_string())));
+        if let Some(what) = self.refused.values().next() {
+            return Err(what.clone());
+        }
+        let table = Arc::new(self.builder.build().map_err(|error| error.to_string())?);
+        self.last_table = Some(table.clone());
+        Ok(table)
+    }
+}
+
+/// Every rank has reported: the step is whole, or for nobody.
+pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: ReadyReport) {
+    let table = compose(machine, step, &mut report);
+    let shares = shares(machine, step, &report, table.is_some());
+    let kept: Vec<SubscriptionId> =
+        shares.iter().filter(|(_, share)| *share == Share::Has).map(|&(id, _)| id).collect();
+    let Some(lead) = &mut machine.lead else { return };
+    lead.next_decided = StepId(step.0 + 1);
+    let id = table.as_ref().map(|table| table.id());
+    if let Some(table) = table {
+        remember(machine, step, table, report, kept.clone());
+    }
+    log::append(machine, Decision::Decided { step, table: id, kept });
+    hand_out(machine, step, &shares);
+    drain::consider_ending(machine);
+}
+
+/// The table of a step: the blocks of every rank, as last reported.
+fn compose(machine: &mut PublisherMachine, step: StepId, report: &mut ReadyReport) -> Option<Arc<StepTable>> {
+    #[cfg(feature = "mutations")]
+    let ignore = machine.config.mutation == Some(crate::mutation::Mutation::AbandonIgnored);
+    #[cfg(not(feature = "mutations"))]
+    let ignore = false;
+    let built = machine.lead.as_mut()?.table_of(report);
+    let reason = match (report.abandoned, built) {
+        (Some(rank), _) if !ignore => StepRejection::Abandoned { rank },
+        (_, Err(what)) => StepRejection::Disagreement { what },
+        (_, Ok(table)) => {
+            machine.wire.mark(Transition::StepDecided);
+            return Some(table);
+        }
+    };
+    machine.wire.mark(Transition::StepRejected);
+    machine.wire.event(Event::StepRejected { step, reason });
+    None
+}
+
+fn shares(
+    machine: &PublisherMachine,
+    step: StepId,
+    report: &ReadyReport,
+    whole: bool,
+) -> Vec<(SubscriptionId, Share)> {
+    let Some(lead) = &machine.lead else { return Vec::new() };
+    #[cfg(feature = "mutations")]
+    let any = machine.mutated(crate::mutation::Mutation::KeptByAny);
+    #[cfg(not(feature = "mutations"))]
+    let any = false;
+    let kept_by_all = |id: SubscriptionId| whole && (any || !report.not_kept.contains(&id));
+    let reserve = machine.config.reserve_steps > 0 && kept_by_all(RESERVE);
+    let precious = machine.config.precious_first && step == StepId(0) && kept_by_all(PRECIOUS);
+    let mut shares = Vec::new();
+    for (id, standing) in [(RESERVE, reserve), (PRECIOUS, precious)] {
+        if standing {
+            shares.push((id, Share::Has));
+        }
+    }
+    for (&id, served) in lead.served.iter().filter(|(_, served)| !served.removed) {
+        let Some(first) = served.first else { continue };
+        let share = if step >= first {
+            match takes(served.spec.policy, first, step) {
+                false => Share::Indifferent,
+                true if kept_by_all(id) => Share::Has,
+                true => Share::Misses,
+            }
+        } else if precious || (step >= served.reserve_from && reserve) {
+            Share::Has
+        } else if step >= served.reserve_from {
+            Share::Misses
+        } else {
+            Share::Indifferent
+        };
+        shares.push((id, share));
+    }
+    shares
+}
+
+fn remember(
+    machine: &mut PublisherMachine,
+    step: StepId,
+    table: Arc<StepTable>,
+    report: ReadyReport,
+    holders: Vec<SubscriptionId>,
+) {
+    let Some(lead) = &mut machine.lead else { return };
+    if holders.is_empty() {
+        return;
+    }
+    let id = table.id();
+    machine.tables.hold(table);
+    lead.steps.insert(
+        step,
+        Decided { table: id, values: report.values, len_bytes: report.len_bytes, holders, retire: false },
+    );
+}
+
+fn hand_out(machine: &mut PublisherMachine, step: StepId, shares: &[(SubscriptionId, Share)]) {
+    for &(id, share) in shares {
+        match share {
+            Share::Has if id == RESERVE => reserve::reserve_step(machine, step),
+            Share::Has if is_standing(id) => {}
+            Share::Has => assignment::enqueue(machine, id, step),
+            Share::Misses => assignment::missed(machine, id, step),
+            Share::Indifferent => {}
+        }
+    }
+}

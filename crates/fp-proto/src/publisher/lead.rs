@@ -1,0 +1,153 @@
+//! What only the publisher's lead has: members, queues, decided steps. It alone assigns steps.
+
+use crate::config::{QueuePolicy, SubscriptionSpec};
+use crate::effect::PeerId;
+use crate::message::{MemberId, ScalarValue};
+use fp_types::{Rank, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// What a subscriber cohort asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    pub(crate) spec: SubscriptionSpec,
+    pub(crate) label: String,
+    pub(crate) cohort_size: u32,
+    pub(crate) credit: u64,
+}
+
+/// One subscriber cohort.
+pub(crate) struct Member {
+    pub(crate) subscription: SubscriptionId,
+    pub(crate) peer: PeerId,
+    /// Steps that it will take in all.
+    pub(crate) credit: u64,
+    /// Steps that it was assigned in all.
+    pub(crate) assigned: u64,
+    /// Assigned and not released.
+    pub(crate) held: std::collections::BTreeSet<StepId>,
+    /// When it was served last, as a count of assignments of its set.
+    pub(crate) served: u64,
+    /// Whether it was told that the stream is over.
+    pub(crate) ended: bool,
+}
+
+/// A step that waits for a member.
+pub(crate) struct Queued {
+    pub(crate) step: StepId,
+    /// Steps that the subscription did not get between the one before and this.
+    pub(crate) skipped: u64,
+    pub(crate) redelivered: bool,
+}
+
+/// A subscription as the lead serves it.
+pub(crate) struct Served {
+    pub(crate) spec: SubscriptionSpec,
+    pub(crate) first: Option<StepId>,
+    pub(crate) reserve_from: StepId,
+    /// In the order in which they joined.
+    pub(crate) members: Vec<MemberId>,
+    pub(crate) queue: VecDeque<Queued>,
+    /// Steps that it did not get since the newest in the queue.
+    pub(crate) skipped: u64,
+    /// Whose turn it is (round robin): an index into `members`.
+    pub(crate) turn: usize,
+    /// Assignments so far.
+    pub(crate) served: u64,
+    pub(crate) removed: bool,
+}
+
+/// A decided step that somebody has.
+pub(crate) struct Decided {
+    pub(crate) table: TableId,
+    pub(crate) values: Vec<ScalarValue>,
+    pub(crate) len_bytes: u64,
+    /// Subscriptions that have it, standing ones included.
+    pub(crate) holders: Vec<SubscriptionId>,
+    /// A member that is lost may still look at it, though another has it now.
+    pub(crate) retire: bool,
+}
+
+/// The lead's state.
+pub(crate) struct Lead {
+    /// Subscriptions that came before the cohort was complete.
+    pub(crate) early: Vec<(PeerId, Ask)>,
+    pub(crate) members: BTreeMap<MemberId, Member>,
+    pub(crate) served: BTreeMap<SubscriptionId, Served>,
+    pub(crate) steps: StepMap<Decided>,
+    pub(crate) builder: TableBuilder,
+    /// The table of the last decided step, the same for the next one if no rank reports a change.
+    pub(crate) last_table: Option<Arc<StepTable>>,
+    /// Ranks whose last contribution made no sense, and why: no step is whole until they report a better one.
+    pub(crate) refused: BTreeMap<Rank, String>,
+    pub(crate) reserve: VecDeque<StepId>,
+    pub(crate) reserve_steps: u32,
+    /// The next step to decide, unless steps in between do not flow.
+    pub(crate) next_decided: StepId,
+    pub(crate) next_subscription: u64,
+    pub(crate) next_member: u64,
+    pub(crate) next_change: u64,
+}
+
+impl Lead {
+    pub(crate) fn new(reserve_steps: u32, cohort_size: u32) -> Self {
+        Self {
+            early: Vec::new(),
+            members: BTreeMap::new(),
+            served: BTreeMap::new(),
+            steps: StepMap::new(),
+            builder: TableBuilder::new(cohort_size),
+            last_table: None,
+            refused: BTreeMap::new(),
+            reserve: VecDeque::new(),
+            reserve_steps,
+            next_decided: StepId(0),
+            next_subscription: super::ledger::FIRST_SUBSCRIPTION,
+            next_member: 0,
+            next_change: 0,
+        }
+    }
+
+    /// Steps of a subscription that are assigned and not released.
+    pub(crate) fn held(&self, subscription: SubscriptionId) -> usize {
+        let members = self.members.values().filter(|member| member.subscription == subscription);
+        members.map(|member| member.held.len()).sum()
+    }
+
+    /// Whether as many steps of a lossy subscription are out as may be live. (Of the others no more are begun.)
+    pub(crate) fn is_full(&self, served: &Served, subscription: SubscriptionId) -> bool {
+        let lossy = matches!(served.spec.policy, QueuePolicy::DropOldest | QueuePolicy::LatestOnly);
+        lossy && self.held(subscription) >= served.spec.limit_steps as usize
+    }
+
+    /// Whether nothing is left to be given to a subscription. What a member of a redelivering set holds may
+    /// still come back.
+    pub(crate) fn is_drained(&self, served: &Served, subscription: SubscriptionId) -> bool {
+        let redeliver = served.spec.share.as_ref().is_some_and(|share| share.redeliver);
+        served.queue.is_empty() && !(redeliver && self.held(subscription) > 0)
+    }
+
+    /// Subscriptions that have not ended.
+    pub(crate) fn live_subscriptions(&self) -> usize {
+        self.served.values().filter(|served| !served.removed).count()
+    }
+
+    /// Whether anybody still has or waits for a step.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.members.values().all(|member| member.held.is_empty())
+            && self.served.values().all(|served| served.queue.is_empty())
+    }
+
+    /// Who holds what, for the report of a close that timed out.
+    pub(crate) fn holders(&self) -> Vec<(SubscriptionId, Vec<StepId>)> {
+        let held = |id: SubscriptionId, served: &Served| {
+            let of_members = self.members.values().filter(|member| member.subscription == id);
+            let mut steps: Vec<StepId> = of_members.flat_map(|member| member.held.iter().copied()).collect();
+            steps.extend(served.queue.iter().map(|queued| queued.step));
+            steps.sort();
+            (id, steps)
+        };
+        let all = self.served.iter().map(|(&id, served)| held(id, served));
+        all.filter(|(_, steps)| !steps.is_empty()).collect()
+    }
+}

@@ -1,0 +1,298 @@
+//! Subscribing, leaving, expulsion: who the members are.
+
+use super::lead::{Ask, Member, Served};
+use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
+use crate::effect::{DisconnectReason, Misbehaviour, PeerId};
+use crate::event::{Event, MemberEnd};
+use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
+use crate::outcome::{EndReason, LossReason, RefusalReason, SpecPart};
+use crate::publisher::{Phase, PublisherMachine};
+use crate::publisher::{assignment, contacts, drain, log, tables};
+use crate::transition::Transition;
+use crate::wire::Role;
+use fp_types::{Rank, StepId, SubscriptionId};
+use std::collections::{BTreeSet, VecDeque};
+
+/// A subscriber cohort asks for a subscription.
+pub(crate) fn subscribe(machine: &mut PublisherMachine, from: PeerId, ask: Ask) {
+    if machine.phase == Phase::Opening {
+        machine.wire.set_role(from, Role::Early);
+        if let Some(lead) = &mut machine.lead {
+            lead.early.push((from, ask));
+        }
+        return;
+    }
+    if machine.wire.role(from).is_none() {
+        return;
+    }
+    match subscription_for(machine, &ask) {
+        Ok(subscription) => add_member(machine, from, subscription, ask),
+        Err(reason) => {
+            machine.wire.mark(Transition::SubscribeRefused);
+            machine.wire.send(machine.now, from, Message::Refused { reason });
+            machine.wire.disconnect(from, DisconnectReason::Refused);
+        }
+    }
+}
+
+/// The set that it joins, or `None` for a new subscription.
+fn subscription_for(machine: &PublisherMachine, ask: &Ask) -> Result<Option<SubscriptionId>, RefusalReason> {
+    check_spec(&ask.spec, ask.credit)?;
+    if machine.phase != Phase::Streaming {
+        return Err(RefusalReason::Closing);
+    }
+    let Some(lead) = &machine.lead else { return Err(RefusalReason::Closing) };
+    if let Some(share) = &ask.spec.share {
+        let of_set =
+            |served: &&SubscriptionSpec| served.share.as_ref().is_some_and(|other| other.set == share.set);
+        let mut live = lead.served.iter().filter(|(_, served)| !served.removed);
+        if let Some((&id, served)) = live.find(|(_, served)| of_set(&&served.spec)) {
+            let same = served.spec == ask.spec;
+            return if same {
+                Ok(Some(id))
+            } else {
+                Err(RefusalReason::ShareMismatch { set: share.set.clone() })
+            };
+        }
+    }
+    let limit = machine.config.limit_subscriptions;
+    if lead.live_subscriptions() >= limit as usize {
+        return Err(RefusalReason::TooManySubscriptions { limit });
+    }
+    Ok(None)
+}
+
+fn add_member(machine: &mut PublisherMachine, from: PeerId, joins: Option<SubscriptionId>, ask: Ask) {
+    let Some(lead) = &mut machine.lead else { return };
+    let member = MemberId(lead.next_member);
+    lead.next_member += 1;
+    let subscription = joins.unwrap_or(SubscriptionId(lead.next_subscription));
+    let Ask { spec, label, cohort_size, credit } = ask;
+    lead.members.insert(
+        member,
+        Member {
+            subscription,
+            peer: from,
+            credit,
+            assigned: 0,
+            held: BTreeSet::new(),
+            served: 0,
+            ended: false,
+        },
+    );
+    machine.wire.set_role(from, Role::Member(member));
+    machine.wire.event(Event::MemberJoined { subscription, member, label, cohort_size });
+    match joins {
+        Some(_) => join_set(machine, subscription, member),
+        None => new_subscription(machine, subscription, member, spec),
+    }
+}
+
+fn join_set(machine: &mut PublisherMachine, subscription: SubscriptionId, member: MemberId) {
+    machine.wire.mark(Transition::ShareJoined);
+    let Some(lead) = &mut machine.lead else { return };
+    let Some(served) = lead.served.get_mut(&subscription) else { return };
+    served.members.push(member);
+    let Some(first) = served.first else { return };
+    let first = first.max(lead.next_decided);
+    tell_subscribed(machine, member, first);
+    assignment::assign(machine, subscription);
+}
+
+fn new_subscription(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    member: MemberId,
+    spec: SubscriptionSpec,
+) {
+    let Some(lead) = &mut machine.lead else { return };
+    lead.next_subscription += 1;
+    let served = Served {
+        spec: spec.clone(),
+        first: None,
+        reserve_from: StepId(0),
+        members: vec![member],
+        queue: VecDeque::new(),
+        skipped: 0,
+        turn: 0,
+        served: 0,
+        removed: false,
+    };
+    lead.served.insert(subscription, served);
+    change(machine, subscription, ChangeKind::Add(spec));
+}
+
+/// Starts the first pass of a change.
+fn change(machine: &mut PublisherMachine, subscription: SubscriptionId, kind: ChangeKind) {
+    let Some(lead) = &mut machine.lead else { return };
+    let change = ChangeId(lead.next_change);
+    lead.next_change += 1;
+    log::append(machine, Decision::Prepare { change, subscription, kind });
+}
+
+/// Both passes are done: members of a new selection are told, queued steps go out.
+pub(crate) fn change_started(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    first: StepId,
+    kind: &ChangeKind,
+) {
+    let Some(lead) = &mut machine.lead else { return };
+    if *kind == ChangeKind::Remove {
+        lead.served.remove(&subscription);
+        return;
+    }
+    if let ChangeKind::Update(spec) = kind {
+        // Not before: who joins a set until then asks for what was, and is told with the others.
+        if let Some(served) = lead.served.get_mut(&subscription) {
+            served.spec = spec.clone();
+        }
+        tell_members(machine, subscription, &Message::Reselected { first, spec: spec.clone() });
+    }
+    assignment::assign(machine, subscription);
+}
+
+fn tell_members(machine: &mut PublisherMachine, subscription: SubscriptionId, message: &Message) {
+    let Some(lead) = &machine.lead else { return };
+    let peers =
+        lead.members.values().filter(|member| member.subscription == subscription).map(|member| member.peer);
+    for peer in peers.collect::<Vec<_>>() {
+        machine.wire.send(machine.now, peer, message.clone());
+    }
+}
+
+pub(crate) fn tell_subscribed(machine: &mut PublisherMachine, member: MemberId, first: StepId) {
+    let Some(lead) = &machine.lead else { return };
+    let Some(known) = lead.members.get(&member) else { return };
+    let publisher_size = machine.config.cohort.size;
+    let subscription = known.subscription;
+    let message = Message::Subscribed { subscription, member, first, publisher_size };
+    machine.wire.send(machine.now, known.peer, message);
+}
+
+pub(crate) fn hear_member(machine: &mut PublisherMachine, from: PeerId, member: MemberId, message: Message) {
+    match message {
+        Message::Heartbeat => {}
+        Message::Release { step } => assignment::member_released(machine, from, member, step),
+        Message::Reselect { spec } => reselect(machine, from, member, spec),
+        Message::Unsubscribe => member_left(machine, from, member),
+        Message::Resolve { request, table, queries } => {
+            tables::resolve(machine, from, request, table, queries)
+        }
+        Message::AskContacts { request, ranks } => contacts::contacts_asked(machine, from, request, ranks),
+        other => machine.unexpected(from, &other),
+    }
+}
+
+fn reselect(machine: &mut PublisherMachine, from: PeerId, member: MemberId, spec: SubscriptionSpec) {
+    let Some(lead) = &mut machine.lead else { return };
+    let Some(subscription) = lead.members.get(&member).map(|known| known.subscription) else { return };
+    let Some(served) = lead.served.get(&subscription) else { return };
+    if !spec.is_reselection_of(&served.spec) || check_spec(&spec, 1).is_err() || served.first.is_none() {
+        machine.misbehaved(from, Misbehaviour::Unexpected("Reselect"));
+        return;
+    }
+    change(machine, subscription, ChangeKind::Update(spec));
+}
+
+fn member_left(machine: &mut PublisherMachine, from: PeerId, member: MemberId) {
+    machine.wire.mark(Transition::MemberLeft);
+    machine.wire.disconnect(from, DisconnectReason::Done);
+    end_member(machine, member, MemberEnd::Left);
+}
+
+/// A member's link is gone.
+pub(crate) fn member_lost(machine: &mut PublisherMachine, member: MemberId, reason: LossReason) {
+    machine.wire.mark(Transition::MemberLost);
+    end_member(machine, member, MemberEnd::Lost(reason));
+}
+
+/// A member is gone: what it held is released, or handed to others of its set.
+fn end_member(machine: &mut PublisherMachine, member: MemberId, reason: MemberEnd) {
+    let Some(lead) = &mut machine.lead else { return };
+    let Some(known) = lead.members.remove(&member) else { return };
+    let subscription = known.subscription;
+    machine.wire.event(Event::MemberLeft { subscription, member, reason });
+    drop_from_set(machine, subscription, member);
+    assignment::recover(machine, subscription, known.held, reason);
+    let Some(lead) = &machine.lead else { return };
+    let last = lead.served.get(&subscription).is_some_and(|served| served.members.is_empty());
+    if last {
+        remove_subscription(machine, subscription);
+    } else {
+        assignment::assign(machine, subscription);
+    }
+    drain::consider_ending(machine);
+}
+
+fn drop_from_set(machine: &mut PublisherMachine, subscription: SubscriptionId, member: MemberId) {
+    let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
+        return;
+    };
+    let Some(at) = served.members.iter().position(|&id| id == member) else { return };
+    served.members.remove(at);
+    if at < served.turn {
+        served.turn -= 1;
+    }
+}
+
+fn remove_subscription(machine: &mut PublisherMachine, subscription: SubscriptionId) {
+    let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
+        return;
+    };
+    if std::mem::replace(&mut served.removed, true) {
+        return;
+    }
+    let queued: Vec<StepId> = served.queue.drain(..).map(|queued| queued.step).collect();
+    assignment::released(machine, subscription, queued, false);
+    change(machine, subscription, ChangeKind::Remove);
+}
+
+/// The owner of the publisher would not wait any longer.
+pub(crate) fn expel(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    rank: Rank,
+    waited_ms: u64,
+) {
+    let Some(lead) = &machine.lead else { return };
+    let of_it = lead.members.iter().filter(|(_, member)| member.subscription == subscription);
+    let members: Vec<(MemberId, PeerId)> = of_it.map(|(&id, member)| (id, member.peer)).collect();
+    for (member, peer) in members {
+        machine.wire.mark(Transition::MemberExpelled);
+        let skipped = unassigned(machine, subscription);
+        let reason = EndReason::Expelled { rank, waited_ms };
+        machine.wire.send(machine.now, peer, Message::StreamEnd { reason, skipped });
+        machine.wire.disconnect(peer, DisconnectReason::Ended);
+        end_member(machine, member, MemberEnd::Expelled);
+    }
+}
+
+/// Steps that a subscription had coming and does not get.
+pub(crate) fn unassigned(machine: &PublisherMachine, subscription: SubscriptionId) -> u64 {
+    let served = machine.lead.as_ref().and_then(|lead| lead.served.get(&subscription));
+    served.map_or(0, |served| {
+        served.skipped + served.queue.iter().map(|queued| queued.skipped + 1).sum::<u64>()
+    })
+}
+
+fn check_spec(spec: &SubscriptionSpec, credit: u64) -> Result<(), RefusalReason> {
+    let sorted = match &spec.variables {
+        VariableSet::All => true,
+        VariableSet::Named(names) => names.windows(2).all(|pair| pair[0] < pair[1]),
+    };
+    let every = match spec.policy {
+        QueuePolicy::EveryKth { every, .. } => every,
+        _ => 1,
+    };
+    let distinct = spec.derivations.windows(2).all(|pair| pair[0] < pair[1]);
+    let part = match () {
+        () if spec.limit_steps == 0 => SpecPart::LimitSteps,
+        () if every == 0 => SpecPart::EveryKth,
+        () if credit == 0 => SpecPart::Credit,
+        () if !sorted => SpecPart::Variables,
+        () if !distinct => SpecPart::Derivations,
+        () => return Ok(()),
+    };
+    Err(RefusalReason::InvalidSpec { part })
+}

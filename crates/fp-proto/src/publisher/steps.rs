@@ -1,0 +1,320 @@
+//! The application's steps on one rank: begin, end, abandon (`docs/protocol.md`, section 7).
+
+use super::ledger::{Stage, Subscription, is_standing};
+use super::{Phase, PublisherMachine};
+use crate::commands::{Begin, BeginWait, BegunStep, CommandError};
+use crate::config::{CohortConfig, QueuePolicy};
+use crate::effect::Effect;
+use crate::fragment;
+use crate::message::{Message, ReadyReport, ScalarValue};
+use crate::publisher::{membership, ready};
+use crate::time::Moment;
+use crate::transition::Transition;
+use fp_types::{Contribution, PutChanges, Rank, StepId, SubscriptionId};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Bytes that the global scalars of one step may take together.
+pub(crate) const LIMIT_SCALAR_BYTES: u64 = 4096;
+/// Blocks of what a rank put that it remembers, to know it again in the next step.
+const LIMIT_REMEMBERED_BLOCKS: usize = 1024;
+
+/// What a subscription means for a step that wants to begin.
+enum Verdict {
+    Keep,
+    Refuse,
+    Wait { until: Moment, expires: bool },
+}
+
+impl PublisherMachine {
+    /// Begins the next step, or says what it waits for.
+    ///
+    /// # Errors
+    /// If the stream is closed or lost, or a step is open.
+    pub fn begin_step(&mut self, now: Moment) -> Result<Begin, CommandError> {
+        self.enter(now);
+        usable(self)?;
+        if let Some(step) = self.ledger.open {
+            return Err(CommandError::StepOpen(step));
+        }
+        if self.phase == Phase::Opening {
+            return Ok(Begin::Wait { reason: BeginWait::Opening, until: self.cohort.deadline() });
+        }
+        if let Some(wait) = skew_wait(self) {
+            return Ok(wait);
+        }
+        let answer = begin_for_subscriptions(self);
+        self.finish();
+        Ok(answer)
+    }
+
+    /// Sets the live bytes at which the next step has to wait. That is the configured bound, less what others of the
+    /// process hold, as the coordinator knows it.
+    pub fn set_room_bytes(&mut self, room_bytes: u64) {
+        self.room_bytes = room_bytes;
+    }
+
+    /// Whether the next step begins at once and is kept for everybody who wants it, by what is known here already.
+    pub fn begins_freely(&self) -> bool {
+        let (step, full) = (self.ledger.next, self.ledger.live_bytes() >= self.room_bytes);
+        let is_free = |known: &Subscription| {
+            !known.wants(step) || (!full && known.live.len() < known.spec.limit_steps as usize)
+        };
+        self.phase == Phase::Streaming
+            && self.ledger.undecided() < self.config.skew_steps.max(1) as usize
+            && self.ledger.subscriptions.values().all(is_free)
+    }
+
+    /// Whether a variable of the open step is stored for somebody.
+    pub fn keeps(&self, step: StepId, variable: &str) -> bool {
+        self.ledger.keeps(step, variable)
+    }
+
+    /// Ends the open step: it is reported to the cohort. Values are those of global scalars; `len_bytes` is what
+    /// this rank stored for it.
+    ///
+    /// # Errors
+    /// If the step is not open, the stream is lost, or the scalars are too large. Also if the blocks are too many, or
+    /// one is none of its variable's.
+    pub fn end_step(
+        &mut self,
+        now: Moment,
+        step: StepId,
+        contribution: Contribution,
+        values: Vec<ScalarValue>,
+        len_bytes: u64,
+    ) -> Result<(), CommandError> {
+        self.enter(now);
+        check_open(self, step)?;
+        let values_bytes = check_scalars(step, &values)?;
+        let put = changes_of(self, step, contribution, values_bytes)?;
+        if let Some(local) = self.ledger.steps.get_mut(&step) {
+            (local.len_bytes, local.put) = (len_bytes, Some(put));
+            (local.report.values, local.report.len_bytes) = (values, len_bytes);
+        }
+        leave_step(self, step);
+        Ok(())
+    }
+
+    /// Gives the open step up: nobody gets it.
+    ///
+    /// # Errors
+    /// If the step is not open or the stream is lost.
+    pub fn abandon_step(&mut self, now: Moment, step: StepId) -> Result<(), CommandError> {
+        self.enter(now);
+        check_open(self, step)?;
+        self.wire.mark(Transition::StepAbandoned);
+        let rank = self.config.cohort.rank;
+        if let Some(local) = self.ledger.steps.get_mut(&step) {
+            local.report.abandoned = Some(rank);
+        }
+        leave_step(self, step);
+        Ok(())
+    }
+}
+
+fn usable(machine: &PublisherMachine) -> Result<(), CommandError> {
+    match machine.phase {
+        Phase::Opening | Phase::Streaming => Ok(()),
+        Phase::Lost { rank, reason, .. } => Err(CommandError::Lost { rank, reason }),
+        Phase::Draining | Phase::Closed => Err(CommandError::Closed),
+    }
+}
+
+fn skew_wait(machine: &mut PublisherMachine) -> Option<Begin> {
+    #[cfg(feature = "mutations")]
+    if machine.mutated(crate::mutation::Mutation::SkewUnbounded) {
+        return None;
+    }
+    if machine.ledger.undecided() < machine.config.skew_steps.max(1) as usize {
+        return None;
+    }
+    machine.wire.mark(Transition::BeginWaitsForSkew);
+    let step = machine.ledger.oldest_undecided()?;
+    let lagging = machine.lagging.filter(|&(late, _)| late >= step).map(|(_, rank)| rank);
+    Some(Begin::Wait { reason: BeginWait::Skew { step, lagging }, until: None })
+}
+
+fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
+    let step = machine.ledger.next;
+    let silence = machine.config.cohort.silence;
+    let full = machine.ledger.live_bytes() >= machine.room_bytes;
+    let mut kept = BTreeSet::new();
+    let mut not_kept = Vec::new();
+    let ids: Vec<SubscriptionId> = machine.ledger.subscriptions.keys().copied().collect();
+    for id in ids {
+        let Some(subscription) = machine.ledger.subscriptions.get_mut(&id) else { continue };
+        if !subscription.wants(step) || (id == super::PRECIOUS && step != StepId(0)) {
+            continue;
+        }
+        match judge(machine.now, id, subscription, full, silence) {
+            Verdict::Keep => drop(kept.insert(id)),
+            Verdict::Refuse => not_kept.push(id),
+            Verdict::Wait { until, expires } => return wait_for(machine, id, until, expires),
+        }
+    }
+    if !not_kept.is_empty() {
+        machine.wire.mark(Transition::StepNotKept);
+    }
+    Begin::Started(start_step(machine, kept, not_kept))
+}
+
+fn start_step(
+    machine: &mut PublisherMachine,
+    kept: BTreeSet<SubscriptionId>,
+    not_kept: Vec<SubscriptionId>,
+) -> BegunStep {
+    machine.ledger.subscriptions.values_mut().for_each(|subscription| subscription.waiting_since = None);
+    let unwanted = kept.is_empty();
+    machine.wire.mark(if unwanted { Transition::StepBegunUnwanted } else { Transition::StepBegunKept });
+    let list = kept.iter().copied().collect();
+    let derivations = machine.ledger.derivations(&kept);
+    let step = machine.ledger.begin(kept, not_kept, machine.changes.pending());
+    BegunStep { step, kept: list, derivations }
+}
+
+fn wait_for(machine: &mut PublisherMachine, id: SubscriptionId, until: Moment, expires: bool) -> Begin {
+    machine.wire.mark(Transition::BeginWaitsForSubscription);
+    let live_bytes = machine.ledger.live_bytes();
+    let Some(subscription) = machine.ledger.subscriptions.get_mut(&id) else {
+        return Begin::Wait { reason: BeginWait::Opening, until: Some(until) };
+    };
+    let live_steps = u32::try_from(subscription.live.len()).unwrap_or(u32::MAX);
+    let reason = BeginWait::Subscription { subscription: id, live_steps, live_bytes };
+    if machine.now < until || !expires {
+        return Begin::Wait { reason, until: Some(until) };
+    }
+    if !subscription.expire_sent {
+        subscription.expire_sent = true;
+        let waited = machine.now.since(subscription.waiting_since.unwrap_or(machine.now));
+        ask_to_expel(machine, id, waited);
+    }
+    Begin::Wait { reason, until: Some(machine.now.after(machine.config.cohort.silence)) }
+}
+
+fn ask_to_expel(machine: &mut PublisherMachine, id: SubscriptionId, waited: Duration) {
+    machine.wire.mark(Transition::WaitExpired);
+    let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+    let rank = machine.config.cohort.rank;
+    expire(machine, id, rank, waited_ms);
+}
+
+/// `Expire` of this rank or of one below: the lead acts, others pass it on.
+pub(crate) fn expire(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    rank: Rank,
+    waited_ms: u64,
+) {
+    if machine.lead.is_some() {
+        membership::expel(machine, subscription, rank, waited_ms);
+    } else if let Some(parent) = machine.cohort.parent() {
+        machine.wire.send(machine.now, parent, Message::Expire { subscription, rank, waited_ms });
+    }
+}
+
+/// What was put, as it is reported; known already where the step before had the same.
+fn changes_of(
+    machine: &mut PublisherMachine,
+    step: StepId,
+    contribution: Contribution,
+    values_bytes: usize,
+) -> Result<Arc<PutChanges>, CommandError> {
+    if let Some((_, changes)) = machine.last_put.as_ref().filter(|(known, _)| *known == contribution) {
+        return Ok(changes.clone());
+    }
+    let CohortConfig { rank, long_bytes, .. } = machine.config.cohort;
+    let changes = PutChanges::of(rank, &contribution)
+        .map_err(|error| CommandError::Contribution { step, error: Box::new(error) })?;
+    let changes = Arc::new(checked(step, changes, long_bytes.saturating_sub(values_bytes))?);
+    let blocks: usize = contribution.variables.iter().map(|put| put.blocks.len()).sum();
+    machine.last_put = (blocks <= LIMIT_REMEMBERED_BLOCKS).then(|| (contribution, changes.clone()));
+    Ok(changes)
+}
+
+fn check_open(machine: &PublisherMachine, step: StepId) -> Result<(), CommandError> {
+    if let Phase::Lost { rank, reason, .. } = machine.phase {
+        return Err(CommandError::Lost { rank, reason });
+    }
+    if machine.ledger.open != Some(step) {
+        return Err(CommandError::StepNotOpen(step));
+    }
+    Ok(())
+}
+
+fn leave_step(machine: &mut PublisherMachine, step: StepId) {
+    machine.ledger.open = None;
+    if let Some(local) = machine.ledger.steps.get_mut(&step) {
+        local.stage = Stage::Ended;
+    }
+    free_if_unneeded(machine, step);
+    ready::send_ready(machine);
+    machine.finish();
+}
+
+pub(crate) fn free_if_unneeded(machine: &mut PublisherMachine, step: StepId) {
+    if let Some(freed) = machine.ledger.review(step) {
+        step_freed(machine, freed);
+    }
+}
+
+pub(crate) fn step_freed(machine: &mut PublisherMachine, freed: super::ledger::Freed) {
+    let retire = freed.retire;
+    #[cfg(feature = "mutations")]
+    let retire = retire && !machine.mutated(crate::mutation::Mutation::FreeWithoutRetire);
+    machine.wire.mark(if retire { Transition::StepRetired } else { Transition::StepFreed });
+    machine.wire.push(Effect::Free { step: freed.step, retire });
+}
+
+/// The bytes of the scalars.
+fn check_scalars(step: StepId, values: &[ScalarValue]) -> Result<usize, CommandError> {
+    let len_bytes: u64 = values.iter().map(|value| (value.name.len() + value.bytes.len()) as u64).sum();
+    if len_bytes > LIMIT_SCALAR_BYTES {
+        return Err(CommandError::ScalarsTooLarge { step, len_bytes, limit_bytes: LIMIT_SCALAR_BYTES });
+    }
+    Ok(len_bytes as usize)
+}
+
+/// What can be reported in one message.
+fn checked(step: StepId, changed: PutChanges, long_bytes: usize) -> Result<PutChanges, CommandError> {
+    let report = ReadyReport { changed, ..ReadyReport::default() };
+    let Some(len_bytes) = fragment::too_long(&report, long_bytes) else { return Ok(report.changed) };
+    let (blocks, limit_bytes) = (report.changed.block_count(), long_bytes as u64);
+    Err(CommandError::TooManyBlocks { step, blocks, len_bytes, limit_bytes })
+}
+
+fn judge(
+    now: Moment,
+    id: SubscriptionId,
+    subscription: &mut Subscription,
+    full: bool,
+    silence: Duration,
+) -> Verdict {
+    let at_steps = subscription.live.len() >= subscription.spec.limit_steps as usize;
+    let at_bytes = full && !subscription.live.is_empty();
+    let wait = |subscription: &mut Subscription, ms: u64, expires: bool| {
+        let since = *subscription.waiting_since.get_or_insert(now);
+        Verdict::Wait { until: since.after(Duration::from_millis(ms)), expires }
+    };
+    if is_standing(id) {
+        return if full { Verdict::Refuse } else { Verdict::Keep };
+    }
+    match subscription.spec.policy {
+        _ if !at_steps && !at_bytes => Verdict::Keep,
+        // A newcomer is not to blame for what is kept before its first step is agreed: that news comes by itself.
+        QueuePolicy::EveryStep { .. } | QueuePolicy::EveryKth { .. } if subscription.first.is_none() => {
+            Verdict::Wait { until: now.after(silence), expires: false }
+        }
+        QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => {
+            wait(subscription, max_wait_ms, true)
+        }
+        QueuePolicy::WaitAtMost { wait_ms } => match wait(subscription, wait_ms, false) {
+            Verdict::Wait { until, .. } if now >= until => Verdict::Refuse,
+            verdict => verdict,
+        },
+        QueuePolicy::DropNewest => Verdict::Refuse,
+        QueuePolicy::DropOldest | QueuePolicy::LatestOnly if at_bytes => Verdict::Refuse,
+        QueuePolicy::DropOldest | QueuePolicy::LatestOnly => Verdict::Keep,
+    }
+}

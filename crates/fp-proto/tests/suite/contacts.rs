@@ -1,0 +1,146 @@
+//! Where publisher ranks are: one rank in the middle of a tree by hand, asked from every side, and left alone on every
+//! side.
+
+use fp_proto::config::{CohortConfig, CohortPosition, ContactText, PublisherConfig};
+use fp_proto::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
+use fp_proto::message::Message;
+use fp_proto::publisher::PublisherMachine;
+use fp_proto::time::Moment;
+use fp_types::{Epoch, Rank};
+
+const START: Moment = Moment::ZERO;
+const PARENT: PeerId = PeerId(1);
+const ASKER: PeerId = PeerId(2);
+/// The children of rank 1 where each rank has two; of 9 ranks 7 and 8 are below the first.
+const CHILDREN: [(PeerId, Rank); 2] = [(PeerId(13), Rank(3)), (PeerId(14), Rank(4))];
+
+fn contact(rank: u32) -> ContactText {
+    ContactText(format!("contact.{rank}"))
+}
+
+fn told(rank: u32) -> (Rank, Option<ContactText>) {
+    (Rank(rank), Some(contact(rank)))
+}
+
+fn ranks(ranks: &[u32]) -> Vec<Rank> {
+    ranks.iter().copied().map(Rank).collect()
+}
+
+fn effects(machine: &mut PublisherMachine) -> Vec<Effect> {
+    std::iter::from_fn(|| machine.poll()).collect()
+}
+
+/// What it says about contacts, and to whom.
+fn said(machine: &mut PublisherMachine) -> Vec<(PeerId, Message)> {
+    let said = |effect| match effect {
+        Effect::Send { to, message: message @ (Message::AskContacts { .. } | Message::Contacts { .. }) } => {
+            Some((to, message))
+        }
+        _ => None,
+    };
+    effects(machine).into_iter().filter_map(said).collect()
+}
+
+fn ask(request: u64, of: &[u32]) -> Message {
+    Message::AskContacts { request, ranks: ranks(of) }
+}
+
+fn answer(request: u64, contacts: Vec<(Rank, Option<ContactText>)>) -> Message {
+    Message::Contacts { request, contacts }
+}
+
+/// Rank 1 of 9, its cohort complete, with an asker that has not asked yet.
+fn rank() -> PublisherMachine {
+    let mut config = CohortConfig::ranked("stream", contact(1), Rank(1), 9);
+    config.fan_out = 2;
+    config.position = CohortPosition::Under { parent: contact(0), epoch: Epoch(7) };
+    let mut machine = PublisherMachine::new(PublisherConfig::new(config, Epoch(99)), START);
+    let dialled = effects(&mut machine);
+    let [Effect::Dial { ticket: DialTicket(ticket), .. }] = dialled[..] else { panic!("{dialled:?}") };
+    machine.handle_dialled(START, DialTicket(ticket), PARENT);
+    for (peer, rank) in CHILDREN {
+        machine.handle_accepted(START, peer);
+        machine.handle_message(START, peer, Message::TreeHello { rank, contact: contact(rank.0) });
+        machine.handle_message(START, peer, Message::SubtreeOpen);
+    }
+    machine.handle_message(START, PARENT, Message::CohortOpen);
+    machine.handle_accepted(START, ASKER);
+    let hello = Message::TreeHello { rank: Rank(1), contact: contact(1) };
+    assert!(
+        effects(&mut machine).contains(&Effect::Send { to: PARENT, message: hello }),
+        "it says where it is"
+    );
+    machine
+}
+
+#[test]
+fn a_rank_answers_for_itself_and_its_children_and_asks_for_the_others() {
+    let mut machine = rank();
+    machine.handle_message(START, ASKER, ask(5, &[1, 2, 3, 4, 7, 8]));
+    let mut asked = said(&mut machine);
+    assert_eq!(asked.remove(0), (ASKER, answer(5, vec![told(1), told(3), told(4)])));
+    assert_eq!(asked, [(PARENT, ask(0, &[2])), (CHILDREN[0].0, ask(1, &[7, 8]))]);
+    // Each part goes on as it comes.
+    machine.handle_message(START, CHILDREN[0].0, answer(1, vec![told(8)]));
+    assert_eq!(said(&mut machine), [(ASKER, answer(5, vec![told(8)]))]);
+    machine.handle_message(START, PARENT, answer(0, vec![told(2)]));
+    machine.handle_message(START, CHILDREN[0].0, answer(1, vec![told(7)]));
+    assert_eq!(said(&mut machine), [(ASKER, answer(5, vec![told(2)])), (ASKER, answer(5, vec![told(7)]))]);
+}
+
+#[test]
+fn a_child_asks_for_what_is_elsewhere_and_the_parent_for_what_is_below() {
+    let mut machine = rank();
+    machine.handle_message(START, CHILDREN[1].0, ask(3, &[2, 7]));
+    assert_eq!(said(&mut machine), [(PARENT, ask(0, &[2])), (CHILDREN[0].0, ask(1, &[7]))]);
+    machine.handle_message(START, PARENT, ask(9, &[3]));
+    assert_eq!(said(&mut machine), [(PARENT, answer(9, vec![told(3)]))]);
+    machine.handle_message(START, PARENT, ask(10, &[2]));
+    let reason = DisconnectReason::PeerMisbehaved(Misbehaviour::OutOfBounds("AskContacts.ranks"));
+    assert!(effects(&mut machine).contains(&Effect::Disconnect { peer: PARENT, reason }), "back and forth");
+}
+
+#[test]
+fn whoever_is_lost_on_the_way_nobody_waits_for() {
+    let mut machine = rank();
+    machine.handle_message(START, ASKER, ask(5, &[2, 7, 8]));
+    said(&mut machine);
+    machine.handle_disconnected(START, CHILDREN[0].0);
+    assert_eq!(said(&mut machine), [(ASKER, answer(5, vec![(Rank(7), None), (Rank(8), None)]))]);
+    machine.handle_disconnected(START, PARENT);
+    assert_eq!(said(&mut machine), [(ASKER, answer(5, vec![(Rank(2), None)]))]);
+    // Nor does anybody who asks later.
+    machine.handle_message(START, ASKER, ask(6, &[0, 1, 3, 4]));
+    let now = vec![(Rank(0), None), told(1), (Rank(3), None), told(4)];
+    assert_eq!(said(&mut machine), [(ASKER, answer(6, now))]);
+}
+
+#[test]
+fn a_neighbour_that_lives_is_waited_for() {
+    let mut machine = rank();
+    machine.handle_message(START, ASKER, ask(5, &[2]));
+    said(&mut machine);
+    let config = CohortConfig::alone("stream", contact(0));
+    let mut now = START;
+    for _ in 0..100 {
+        now = now.after(config.silence / 2);
+        for peer in [PARENT, ASKER, CHILDREN[0].0, CHILDREN[1].0] {
+            machine.handle_message(now, peer, Message::Heartbeat);
+        }
+        machine.handle_timeout(now);
+        assert_eq!(said(&mut machine), [], "the parent has others to answer first");
+    }
+    machine.handle_message(now, PARENT, answer(0, vec![told(2)]));
+    assert_eq!(said(&mut machine), [(ASKER, answer(5, vec![told(2)]))]);
+}
+
+#[test]
+fn questions_that_make_no_sense_break_the_protocol() {
+    for (peer, of) in [(ASKER, &[9][..]), (ASKER, &[][..]), (ASKER, &[4, 3][..]), (ASKER, &[3, 3][..])] {
+        let mut machine = rank();
+        machine.handle_message(START, peer, ask(5, of));
+        let closed =
+            |effect: &Effect| matches!(effect, Effect::Disconnect { peer: closed, .. } if *closed == peer);
+        assert!(effects(&mut machine).iter().any(closed), "{of:?}");
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests of the machines by hand, and of the bytes of their messages.
+
+mod contacts;
+mod gathered;
+mod machines;
+mod wire;

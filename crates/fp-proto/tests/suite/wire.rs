@@ -1,0 +1,147 @@
+//! What travels: golden bytes of every message of both planes, and bytes that are no message.
+//!
+//! The golden bytes are those of the wire format's present version. When they change on purpose, the version in the
+//! hello goes up with them, and `FLEXPATH_WRITE_GOLDEN=1 cargo test -p flexpath-proto --test suite wire` writes them
+//! anew.
+
+mod examples;
+
+use examples::{control, data};
+use fp_proto::codec::{DecodeError, decode, encode};
+use fp_proto::data::DataMessage;
+use fp_proto::message::Message;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+
+const CONTROL_VARIANTS: usize = 38;
+const DATA_VARIANTS: usize = 14;
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The name of a message's kind: what comes first in its debug output.
+fn kind(message: &impl std::fmt::Debug) -> String {
+    let text = format!("{message:?}");
+    text.chars().take_while(char::is_ascii_alphanumeric).collect()
+}
+
+/// The decoder knows that many kinds: a new one must have an example too.
+fn no_more_than<T: std::fmt::Debug>(variants: usize, decoded: Result<T, DecodeError>) {
+    let error = decoded.expect_err("a kind without an example").to_string();
+    assert!(error.contains(&format!("i < {variants}")), "{error}");
+}
+
+/// Compares with the file, or writes it if that was asked for.
+fn golden(name: &str, lines: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("FLEXPATH_WRITE_GOLDEN").is_some() {
+        std::fs::write(&path, lines).expect("the golden bytes are written");
+    }
+    let kept = std::fs::read_to_string(&path).expect("the golden bytes are checked in");
+    for (kept, now) in kept.lines().zip(lines.lines()) {
+        assert_eq!(kept, now, "the bytes of a message have changed: peers of this version cannot read them");
+    }
+    assert_eq!(kept.lines().count(), lines.lines().count(), "messages were added or removed");
+}
+
+#[test]
+fn the_bytes_of_control_messages_do_not_change() {
+    let messages = control();
+    let kinds: BTreeSet<String> = messages.iter().map(kind).collect();
+    no_more_than(CONTROL_VARIANTS, decode(&[CONTROL_VARIANTS as u8]));
+    assert_eq!(kinds.len(), CONTROL_VARIANTS, "each kind has an example: {kinds:?}");
+    let line = |message: &Message| {
+        let bytes = encode(message);
+        assert_eq!(&decode(&bytes).expect("it can be read again"), message);
+        format!("{} {}\n", kind(message), hex(&bytes))
+    };
+    golden("control.txt", &messages.iter().map(line).collect::<String>());
+}
+
+#[test]
+fn the_bytes_of_data_messages_do_not_change() {
+    let messages = data();
+    let kinds: BTreeSet<String> = messages.iter().map(kind).collect();
+    no_more_than(DATA_VARIANTS, DataMessage::decode(&[DATA_VARIANTS as u8]));
+    assert_eq!(kinds.len(), DATA_VARIANTS, "each kind has an example: {kinds:?}");
+    let line = |message: &DataMessage| {
+        let bytes = message.encode();
+        assert_eq!(&DataMessage::decode(&bytes).expect("it can be read again"), message);
+        format!("{} {}\n", kind(message), hex(&bytes))
+    };
+    golden("data.txt", &messages.iter().map(line).collect::<String>());
+}
+
+#[test]
+fn a_message_cut_short_or_with_more_behind_it_is_refused() {
+    for message in control() {
+        let bytes = encode(&message);
+        (0..bytes.len()).for_each(|len| assert!(decode(&bytes[..len]).is_err(), "{message:?} cut to {len}"));
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(matches!(decode(&longer), Err(DecodeError::Trailing { trailing: 1 })), "{message:?}");
+    }
+    for message in data() {
+        let bytes = message.encode();
+        let cut = |len: usize| DataMessage::decode(&bytes[..len]).is_err();
+        assert!((0..bytes.len()).all(cut), "{message:?}");
+        assert!(DataMessage::decode(&[&bytes[..], &[0]].concat()).is_err(), "{message:?}");
+    }
+}
+
+#[test]
+fn a_count_that_the_bytes_cannot_hold_is_refused_without_room_for_it() {
+    // A log of 2^60 entries, and a fragment of 2^60 bytes: the length is read, and nothing is there.
+    let huge = |kind: &Message, at: usize| {
+        let mut bytes = encode(kind);
+        bytes.truncate(at);
+        bytes.push(253);
+        bytes.extend((1u64 << 60).to_le_bytes());
+        bytes
+    };
+    assert!(decode(&huge(&Message::Log { serial: 0, entries: Vec::new() }, 2)).is_err());
+    assert!(decode(&huge(&Message::Fragment { bytes: vec![1], left_bytes: 0 }, 1)).is_err());
+}
+
+/// One of the examples with some bytes changed.
+fn damaged() -> impl Strategy<Value = (Vec<u8>, bool)> {
+    let controls = control().iter().map(|message| (encode(message), true)).collect::<Vec<_>>();
+    let datas = data().iter().map(|message| (message.encode(), false)).collect::<Vec<_>>();
+    let whole = prop::sample::select([controls, datas].concat());
+    let byte =
+        prop_oneof![any::<u8>(), Just(0), Just(250), Just(251), Just(252), Just(253), Just(254), Just(255)];
+    let damage = prop::collection::vec((any::<prop::sample::Index>(), byte), 1..4);
+    (whole, damage).prop_map(|((mut bytes, control), damage)| {
+        damage.into_iter().for_each(|(at, byte)| {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        });
+        (bytes, control)
+    })
+}
+
+proptest! {
+    #[test]
+    fn damaged_messages_are_refused_or_mean_something(bytes in damaged()) {
+        let (bytes, control) = bytes;
+        // What is believed can be said again, and means the same.
+        if control {
+            if let Ok(message) = decode(&bytes) {
+                prop_assert_eq!(decode(&encode(&message)).expect("said again"), message);
+            }
+        } else if let Ok(message) = DataMessage::decode(&bytes) {
+            prop_assert_eq!(DataMessage::decode(&message.encode()).expect("said again"), message);
+        }
+    }
+
+    #[test]
+    fn noise_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = decode(&bytes);
+        let _ = DataMessage::decode(&bytes);
+    }
+}

@@ -1,0 +1,31 @@
+//! The machines of many ranks in one thread, on virtual time, over links that cost.
+//!
+//! The machines are the real ones and so are their messages, encoded and decoded by the real codec. Virtual are the
+//! links (`cost`), the applications (`content`, `stages`) and time. Memory is counted by [`Counting`].
+
+mod books;
+mod boot;
+mod check;
+mod content;
+mod cost;
+mod cpu;
+mod drivers;
+mod figures;
+mod memory;
+mod plots;
+mod rank;
+mod report;
+mod stages;
+mod usual;
+mod world;
+
+pub use books::{Books, Traffic};
+pub use boot::askers;
+pub use check::missed;
+pub use cost::LinkCost;
+pub use figures::{Memory, Run, Stage};
+pub use memory::Counting;
+pub use plots::draw;
+pub use report::{json, table};
+pub use stages::run;
+pub use world::World;

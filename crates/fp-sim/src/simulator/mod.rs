@@ -1,0 +1,25 @@
+//! A simulator of whole cohorts in one thread on virtual time: one seed decides everything. The machines are the
+//! real ones; links, rendezvous, applications and memory are modelled; oracles with books of their own judge.
+//!
+//! [`run`] plays one seed. A seed becomes a `scenario`; `world` lets it happen; `oracle` judges it meanwhile.
+
+mod application;
+mod content;
+mod data_message;
+mod layouts;
+mod machine;
+mod names;
+mod network;
+mod oracle;
+mod prng;
+mod rendezvous;
+mod runner;
+mod scenario;
+mod store;
+mod trace;
+mod world;
+
+pub use oracle::Violation;
+pub use runner::{Outcome, run};
+pub use scenario::Scenario;
+pub use trace::Record;

@@ -1,0 +1,288 @@
+//! Who may be given which step, and what a member is told with it.
+
+use super::{Oracle, PublisherTruth, SubscriptionTruth};
+use crate::simulator::content::CLOCK;
+use crate::simulator::names::CohortId;
+use fp_proto::event::MemberEnd;
+use fp_proto::message::{Assignment, MemberId};
+use fp_proto::publisher::{PRECIOUS, RESERVE};
+use fp_types::{Rank, StepId, SubscriptionId};
+
+impl Oracle {
+    /// A publisher rank was told that a member was given a step.
+    pub(crate) fn assigned(
+        &mut self,
+        cohort: CohortId,
+        rank: Rank,
+        subscription: SubscriptionId,
+        member: MemberId,
+        step: StepId,
+    ) {
+        let Some(truth) = self.publishers.get_mut(&cohort) else { return };
+        let position = truth.ranks[rank.0 as usize].assigned.len();
+        truth.ranks[rank.0 as usize].assigned.push((subscription, member, step));
+        if rank == Rank::LEAD {
+            self.check_assignment(cohort, subscription, member, step);
+        } else {
+            let told = self.publishers[&cohort].ranks[0].assigned.get(position).copied();
+            self.demand(
+                told == Some((subscription, member, step)),
+                "all ranks hear the same assignments",
+                || format!("{cohort} rank {rank}: step {step} of {subscription} where the lead has {told:?}"),
+            );
+        }
+        let freed =
+            self.publishers[&cohort].ranks[rank.0 as usize].steps.get(step.0 as usize).map(|own| own.freed);
+        self.demand(freed == Some(None), "an assigned step is in memory on every rank", || {
+            format!("{cohort} rank {rank}: step {step}, assigned to {subscription}, was freed ({freed:?})")
+        });
+    }
+
+    fn check_assignment(
+        &mut self,
+        cohort: CohortId,
+        subscription: SubscriptionId,
+        member: MemberId,
+        step: StepId,
+    ) {
+        let truth = &self.publishers[&cohort];
+        let (Some(wanted), Some(known)) =
+            (truth.subscriptions.get(&subscription), truth.members.get(&member))
+        else {
+            self.violated(
+                "only members are given steps",
+                format!("{cohort}: {subscription} {member:?} step {step}"),
+            );
+            return;
+        };
+        let (wanted, known) = (wanted.clone(), known.clone());
+        self.demand(known.gone.is_none() && !known.end_told, "only members are given steps", || {
+            format!("{cohort} gives step {step} to {}, which is gone", known.cohort)
+        });
+        self.check_whole(cohort, subscription, step);
+        self.check_range(cohort, subscription, &wanted, step);
+        self.check_credit(cohort, member, step);
+        self.check_sharing(cohort, &wanted, member, step);
+        let truth = self.publishers.get_mut(&cohort).expect("it was there above");
+        truth.subscriptions.get_mut(&subscription).expect("as above").assignments.push((step, member));
+        truth.members.get_mut(&member).expect("as above").assigned.push(step);
+    }
+
+    /// A step is given only whole: every rank ended it, kept it, and stored what was asked for.
+    fn check_whole(&mut self, cohort: CohortId, subscription: SubscriptionId, step: StepId) {
+        let truth = &self.publishers[&cohort];
+        let (whole, abandoned) = (truth.is_whole(step), truth.is_abandoned(step));
+        let standing = truth.kept_by_all(step, RESERVE) || truth.kept_by_all(step, PRECIOUS);
+        let kept = truth.kept_by_all(step, subscription) || standing;
+        let missing = missing_variable(truth, subscription, step);
+        self.demand(whole, "only whole steps are given", || {
+            format!("{cohort} gives step {step} to {subscription}, not whole (abandoned: {abandoned})")
+        });
+        self.demand(kept, "only kept steps are given", || {
+            format!("{cohort} gives step {step} to {subscription}, which not every rank kept")
+        });
+        self.demand(missing.is_none(), "what was asked for is stored", || {
+            format!("{cohort} gives step {step} to {subscription}: rank and variable not stored: {missing:?}")
+        });
+    }
+
+    /// A step lies where the subscription may have it: from its first on, or in the reserve, or the precious one.
+    fn check_range(
+        &mut self,
+        cohort: CohortId,
+        subscription: SubscriptionId,
+        wanted: &SubscriptionTruth,
+        step: StepId,
+    ) {
+        let truth = &self.publishers[&cohort];
+        let first = truth.first_of(subscription);
+        let reserved = wanted.takes_reserve()
+            && truth.kept_by_all(step, RESERVE)
+            && wanted.begin.is_some_and(|begin| step >= begin);
+        let precious = step.0 == 0 && truth.plan.precious_first;
+        let regular = first.is_some_and(|first| step >= first);
+        self.demand(regular || reserved || precious, "nothing comes before the first step", || {
+            format!("{cohort} gives step {step} to {subscription}, whose first is {first:?}")
+        });
+        let meant = first.is_none_or(|first| wanted.takes(step, first));
+        self.demand(meant || reserved || precious, "every k-th means every k-th", || {
+            format!("{cohort} gives step {step} to {subscription}, first {first:?}, {:?}", wanted.spec.policy)
+        });
+    }
+
+    /// No more steps are out than the member's cohort wanted to take.
+    fn check_credit(&mut self, cohort: CohortId, member: MemberId, step: StepId) {
+        let truth = &self.publishers[&cohort];
+        let known = &truth.members[&member];
+        let out =
+            known.assigned.iter().filter(|&&given| self.is_released(truth, member, given).is_none()).count()
+                as u64;
+        let (credit, reader) = (known.credit_steps, known.cohort);
+        self.demand(out < credit, "no steps beyond credit", || {
+            format!("{cohort} gives step {step} to {reader}, which has {out} of at most {credit}")
+        });
+    }
+
+    /// Each step goes to exactly one member, or again when that one is gone and the set asked for it.
+    fn check_sharing(
+        &mut self,
+        cohort: CohortId,
+        wanted: &SubscriptionTruth,
+        member: MemberId,
+        step: StepId,
+    ) {
+        let truth = &self.publishers[&cohort];
+        let before =
+            wanted.assignments.iter().rev().find(|(given, _)| *given == step).map(|&(_, member)| member);
+        let again = before.is_some();
+        let gone = before.is_none_or(|before| truth.members[&before].gone.is_some());
+        let last = truth.members[&member].assigned.iter().max().copied();
+        let allowed = !again || wanted.spec.share.as_ref().is_some_and(|share| share.redeliver);
+        self.demand(gone && allowed, "a step is given to one member", || {
+            format!("{cohort} gives step {step} to {member:?} after {before:?}")
+        });
+        self.demand(again || last.is_none_or(|last| last < step), "steps rise", || {
+            format!("{cohort} gives step {step} to {member:?} after step {last:?}")
+        });
+    }
+
+    /// The lead sent an assignment to a member's lead.
+    pub(crate) fn assignment_sent(&mut self, cohort: CohortId, member: MemberId, assignment: &Assignment) {
+        let Some(truth) = self.publishers.get_mut(&cohort) else { return };
+        let Some(known) = truth.members.get(&member).cloned() else { return };
+        self.check_assignment_facts(cohort, known.subscription, assignment);
+        self.check_skipped(cohort, known.subscription, assignment);
+        if let Some(reader) = self.subscribers.get_mut(&known.cohort)
+            && let Some(attachment) = reader.attachments.get_mut(known.attachment)
+        {
+            attachment.sent.push(assignment.clone());
+        }
+    }
+
+    /// What an assignment says of its step is true.
+    fn check_assignment_facts(
+        &mut self,
+        cohort: CohortId,
+        subscription: SubscriptionId,
+        assignment: &Assignment,
+    ) {
+        let truth = &self.publishers[&cohort];
+        let step = assignment.step;
+        let of_step = |rank: &super::truth::PublisherRank| {
+            rank.steps.get(step.0 as usize).map_or(0, |own| own.len_bytes)
+        };
+        let len_bytes: u64 = truth.ranks.iter().map(of_step).sum();
+        let clock = truth.content.agreed_clock(step.0);
+        let wants_clock = truth
+            .subscriptions
+            .get(&subscription)
+            .is_some_and(|wanted| wanted.variables(step).contains(CLOCK));
+        let told =
+            assignment.values.iter().find(|value| value.name == CLOCK).map(|value| value.bytes.clone());
+        let right =
+            told == clock.map(|clock| clock.to_le_bytes().to_vec()) || (told.is_none() && !wants_clock);
+        let times =
+            truth.subscriptions[&subscription].assignments.iter().filter(|(given, _)| *given == step).count();
+        let again = times > 1;
+        self.demand(assignment.len_bytes == len_bytes, "a step's bytes add up", || {
+            format!("{cohort}: step {step} has {len_bytes} bytes, {} said", assignment.len_bytes)
+        });
+        self.demand(right, "scalars ride in the decision", || {
+            format!("{cohort}: step {step} came with {told:?} for {CLOCK}, agreed was {clock:?}")
+        });
+        self.demand(assignment.redelivered == again, "a redelivered step says so", || {
+            format!("{cohort}: step {step} to {subscription}: {assignment:?}, given {times} times")
+        });
+    }
+
+    /// The numbers of skipped steps and the steps given add up to all that were meant for the subscription.
+    fn check_skipped(&mut self, cohort: CohortId, subscription: SubscriptionId, assignment: &Assignment) {
+        let truth = self.publishers.get_mut(&cohort).expect("checked by the caller");
+        let first = truth.first_of(subscription);
+        let precious = truth.plan.precious_first;
+        let Some(wanted) = truth.subscriptions.get_mut(&subscription) else { return };
+        wanted.skipped += assignment.skipped;
+        if assignment.redelivered {
+            return;
+        }
+        let missed = missed_before(wanted, first, precious, assignment.step);
+        // With a precious step 0 and a reserve, gaps may count from the one or from the other.
+        let from_start = missed_before(wanted, first, false, assignment.step);
+        let told = wanted.skipped;
+        let right = told == missed || (precious && told >= missed && told <= from_start);
+        self.demand(right, "skipped steps are counted", || {
+            format!(
+                "{cohort}: with step {} {subscription} was told of {told} skipped steps, {missed} were",
+                assignment.step
+            )
+        });
+    }
+
+    /// A member was told that the stream is over.
+    pub(crate) fn end_sent(&mut self, cohort: CohortId, member: MemberId, skipped: u64) {
+        let Some(truth) = self.publishers.get_mut(&cohort) else { return };
+        let Some(known) = truth.members.get_mut(&member) else { return };
+        known.end_told = true;
+        let _ = skipped;
+    }
+
+    /// A member is gone: what it held is lost to its set, unless it is to be redelivered.
+    pub(crate) fn member_gone(&mut self, cohort: CohortId, member: MemberId, reason: MemberEnd) {
+        let now = self.now;
+        let Some(truth) = self.publishers.get(&cohort) else { return };
+        let Some(known) = truth.members.get(&member).cloned() else { return };
+        let held =
+            known.assigned.iter().filter(|&&step| self.held_at_lead(truth, member, step)).count() as u64;
+        let others = truth.members.iter().any(|(&id, other)| {
+            id != member && other.subscription == known.subscription && other.gone.is_none()
+        });
+        let truth = self.publishers.get_mut(&cohort).expect("it was there above");
+        truth.members.get_mut(&member).expect("as above").gone = Some((now, reason));
+        let Some(wanted) = truth.subscriptions.get_mut(&known.subscription) else { return };
+        let redelivers = wanted.spec.share.as_ref().is_some_and(|share| share.redeliver);
+        if others && !redelivers && reason != MemberEnd::Left {
+            wanted.lost += held;
+        }
+        wanted.ended |= !others;
+    }
+
+    fn held_at_lead(&self, truth: &PublisherTruth, member: MemberId, step: StepId) -> bool {
+        !truth.members[&member].release_heard.contains_key(&step)
+    }
+}
+
+/// Steps before `step` that were meant for a subscription and that it did not get.
+fn missed_before(wanted: &SubscriptionTruth, first: Option<StepId>, precious: bool, step: StepId) -> u64 {
+    let meant = |candidate: &u64| first.is_none_or(|first| wanted.takes(StepId(*candidate), first));
+    let given = |candidate: &u64| wanted.assignments.iter().any(|(given, _)| given.0 == *candidate);
+    let missed = (begin_of(wanted, first, precious).0..step.0)
+        .filter(|candidate| meant(candidate) && !given(candidate))
+        .count();
+    missed as u64 + wanted.lost
+}
+
+/// From where on gaps count. Where a precious step 0 came first, that is the step after it that was given.
+fn begin_of(wanted: &SubscriptionTruth, first: Option<StepId>, precious: bool) -> StepId {
+    let begin = wanted.begin.unwrap_or_default();
+    if !precious || begin.0 > 0 {
+        return begin;
+    }
+    let later = wanted.assignments.iter().map(|&(step, _)| step).filter(|step| step.0 > 0).min();
+    first.into_iter().chain(later).min().unwrap_or(begin)
+}
+
+/// A rank that did not store a variable that the subscription asked for in this step.
+fn missing_variable(
+    truth: &PublisherTruth,
+    subscription: SubscriptionId,
+    step: StepId,
+) -> Option<(Rank, &'static str)> {
+    let wanted = truth.subscriptions.get(&subscription)?.variables(step);
+    (0..truth.plan.size).map(Rank).find_map(|rank| {
+        let own = truth.ranks[rank.0 as usize].steps.get(step.0 as usize)?;
+        let put = truth.content.blocks(step.0, rank.0).into_iter().map(|block| block.variable);
+        let missing =
+            put.into_iter().find(|variable| wanted.contains(variable) && !own.stored.contains(variable));
+        missing.map(|variable| (rank, variable))
+    })
+}

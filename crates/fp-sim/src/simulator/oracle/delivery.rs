@@ -1,0 +1,229 @@
+//! What subscriber ranks are given: the same steps, in the same order, each what was put.
+
+use super::{Attachment, MemberTruth, Oracle, SubscriptionTruth};
+use crate::simulator::names::CohortId;
+use fp_proto::config::SubscriptionSpec;
+use fp_proto::message::{Assignment, MemberId};
+use fp_types::{Epoch, Rank, StepId, SubscriptionId};
+use std::collections::BTreeMap;
+
+impl Oracle {
+    /// A subscriber cohort joins a subscription, known or new.
+    pub(crate) fn member_joined(
+        &mut self,
+        publisher: CohortId,
+        subscription: SubscriptionId,
+        label: &str,
+        size: u32,
+    ) {
+        let named = self.subscribers.values().find(|truth| truth.plan.name == label);
+        let spec = named.map(|truth| truth.spec.clone());
+        let right = named.is_some_and(|truth| truth.plan.size == size);
+        self.demand(right, "who is attached is known", || {
+            format!("{publisher}: {label} of {size} ranks joined")
+        });
+        let (Some(spec), Some(truth)) = (spec, self.publishers.get_mut(&publisher)) else { return };
+        truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec));
+    }
+
+    /// The publisher's lead told a subscriber's lead that it is a member.
+    pub(crate) fn subscribed(
+        &mut self,
+        publisher: CohortId,
+        reader: CohortId,
+        subscription: SubscriptionId,
+        member: MemberId,
+        first: StepId,
+    ) {
+        let Some(truth) = self.subscribers.get_mut(&reader) else { return };
+        let attachment = truth.attachments.len();
+        let spec = truth.spec.clone();
+        truth.attachments.push(Attachment { publisher, subscription, member, first, spec, sent: Vec::new() });
+        let credit_steps = u64::from(truth.plan.credit_steps);
+        let Some(truth) = self.publishers.get_mut(&publisher) else { return };
+        if let Some(wanted) = truth.subscriptions.get_mut(&subscription) {
+            wanted.begin.get_or_insert(first);
+        }
+        let member_truth = MemberTruth {
+            subscription,
+            cohort: reader,
+            attachment,
+            credit_steps,
+            assigned: Vec::new(),
+            release_heard: BTreeMap::new(),
+            gone: None,
+            end_told: false,
+        };
+        truth.members.insert(member, member_truth);
+        self.check_first(publisher, subscription, first);
+    }
+
+    /// No subscription starts later than the ranks are.
+    fn check_first(&mut self, publisher: CohortId, subscription: SubscriptionId, first: StepId) {
+        let highest = self.publishers[&publisher].highest_begun();
+        self.demand(first.0 <= highest, "a subscription starts as soon as it can", || {
+            format!("{publisher}: {subscription} starts at step {first}, next to begin is {highest}")
+        });
+    }
+
+    /// A subscriber rank was told that it is attached (again).
+    pub(crate) fn attached(&mut self, reader: CohortId, rank: Rank, epoch: Epoch, restarted: Option<StepId>) {
+        let Some(truth) = self.subscribers.get_mut(&reader) else { return };
+        truth.note_entry(rank);
+        let own = &mut truth.ranks[rank.0 as usize];
+        let again = own.entered > 0;
+        let awaited = std::mem::take(&mut own.awaiting);
+        own.entered += 1;
+        own.delivered = 0;
+        let current = truth.current(rank.0 as usize).and_then(|index| truth.attachments.get(index));
+        let facts = current.map(|attachment| (attachment.publisher, attachment.first));
+        let Some((publisher, first)) = facts else {
+            self.violated(
+                "ranks attach as their lead does",
+                format!("{reader} rank {rank} attached before its lead"),
+            );
+            return;
+        };
+        let right = self.publishers[&publisher].plan.epoch;
+        self.demand(epoch == right, "an attachment names its epoch", || {
+            format!("{reader} rank {rank} was told {epoch}, it is attached to {right}")
+        });
+        self.demand(again == restarted.is_some() && again == awaited, "a restart is announced", || {
+            format!(
+                "{reader} rank {rank}: attached again {again}, restarted {restarted:?}, awaiting {awaited}"
+            )
+        });
+        self.demand(restarted.is_none_or(|said| said == first), "a restart is announced", || {
+            format!("{reader} rank {rank}: first step {first} but told {restarted:?}")
+        });
+    }
+
+    /// A subscriber rank was told that its epoch is over and another awaited.
+    pub(crate) fn awaiting(&mut self, reader: CohortId, rank: Rank) {
+        if let Some(truth) = self.subscribers.get_mut(&reader) {
+            truth.ranks[rank.0 as usize].awaiting = true;
+        }
+    }
+
+    /// The membership by which a subscriber cohort is attached to a publisher, if it is.
+    pub(crate) fn member_of(&self, publisher: CohortId, reader: CohortId) -> Option<MemberId> {
+        let members = &self.publishers.get(&publisher)?.members;
+        members.iter().find(|(_, member)| member.cohort == reader && member.gone.is_none()).map(|(&id, _)| id)
+    }
+
+    /// A subscriber rank took a step. Gives the attachment that it belongs to.
+    pub(crate) fn delivered(
+        &mut self,
+        reader: CohortId,
+        rank: Rank,
+        assignment: &Assignment,
+    ) -> Option<usize> {
+        let truth = self.subscribers.get_mut(&reader)?;
+        let Some(current) = truth.current(rank.0 as usize) else {
+            self.violated("no steps before the attachment", format!("{reader} rank {rank}: {assignment:?}"));
+            return None;
+        };
+        let own = &mut truth.ranks[rank.0 as usize];
+        let position = own.delivered;
+        own.delivered += 1;
+        let (awaiting, closed) = (own.awaiting, own.close_called.is_some());
+        let sent = truth.attachments[current].sent.get(position).cloned();
+        self.demand(
+            sent.as_ref() == Some(assignment),
+            "all ranks see the same steps in the same order",
+            || {
+                format!(
+                    "{reader} rank {rank} got as number {position} {assignment:?}, its lead was sent {sent:?}"
+                )
+            },
+        );
+        self.demand(!awaiting, "no steps of an epoch that is over", || {
+            format!("{reader} rank {rank} got step {} while it awaits a restart", assignment.step)
+        });
+        self.demand(!closed, "no steps after close", || {
+            format!("{reader} rank {rank} got step {}", assignment.step)
+        });
+        Some(current)
+    }
+
+    /// A subscriber rank let go of a step.
+    pub(crate) fn released(&mut self, reader: CohortId, rank: Rank, attachment: usize, step: StepId) {
+        let now = self.now;
+        let Some(truth) = self.subscribers.get_mut(&reader) else { return };
+        truth.ranks[rank.0 as usize].released.insert((attachment, step), now);
+    }
+
+    /// A release of a cohort reached its publisher's lead: every rank must have let go.
+    pub(crate) fn release_heard(&mut self, publisher: CohortId, reader: CohortId, step: StepId) {
+        let now = self.now;
+        let Some(truth) = self.publishers.get_mut(&publisher) else { return };
+        let mine =
+            truth.members.iter_mut().find(|(_, member)| member.cohort == reader && member.gone.is_none());
+        let Some((&id, member)) = mine else { return };
+        member.release_heard.entry(step).or_insert(now);
+        let attachment = member.attachment;
+        let released =
+            self.subscribers.get(&reader).and_then(|truth| truth.released_by_all(attachment, step));
+        self.demand(released.is_some(), "a release means all ranks", || {
+            format!("{reader} ({id:?}) released step {step} to its publisher before all its ranks did")
+        });
+    }
+
+    /// A subscriber cohort asked for another selection.
+    pub(crate) fn reselecting(&mut self, reader: CohortId, spec: &SubscriptionSpec) {
+        if let Some(truth) = self.subscribers.get_mut(&reader) {
+            truth.spec = spec.clone();
+        }
+        let Some(subscription) = self.subscription_of(reader) else { return };
+        subscription.selections.push((None, spec.variables.clone()));
+    }
+
+    /// The publisher's lead said from which step on the selection holds that was asked for first.
+    pub(crate) fn reselected(&mut self, reader: CohortId, first: StepId) {
+        let Some(subscription) = self.subscription_of(reader) else { return };
+        if let Some(open) = subscription.selections.iter_mut().find(|(known, _)| known.is_none()) {
+            open.0 = Some(first);
+        }
+    }
+
+    fn subscription_of(&mut self, reader: CohortId) -> Option<&mut SubscriptionTruth> {
+        let attachment = self.subscribers.get(&reader)?.attachments.last()?;
+        let (publisher, subscription) = (attachment.publisher, attachment.subscription);
+        self.publishers.get_mut(&publisher)?.subscriptions.get_mut(&subscription)
+    }
+
+    /// A table id stands for one layout, and a layout has one id, within an epoch.
+    pub(crate) fn table_seen(&mut self, publisher: CohortId, assignment: &Assignment) {
+        let Some(truth) = self.publishers.get_mut(&publisher) else { return };
+        let layout = truth.content.layout(assignment.step.0);
+        let known = truth.tables.entry(assignment.table).or_insert_with(|| layout.clone());
+        let same = *known == layout;
+        let other = truth.tables.iter().find(|(id, known)| **id != assignment.table && **known == layout);
+        let other = other.map(|(id, _)| *id);
+        self.demand(same, "a table id stands for one layout", || {
+            format!(
+                "{publisher}: table {} of step {} was seen with another layout",
+                assignment.table, assignment.step
+            )
+        });
+        self.demand(other.is_none(), "a layout has one table id", || {
+            format!(
+                "{publisher}: step {} has table {}, known as {other:?}",
+                assignment.step, assignment.table
+            )
+        });
+    }
+}
+
+fn new_subscription(spec: SubscriptionSpec) -> SubscriptionTruth {
+    SubscriptionTruth {
+        spec,
+        selections: Vec::new(),
+        begin: None,
+        assignments: Vec::new(),
+        dropped: BTreeMap::new(),
+        skipped: 0,
+        lost: 0,
+        ended: false,
+    }
+}

@@ -1,0 +1,301 @@
+//! The books that the oracles keep: what applications put, took and released, and when.
+
+use crate::simulator::content::Content;
+use crate::simulator::names::CohortId;
+use crate::simulator::scenario::{PublisherPlan, SubscriberPlan};
+use fp_proto::config::{QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
+use fp_proto::event::MemberEnd;
+use fp_proto::message::{Assignment, MemberId};
+use fp_proto::time::Moment;
+use fp_types::{Rank, StepId, SubscriptionId, TableId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A step on one publisher rank.
+#[derive(Clone, Debug)]
+pub(crate) struct RankStep {
+    /// For whom it is kept, frozen when it began.
+    pub(crate) kept: Vec<SubscriptionId>,
+    /// When it was ended, or given up.
+    pub(crate) said: Option<Moment>,
+    pub(crate) abandoned: bool,
+    /// Variables that were stored.
+    pub(crate) stored: BTreeSet<&'static str>,
+    pub(crate) len_bytes: u64,
+    pub(crate) freed: Option<Moment>,
+}
+
+/// One rank of a publisher cohort.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PublisherRank {
+    pub(crate) steps: Vec<RankStep>,
+    /// Assignments that this rank heard of, in order.
+    pub(crate) assigned: Vec<(SubscriptionId, MemberId, StepId)>,
+    /// Subscriptions that this rank was told of, with their first steps.
+    pub(crate) started: BTreeMap<SubscriptionId, StepId>,
+    pub(crate) ended_subscriptions: BTreeSet<SubscriptionId>,
+    pub(crate) close_called: Option<Moment>,
+    /// Closed, failed, or its process died.
+    pub(crate) gone: Option<Moment>,
+    pub(crate) died: bool,
+    pub(crate) told_lost: bool,
+    pub(crate) opened: bool,
+    /// For whom `begin_step` waits, and since when.
+    pub(crate) waits: Option<(SubscriptionId, Moment)>,
+}
+
+/// A subscription, as the members' requests made it.
+#[derive(Clone, Debug)]
+pub(crate) struct SubscriptionTruth {
+    pub(crate) spec: SubscriptionSpec,
+    /// Selections in the order in which they were asked for, each with its first step once that was said.
+    pub(crate) selections: Vec<(Option<StepId>, VariableSet)>,
+    /// The step that the first member was told would come first, once it was.
+    pub(crate) begin: Option<StepId>,
+    /// Assignments in the lead's order.
+    pub(crate) assignments: Vec<(StepId, MemberId)>,
+    /// Steps that the lead said it does not get, and when.
+    pub(crate) dropped: BTreeMap<StepId, Moment>,
+    /// What the subscription's members were told that was skipped.
+    pub(crate) skipped: u64,
+    /// Steps of members that are gone and were not handed to others.
+    pub(crate) lost: u64,
+    pub(crate) ended: bool,
+}
+
+impl SubscriptionTruth {
+    /// Whether this step was meant for it, were it kept.
+    pub(crate) fn takes(&self, step: StepId, first: StepId) -> bool {
+        match self.spec.policy {
+            QueuePolicy::EveryKth { every, .. } if step >= first => {
+                (step.0 - first.0).is_multiple_of(every.max(1))
+            }
+            _ => true,
+        }
+    }
+
+    pub(crate) fn is_lossless(&self) -> bool {
+        matches!(self.spec.policy, QueuePolicy::EveryStep { .. } | QueuePolicy::EveryKth { .. })
+    }
+
+    pub(crate) fn takes_reserve(&self) -> bool {
+        self.spec.start_at == StartAt::OldestReserved
+    }
+
+    /// Variables that must be readable in this step.
+    pub(crate) fn variables(&self, step: StepId) -> &VariableSet {
+        let holds = |(first, _): &&(Option<StepId>, VariableSet)| first.is_some_and(|first| first <= step);
+        let agreed = self.selections.iter().rev().find(holds);
+        agreed.map_or(&self.spec.variables, |(_, variables)| variables)
+    }
+
+    /// Whether it ever asked for this variable.
+    pub(crate) fn ever_wanted(&self, variable: &str) -> bool {
+        self.spec.variables.contains(variable)
+            || self.selections.iter().any(|(_, set)| set.contains(variable))
+    }
+}
+
+/// A subscriber cohort as a member of a subscription.
+#[derive(Clone, Debug)]
+pub(crate) struct MemberTruth {
+    pub(crate) subscription: SubscriptionId,
+    pub(crate) cohort: CohortId,
+    /// Which of the cohort's attachments this is.
+    pub(crate) attachment: usize,
+    pub(crate) credit_steps: u64,
+    pub(crate) assigned: Vec<StepId>,
+    /// Releases that have reached the publisher's lead, and when.
+    pub(crate) release_heard: BTreeMap<StepId, Moment>,
+    pub(crate) gone: Option<(Moment, MemberEnd)>,
+    /// It was told that the stream is over.
+    pub(crate) end_told: bool,
+}
+
+/// A publisher cohort.
+#[derive(Clone, Debug)]
+pub(crate) struct PublisherTruth {
+    pub(crate) plan: PublisherPlan,
+    pub(crate) content: Content,
+    pub(crate) ranks: Vec<PublisherRank>,
+    pub(crate) subscriptions: BTreeMap<SubscriptionId, SubscriptionTruth>,
+    pub(crate) members: BTreeMap<MemberId, MemberTruth>,
+    /// What tables stand for: the layouts of the step in which each was seen.
+    pub(crate) tables: BTreeMap<TableId, Vec<(u32, Vec<u64>)>>,
+    pub(crate) started_at: Moment,
+    pub(crate) opened_at: Option<Moment>,
+    /// When the lead's handle was gone, or the cohort lost.
+    pub(crate) over_at: Option<Moment>,
+    /// A rank's close came to its deadline.
+    pub(crate) close_expired: bool,
+    pub(crate) fan_out: u32,
+    /// How often a rank was said to be late.
+    pub(crate) laggings: u64,
+}
+
+impl PublisherTruth {
+    pub(crate) fn new(plan: PublisherPlan, content: Content, fan_out: u32, now: Moment) -> Self {
+        let ranks = vec![PublisherRank::default(); plan.size as usize];
+        Self {
+            plan,
+            content,
+            ranks,
+            subscriptions: BTreeMap::new(),
+            members: BTreeMap::new(),
+            tables: BTreeMap::new(),
+            started_at: now,
+            opened_at: None,
+            over_at: None,
+            close_expired: false,
+            fan_out,
+            laggings: 0,
+        }
+    }
+
+    /// When the last rank ended a step whole; `None` if one has not.
+    pub(crate) fn ended_by_all(&self, step: StepId) -> Option<Moment> {
+        let ended = |step: &RankStep| step.said.filter(|_| !step.abandoned);
+        let ends = self.ranks.iter().map(|rank| rank.steps.get(step.0 as usize).and_then(ended));
+        ends.collect::<Option<Vec<Moment>>>()?.into_iter().max()
+    }
+
+    /// Whether a rank gave the step up.
+    pub(crate) fn is_abandoned(&self, step: StepId) -> bool {
+        self.ranks.iter().any(|rank| rank.steps.get(step.0 as usize).is_some_and(|step| step.abandoned))
+    }
+
+    /// Whether every rank ended the step, and they agree on it.
+    pub(crate) fn is_whole(&self, step: StepId) -> bool {
+        self.ended_by_all(step).is_some() && !self.is_abandoned(step) && !self.content.is_disputed(step.0)
+    }
+
+    /// Whether every rank kept the step for this subscription when it began.
+    pub(crate) fn kept_by_all(&self, step: StepId, subscription: SubscriptionId) -> bool {
+        let keeps = |step: &RankStep| step.kept.contains(&subscription);
+        self.ranks.iter().all(|rank| rank.steps.get(step.0 as usize).is_some_and(keeps))
+    }
+
+    /// The lowest number of steps that a rank has begun.
+    pub(crate) fn lowest_begun(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.steps.len() as u64).min().unwrap_or(0)
+    }
+
+    pub(crate) fn highest_begun(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.steps.len() as u64).max().unwrap_or(0)
+    }
+
+    /// Whether a newcomer may be given this step because a standing subscription kept it.
+    pub(crate) fn may_be_given_of_the_past(&self, step: StepId, subscription: SubscriptionId) -> bool {
+        let Some(wanted) = self.subscriptions.get(&subscription) else { return false };
+        let before = self.first_of(subscription).is_none_or(|first| step < first);
+        let precious = step.0 == 0 && self.plan.precious_first;
+        before && (precious || (wanted.takes_reserve() && self.plan.reserve_steps > 0))
+    }
+
+    /// The first step of a subscription, once a rank was told.
+    pub(crate) fn first_of(&self, subscription: SubscriptionId) -> Option<StepId> {
+        self.ranks.iter().find_map(|rank| rank.started.get(&subscription).copied())
+    }
+
+    /// Who held or holds this step for a subscription, the latest holder last.
+    pub(crate) fn holders(&self, step: StepId) -> Vec<(SubscriptionId, MemberId)> {
+        let all = self.subscriptions.iter();
+        let of_step = all.flat_map(|(&id, truth)| {
+            truth
+                .assignments
+                .iter()
+                .filter(move |(assigned, _)| *assigned == step)
+                .map(move |&(_, member)| (id, member))
+        });
+        of_step.collect()
+    }
+
+    /// Whether every member of a subscription is gone.
+    pub(crate) fn is_deserted(&self, subscription: SubscriptionId) -> bool {
+        let mut members = self.members.values().filter(|member| member.subscription == subscription);
+        members.all(|member| member.gone.is_some())
+    }
+}
+
+/// One attachment of a subscriber cohort to an epoch.
+#[derive(Clone, Debug)]
+pub(crate) struct Attachment {
+    pub(crate) publisher: CohortId,
+    pub(crate) subscription: SubscriptionId,
+    pub(crate) member: MemberId,
+    pub(crate) first: StepId,
+    /// What was asked for at first.
+    pub(crate) spec: SubscriptionSpec,
+    /// What the publisher's lead sent, in order.
+    pub(crate) sent: Vec<Assignment>,
+}
+
+/// One rank of a subscriber cohort.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SubscriberRank {
+    /// Attachments that this rank has entered, in order.
+    pub(crate) entered: usize,
+    /// Steps that it was given in the current attachment.
+    pub(crate) delivered: usize,
+    /// Released, with the attachment.
+    pub(crate) released: BTreeMap<(usize, StepId), Moment>,
+    pub(crate) close_called: Option<Moment>,
+    pub(crate) gone: Option<Moment>,
+    pub(crate) awaiting: bool,
+    pub(crate) ended: bool,
+    pub(crate) told_lost: bool,
+}
+
+/// A subscriber cohort.
+#[derive(Clone, Debug)]
+pub(crate) struct SubscriberTruth {
+    pub(crate) plan: SubscriberPlan,
+    pub(crate) ranks: Vec<SubscriberRank>,
+    /// Attachments that were offered to the lead.
+    pub(crate) attachments: Vec<Attachment>,
+    /// Those that it entered, as indices into `attachments`.
+    pub(crate) entered: Vec<usize>,
+    pub(crate) started_at: Moment,
+    /// What it asks a publisher for, by now.
+    pub(crate) spec: SubscriptionSpec,
+}
+
+impl SubscriberTruth {
+    pub(crate) fn new(plan: SubscriberPlan, now: Moment) -> Self {
+        let ranks = vec![SubscriberRank::default(); plan.size as usize];
+        Self {
+            spec: plan.spec.clone(),
+            plan,
+            ranks,
+            attachments: Vec::new(),
+            entered: Vec::new(),
+            started_at: now,
+        }
+    }
+
+    /// When the last rank released a step of an attachment; `None` if one has not.
+    pub(crate) fn released_by_all(&self, attachment: usize, step: StepId) -> Option<Moment> {
+        let release = |rank: &SubscriberRank| {
+            let own = rank.released.get(&(attachment, step)).copied();
+            own.or(rank.close_called)
+        };
+        self.ranks.iter().map(release).collect::<Option<Vec<Moment>>>()?.into_iter().max()
+    }
+
+    /// A rank was told that it is attached. A cohort enters an attachment when its lead is told of it. A lead that has
+    /// closed is told no more, and still does its part for ranks that have not. They enter what its publisher offered
+    /// it last, once.
+    pub(crate) fn note_entry(&mut self, rank: Rank) {
+        let first_of_all = self.ranks[rank.0 as usize].entered >= self.entered.len();
+        let lead_closed = self.ranks[0].close_called.is_some();
+        let latest = self.attachments.len().wrapping_sub(1);
+        if rank.is_lead() || (first_of_all && lead_closed && self.entered.last() != Some(&latest)) {
+            self.entered.push(latest);
+        }
+    }
+
+    /// The attachment that a rank is in.
+    pub(crate) fn current(&self, rank: usize) -> Option<usize> {
+        let entered = self.ranks[rank].entered.checked_sub(1)?;
+        self.entered.get(entered).copied()
+    }
+}

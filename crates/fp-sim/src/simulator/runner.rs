@@ -1,0 +1,132 @@
+//! One seed from beginning to end.
+
+use crate::simulator::oracle::Violation;
+use crate::simulator::scenario::Scenario;
+use crate::simulator::trace::Record;
+use crate::simulator::world::{Due, Life, World};
+use fp_proto::mutation::Mutation;
+use fp_proto::time::Moment;
+use fp_proto::transition::TransitionSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Things that may happen in one run; a usual one takes a hundredth of that.
+const LIMIT_HAPPENINGS: u64 = 3_000_000;
+
+/// What became of a run.
+pub struct Outcome {
+    /// The seed.
+    pub seed: u64,
+    /// The first thing that must never be; a panic counts as one.
+    pub violation: Option<Violation>,
+    /// What the machines went through.
+    pub transitions: TransitionSet,
+    /// Over everything that happened: two runs with one hash are the same.
+    pub hash: u64,
+    /// The lines of the trace, if they were recorded.
+    pub lines: Vec<String>,
+    /// Virtual time at the end.
+    pub ended_at: Moment,
+    /// Steps that were given to members.
+    pub assignments: u64,
+}
+
+/// Runs a seed, with a mistake switched on in every machine if one is named.
+pub fn run(seed: u64, mutation: Option<Mutation>, record: Record) -> Outcome {
+    catch_unwind(AssertUnwindSafe(|| play(seed, mutation, record)))
+        .unwrap_or_else(|panic| panicked(seed, &panic))
+}
+
+fn play(seed: u64, mutation: Option<Mutation>, record: Record) -> Outcome {
+    let mut world = World::new(Scenario::draw(seed), mutation, record);
+    let bound = world.scenario.bound();
+    for happened in 0_u64.. {
+        if !world.oracle.violations.is_empty() || world.is_over() {
+            break;
+        }
+        let Some((at, due)) = world.queue.pop() else { break };
+        world
+            .oracle
+            .demand(happened < LIMIT_HAPPENINGS, "no storm of messages", || format!("{happened} so far"));
+        if at > bound {
+            break;
+        }
+        world.now = at;
+        world.oracle.now = at;
+        world.happens(due);
+    }
+    world.finish(seed)
+}
+
+fn panicked(seed: u64, panic: &Box<dyn std::any::Any + Send>) -> Outcome {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    let text = text.unwrap_or_else(|| "of unknown kind".to_owned());
+    Outcome {
+        seed,
+        violation: Some(Violation { at: Moment::ZERO, rule: "a machine never panics", text }),
+        transitions: TransitionSet::default(),
+        hash: 0,
+        lines: Vec::new(),
+        ended_at: Moment::ZERO,
+        assignments: 0,
+    }
+}
+
+impl World {
+    fn happens(&mut self, due: Due) {
+        match due {
+            Due::Start(slot) => self.start(slot),
+            Due::Message { link, side, bytes } => self.message_arrives(link, side, &bytes),
+            Due::Closed { link, side } => self.link_closes(link, side),
+            Due::Dial { from, ticket, contact, epoch } => self.dial_arrives(from, ticket, contact, epoch),
+            Due::Input(slot, input) => self.input(slot, input),
+            Due::Listing { slot, name } => self.listing(slot, &name),
+            Due::Timer(slot) => self.timer_rings(slot),
+            Due::Wake(slot) => self.wakes(slot),
+            Due::Data(message) => self.data_arrives(message),
+            Due::Strike(number) => self.strike(number),
+            Due::Resume(slot) => self.resume(slot),
+            Due::Restart(number) => self.restart(number),
+            Due::CheckLoss(cohort) => self.check_loss(cohort),
+            Due::CheckResolved { slot, request } => self.check_resolved(slot, request),
+            Due::CheckLocated { slot, request } => self.check_located(slot, request),
+        }
+    }
+
+    fn finish(mut self, seed: u64) -> Outcome {
+        if self.oracle.violations.is_empty() {
+            self.check_end();
+        }
+        let machines = self.slots.iter().filter_map(|slot| slot.machine.as_ref());
+        let transitions = machines.fold(self.transitions, |all, machine| all.union(machine.transitions()));
+        let assignments =
+            self.oracle.publishers.values().map(|truth| truth.ranks[0].assigned.len() as u64).sum();
+        Outcome {
+            seed,
+            violation: self.oracle.violations.first().cloned(),
+            transitions,
+            hash: self.trace.hash(),
+            ended_at: self.now,
+            assignments,
+            lines: self.trace.into_lines(),
+        }
+    }
+
+    fn check_end(&mut self) {
+        let waiting: Vec<String> = self
+            .slots
+            .iter()
+            .filter(|slot| slot.life == Life::Unborn || self.hangs(slot))
+            .map(|slot| slot.who.clone())
+            .collect();
+        self.oracle.demand(waiting.is_empty(), "no hang", || format!("never finished: {waiting:?}"));
+        self.oracle.check_leaks();
+        self.oracle.check_somebody_opened();
+        self.oracle.check_traffic();
+    }
+
+    fn hangs(&self, slot: &crate::simulator::world::Slot) -> bool {
+        use crate::simulator::machine::Machine;
+        slot.life == Life::Alive && !matches!(slot.machine, Some(Machine::Impostor(_)))
+    }
+}

@@ -1,0 +1,224 @@
+//! The turns of a subscriber rank's application: it takes steps, holds them for a while, lets go, changes its mind,
+//! leaves.
+
+use crate::simulator::application::App;
+use crate::simulator::application::held_step::Held;
+use crate::simulator::application::held_step::StepKey;
+use crate::simulator::application::subscriber::SubscriberApp;
+use crate::simulator::machine::Machine;
+use crate::simulator::names::{CohortId, SlotId};
+use crate::simulator::scenario::Leaves;
+use crate::simulator::world::World;
+use fp_proto::commands::{CommandError, Next};
+use fp_proto::config::{QueuePolicy, SubscriptionSpec, VariableSet};
+use fp_proto::event::Event;
+use fp_proto::message::Assignment;
+use fp_proto::subscriber::SubscriberMachine;
+use fp_types::{Rank, StepId};
+
+type Pair<'a> = (&'a mut SubscriberMachine, &'a mut SubscriberApp);
+
+impl World {
+    pub(crate) fn subscriber(&mut self, slot: SlotId) -> Option<Pair<'_>> {
+        let own = self.slot_mut(slot);
+        match (&mut own.machine, &mut own.app) {
+            (Some(Machine::Subscriber(machine)), App::Subscriber(app)) => Some((machine, app)),
+            _ => None,
+        }
+    }
+
+    /// The application's turn.
+    pub(crate) fn subscriber_wakes(&mut self, slot: SlotId) {
+        self.finish_reads(slot);
+        self.take_steps(slot);
+        let now = self.now;
+        let Some((_, app)) = self.subscriber(slot) else { return };
+        if app.wants_to_leave(now) {
+            self.subscriber_closes(slot);
+            return;
+        }
+        self.plan_wake(slot);
+    }
+
+    fn plan_wake(&mut self, slot: SlotId) {
+        let now = self.now;
+        let Some((_, app)) = self.subscriber(slot) else { return };
+        let reads = app.held.values().filter_map(Held::until);
+        let leave = match app.plan.leaves {
+            Leaves::At(moment) => Some(moment),
+            Leaves::AtEnd | Leaves::After(_) => None,
+        };
+        let next = reads.chain(leave).chain([app.next_take]).filter(|&at| at > now).min();
+        if let Some(at) = next {
+            self.wake_at(slot, at);
+        }
+    }
+
+    fn take_steps(&mut self, slot: SlotId) {
+        let now = self.now;
+        while let Some((machine, app)) = self.subscriber(slot) {
+            if !app.may_take(now) {
+                return;
+            }
+            match machine.next_step(now) {
+                Next::Step(assignment) => self.step_taken(slot, assignment),
+                Next::NotYet => return,
+                Next::Ended(ending) => {
+                    app.ended = true;
+                    let awaits =
+                        app.attachment.is_none() && app.plan.on_loss != fp_proto::config::OnLoss::End;
+                    let (cohort, rank) = self.place(slot);
+                    let told = self.oracle.subscribers[&cohort].ranks[rank.0 as usize].ended;
+                    self.oracle.demand(told || awaits, "the end is an event", || {
+                        format!("{cohort} rank {rank}: {ending:?}")
+                    });
+                    return;
+                }
+            }
+        }
+    }
+
+    fn step_taken(&mut self, slot: SlotId, assignment: Assignment) {
+        let now = self.now;
+        self.note(slot, || format!("takes step {} (table {})", assignment.step, assignment.table));
+        let (cohort, rank) = self.place(slot);
+        let attachment = self.oracle.delivered(cohort, rank, &assignment);
+        let Some((_, app)) = self.subscriber(slot) else { return };
+        app.taken += 1;
+        let gap = app.plan.gap.draw(&mut app.prng);
+        app.next_take = now.after(gap);
+        if let Some(attachment) = attachment {
+            self.read_step(slot, attachment, assignment);
+        }
+        self.settle(slot);
+        self.consider_reselect(slot);
+    }
+
+    /// The lead asks for another selection when it is time; others only learn of it.
+    fn consider_reselect(&mut self, slot: SlotId) {
+        let now = self.now;
+        let (cohort, rank) = self.place(slot);
+        let Some((machine, app)) = self.subscriber(slot) else { return };
+        let Some((after, variables)) = app.plan.reselects.clone() else { return };
+        if rank != Rank::LEAD || app.reselected || app.taken < after || app.attachment != Some(0) {
+            return;
+        }
+        app.reselected = true;
+        let spec = SubscriptionSpec { variables, ..app.plan.spec.clone() };
+        let wrong = SubscriptionSpec { policy: QueuePolicy::WaitAtMost { wait_ms: 77 }, ..spec.clone() };
+        let refused = machine.reselect(now, wrong);
+        let answer = machine.reselect(now, spec.clone());
+        self.note(slot, || format!("asks for {:?}: {answer:?}", spec.variables));
+        let kinds = [Err(CommandError::InvalidSpec), Err(CommandError::NotAttached)];
+        self.oracle
+            .demand(kinds.contains(&refused), "misuse is refused", || format!("{cohort}: {refused:?}"));
+        if answer.is_ok() {
+            self.oracle.reselecting(cohort, &spec);
+        }
+        self.settle(slot);
+    }
+
+    /// Lets go of a step; one of an epoch that is over needs no word to the machine.
+    pub(crate) fn release_step(&mut self, slot: SlotId, key: StepKey) {
+        let now = self.now;
+        let (cohort, rank) = self.place(slot);
+        self.oracle.released(cohort, rank, key.0, key.1);
+        self.wake_at(slot, now.after(std::time::Duration::from_micros(20)));
+        let Some((machine, app)) = self.subscriber(slot) else { return };
+        app.held.remove(&key);
+        if app.attachment != Some(key.0) {
+            return;
+        }
+        let answer = machine.release(now, key.1);
+        self.note(slot, || format!("releases step {}: {answer:?}", key.1));
+        self.oracle.demand(answer.is_ok(), "commands fail for a reason", || {
+            format!("{cohort} rank {rank}: {answer:?}")
+        });
+        let Some((machine, _)) = self.subscriber(slot) else { return };
+        let again = machine.release(now, key.1);
+        self.oracle.demand(again == Err(CommandError::NotHeld(key.1)), "misuse is refused", || {
+            format!("{cohort} rank {rank} released step {} twice: {again:?}", key.1)
+        });
+        self.settle(slot);
+    }
+
+    fn subscriber_closes(&mut self, slot: SlotId) {
+        let now = self.now;
+        self.check_all_views(slot);
+        let (cohort, rank) = self.place(slot);
+        self.oracle.reader_closing(cohort, rank);
+        self.note(slot, || "closes".to_owned());
+        let Some((machine, app)) = self.subscriber(slot) else { return };
+        app.closing = true;
+        app.held.clear();
+        machine.close(now);
+        self.settle(slot);
+    }
+
+    /// The application's events.
+    pub(crate) fn subscriber_hears(&mut self, slot: SlotId, event: Event) {
+        let (cohort, rank) = self.place(slot);
+        match event {
+            Event::Opened { epoch } => {
+                self.oracle.attached(cohort, rank, epoch, None);
+                self.enter_attachment(slot);
+            }
+            Event::Restarted { epoch, first } => {
+                self.oracle.attached(cohort, rank, epoch, Some(first));
+                self.enter_attachment(slot);
+            }
+            Event::AwaitingRestart { .. } => self.awaits_restart(slot, cohort, rank),
+            Event::Ended(ending) => self.oracle.stream_ended(cohort, rank, &ending),
+            Event::RankLost { .. } => self.oracle.reader_lost(cohort, rank),
+            Event::OpenFailed(failure) => self.oracle.reader_failed(cohort, rank, &failure),
+            Event::Closed(_) => self.oracle.reader_closed(cohort, rank),
+            Event::Resolved { request, outcome } => self.table_answered(slot, request, outcome),
+            Event::Contacts { request, contacts, left } => self.contacts_told(slot, request, contacts, left),
+            Event::Reselected { first } => self.selection_holds(slot, first),
+            Event::Specified { .. } => {}
+            Event::SubscriptionStarted { .. }
+            | Event::MemberJoined { .. }
+            | Event::MemberLeft { .. }
+            | Event::SubscriptionEnded { .. }
+            | Event::StepDropped { .. }
+            | Event::StepRejected { .. }
+            | Event::RankLagging { .. } => {
+                self.oracle.violated("events are for their role", format!("{cohort} rank {rank}: {event:?}"));
+            }
+        }
+    }
+
+    fn enter_attachment(&mut self, slot: SlotId) {
+        let (cohort, rank) = self.place(slot);
+        let truth = &self.oracle.subscribers[&cohort];
+        let current = truth.current(rank.0 as usize);
+        let attached = current.and_then(|current| truth.attachments.get(current));
+        let variables = attached.map_or(VariableSet::All, |attached| attached.spec.variables.clone());
+        if let App::Subscriber(app) = &mut self.slot_mut(slot).app {
+            app.attachment = current;
+            app.selections = vec![(StepId(0), variables)];
+            app.placed.clear();
+            app.told.clear();
+        }
+    }
+
+    fn awaits_restart(&mut self, slot: SlotId, cohort: CohortId, rank: Rank) {
+        let current = self.oracle.subscribers.get(&cohort).and_then(|truth| truth.current(rank.0 as usize));
+        if let Some(current) = current {
+            let publisher = self.oracle.subscribers[&cohort].attachments[current].publisher;
+            self.oracle.check_publisher_loss(publisher, cohort, rank);
+        }
+        self.oracle.awaiting(cohort, rank);
+        if let App::Subscriber(app) = &mut self.slot_mut(slot).app {
+            app.attachment = None;
+        }
+    }
+
+    fn selection_holds(&mut self, slot: SlotId, first: StepId) {
+        if let App::Subscriber(app) = &mut self.slot_mut(slot).app
+            && let Some((_, variables)) = &app.plan.reselects
+        {
+            app.selections.push((first, variables.clone()));
+        }
+    }
+}

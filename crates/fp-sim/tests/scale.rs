@@ -1,0 +1,93 @@
+//! Small worlds of the scale model: what must hold whatever the size. A binary of its own, as its allocator counts.
+
+use fp_sim::scale::{Counting, LinkCost, Run, World, askers, run};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Without the processor's time, which differs from run to run and with it who comes first.
+fn small(publishers: u32, subscribers: u32) -> Run {
+    let cluster = LinkCost::named("cluster").expect("there is such a network");
+    let mut world = World::new(cluster, publishers, subscribers);
+    world.charges_cpu = false;
+    run(world, 1)
+}
+
+#[test]
+fn sixteen_times_the_ranks_cost_each_no_more() {
+    let (few, many) = (small(64, 8), small(1_024, 8));
+    for run in [&few, &many] {
+        assert!(run.violations.is_empty(), "{} x {}: {:?}", run.publishers, run.subscribers, run.violations);
+        let unchanged = &run.stage("unchanged").books;
+        let kinds: Vec<&str> = unchanged.traffic.keys().copied().collect();
+        assert_eq!(kinds, ["Assign", "Log", "Ready", "Release"], "nothing else travels when nothing changed");
+        let expected = 3 * (u64::from(run.publishers) - 1) + 2 * u64::from(run.subscribers);
+        assert_eq!(unchanged.messages(), expected, "one Ready, two Logs an edge; one Assign, one Release");
+    }
+    // Numbers of variable length: a larger cohort's bytes take more digits, and nothing else grows.
+    for kind in ["Ready", "Log", "Assign", "Release"] {
+        let [few, many] = [&few, &many].map(|run| run.stage("unchanged").books.longest_bytes(kind));
+        assert!(many <= few + 8, "{kind}: {few} bytes over 64 ranks, {many} over 1024");
+    }
+    // What waits at the lead for the last of its children is more where their subtrees are three ranks deep.
+    let grown = |of: fn(&Run) -> i64| of(&many) <= of(&few) * 3 / 2;
+    assert!(grown(|run| run.memory.publisher_own), "{:?}, {:?}", few.memory, many.memory);
+    assert!(grown(|run| run.memory.lead_own), "{:?}, {:?}", few.memory, many.memory);
+}
+
+#[test]
+fn what_changed_travels_and_nothing_else() {
+    let run = small(64, 8);
+    let longest = |stage: &str| run.stage(stage).books.longest_bytes("Ready");
+    assert!(longest("one rank") < 2 * longest("new layout"), "one rank's blocks, not all ranks'");
+    assert!(longest("every count") > 2 * longest("unchanged"), "the counts of a subtree");
+    // A rank that answered for many layouts holds those of live steps and the latest, some 5 KiB each.
+    assert!(run.memory.publisher_layouts <= 40 << 10, "{:?}", run.memory);
+}
+
+/// A coordinator's memory without layouts is that of its tree's fan-out, its live steps, its subscriptions and its own
+/// blocks. Neither cohort's size is in it.
+#[test]
+fn a_coordinator_does_not_grow_with_either_cohort() {
+    let (few, many) = (small(64, 64), small(64, 512));
+    for run in [&few, &many] {
+        assert!(run.violations.is_empty(), "{} x {}: {:?}", run.publishers, run.subscribers, run.violations);
+        let own = [run.memory.publisher_own, run.memory.lead_own, run.memory.subscriber_own];
+        assert!(own.iter().all(|own| *own <= 64 << 10), "{:?}", run.memory);
+    }
+    let grown = |of: fn(&Run) -> i64| of(&many) <= of(&few) * 5 / 4;
+    assert!(grown(|run| run.memory.publisher_own), "{:?}, {:?}", few.memory, many.memory);
+    assert!(grown(|run| run.memory.lead_own), "{:?}, {:?}", few.memory, many.memory);
+    assert!(grown(|run| run.memory.subscriber_own), "{:?}, {:?}", few.memory, many.memory);
+}
+
+/// Nobody has the contacts of a cohort, neither the lead that lets it in nor a rank that answers for its layouts. Each
+/// rank that needs contacts asks for them, once for each.
+#[test]
+fn contacts_are_told_to_those_who_ask_and_to_nobody_else() {
+    for run in [small(64, 512), small(4_096, 64)] {
+        assert!(run.violations.is_empty(), "{} x {}: {:?}", run.publishers, run.subscribers, run.violations);
+        assert!(run.memory.lead_own <= 64 << 10, "{:?}", run.memory);
+        let books = &run.stage("attach").books;
+        for kind in ["Subscribed", "Attached"] {
+            assert!(books.longest_bytes(kind) <= 64, "{kind} takes {} bytes", books.longest_bytes(kind));
+        }
+        assert!(!books.traffic.contains_key("AskContacts"), "who has no question asks for nothing");
+        // Those of one rank and its children, some 65 bytes each.
+        let first = run.stage("first layout").books.traffic["Contacts"];
+        assert!(first.longest_bytes <= 17 * 80, "{first:?}");
+        for stage in ["unchanged", "one rank", "new layout"] {
+            let traffic = &run.stage(stage).books.traffic;
+            assert!(!traffic.contains_key("AskContacts"), "{stage}: the owners are the same");
+        }
+    }
+}
+
+#[test]
+fn a_large_cohort_asks_along_one_way_down_with_all_siblings() {
+    assert_eq!(askers(64).len(), 64);
+    let chosen = askers(8_192);
+    assert!((0..=16).all(|rank| chosen.contains(&rank)));
+    assert!((17..=32).all(|rank| chosen.contains(&rank)));
+    assert_eq!(chosen.len(), 1 + 4 * 16);
+}

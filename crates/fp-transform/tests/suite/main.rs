@@ -1,0 +1,6 @@
+//! Derivations and registered transforms in one binary. What needs the feature `wasm` is the binary `deployed`.
+
+mod called;
+mod derivations;
+mod registered;
+mod support;

@@ -1,0 +1,101 @@
+//! How much memory the machine, and the control group that this process lives in, can still give.
+//!
+//! `fallocate` on a memfd has no limit of its own. If it is asked for more than there is, it does not fail. It drives
+//! the machine out of memory, and the kernel kills whom it likes. So a new segment is compared with this first. Others
+//! may take memory between the look and the taking; the margin is for them.
+
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+
+/// Left free for everybody else.
+const MARGIN_BYTES: u64 = 32 << 20;
+
+/// Bytes that a new segment may have, or `None` where the system does not say.
+pub(super) fn available_bytes() -> Option<u64> {
+    let machine = read_to_string("/proc/meminfo").ok().and_then(|text| available_of_machine(&text));
+    let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let of_groups = groups.lines().filter_map(group_of).filter_map(|group| group.available_bytes());
+    of_groups.chain(machine).min().map(|bytes| bytes.saturating_sub(MARGIN_BYTES))
+}
+
+fn available_of_machine(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// A control group of either version, with the names of its files.
+struct Group {
+    root: PathBuf,
+    path: String,
+    limit: &'static str,
+    usage: &'static str,
+    /// Cache that the kernel drops when the group needs room.
+    droppable: &'static str,
+}
+
+/// From a line of `/proc/self/cgroup`: `0::/path`, or `4:memory:/path` of the older version.
+fn group_of(line: &str) -> Option<Group> {
+    let mut parts = line.splitn(3, ':').skip(1);
+    let (controllers, path) = (parts.next()?, parts.next()?.to_string());
+    let (root, limit, usage, droppable) = match controllers {
+        "" => ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file "),
+        list if list.split(',').any(|controller| controller == "memory") => (
+            "/sys/fs/cgroup/memory",
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            "total_inactive_file ",
+        ),
+        _ => return None,
+    };
+    Some(Group { root: root.into(), path, limit, usage, droppable })
+}
+
+impl Group {
+    /// The least of this group and those above it.
+    fn available_bytes(&self) -> Option<u64> {
+        let leaf = self.root.join(self.path.trim_start_matches('/'));
+        let all = leaf.ancestors().take_while(|folder| folder.starts_with(&self.root));
+        all.filter_map(|folder| self.available_in(folder)).min()
+    }
+
+    fn available_in(&self, folder: &Path) -> Option<u64> {
+        let number = |name: &str| read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+        let (limit, usage) = (number(self.limit)?, number(self.usage)?);
+        let stat = read_to_string(folder.join("memory.stat")).unwrap_or_default();
+        let droppable = stat.lines().find_map(|line| line.strip_prefix(self.droppable)?.parse().ok());
+        Some(limit.saturating_sub(usage.saturating_sub(droppable.unwrap_or(0))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_says_how_much_it_has() {
+        let text = "MemTotal:       24576 kB\nMemAvailable:     2048 kB\nBuffers: 1 kB\n";
+        assert_eq!(available_of_machine(text), Some(2 << 20));
+        assert_eq!(available_of_machine("MemTotal: 1 kB"), None);
+        assert!(available_bytes().is_some_and(|bytes| bytes < 1 << 50));
+    }
+
+    #[test]
+    fn groups_of_both_versions_are_read() {
+        let folder = std::env::temp_dir().join(format!("flexpath-group-{}", std::process::id()));
+        let leaf = folder.join("job/step");
+        std::fs::create_dir_all(&leaf).expect("a folder");
+        let write =
+            |folder: &Path, name: &str, text: &str| std::fs::write(folder.join(name), text).expect("room");
+        write(&leaf, "memory.max", "max\n");
+        write(&leaf, "memory.current", "10\n");
+        write(&folder.join("job"), "memory.max", "1000\n");
+        write(&folder.join("job"), "memory.current", "700\n");
+        write(&folder.join("job"), "memory.stat", "anon 1\ninactive_file 50\n");
+        let group = Group { root: folder.clone(), ..group_of("0::/job/step").expect("a group") };
+        assert_eq!(group.available_bytes(), Some(350), "the group above has the limit");
+        std::fs::remove_dir_all(folder).expect("ours");
+        assert!(group_of("8:pids:/").is_none() && group_of("nonsense").is_none());
+        assert_eq!(group_of("4:cpu,memory:/a").map(|group| group.limit), Some("memory.limit_in_bytes"));
+    }
+}

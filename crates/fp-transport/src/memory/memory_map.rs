@@ -1,0 +1,96 @@
+//! One mapping of memory: it is made here and unmapped when its owner goes.
+#![allow(unsafe_code)] // mapping memory is unsafe by nature; this file keeps it behind a safe owner
+
+use crate::identity::own_pid;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use std::ffi::c_void;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::AtomicU64;
+
+/// Memory that stays mapped as long as this lives. It is not inherited by a forked child: two processes would
+/// otherwise believe that they own the same segment.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    pointer: NonNull<u8>,
+    len: usize,
+    /// The process that mapped it: a forked child has nothing there, or something else by now.
+    pid: u32,
+}
+
+// SAFETY: this value alone owns the mapping and unmaps it once, in drop. The types that hand out slices (Loan, Payload,
+// MappedSlice) decide who may read or write which bytes. The thread that holds it does not.
+unsafe impl Send for Mapping {}
+// SAFETY: `&Mapping` gives out a raw pointer and atomics only.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps the whole memfd, writable and prefaulted.
+    pub(crate) fn shared_writable(fd: BorrowedFd<'_>, len: usize) -> io::Result<Mapping> {
+        Mapping::shared(fd, len, ProtFlags::READ | ProtFlags::WRITE, true)
+    }
+
+    /// Maps the whole memfd, read only; prefaulted if asked for.
+    pub(crate) fn shared_readable(fd: BorrowedFd<'_>, len: usize, prefault: bool) -> io::Result<Mapping> {
+        Mapping::shared(fd, len, ProtFlags::READ, prefault)
+    }
+
+    /// Memory of this process alone, for a pool that nobody shares.
+    pub(crate) fn private(len: usize) -> io::Result<Mapping> {
+        // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps nothing.
+        let pointer = unsafe {
+            mmap_anonymous(
+                ptr::null_mut(),
+                len,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE | MapFlags::POPULATE,
+            )?
+        };
+        Mapping::own(pointer, len)
+    }
+
+    fn shared(fd: BorrowedFd<'_>, len: usize, protection: ProtFlags, prefault: bool) -> io::Result<Mapping> {
+        let populate = if prefault { MapFlags::POPULATE } else { MapFlags::empty() };
+        // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing. The file behind it is sealed
+        // against shrinking (by us right after, or checked before), so no access can fault.
+        let pointer = unsafe { mmap(ptr::null_mut(), len, protection, MapFlags::SHARED | populate, fd, 0)? };
+        Mapping::own(pointer, len)
+    }
+
+    fn own(pointer: *mut c_void, len: usize) -> io::Result<Mapping> {
+        let pointer = NonNull::new(pointer.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let mapping = Mapping { pointer, len, pid: own_pid() };
+        // SAFETY: exactly the range mapped above, which this value owns; the advice changes what a fork does.
+        unsafe { madvise(mapping.pointer.as_ptr().cast(), len, Advice::LinuxDontFork)? };
+        Ok(mapping)
+    }
+
+    /// First byte. Valid for `len` bytes while this value lives.
+    pub(crate) fn pointer(&self) -> NonNull<u8> {
+        self.pointer
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The mapping as words that other processes may change at any time. A read-only mapping must only be loaded from:
+    /// a store to it ends the process.
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        // SAFETY: page aligned, in bounds, every bit pattern is a value, and all accesses of both processes go
+        // through atomics of this size.
+        unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().cast::<AtomicU64>(), self.len / 8) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        if self.pid != own_pid() {
+            return;
+        }
+        // SAFETY: exactly the range that this value owns; whoever holds a slice of it also holds its owner. Fails
+        // only for a range that was never mapped.
+        let _ = unsafe { munmap(self.pointer.as_ptr().cast(), self.len) };
+    }
+}

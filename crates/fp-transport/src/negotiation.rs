@@ -1,0 +1,149 @@
+//! Which transport was agreed for a link, and why not the others.
+
+use crate::hello::Refusal;
+use crate::identity::ProcessId;
+use crate::tls::TlsFailure;
+use crate::transport_kind::TransportKind;
+use crate::verbs::VerbsTrouble;
+use std::fmt;
+use std::io;
+
+/// Why a candidate was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The policy does not list it.
+    #[error("not allowed by the policy")]
+    NotAllowed,
+    /// The peer is another process.
+    #[error("other process")]
+    OtherProcess,
+    /// The peer is another copy of the library in this process, or this is a forked child.
+    #[error("another copy of the library")]
+    OtherCopy,
+    /// The peer is on another host or in another network namespace.
+    #[error("other host")]
+    OtherHost,
+    /// The contact does not say which host it is on.
+    #[error("host not known")]
+    HostUnknown,
+    /// The contact lists no endpoint for it.
+    #[error("the contact has no endpoint for it")]
+    NoEndpoint,
+    /// The kernel of this side cannot seal shared memory.
+    #[error("the kernel has no F_SEAL_FUTURE_WRITE")]
+    NoSeals,
+    /// The peer runs as another user.
+    #[error("user {theirs} there, {ours} here")]
+    Uid {
+        /// Effective user of this process.
+        ours: u32,
+        /// User of the peer, as the kernel says.
+        theirs: u32,
+    },
+    /// A user that is shown as the overflow id may be anybody.
+    #[error("user not known in this user namespace (overflow uid {uid})")]
+    OverflowUid {
+        /// The overflow id.
+        uid: u32,
+    },
+    /// Nobody could be dialled there, or the connection broke during the probe.
+    #[error("{doing}: {error}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// What the system said.
+        error: String,
+    },
+    /// Somebody else answered at that address.
+    #[error("process {found} answered instead of {expected}")]
+    OtherAnswered {
+        /// The process of the contact.
+        expected: ProcessId,
+        /// The process that answered.
+        found: ProcessId,
+    },
+    /// The answer was none that a listener of any version gives.
+    #[error("the answer was no hello of Flexpath")]
+    BadAnswer,
+    /// The bytes of the probe did not come through.
+    #[error("the probe failed: {what}")]
+    Probe {
+        /// What did not.
+        what: String,
+    },
+    /// TLS is configured here, and did not come about with this peer.
+    #[error("{0}")]
+    Tls(TlsFailure),
+    /// RDMA does not work here, or not with this peer.
+    #[error("{0}")]
+    Verbs(VerbsTrouble),
+    /// The peer refused this candidate.
+    #[error("{0}")]
+    Refused(Refusal),
+}
+
+impl Reason {
+    /// Whether the candidate never applied to this pair, so that passing it over is no fallback.
+    pub fn is_inapplicable(&self) -> bool {
+        matches!(
+            self,
+            Reason::NotAllowed
+                | Reason::OtherProcess
+                | Reason::OtherCopy
+                | Reason::OtherHost
+                | Reason::HostUnknown
+                | Reason::NoEndpoint
+        )
+    }
+
+    pub(crate) fn io(doing: &'static str, error: io::Error) -> Reason {
+        Reason::Io { doing, error: error.to_string() }
+    }
+}
+
+/// What was agreed for a link. Printed as `transport=tcp 127.0.0.1:4000; shm refused: other host`, and as
+/// `transport=tcp+tls 127.0.0.1:4000` where TLS lies under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Negotiated {
+    /// The transport that is used.
+    pub transport: TransportKind,
+    /// Whether TLS lies under it.
+    pub encrypted: bool,
+    /// Its address or name; where TLS is configured and not needed, why not.
+    pub detail: String,
+    /// The better candidates that were not taken, in the order they were tried. Empty on the accepting side, which
+    /// sees only what was taken.
+    pub refused: Vec<(TransportKind, Reason)>,
+}
+
+impl fmt::Display for Negotiated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "transport={}{}", self.transport, if self.encrypted { "+tls" } else { "" })?;
+        if !self.detail.is_empty() {
+            write!(f, " {}", self.detail)?;
+        }
+        for (kind, reason) in &self.refused {
+            write!(f, "; {kind} refused: {reason}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_agreed_is_printed_with_the_reasons() {
+        let negotiated = Negotiated {
+            transport: TransportKind::Tcp,
+            encrypted: false,
+            detail: "127.0.0.1:4000".into(),
+            refused: vec![(TransportKind::Shm, Reason::OtherHost)],
+        };
+        assert_eq!(negotiated.to_string(), "transport=tcp 127.0.0.1:4000; shm refused: other host");
+        let encrypted = Negotiated { encrypted: true, refused: vec![], ..negotiated };
+        assert_eq!(encrypted.to_string(), "transport=tcp+tls 127.0.0.1:4000");
+    }
+}

@@ -1,0 +1,138 @@
+//! The simulation's part: each rank publishes its own atoms of each published step. Nothing is gathered.
+
+use flexpath::{Cohort, Variable, VariableError};
+
+use super::coupling::OutStep;
+use super::error::PartError;
+use super::outlet::Outlet;
+use super::part::Part;
+use super::report::{Owned, Report, say};
+use super::settings::{Settings, SourceKind};
+use super::streams::{ATOMS, domain, time_step};
+use crate::lammps::LammpsSource;
+use crate::lammps::launch::Place;
+use crate::lammps::md::MolecularDynamics;
+use crate::lammps::source::{Control, Source, StepView};
+
+/// Those that must not miss the first step: Helper, and Check where it runs.
+fn first_subscribers(settings: &Settings) -> u32 {
+    if settings.measured { 1 } else { 2 }
+}
+
+/// What the stream carries.
+struct Variables {
+    time_step: Variable,
+    domain: Variable,
+    id: Variable,
+    kind: Variable,
+    position: Variable,
+    velocity: Variable,
+    reference: Variable,
+}
+
+impl Variables {
+    fn new() -> Result<Self, VariableError> {
+        Ok(Variables {
+            time_step: time_step(),
+            domain: domain()?,
+            id: Variable::joined::<i64>("id", &[])?,
+            kind: Variable::joined::<i32>("type", &[])?,
+            position: Variable::joined::<f64>("position", &[3])?.with_unit("sigma"),
+            velocity: Variable::joined::<f64>("velocity", &[3])?.with_unit("sigma/tau"),
+            reference: Variable::joined::<f64>("reference", &[])?,
+        })
+    }
+
+    /// Put this rank's part of a step. The lead's word counts for what is the same on all ranks.
+    fn put(&self, step: &mut OutStep<'_>, rank: u32, view: StepView) -> Result<(), PartError> {
+        if rank == 0 {
+            step.put_scalar(&self.time_step, view.step)?;
+            step.put_whole(&self.domain, view.domain.to_numbers().to_vec())?;
+        }
+        step.put_joined(&self.id, view.atoms.ids)?;
+        step.put_joined(&self.kind, view.atoms.types)?;
+        step.put_joined(&self.position, view.atoms.positions.into_flattened())?;
+        step.put_joined(&self.velocity, view.atoms.velocities.into_flattened())?;
+        step.put_joined(&self.reference, view.reference.unwrap_or_default())
+    }
+}
+
+/// Simulate and publish.
+///
+/// # Errors
+/// What the simulation cannot do. Where it can go on but a stream cannot, it goes on to its end first.
+pub fn run(settings: &Settings) -> Result<(), PartError> {
+    match settings.source {
+        SourceKind::Lammps => {
+            let mut lammps = LammpsSource::new()?;
+            let done = simulate(&mut lammps, settings);
+            // MPI waits for all ranks here: a rank that failed ends without it, and mpirun ends the others.
+            if done.is_ok() {
+                lammps.finish();
+            }
+            done
+        }
+        SourceKind::BuiltIn => {
+            let cohort = Cohort::from_environment()?;
+            let place = Place { rank: cohort.rank().0 as usize, size: cohort.size() as usize };
+            simulate(&mut MolecularDynamics::at(place), settings)
+        }
+    }
+}
+
+fn simulate(source: &mut dyn Source, settings: &Settings) -> Result<(), PartError> {
+    let mut config = settings.run_config();
+    config.log = Some(settings.logs().join("log.lammps"));
+    let rank = Cohort::from_environment()?.rank().0;
+    if rank == 0 {
+        say(Part::Simulation, rank, Report::Source { name: source.name() });
+    }
+    let outlet = Outlet::open(Part::Simulation, settings, ATOMS, first_subscribers(settings))?;
+    let owned = Owned { fewest: usize::MAX, ..Owned::default() };
+    let mut rank = RankOfAtoms { variables: Variables::new()?, outlet, rank, owned, failed: None };
+    source.run(&config, &mut |view| rank.step(view))?;
+    rank.finish()
+}
+
+/// One rank's side of the stream.
+struct RankOfAtoms {
+    variables: Variables,
+    outlet: Outlet,
+    rank: u32,
+    owned: Owned,
+    failed: Option<PartError>,
+}
+
+impl RankOfAtoms {
+    fn step(&mut self, view: StepView) -> Control {
+        match self.publish(view) {
+            Ok(()) => Control::Continue,
+            Err(error) => {
+                // The simulation is worth more than those who watch it.
+                self.failed = Some(error);
+                Control::Quiet
+            }
+        }
+    }
+
+    fn publish(&mut self, view: StepView) -> Result<(), PartError> {
+        let RankOfAtoms { variables, outlet, rank, owned, .. } = self;
+        let (atoms, references) = (view.atoms.len(), view.reference.as_ref().map_or(0, Vec::len));
+        owned.fewest = owned.fewest.min(atoms);
+        owned.most = owned.most.max(atoms);
+        owned.put_bytes += 8 * references as u64 + (8 + 4 + 24 + 24) * atoms as u64;
+        outlet.publish(view.step, |step| {
+            owned.velocity_steps += u64::from(step.wanted("velocity"));
+            variables.put(step, *rank, view)
+        })
+    }
+
+    fn finish(mut self) -> Result<(), PartError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        self.owned.kept_bytes = self.outlet.kept_bytes();
+        say(Part::Simulation, self.rank, Report::Owned(self.owned));
+        self.outlet.close()
+    }
+}

@@ -1,0 +1,103 @@
+//! The processes that the supervisor started: all of them, and no others, are ended by it.
+
+use std::io::{self, BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::Duration;
+
+use super::super::part::Part;
+use super::super::report::heard;
+use super::super::settings::{Settings, SourceKind};
+use super::notice::Notice;
+use crate::shared::processes::{self, Processes, rank_command};
+
+/// A process of a run.
+pub(super) type Process = processes::Process<Part>;
+
+/// All processes of one run, each heard.
+pub(super) struct Children {
+    settings: Settings,
+    rendezvous: PathBuf,
+    time_limit: Duration,
+    inbox: Sender<Notice>,
+    processes: Processes<Part>,
+}
+
+impl Children {
+    pub(super) fn new(
+        settings: &Settings,
+        rendezvous: &Path,
+        time_limit: Duration,
+        inbox: Sender<Notice>,
+    ) -> Self {
+        let (settings, rendezvous) = (settings.clone(), rendezvous.to_owned());
+        Children { settings, rendezvous, time_limit, inbox, processes: Processes::default() }
+    }
+
+    pub(super) fn processes(&self) -> &[Process] {
+        self.processes.all()
+    }
+
+    /// Start all ranks of a part.
+    pub(super) fn start(&mut self, part: Part) -> io::Result<()> {
+        if part == Part::Simulation && self.settings.source == SourceKind::Lammps {
+            let command = self.under_mpirun()?;
+            return self.spawn(part, part.name().to_owned(), command);
+        }
+        let size = part.ranks(&self.settings);
+        for rank in 0..size {
+            let command = rank_command(part.name(), self.settings.to_arguments(), (rank, size))?;
+            self.spawn(part, format!("{}.{rank}", part.name()), command)?;
+        }
+        Ok(())
+    }
+
+    /// LAMMPS's ranks learn their places from the launcher. More ranks than cores: they must give way when they wait.
+    fn under_mpirun(&self) -> io::Result<Command> {
+        let mut command = Command::new("mpirun");
+        command.args(["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]);
+        command.args(["--timeout", &self.time_limit.as_secs().to_string()]);
+        command.args(["-np", &self.settings.ranks.to_string()]);
+        command.arg(std::env::current_exe()?).args(["part", Part::Simulation.name()]);
+        command.args(self.settings.to_arguments());
+        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        command.env_remove("FLEXPATH_RANK").env_remove("FLEXPATH_SIZE");
+        Ok(command)
+    }
+
+    fn spawn(&mut self, part: Part, label: String, mut command: Command) -> io::Result<()> {
+        command.env("FLEXPATH_RENDEZVOUS", &self.rendezvous).stdout(Stdio::piped());
+        let output = self.processes.spawn((part, label.clone()), command, &self.settings.logs())?;
+        output.into_iter().for_each(|output| read_along(output, label.clone(), self.inbox.clone()));
+        Ok(())
+    }
+
+    /// Those that have ended since the last call.
+    pub(super) fn reap(&mut self) -> io::Result<Vec<usize>> {
+        self.processes.reap()
+    }
+
+    pub(super) fn are_all_ended(&self) -> bool {
+        self.processes.are_all_ended()
+    }
+}
+
+/// Hand on what a process says, line by line, until it says no more.
+fn read_along(output: impl io::Read + Send + 'static, label: String, inbox: Sender<Notice>) {
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            let lines = heard(&line);
+            let notices: Vec<Notice> = match lines.is_empty() {
+                true => vec![Notice::Noise { label: label.clone(), text: line }],
+                false => lines.into_iter().map(|line| Notice::Said(Box::new(line))).collect(),
+            };
+            for notice in notices {
+                // Where the run has failed already nobody listens any more.
+                let _ = inbox.send(notice);
+            }
+        }
+        let _ = inbox.send(Notice::Silent);
+    });
+}

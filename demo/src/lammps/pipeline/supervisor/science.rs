@@ -1,0 +1,96 @@
+//! What a run has shown of the science: results against LAMMPS's own.
+
+use super::super::report::{Compared, Finding as Kind};
+use super::super::settings::{Settings, SourceKind};
+use super::board::Board;
+use crate::lammps::problem::Problem;
+use crate::lammps::science::cna::Structure;
+use crate::shared::finding::{Finding, Standing};
+
+/// The science, held against LAMMPS.
+pub(super) fn compared(settings: &Settings, board: &Board) -> Vec<Finding> {
+    let (what, constant) = match settings.problem {
+        Problem::Crack => {
+            ("central symmetry is LAMMPS's, atom by atom", "a constant central symmetry does not pass")
+        }
+        Problem::Notch => ("classes are LAMMPS's, atom by atom", "a constant class does not pass"),
+    };
+    if settings.source == SourceKind::BuiltIn {
+        let why = || "the built-in source has no analysis of its own".to_owned();
+        return [what, constant].map(|what| Finding::new(Standing::NotChecked, what, why())).to_vec();
+    }
+    let (tried, refused) = board.constants.unwrap_or_default();
+    let constants = format!("{refused} of {tried} refused on the last compared step");
+    vec![
+        match settings.problem {
+            Problem::Crack => symmetry(settings, board, what),
+            Problem::Notch => classes(board, what),
+        },
+        Finding::of(tried > 0 && tried == refused, constant, constants),
+    ]
+}
+
+fn symmetry(settings: &Settings, board: &Board, what: &'static str) -> Finding {
+    let expected = settings.run_config().steps / settings.run_config().compare_every + 1;
+    let worst = board.compared.iter().map(|compared| match compared.finding {
+        Kind::Symmetry { worst_difference } => worst_difference,
+        Kind::Classes { .. } => f64::NAN,
+    });
+    let worst = worst.fold(0.0, f64::max);
+    let (atoms, tied, wrong) = sums(&board.compared);
+    let numbers = format!(
+        "{} steps, {atoms} values: {wrong} wrong, {tied} at a tie, largest difference {worst:.1e} (allowed 1e-9)",
+        board.compared.len()
+    );
+    let all_hold = board.compared.iter().all(|compared| compared.holds);
+    Finding::of(all_hold && board.compared.len() as u64 == expected, what, numbers)
+}
+
+fn classes(board: &Board, what: &'static str) -> Finding {
+    let (atoms, tied, wrong) = sums(&board.compared);
+    let telling: Vec<&Compared> = board
+        .compared
+        .iter()
+        .filter(|compared| matches!(compared.finding, Kind::Classes { telling: true, .. }))
+        .collect();
+    let numbers = format!(
+        "{} steps, {atoms} classes: {wrong} wrong, {tied} at a tie; {} steps tell something{}",
+        board.compared.len(),
+        telling.len(),
+        telling.last().map(|compared| describe(compared)).unwrap_or_default()
+    );
+    let holds = wrong == 0 && !telling.is_empty() && telling.iter().all(|compared| compared.holds);
+    Finding::of(holds, what, numbers)
+}
+
+fn describe(compared: &Compared) -> String {
+    let Kind::Classes { census, changed, .. } = compared.finding else { return String::new() };
+    let share = |count: usize| 100.0 * count as f64 / compared.atoms.max(1) as f64;
+    let counted = Structure::ALL.iter().zip(census).filter(|(_, count)| *count > 0);
+    let classes: Vec<String> =
+        counted.map(|(class, count)| format!("{} {:.1} %", class.name(), share(count))).collect();
+    format!(
+        ", the last of them step {}: {}; {:.1} % changed class since the start",
+        compared.time_step,
+        classes.join(", "),
+        share(changed)
+    )
+}
+
+fn sums(compared: &[Compared]) -> (usize, usize, usize) {
+    let sum = |count: fn(&Compared) -> usize| compared.iter().map(count).sum();
+    (sum(|compared| compared.atoms), sum(|compared| compared.tied), sum(|compared| compared.wrong))
+}
+
+pub(super) fn picture(board: &Board) -> Finding {
+    let found = board.picture.as_ref().map(|(path, time_step)| (path.as_path(), time_step, path.metadata()));
+    let (holds, numbers) = match found {
+        Some((path, time_step, Ok(file))) => (
+            file.len() > 0,
+            format!("{}: step {time_step}; fcc blue, hcp orange, other grey", path.display()),
+        ),
+        Some((path, _, Err(error))) => (false, format!("{}: {error}", path.display())),
+        None => (false, "none was drawn".to_owned()),
+    };
+    Finding::of(holds, "the picture", numbers)
+}

@@ -1,0 +1,11 @@
+//! What both applications have: processes of a supervisor, what it finds and how it ends, streams, pictures.
+
+pub mod error;
+pub mod finding;
+pub mod interrupt;
+pub mod outcome;
+pub mod picture;
+pub(crate) mod processes;
+pub mod program;
+pub mod screen;
+pub(crate) mod steps;

@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# What takes long, in shards: each has a name, ends within 20 minutes on two quiet cores, and runs though others fail.
+#
+# usage: shards.sh list            name, seconds on two quiet cores after `make test`, and what is installed for it
+#        shards.sh run [NAME...]   runs these, or all, one after the other, and sums up; fails if one failed, or was
+#                                  skipped without a line in scripts/exceptions.txt
+#        shards.sh one NAME        runs one as it is; status 77: skipped
+#        shards.sh check           whether the names here and in scripts/exceptions.txt are those of parts
+# SIM_SEEDS: how many seeds the simulator draws. PROPERTY_CASES: how many cases each property test.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# rustup installs here, and a shell that was open before does not know it.
+export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+seeds=${SIM_SEEDS:-20000}
+cases=${PROPERTY_CASES:-512}
+profile=(--profile ci)
+
+# NAME           SECONDS NEEDS
+table='
+simulator            150 nothing
+properties            90 nothing
+c-checkers           180 valgrind
+mpich                100 mpich
+rsmpi-openmpi        240 openmpi libclang
+rsmpi-mpich          240 mpich libclang
+science              120 lammps openmpi
+lammps-plugin        150 python3-venv pypi
+wasm-lints           150 nothing
+files                120 libhdf5-dev
+quickstart           100 nothing
+rdma                 330 qemu rdma-core linux-image-amd64
+licences             120 cargo-deny
+'
+
+# Which tests a shard runs: names of test programs stand here and nowhere else. Always of the whole workspace, as with
+# other packages dependencies have other features, and all that `make test` has built would be built again.
+simulator=(--test suite simulation::)
+property_units=(--lib --test properties)
+property_suites=(--test suite -- orders:: rings:: segments:: tls:: conformance:: wire:: derivations:: called::)
+c_programs=(--test suite -- programs:: refined::)
+under_mpi=(--test suite -- mpi:: fortran:: refined::)
+failures=(--test failures)
+science=(--test lammps_science)
+files=(--features flexpath-demo/files)
+file_units=(--lib)
+file_suites=(--test suite coupling::)
+# shellcheck disable=SC2054 # the comma is of cargo
+wasm=(--features flexpath/wasm,flexpath-ffi/wasm)
+
+tests() { cargo test "${profile[@]}" --workspace --no-fail-fast "$@"; }
+lints() { cargo clippy "${profile[@]}" --workspace "$@" --all-targets -- -D warnings; }
+
+# install NAME [WORD...]: what scripts/install-NAME.sh installs. Status 3, it cannot be had here, is that of a skip.
+install() {
+    local status=0 name=$1
+    shift
+    "scripts/install-$name.sh" "$@" || status=$?
+    case $status in
+        0) ;;
+        3)
+            echo "skipped: $name is not here, as said above"
+            exit 77
+            ;;
+        *) exit "$status" ;;
+    esac
+}
+
+shard_simulator() { FLEXPATH_SIM_SEEDS=$seeds tests "${simulator[@]}"; }
+shard_properties() {
+    PROPTEST_CASES=$cases tests "${property_units[@]}"
+    PROPTEST_CASES=$cases tests "${property_suites[@]}"
+}
+shard_c-checkers() {
+    install valgrind
+    FLEXPATH_C_CHECKER=address tests "${c_programs[@]}"
+    FLEXPATH_C_CHECKER=memcheck tests "${c_programs[@]}"
+}
+shard_mpich() {
+    install mpi mpich
+    FLEXPATH_MPI=mpich tests "${under_mpi[@]}"
+    FLEXPATH_MPI=mpich tests "${failures[@]}"
+}
+shard_rsmpi-openmpi() {
+    install mpi openmpi rust
+    scripts/test-rsmpi.sh openmpi
+}
+shard_rsmpi-mpich() {
+    install mpi mpich rust
+    scripts/test-rsmpi.sh mpich
+}
+shard_science() {
+    install demo
+    FLEXPATH_DEMO_TEST_FULL=1 tests "${science[@]}"
+}
+shard_lammps-plugin() { scripts/check-lammps.sh; }
+shard_wasm-lints() { lints "${wasm[@]}"; }
+shard_files() {
+    install hdf5
+    lints "${files[@]}"
+    tests "${files[@]}" "${file_units[@]}"
+    tests "${files[@]}" "${file_suites[@]}"
+}
+# With the command as users build it: without the features of tests.
+shard_quickstart() {
+    cargo build "${profile[@]}" -p flexpath-cli
+    scripts/check-quickstart.sh
+}
+shard_rdma() { tests/rdma-vm/test.sh; }
+shard_licences() { scripts/check-licences.sh; }
+
+names() { awk 'NF { print $1 }' <<<"$table"; }
+
+# Every line of the table has its function, and every exception is of a part that there is.
+check() {
+    local name known
+    # shellcheck source=scripts/exceptions.sh
+    . scripts/exceptions.sh
+    for name in $(names); do declare -F "shard_$name" >/dev/null || { echo "no shard_$name here" && exit 1; }; done
+    known=" $(names | tr '\n' ' ') demo $(scripts/required.sh list) "
+    for name in $(excepted_parts); do
+        [[ $known == *" $name "* ]] || { echo "scripts/exceptions.txt: there is no part $name" && exit 1; }
+    done
+}
+
+one() {
+    declare -F "shard_$1" >/dev/null || { echo "there is no shard $1; there are: $(names | tr '\n' ' ')" && exit 2; }
+    "shard_$1"
+}
+
+run() {
+    # shellcheck source=scripts/parts.sh
+    . scripts/parts.sh
+    check
+    local name all
+    [[ $# -gt 0 ]] || mapfile -t all < <(names)
+    for name in "${@:-${all[@]}}"; do part "$name" 0 scripts/required.sh run scripts/shards.sh one "$name"; done
+    sum_up
+    ((failed_parts == 0))
+}
+
+case ${1:-} in
+    list) sed '/^$/d' <<<"$table" ;;
+    run) run "${@:2}" ;;
+    one) one "${2:-}" ;;
+    check) check ;;
+    *)
+        sed -n '2,/^set /s/^# \{0,1\}//p' "$0" | sed '$d'
+        exit 2
+        ;;
+esac
