@@ -2,7 +2,10 @@
 
 use crate::cast::PATIENCE;
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long nothing may change before a process counts as settled.
+const SETTLED_AFTER: Duration = Duration::from_millis(100);
 
 /// Descriptors by kind, mappings of shared segments, and threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,19 @@ pub(crate) fn belongings() -> Belongings {
     // Not by name: a thread that has just begun has its maker's.
     let threads = std::fs::read_dir("/proc/self/task").expect("proc is there").count();
     Belongings { descriptors, segments, threads }
+}
+
+/// What this process has once threads that were told to end are gone: the same for a tenth of a second.
+pub(crate) fn settled_belongings() -> Belongings {
+    let mut last = (belongings(), Instant::now());
+    while last.1.elapsed() < SETTLED_AFTER {
+        let now = belongings();
+        if now != last.0 {
+            last = (now, Instant::now());
+        }
+        std::thread::yield_now();
+    }
+    last.0
 }
 
 /// Waits until this process has no more than it had before. Threads that were told to end need a moment.

@@ -1,7 +1,7 @@
 //! `kill -9`, and silence, of any rank at any point. The calls of the others return, what can go on goes on, and
 //! nothing is left behind.
 
-use crate::audit::{Belongings, belongings, expect_as_before};
+use crate::audit::{Belongings, expect_as_before, settled_belongings};
 use crate::cast::{
     Actor, PATIENCE, Stage, heed, number, publisher_options, rendezvous, setting, subscriber_options, tell,
 };
@@ -30,7 +30,7 @@ fn before() -> Belongings {
     let options = flexpath::PublisherOptions::default().with_rendezvous(rendezvous());
     let warm = Publisher::open(&format!("warm-{}", std::process::id()), options).expect("opened");
     warm.close().expect("closed");
-    belongings()
+    settled_belongings()
 }
 
 /// A publisher rank.
