@@ -1,5 +1,5 @@
-//! What `make install` and `make uninstall` do, with a cargo that builds nothing: it says what it was asked for, and
-//! that it built a small program and a small library somewhere else than in `target`.
+//! What `make install` and `make uninstall` do, with a cargo that builds nothing. It notes what it was asked for. Then it
+//! says that it built a small program and a small library, somewhere else than in `target`.
 
 use crate::support::{of_repository, place, printed};
 use std::path::{Path, PathBuf};
