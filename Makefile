@@ -31,7 +31,7 @@ BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps ben
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools quick test test-all shards test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma install lint doc
+.PHONY: help tools quick test test-all shards test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma install uninstall lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -65,6 +65,7 @@ help: ## this list
 	@printf 'make bench-pipeline  the demo through streams beside the same through HDF5 files, by ranks of LAMMPS (installs LAMMPS, Open MPI, libhdf5-dev)\n'
 	@printf 'make bench-scale  256 x 16 processes for real, and up to 131,072 x 8,192 ranks simulated\n'
 	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s); DEPLOY=no without WebAssembly\n' '$(PREFIX)'
+	@printf 'make uninstall removes what was installed there\n'
 	@printf 'make lint      format and lints alone\n'
 	@printf 'make doc       the documentation of all crates, in target/doc\n'
 
@@ -167,6 +168,7 @@ bench-peers: tools
 	$(call step,beside the peers,ADIOS2_DIR="$(ADIOS2_DIR)" scripts/bench/peers.sh $(PEERS))
 
 install: tools
-	$(call step,build,cargo build --release -p flexpath-cli && cargo build --release -p flexpath-ffi $(if $(filter yes,$(DEPLOY)),--features wasm))
-	$(call step,install to $(DESTDIR)$(PREFIX)/bin,install -D -m 755 target/release/flexpath "$(DESTDIR)$(PREFIX)/bin/flexpath")
-	$(call step,install the C library to $(DESTDIR)$(PREFIX),scripts/install-library.sh target/release "$(PREFIX)" "$(DESTDIR)")
+	$(call step,build and install to $(DESTDIR)$(PREFIX),DEPLOY="$(DEPLOY)" scripts/install.sh install "$(PREFIX)" "$(DESTDIR)")
+
+uninstall:
+	$(call step,remove what was installed to $(DESTDIR)$(PREFIX),scripts/install.sh uninstall "$(PREFIX)" "$(DESTDIR)")

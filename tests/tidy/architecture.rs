@@ -28,7 +28,7 @@ const LAYERS: &[Layers] = &[
     Layers {
         package: "crates/fp-transport",
         layers: &[
-            &["lock", "page", "credentials", "transport_kind"],
+            &["lock", "page", "credentials", "secret_file", "transport_kind", "listen_address"],
             &["identity", "transport_policy"],
             &["memory", "contact", "hello"],
             &["frame"],

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use fp_core::{Contact, SelectionExpression, TransportPolicy};
 
 use crate::bench::{BenchOptions, RoleOptions};
+use crate::credentials::CredentialOptions;
 
 /// What `--help` says at the end.
 const AFTER: &str = "\
@@ -16,7 +17,8 @@ Exit status: 0 all went well, 1 something failed (the message says what), 2 wron
 Interrupted by ctrl-c it leaves the stream first and then ends as interrupted (130 in a shell).
 
 Environment: FLEXPATH_RENDEZVOUS names the rendezvous directory, FLEXPATH_TRANSPORTS the transports that may be
-used, FLEXPATH_LOG what to log on the standard error (debug, fp_core=trace).";
+used, FLEXPATH_TOKEN_FILE and FLEXPATH_TLS_... what the options of those names do, FLEXPATH_LOG what to log on the
+standard error (debug, fp_core=trace).";
 
 /// Lists, describes and follows the streams of running simulations.
 #[derive(Debug, Parser)]
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     Tail(TailOptions),
     /// Tests every transport with real bytes, and this machine: what works, how fast, and why the rest does not
     Doctor(DoctorOptions),
+    /// Makes a token for a run: who does not have it, is not let in
+    Token(TokenOptions),
     /// Measures what a stream costs on this machine, with real processes
     Bench(BenchOptions),
     /// One rank of `bench`, in a process of its own
@@ -69,6 +73,9 @@ pub(crate) struct LsOptions {
     /// With --types: how long each stream has for its next step
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, requires = "types")]
     pub(crate) timeout: Duration,
+    /// Who this is: with --types, as the list alone asks nobody to be let in.
+    #[command(flatten)]
+    pub(crate) credentials: CredentialOptions,
 }
 
 /// Options of `describe`.
@@ -82,6 +89,9 @@ pub(crate) struct DescribeOptions {
     /// How long to wait for the stream, and again for its next step
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) timeout: Duration,
+    /// Who this is.
+    #[command(flatten)]
+    pub(crate) credentials: CredentialOptions,
 }
 
 /// Options of `tail`.
@@ -93,6 +103,7 @@ Examples:
   flexpath tail heat 'temperature[-1, :]'         the last row
   flexpath tail heat 'temperature[rank 3]'        what rank 3 put
   flexpath tail heat 'T[points (1, 2) (3, 4)]'    two elements
+  flexpath tail heat title                        a text, in quotes; records are shown field by field
 Slices are Python's; a selection outside the array is an error.")]
 pub(crate) struct TailOptions {
     /// The stream's name, as `flexpath ls` shows it
@@ -115,12 +126,16 @@ pub(crate) struct TailOptions {
     /// How long to wait for the stream
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) timeout: Duration,
+    /// Who this is.
+    #[command(flatten)]
+    pub(crate) credentials: CredentialOptions,
 }
 
 /// Options of `doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Between two machines, first on the one and then, with the line that it prints, on the other:
+Between two machines, first on the one and then, with the line that it prints and the same token, on the other:
+  flexpath token --out run.token
   flexpath doctor --listen 192.0.2.7:0 --token-file run.token
   flexpath doctor --token-file run.token 'flexpath:1,process=...'
 The contact of a running stream, as `flexpath ls --json` shows it, can be tested too: by the handshake alone, without
@@ -139,9 +154,6 @@ pub(crate) struct DoctorOptions {
     /// The address that others dial, where --listen has the unspecified one (0.0.0.0)
     #[arg(long, value_name = "ADDRESS", requires = "listen")]
     pub(crate) advertise: Option<IpAddr>,
-    /// A file with the token of the run: 64 hexadecimal digits
-    #[arg(long, value_name = "FILE")]
-    pub(crate) token_file: Option<PathBuf>,
     /// The transports that may be used, such as shm,tcp [default: FLEXPATH_TRANSPORTS, else all]
     #[arg(long, value_name = "LIST")]
     pub(crate) transports: Option<TransportPolicy>,
@@ -154,6 +166,23 @@ pub(crate) struct DoctorOptions {
     /// Listens only until the standard input ends: for the second process of a test of this machine
     #[arg(long, hide = true, requires = "listen")]
     pub(crate) until_input_ends: bool,
+    /// Who this is.
+    #[command(flatten)]
+    pub(crate) credentials: CredentialOptions,
+}
+
+/// Options of `token`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every rank of a run, and whoever subscribes to it, needs the same one: FLEXPATH_TOKEN_FILE=FILE before a program, or
+--token-file FILE before one of these commands. It is 64 hexadecimal digits and a line's end.")]
+pub(crate) struct TokenOptions {
+    /// Makes this file, which its owner alone can read. Otherwise the token is printed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Puts it in the place of a file that is there
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
 }
 
 /// A variable and a selection of its elements.

@@ -7,6 +7,7 @@ use fp_core::{NextStep, QueuePolicy, StepReader, Subscriber, SubscriberOptions, 
 use serde::Serialize;
 
 use crate::arguments::DescribeOptions;
+use crate::credentials::Credentials;
 use crate::entries::alive;
 use crate::failure::Failure;
 use crate::output;
@@ -30,7 +31,8 @@ struct Description {
 
 /// Describes a stream.
 pub(crate) fn run(rendezvous: Rendezvous, options: &DescribeOptions) -> Result<(), Failure> {
-    let mut subscriber = open(&options.stream, looking(options.timeout), rendezvous)?;
+    let credentials = options.credentials.read()?;
+    let mut subscriber = open(&options.stream, looking(options.timeout), &credentials, rendezvous)?;
     let step = first_step(&mut subscriber, &options.stream, options.timeout)?;
     let description = describe(&options.stream, &step)?;
     drop(step);
@@ -51,8 +53,10 @@ pub(crate) fn variables(
     rendezvous: &Rendezvous,
     entry: &Entry,
     timeout: Duration,
+    credentials: &Credentials,
 ) -> Result<Vec<VariableSummary>, String> {
-    let options = looking(timeout).with_rendezvous(rendezvous.clone()).with_close_timeout(LEAVE);
+    let mut options = looking(timeout).with_rendezvous(rendezvous.clone()).with_close_timeout(LEAVE);
+    credentials.set(&mut options.link);
     let opened = Subscriber::open(&entry.name, options.with_publisher_contact(entry.contact.clone()));
     let mut subscriber = opened.map_err(|error| error.to_string())?;
     let described = first_step(&mut subscriber, &entry.name, timeout);
@@ -65,9 +69,11 @@ pub(crate) fn variables(
 /// Attaches to a stream; the error says which streams there are.
 pub(crate) fn open(
     stream: &str,
-    options: SubscriberOptions,
+    mut options: SubscriberOptions,
+    credentials: &Credentials,
     rendezvous: Rendezvous,
 ) -> Result<Subscriber, Failure> {
+    credentials.set(&mut options.link);
     let opened = Subscriber::open(stream, options.with_rendezvous(rendezvous.clone()));
     opened.map_err(|source| Failure::Open { source: Box::new(source), alive: alive(&rendezvous) })
 }

@@ -8,13 +8,13 @@ mod rdma;
 mod report;
 mod transports;
 
-use fp_core::LinkOptions;
 use fp_core::rendezvous::{Rendezvous, RendezvousError};
+use fp_core::{LinkOptions, ListenAddress};
 
 use crate::arguments::DoctorOptions;
+use crate::credentials::Credentials;
 use crate::failure::Failure;
 use crate::output;
-use crate::token::token;
 use report::Report;
 
 /// Examines, or answers the examinations of others.
@@ -22,29 +22,27 @@ pub(crate) fn run(
     rendezvous: Result<Rendezvous, RendezvousError>,
     options: &DoctorOptions,
 ) -> Result<(), Failure> {
-    let link = link_options(options)?;
+    let credentials = options.credentials.read()?;
+    let link = link_options(options, &credentials);
     if options.listen.is_some() {
         return listener::listen(&link, options.until_input_ends);
     }
     let report = Report::new(
         options.contact.as_ref().map(ToString::to_string),
-        transports::examine(&link, options.contact.as_ref()),
-        machine::examine(rendezvous),
+        transports::examine(&link, options),
+        machine::examine(rendezvous, credentials.tls()),
     );
     output::print(&report, options.json, |out| report.print(out))?;
     if report.works { Ok(()) } else { Err(Failure::NothingWorks) }
 }
 
 /// The options with which a stream would do the same.
-fn link_options(options: &DoctorOptions) -> Result<LinkOptions, Failure> {
+fn link_options(options: &DoctorOptions, credentials: &Credentials) -> LinkOptions {
     let mut link = LinkOptions::default();
-    link.tcp = options.listen.or(link.tcp);
+    credentials.set(&mut link);
+    link.tcp = options.listen.map(ListenAddress::At).or(link.tcp);
     link.advertised = options.advertise;
     link.transports = options.transports.clone();
     link.open_timeout = options.timeout;
-    if let Some(path) = &options.token_file {
-        let read = token(path).map_err(|why| Failure::Token { path: path.clone(), why });
-        link.token = Some(read?);
-    }
-    Ok(link)
+    link
 }

@@ -2,12 +2,11 @@
 
 use std::error::Error;
 use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_core::diagnosis::ProbeError;
 use fp_core::rendezvous::RendezvousError;
-use fp_core::{CloseError, Dtype, OpenError, ReadError};
+use fp_core::{CloseError, Dtype, OpenError, ReadError, TokenFileError};
 
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
@@ -62,14 +61,22 @@ pub(crate) enum Failure {
         /// Its element type.
         dtype: Dtype,
     },
-    /// The token of the run cannot be read.
-    #[error("no token can be read from {}: {why}", path.display())]
-    Token {
-        /// The file.
-        path: PathBuf,
+    /// Records whose bytes are none, or whose texts or names are not.
+    #[error("stream {stream:?}, variable {variable:?}: {what}")]
+    Unreadable {
+        /// The stream.
+        stream: String,
+        /// The variable.
+        variable: String,
         /// What is wrong.
-        why: String,
+        what: String,
     },
+    /// The token of the run cannot be read.
+    #[error(transparent)]
+    Token(#[from] TokenFileError),
+    /// No token can be made.
+    #[error("no token is made: {0}")]
+    NoToken(String),
     /// Others cannot be answered.
     #[error("cannot listen for others: {source}. {advice}")]
     Listen {

@@ -6,6 +6,7 @@ use fp_core::rendezvous::{Entry, Rendezvous};
 use serde::Serialize;
 
 use crate::arguments::LsOptions;
+use crate::credentials::Credentials;
 use crate::describe::variables;
 use crate::entries;
 use crate::failure::Failure;
@@ -35,7 +36,8 @@ struct Line {
 
 /// Lists streams.
 pub(crate) fn run(rendezvous: &Rendezvous, options: &LsOptions) -> Result<(), Failure> {
-    let lines = lines(rendezvous, options.types.then_some(options.timeout));
+    let credentials = options.credentials.read()?;
+    let lines = lines(rendezvous, options.types.then_some(options.timeout), &credentials);
     let lines: Vec<Line> = lines.into_iter().filter(|line| line.alive || options.all).collect();
     output::print(&lines, options.json, |out| {
         if lines.is_empty() {
@@ -47,10 +49,10 @@ pub(crate) fn run(rendezvous: &Rendezvous, options: &LsOptions) -> Result<(), Fa
 }
 
 /// Every entry, with what variables it has where there is time to ask for them.
-fn lines(rendezvous: &Rendezvous, types: Option<Duration>) -> Vec<Line> {
+fn lines(rendezvous: &Rendezvous, types: Option<Duration>, credentials: &Credentials) -> Vec<Line> {
     let told = entries::asked(rendezvous, |entry, alive| {
         let timeout = types.filter(|_| alive);
-        (alive, timeout.map(|timeout| variables(rendezvous, entry, timeout)))
+        (alive, timeout.map(|timeout| variables(rendezvous, entry, timeout, credentials)))
     });
     told.into_iter().map(|(entry, told)| line(&entry, told.unwrap_or((false, None)))).collect()
 }

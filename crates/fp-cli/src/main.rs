@@ -3,6 +3,7 @@
 
 mod arguments;
 mod bench;
+mod credentials;
 mod describe;
 mod doctor;
 mod element;
@@ -42,6 +43,9 @@ fn main() -> ExitCode {
 
 /// Does what the arguments ask for.
 fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Command::Token(options) = &arguments.command {
+        return token::run(options);
+    }
     let rendezvous = match &arguments.rendezvous {
         Some(path) => Rendezvous::at(path),
         None => Rendezvous::from_environment(),
@@ -54,7 +58,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Ls(options) => list::run(&rendezvous, options),
         Command::Describe(options) => describe::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
-        Command::Doctor(_) => Ok(()),
+        Command::Token(_) | Command::Doctor(_) => Ok(()),
         Command::Bench(options) => bench::run(options),
         Command::BenchRole(options) => bench::play(options),
     }

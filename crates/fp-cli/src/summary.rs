@@ -44,7 +44,7 @@ pub(crate) struct VariableSummary {
 /// The value of an attribute.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Attribute {
+pub(crate) enum Attribute {
     Bool(bool),
     Integer(i64),
     Unsigned(u64),
@@ -115,7 +115,7 @@ impl VariableSummary {
 
 impl Attribute {
     /// The same value.
-    fn new(value: &AttributeValue) -> Self {
+    pub(crate) fn new(value: &AttributeValue) -> Self {
         match value {
             AttributeValue::Bool(value) => Self::Bool(*value),
             AttributeValue::Integer(value) => Self::Integer(*value),

@@ -1,6 +1,7 @@
 //! `flexpath tail`: a stream's steps as they come, or the values of one variable.
 
 mod line;
+mod record;
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -18,7 +19,8 @@ const SILENCE: Duration = Duration::from_secs(10);
 
 /// Follows a stream.
 pub(crate) fn run(rendezvous: Rendezvous, options: &TailOptions) -> Result<(), Failure> {
-    let mut subscriber = open(&options.stream, subscription(options), rendezvous)?;
+    let credentials = options.credentials.read()?;
+    let mut subscriber = open(&options.stream, subscription(options), &credentials, rendezvous)?;
     let interrupt = Interrupt::watch()?;
     follow(&mut subscriber, options, &interrupt)?;
     subscriber.close()?;

@@ -1,12 +1,35 @@
-//! The token of a run, as its file has it.
+//! `flexpath token`: makes the token of a run.
 
-use std::path::Path;
-use std::str::FromStr;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 use fp_core::Token;
 
-/// Reads a token from its file.
-pub(crate) fn token(path: &Path) -> Result<Token, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-    text.trim().parse().map_err(|error: <Token as FromStr>::Err| error.to_string())
+use crate::arguments::TokenOptions;
+use crate::failure::Failure;
+
+/// Makes a token, and prints it or a file of it.
+pub(crate) fn run(options: &TokenOptions) -> Result<(), Failure> {
+    let token = Token::random().map_err(|error| Failure::NoToken(error.to_string()))?;
+    let Some(path) = &options.out else { return Ok(writeln!(io::stdout(), "{}", token.to_hex())?) };
+    let written = if options.force { replace(&token, path) } else { token.write_file(path) };
+    written.map_err(|error| {
+        let why = match error.kind() {
+            io::ErrorKind::AlreadyExists => "it is there already, and --force is not said".to_owned(),
+            _ => error.to_string(),
+        };
+        Failure::NoToken(format!("{}: {why}", path.display()))
+    })
+}
+
+/// Puts a file in the place of one that may be there: whoever reads it meanwhile has the old one or the new one.
+fn replace(token: &Token, path: &Path) -> io::Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(format!(".{}", std::process::id()));
+    let aside = PathBuf::from(aside);
+    token.write_file(&aside)?;
+    std::fs::rename(&aside, path).inspect_err(|_| {
+        // What cannot be put in place is of no use; the error that counts is that of the place.
+        let _ = std::fs::remove_file(&aside);
+    })
 }

@@ -60,8 +60,8 @@ pub use fp_transform::{
     TransformOptions, TransformPath, Transforms, record_array,
 };
 pub use fp_transport::{
-    Contact, PoolStats, Refusal, TlsError, TlsOptions, Token, TransportKind, TransportPolicy, VerbsDevice,
-    VerbsTrouble, own_pid, verbs_devices,
+    Contact, ListenAddress, ListenAddressError, PoolStats, Refusal, TlsError, TlsOptions, Token,
+    TokenFileError, TransportKind, TransportPolicy, VerbsDevice, VerbsTrouble, own_pid, verbs_devices,
 };
 pub use fp_types::record;
 pub use fp_types::record::{Loss, Record};

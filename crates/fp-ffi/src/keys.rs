@@ -1,9 +1,9 @@
 //! Options by name. They have the names that users of SST know, where the meaning is the same, and names of our own.
 
 use fp_core::{
-    Contact, DeployLimits, DeployPolicy, LinkOptions, ModuleHash, OnLoss, PublisherOptions, QueuePolicy,
-    Rendezvous, Share, ShareMode, StartAt, SubscriberOptions, TlsOptions, Token, TransportPolicy,
-    VariableSet,
+    Contact, DeployLimits, DeployPolicy, LinkOptions, ListenAddress, ModuleHash, OnLoss, PublisherOptions,
+    QueuePolicy, Rendezvous, Share, ShareMode, StartAt, SubscriberOptions, TlsOptions, Token,
+    TransportPolicy, VariableSet, start_log,
 };
 use std::str::FromStr;
 use std::time::Duration;
@@ -161,14 +161,14 @@ keys! {
         s.links(|link| link.transports = Some(policy.clone()))
     };
     "Listen", Both, |s, v| {
-        let address = if v == "none" { None } else { Some(parsed(v)?) };
-        s.links(|link| link.tcp = address)
+        let address: ListenAddress = parsed(v)?;
+        s.links(|link| link.tcp = Some(address))
     };
     "Advertise", Both, |s, v| { let address = parsed(v)?; s.links(|link| link.advertised = Some(address)) };
     "TokenFile", Both, |s, v| {
-        let bytes = std::fs::read(v).map_err(|error| error.to_string())?;
-        let bytes = <[u8; 32]>::try_from(bytes).map_err(|found| format!("{} bytes, not 32", found.len()))?;
-        let token = Token::new(bytes).ok_or("32 bytes of zero are no token")?;
+        // No stream is open yet, and the log may have something to say of the file.
+        start_log();
+        let token = Token::from_file(v).map_err(|error| error.to_string())?;
         s.links(|link| link.token = Some(token.clone()))
     };
     "TlsCertificate", Both, |s, v| s.tls(|tls| tls.certificate = v.into());
@@ -256,6 +256,33 @@ mod tests {
         assert_eq!((settings.missing(), Settings::default().missing()), (None, None));
         let expected = TlsOptions::new("own.pem", "key.pem", "all.pem");
         assert_eq!(settings.subscriber.link.tls, Some(expected));
+        Ok(())
+    }
+
+    #[test]
+    fn a_token_file_has_digits() -> Result<(), String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let file = folder.path().join("run.token");
+        let written = |content: &[u8]| std::fs::write(&file, content).map_err(|error| error.to_string());
+        let path = file.to_str().ok_or("no text")?;
+        written(format!("{}\n", "5a".repeat(32)).as_bytes())?;
+        assert_eq!(set("TokenFile", path)?.publisher.link.token, Token::new([0x5a; 32]));
+        written(&[0xff; 32])?;
+        let refused = set("TokenFile", path).err().unwrap_or_default();
+        assert!(refused.contains("64 hexadecimal digits") && refused.contains("od -An"), "{refused}");
+        Ok(())
+    }
+
+    #[test]
+    fn listening_is_at_an_address_or_nowhere() -> Result<(), String> {
+        let none = set("Listen", "none")?.publisher.link.tcp;
+        assert_eq!(none, Some(ListenAddress::Nowhere));
+        let some = set("Listen", "[::1]:0")?.subscriber.link.tcp;
+        assert_eq!(
+            some.and_then(ListenAddress::address).map(|address| address.to_string()).as_deref(),
+            Some("[::1]:0")
+        );
+        assert_eq!(Settings::default().publisher.link.tcp, None);
         Ok(())
     }
 

@@ -44,7 +44,7 @@ mod token;
 pub use refusal::{Refusal, TransportRefusal};
 pub(crate) use reply::REPLY_MAGIC;
 pub use reply::{REPLY_LEN, Reply};
-pub use token::{Token, TokenError};
+pub use token::{Token, TokenError, TokenFileError};
 
 use crate::identity::{HostId, ProcessId};
 use crate::transport_kind::TransportKind;

@@ -19,10 +19,11 @@
 //!
 //! Layers, lowest first; each knows only those before it:
 //!
-//! 1. `lock`, `page`, `credentials`, `transport_kind`, `identity`: what needs nothing else here;
+//! 1. `lock`, `page`, `credentials`, `secret_file`, `transport_kind`, `identity`: what needs nothing else here;
 //! 2. `memory`, then `frame`, then `socket`;
 //! 3. `verbs` and `tls`, which carry bytes or encipher them;
-//! 4. `contact`, `hello`, `transport_policy`, `negotiation`: what two ends say to each other before they agree;
+//! 4. `contact`, `hello`, `listen_address`, `transport_policy`, `negotiation`: what two ends say to each other before
+//!    they agree;
 //! 5. `channel`, then `link`, and `probe`;
 //! 6. `listener` and `dial`, the two ends, which do not know each other.
 #![deny(unsafe_code)]
@@ -35,12 +36,14 @@ pub mod frame;
 pub mod hello;
 pub mod identity;
 pub mod link;
+mod listen_address;
 pub mod listener;
 mod lock;
 pub mod memory;
 pub mod negotiation;
 mod page;
 mod probe;
+mod secret_file;
 mod socket;
 pub mod tls;
 mod transport_kind;
@@ -50,9 +53,10 @@ pub mod verbs;
 pub use contact::{Contact, ContactError, Endpoint};
 pub use dial::{DialError, DialOptions, dial};
 pub use frame::{FrameLimits, InFrame, OutFrame};
-pub use hello::{Hello, Purpose, Refusal, Token};
+pub use hello::{Hello, Purpose, Refusal, Token, TokenFileError};
 pub use identity::{HostId, PeerIdentity, ProcessId, own_pid};
 pub use link::{Flushed, Link, LinkError};
+pub use listen_address::{ListenAddress, ListenAddressError};
 pub use listener::{Accepted, ListenError, ListenOptions, Listener};
 pub use memory::{
     Arena, InprocKey, Loan, Location, MappedSegment, MappedSlice, MemoryError, Payload, Pool, PoolOptions,

@@ -71,6 +71,8 @@ impl<'a> Crew<'a> {
         let mut command = Command::new(program);
         command
             .args(["bench-role", &text])
+            // Its ranks listen where the task says.
+            .env_remove("FLEXPATH_LISTEN")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

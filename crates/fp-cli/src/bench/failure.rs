@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fp_core::diagnosis::ProbeError;
 use fp_core::rendezvous::RendezvousError;
-use fp_core::{BeginError, CloseError, CohortError, OpenError, PutError, ReadError};
+use fp_core::{BeginError, CloseError, CohortError, OpenError, PutError, ReadError, TokenFileError};
 
 use super::content::Wrong;
 use crate::failure::Failure;
@@ -88,8 +88,8 @@ pub(crate) enum RoleFailure {
     #[error(transparent)]
     Rendezvous(#[from] RendezvousError),
     /// The run's token cannot be read.
-    #[error("the run's token: {0}")]
-    Token(String),
+    #[error(transparent)]
+    Token(#[from] TokenFileError),
     /// A rank outside its cohort.
     #[error(transparent)]
     Cohort(#[from] CohortError),

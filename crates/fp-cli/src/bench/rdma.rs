@@ -23,7 +23,7 @@ pub(crate) fn prepare(transport: Transport, directory: &Path) -> Result<Option<S
     let address = address().map_err(Box::new)?;
     let failed = |what| move |source| BenchFailure::Start { what, source };
     let token = Token::random().map_err(failed("make a token"))?;
-    std::fs::write(directory.join(FILE), token.to_hex()).map_err(failed("keep a token"))?;
+    token.write_file(directory.join(FILE)).map_err(failed("keep a token"))?;
     Ok(Some(address))
 }
 
@@ -42,6 +42,6 @@ fn address() -> Result<SocketAddr, ProbeError> {
 
 /// The token of a run over RDMA.
 pub(crate) fn token(setup: &Setup) -> Result<Option<Token>, RoleFailure> {
-    let read = |_| crate::token::token(&setup.directory.join(FILE)).map_err(RoleFailure::Token);
-    setup.listen.map(read).transpose()
+    let read = setup.listen.map(|_| Token::from_file(setup.directory.join(FILE)));
+    Ok(read.transpose()?)
 }

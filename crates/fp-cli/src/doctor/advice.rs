@@ -4,16 +4,19 @@ use fp_core::Refusal;
 use fp_core::diagnosis::{ListenError, ProbeError, Reason};
 
 /// What settings have to agree where TLS is spoken.
-const TLS: &str = "set FLEXPATH_TLS_CERTIFICATE, FLEXPATH_TLS_KEY and FLEXPATH_TLS_AUTHORITY on both sides, or on neither; \
+const TLS: &str = "set FLEXPATH_TLS_CERTIFICATE, FLEXPATH_TLS_KEY and FLEXPATH_TLS_AUTHORITY on both sides, or on neither \
+                   (here also --tls-certificate, --tls-key, --tls-authority); \
                    both certificates must be of that authority and hold the same name (FLEXPATH_TLS_NAME)";
 
 /// What to do about an error of a probe.
 pub(super) fn of(error: &ProbeError) -> String {
     let advice = match error {
         ProbeError::Policy(_) => "FLEXPATH_TRANSPORTS is a list such as shm,tcp",
+        ProbeError::Token(_) => "flexpath token --out FILE makes one; every rank needs the same",
+        ProbeError::Address(_) => "FLEXPATH_LISTEN is an address with a port, such as 192.0.2.7:0, or none",
         ProbeError::Tls(_) => "correct what the variables FLEXPATH_TLS_... name, or unset all of them",
         ProbeError::Listen(ListenError::TokenNeeded { .. }) => {
-            "Give it a token with --token-file (head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \\n' >run.token), or TLS"
+            "Give it a token (flexpath token --out run.token) with --token-file run.token, or TLS"
         }
         ProbeError::Listen(ListenError::Unadvertised { .. }) => "Name that address with --advertise",
         ProbeError::Listen(_) => "Listen on an address of this machine, with port 0 for one that is free",
@@ -50,7 +53,7 @@ fn of_reason(reason: &Reason) -> &'static str {
         // It says in its own words what to do.
         Reason::Verbs(_) => "",
         Reason::Tls(_) | Reason::Refused(Refusal::TlsNeeded | Refusal::TlsAbsent) => TLS,
-        Reason::Refused(Refusal::Token) => "name the run's token with --token-file",
+        Reason::Refused(Refusal::Token) => "name the run's token with --token-file or FLEXPATH_TOKEN_FILE",
         Reason::Refused(Refusal::Busy) => {
             "try again in a moment; see the limit of descriptors on the other side"
         }

@@ -12,6 +12,7 @@ use fp_core::diagnosis::Answering;
 use fp_core::{Contact, LinkOptions};
 
 use super::advice;
+use crate::credentials::CredentialOptions;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 
@@ -49,10 +50,10 @@ pub(super) struct Second {
 
 impl Second {
     /// Starts it and waits for its contact.
-    pub(super) fn start(link: &LinkOptions) -> Result<Self, String> {
+    pub(super) fn start(link: &LinkOptions, credentials: &CredentialOptions) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("a second process cannot be started: {error}");
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        command.args(["doctor", "--listen", "--until-input-ends"]);
+        command.args(["doctor", "--listen", "--until-input-ends"]).args(credentials.arguments());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = Process(command.spawn().map_err(failed)?);
         // Read to its end meanwhile: what is logged there may be more than a pipe holds.

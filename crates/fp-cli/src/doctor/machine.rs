@@ -27,7 +27,10 @@ const WANTED_MEMORY_BYTES: u64 = 256 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Looks at everything.
-pub(super) fn examine(rendezvous: Result<Rendezvous, RendezvousError>) -> Vec<Finding> {
+pub(super) fn examine(
+    rendezvous: Result<Rendezvous, RendezvousError>,
+    given: Option<&TlsOptions>,
+) -> Vec<Finding> {
     let rdma = Rdma::look();
     let mut found = match &rendezvous {
         Ok(rendezvous) => vec![directory(rendezvous), left_behind(rendezvous)],
@@ -36,7 +39,7 @@ pub(super) fn examine(rendezvous: Result<Rendezvous, RendezvousError>) -> Vec<Fi
             vec![Finding::bad("rendezvous", State::Failure, error.to_string(), advice)]
         }
     };
-    found.extend([loopback(), seals(), memory(), descriptors(), memlock(&rdma), tls(), devices(&rdma)]);
+    found.extend([loopback(), seals(), memory(), descriptors(), memlock(&rdma), tls(given), devices(&rdma)]);
     found
 }
 
@@ -180,10 +183,12 @@ fn memlock(rdma: &Rdma) -> Finding {
     }
 }
 
-/// Whether what the environment says of TLS can be used.
-fn tls() -> Finding {
-    match tls_of_environment() {
-        Ok(None) => Finding::ok("tls", "not configured by the environment: tcp off loopback needs a token"),
+/// Whether what the options, or else the environment, say of TLS can be used.
+fn tls(given: Option<&TlsOptions>) -> Finding {
+    match tls_of(given) {
+        Ok(None) => {
+            Finding::ok("tls", "not configured by options or environment: tcp off loopback needs a token")
+        }
         Ok(Some(options)) => Finding::ok(
             "tls",
             format!("{} can be used, name {:?}", options.certificate.display(), options.name),
@@ -192,9 +197,12 @@ fn tls() -> Finding {
     }
 }
 
-/// What the environment says of TLS, if it does; the error says what is wrong with it.
-fn tls_of_environment() -> Result<Option<TlsOptions>, ProbeError> {
-    let options = TlsOptions::from_environment()?;
+/// What the options, or else the environment, say of TLS, if they do; the error says what is wrong with it.
+fn tls_of(given: Option<&TlsOptions>) -> Result<Option<TlsOptions>, ProbeError> {
+    let options = match given {
+        Some(given) => Some(given.clone()),
+        None => TlsOptions::from_environment()?,
+    };
     if let Some(options) = &options {
         options.load()?;
     }

@@ -4,17 +4,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use fp_core::diagnosis::{Answering, ProbeError, Probed, Reason, probe, probe_own_verbs};
-use fp_core::{Contact, LinkOptions, TransportKind};
+use fp_core::{LinkOptions, TransportKind};
 
 use super::listener::Second;
 use super::report::Transport;
 use super::{advice, rdma};
+use crate::arguments::DoctorOptions;
+use crate::credentials::CredentialOptions;
 
 /// Every transport that there is.
-pub(super) fn examine(link: &LinkOptions, contact: Option<&Contact>) -> Vec<Transport> {
-    match contact {
+pub(super) fn examine(link: &LinkOptions, options: &DoctorOptions) -> Vec<Transport> {
+    match &options.contact {
         Some(contact) => TransportKind::ALL.map(|kind| line(kind, probe(contact, kind, link))).into(),
-        None => with_itself(link),
+        None => with_itself(link, &options.credentials),
     }
 }
 
@@ -36,8 +38,8 @@ fn told(kind: TransportKind, error: &ProbeError) -> (String, String) {
 }
 
 /// This machine with itself: inproc and verbs within this process, all others with a second one.
-fn with_itself(link: &LinkOptions) -> Vec<Transport> {
-    let second = Second::start(link);
+fn with_itself(link: &LinkOptions, credentials: &CredentialOptions) -> Vec<Transport> {
+    let second = Second::start(link, credentials);
     let outside = |kind: TransportKind| match &second {
         Ok(second) => line(kind, probe(&second.contact, kind, link)),
         Err(why) => Transport::fails(kind.name(), why.clone(), "see below for what is wrong here".to_owned()),

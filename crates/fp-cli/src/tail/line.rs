@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 use serde::Serialize;
 
+use super::record::Fields;
 use crate::arguments::{TailOptions, Target};
 use crate::element::Shown;
 use crate::failure::Failure;
@@ -30,6 +31,9 @@ struct ValuesLine<'a, T> {
     /// The selection, with every end filled in.
     selection: String,
     dtype: &'static str,
+    /// The record that the elements are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<&'a str>,
     /// The extent of what was selected.
     shape: &'a [usize],
     /// The elements, in row-major order.
@@ -97,6 +101,9 @@ pub(super) fn values(
     selection: &Selection,
 ) -> Result<(), Failure> {
     let show = Show { options, step, info, selection };
+    if info.def.record.is_some() {
+        return show.records(out);
+    }
     match info.def.dtype {
         Dtype::I8 => show.elements::<i8>(out),
         Dtype::I16 => show.elements::<i16>(out),
@@ -112,7 +119,8 @@ pub(super) fn values(
         Dtype::F64 => show.elements::<f64>(out),
         Dtype::C32 => show.elements::<Complex32>(out),
         Dtype::C64 => show.elements::<Complex64>(out),
-        dtype @ (Dtype::String | Dtype::Bytes) => {
+        Dtype::String => show.text(out),
+        dtype @ Dtype::Bytes => {
             let (stream, variable) = (options.stream.clone(), info.def.name.clone());
             Err(Failure::NotShown { stream, variable, dtype })
         }
@@ -130,15 +138,54 @@ struct Show<'a> {
 impl Show<'_> {
     /// Fetches the elements and shows them.
     fn elements<T: Shown>(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let fetched = self.fetch::<T>();
-        let (shape, elements) = fetched.map_err(|source| Failure::read(&self.options.stream, source))?;
+        let (shape, elements) = self.fetch::<T>().map_err(|source| self.failed(source))?;
         if self.options.json {
-            return self.json(out, &shape, &elements);
+            return self.json(out, &shape, elements.iter().map(Shown::to_json).collect());
         }
+        self.head(out, &range(&elements))?;
+        Ok(rows(out, &shape, &elements, self.options.values, Shown::to_text)?)
+    }
+
+    /// Shows a text, in quotes. There are no arrays of texts but in records.
+    fn text(&self, out: &mut impl Write) -> Result<(), Failure> {
+        let text = self.step.text(&self.info.def.name).map_err(|source| self.failed(source))?;
+        if self.options.json {
+            return self.json(out, &[], vec![text]);
+        }
+        self.head(out, "")?;
+        Ok(rows(out, &[], &[text], self.options.values, |text| format!("{text:?}"))?)
+    }
+
+    /// Fetches records and shows them, a line each.
+    fn records(&self, out: &mut impl Write) -> Result<(), Failure> {
+        let set = self.step.records(&self.info.def.name, self.selection);
+        let set = set.map_err(|source| self.failed(source))?;
+        let unread = |what: String| self.unreadable(what);
+        let records = set.records().map_err(|error| unread(error.to_string()))?;
+        let shown: Result<Vec<Fields>, _> = records.iter().map(|record| Fields::of(&record)).collect();
+        let shown = shown.map_err(|error| unread(error.to_string()))?;
+        if self.options.json {
+            let shape: Vec<usize> = set.shape().dims().iter().map(|extent| *extent as usize).collect();
+            return self.json(out, &shape, shown);
+        }
+        self.head(out, "")?;
+        Ok(rows(out, &[], &shown, self.options.values, Fields::to_string)?)
+    }
+
+    /// The line above the values: step, variable, selection, unit, and what else there is to say.
+    fn head(&self, out: &mut impl Write, more: &str) -> io::Result<()> {
         let unit = self.info.def.unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
-        let name = &self.info.def.name;
-        writeln!(out, "{}  {name}{}{unit}{}", title(self.step), self.selection, range(&elements))?;
-        Ok(rows(out, &shape, &elements, self.options.values)?)
+        writeln!(out, "{}  {}{}{unit}{more}", title(self.step), self.info.def.name, self.selection)
+    }
+
+    fn failed(&self, source: ReadError) -> Failure {
+        Failure::read(&self.options.stream, source)
+    }
+
+    /// Records that are none.
+    fn unreadable(&self, what: String) -> Failure {
+        let (stream, variable) = (self.options.stream.clone(), self.info.def.name.clone());
+        Failure::Unreadable { stream, variable, what }
     }
 
     /// The selected elements with their extent. A scalar came with the step; everything else is fetched.
@@ -151,16 +198,22 @@ impl Show<'_> {
         Ok((array.shape().to_vec(), array.iter().copied().collect()))
     }
 
-    /// The elements as a line of JSON.
-    fn json<T: Shown>(&self, out: &mut impl Write, shape: &[usize], elements: &[T]) -> Result<(), Failure> {
+    /// The values as a line of JSON.
+    fn json<V: Serialize>(
+        &self,
+        out: &mut impl Write,
+        shape: &[usize],
+        values: Vec<V>,
+    ) -> Result<(), Failure> {
         let line = ValuesLine {
             step: self.step.step().0,
             skipped: self.step.skipped(),
             variable: &self.info.def.name,
             selection: self.selection.to_string(),
             dtype: self.info.def.dtype.name(),
+            record: self.info.def.record.as_ref().map(|record| record.name.as_str()),
             shape,
-            values: elements.iter().map(Shown::to_json).collect(),
+            values,
         };
         serde_json::to_writer(&mut *out, &line)?;
         Ok(writeln!(out)?)
@@ -183,11 +236,17 @@ fn six_digits(number: f64) -> f64 {
 }
 
 /// The elements, one line for each row of the last dimension, up to a limit.
-fn rows<T: Shown>(out: &mut impl Write, shape: &[usize], elements: &[T], limit: usize) -> io::Result<()> {
+fn rows<T>(
+    out: &mut impl Write,
+    shape: &[usize],
+    elements: &[T],
+    limit: usize,
+    text: impl Fn(&T) -> String,
+) -> io::Result<()> {
     let row_len = shape.last().copied().unwrap_or(1).max(1);
     let shown = &elements[..limit.min(elements.len())];
     for row in shown.chunks(row_len) {
-        let texts: Vec<String> = row.iter().map(Shown::to_text).collect();
+        let texts: Vec<String> = row.iter().map(&text).collect();
         writeln!(out, "  {}", texts.join(" "))?;
     }
     match elements.len() - shown.len() {
@@ -202,7 +261,7 @@ mod tests {
 
     fn printed(shape: &[usize], elements: &[f64], limit: usize) -> String {
         let mut out = Vec::new();
-        rows(&mut out, shape, elements, limit).unwrap();
+        rows(&mut out, shape, elements, limit, Shown::to_text).unwrap();
         String::from_utf8(out).unwrap()
     }
 

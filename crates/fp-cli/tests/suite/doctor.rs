@@ -1,14 +1,11 @@
 //! `flexpath doctor` as its users have it: what works says so, and each reason why something does not can be provoked.
 
-#[path = "../../../fp-transport/tests/support/certificates.rs"]
-mod certificates;
-
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
+use crate::certificates::Authority;
 use crate::support::{Ended, Live, Run};
-use certificates::Authority;
 use fp_core::{Contact, Event, Publisher, PublisherOptions, TransportPolicy};
 use serde_json::Value;
 
@@ -240,6 +237,22 @@ fn both_ends_speak_tls_of_one_authority_or_say_why_not() {
     let (_, report) = examine(folder.path(), &[&other.contact], &[]);
     assert!(reason(&report, "tcp").contains("it speaks TLS only"), "{report}");
     assert_measured(line(&report, "transports", "shm"));
+}
+
+#[test]
+fn tls_of_options_is_tested_and_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new();
+    let own = authority.issue("flexpath");
+    let files = [own.certificate, own.key, authority.path()].map(|path| path.to_str().unwrap().to_owned());
+    let words = ["--tls-certificate", &files[0], "--tls-key", &files[1], "--tls-authority", &files[2]];
+    let (code, report) = examine(folder.path(), &[&words[..], &["--transports", "tcp"]].concat(), &[]);
+    assert_eq!(code, Some(0), "{report}");
+    let tcp = line(&report, "transports", "tcp");
+    assert!(tcp["link"].as_str().unwrap().contains("tcp+tls"), "{report}");
+    assert!(line(&report, "machine", "tls")["found"].as_str().unwrap().contains(&files[0]), "{report}");
+    let run = Run::at(folder.path(), &[&["doctor"], &words[..4]].concat()).finish();
+    assert!(run.code == Some(2) && run.stderr.contains("--tls-authority is missing"), "{}", run.stderr);
 }
 
 #[test]

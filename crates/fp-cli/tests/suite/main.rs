@@ -1,7 +1,12 @@
 //! The command as its users have it: processes of their own, so that all tests can share this one.
 
+#[path = "../../../fp-transport/tests/support/certificates.rs"]
+mod certificates;
+
 mod bench;
 mod cli;
+mod credentials;
 mod doctor;
 mod support;
+mod texts;
 mod types;

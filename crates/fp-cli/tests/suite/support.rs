@@ -34,9 +34,14 @@ pub(crate) struct Live {
 impl Live {
     /// Opens the stream and starts publishing.
     pub(crate) fn start(stream: &str) -> Self {
+        Self::with(stream, |options| options)
+    }
+
+    /// The same with what else is to be set.
+    pub(crate) fn with(stream: &str, set: impl FnOnce(PublisherOptions) -> PublisherOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let rendezvous = Rendezvous::at(folder.path()).unwrap();
-        let options = PublisherOptions::default().with_rendezvous(rendezvous);
+        let options = set(PublisherOptions::default().with_rendezvous(rendezvous));
         let publisher = Publisher::open(stream, options).unwrap();
         let (stop, stopped) = mpsc::channel();
         let (tx, events) = mpsc::channel();
@@ -116,6 +121,7 @@ impl Run {
     pub(crate) fn with(rendezvous: &Path, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flexpath"));
         command.args(arguments).env("FLEXPATH_RENDEZVOUS", rendezvous).env_remove("FLEXPATH_LOG");
+        command.env_remove("FLEXPATH_TOKEN_FILE").env_remove("FLEXPATH_LISTEN");
         // Whatever the command leaves behind is seen there.
         command.env("TMPDIR", rendezvous);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -37,16 +37,20 @@ impl Answering {
     /// Listens where a publisher with these options would.
     ///
     /// # Errors
-    /// TLS that cannot be set up, and what keeps a publisher from listening.
+    /// TLS that cannot be set up, a token that cannot be read, and what keeps a publisher from listening.
     pub fn listen(link: &LinkOptions) -> Result<Answering, ProbeError> {
         let (tls, device) = (tls_of(link)?, pinned_device(link));
+        let (tcp, token) = (link.tcp_address()?, link.run_token()?);
         let listens = tls.is_none() && policy_of(link)?.allow.contains(&TransportKind::Verbs);
         let options = ListenOptions::new(EPOCH)
-            .with_verbs(if listens { verbs_address(link, device.as_deref()) } else { None })
+            .with_verbs(
+                tcp.filter(|_| listens && token.is_some())
+                    .and_then(|tcp| verbs_address(tcp, link, device.as_deref())),
+            )
             .with_domain(Domain::new().with_device(device))
-            .with_tcp(link.tcp)
+            .with_tcp(tcp)
             .with_advertised(link.advertised)
-            .with_token(link.token.clone())
+            .with_token(token)
             .with_tls(tls);
         Ok(Answering { listener: Listener::bind(options)? })
     }

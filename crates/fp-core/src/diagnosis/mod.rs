@@ -19,7 +19,8 @@ pub use probe::{Measured, Probed, probe, probe_own_verbs};
 
 use crate::options::link::LinkOptions;
 use fp_transport::{
-    DialError, LinkError, TlsError, TlsIdentity, TlsOptions, TransportKind, TransportPolicy, VerbsTrouble,
+    DialError, LinkError, ListenAddressError, TlsError, TlsIdentity, TlsOptions, TokenFileError,
+    TransportKind, TransportPolicy, VerbsTrouble,
 };
 
 /// Why a transport does not work.
@@ -32,6 +33,12 @@ pub enum ProbeError {
     /// TLS is configured and cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// The token of the run cannot be read.
+    #[error(transparent)]
+    Token(#[from] TokenFileError),
+    /// `FLEXPATH_LISTEN` is no address.
+    #[error(transparent)]
+    Address(#[from] ListenAddressError),
     /// The answering side cannot listen.
     #[error(transparent)]
     Listen(#[from] ListenError),

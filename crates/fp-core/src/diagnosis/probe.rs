@@ -56,7 +56,8 @@ pub fn probe(contact: &Contact, transport: TransportKind, link: &LinkOptions) ->
     if !policy_of(link)?.allow.contains(&transport) {
         return Err(ProbeError::Refused(Reason::NotAllowed));
     }
-    let dialling = Dialling { contact, transport, link, tls: tls_of(link)?, deadline };
+    let (token, tls) = (link.run_token()?, tls_of(link)?);
+    let dialling = Dialling { contact, transport, link, token, tls, deadline };
     match dialling.dial(Some(EPOCH)) {
         Ok(link) => Asking { link, deadline }.measure(),
         Err(DialError::Refused { refusal: Refusal::Epoch { .. }, .. }) => {
@@ -94,6 +95,7 @@ struct Dialling<'a> {
     contact: &'a Contact,
     transport: TransportKind,
     link: &'a LinkOptions,
+    token: Option<Token>,
     tls: Option<TlsIdentity>,
     deadline: Instant,
 }
@@ -103,7 +105,7 @@ impl Dialling<'_> {
         let options = DialOptions::new(self.deadline)
             .with_purpose(Purpose::Data)
             .with_epoch(epoch)
-            .with_token(self.link.token.clone())
+            .with_token(self.token.clone())
             .with_tls(self.tls.clone())
             .with_domain(Domain::new().with_device(pinned_device(self.link)))
             .with_policy(TransportPolicy::only(self.transport));

@@ -56,6 +56,12 @@ pub enum OpenError {
     /// TLS is configured and cannot be set up.
     #[error(transparent)]
     Tls(#[from] fp_transport::TlsError),
+    /// The file that `FLEXPATH_TOKEN_FILE` names gives no token.
+    #[error(transparent)]
+    Token(#[from] fp_transport::TokenFileError),
+    /// `FLEXPATH_LISTEN` is no address.
+    #[error(transparent)]
+    Address(#[from] fp_transport::ListenAddressError),
     /// The environment's bound of bytes is no number.
     #[error(transparent)]
     Limit(#[from] LimitError),

@@ -3,7 +3,9 @@
 use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
 use crate::value::collectives::SharedCollectives;
-use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
+use fp_transport::{
+    Contact, ListenAddress, ListenAddressError, TlsOptions, Token, TokenFileError, TransportPolicy,
+};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -23,11 +25,12 @@ pub struct LinkOptions {
     /// Which transports may be used, and whether falling back is forbidden. Default: by `FLEXPATH_TRANSPORTS`,
     /// else all.
     pub transports: Option<TransportPolicy>,
-    /// Where to listen for tcp. Default: loopback, a port of the system's choice.
-    pub tcp: Option<SocketAddr>,
+    /// Where to listen for tcp. Default: by `FLEXPATH_LISTEN`, else loopback and a port of the system's choice.
+    pub tcp: Option<ListenAddress>,
     /// The address that others dial, where `tcp` is the unspecified address.
     pub advertised: Option<IpAddr>,
-    /// Shown to, and demanded of, every peer. Needed to listen off loopback without TLS.
+    /// Shown to, and demanded of, every peer. Needed to listen off loopback without TLS. Default: what the file holds
+    /// that `FLEXPATH_TOKEN_FILE` names, else none.
     pub token: Option<Token>,
     /// TLS on every tcp link: control, data, and the own cohort's. Default: by `FLEXPATH_TLS_CERTIFICATE`,
     /// `FLEXPATH_TLS_KEY` and `FLEXPATH_TLS_AUTHORITY`, else none.
@@ -52,7 +55,7 @@ impl Default for LinkOptions {
             rendezvous: None,
             lead_contact: None,
             transports: None,
-            tcp: Some((std::net::Ipv4Addr::LOCALHOST, 0).into()),
+            tcp: None,
             advertised: None,
             token: None,
             tls: None,
@@ -61,6 +64,22 @@ impl Default for LinkOptions {
             close_timeout: Duration::from_secs(30),
             silence: Duration::from_secs(10),
             busy_poll: Duration::ZERO,
+        }
+    }
+}
+
+impl LinkOptions {
+    /// Where to listen for tcp, by these options or the environment; `None`: not at all.
+    pub(crate) fn tcp_address(&self) -> Result<Option<SocketAddr>, ListenAddressError> {
+        let given = self.tcp.map_or_else(ListenAddress::from_environment, Ok);
+        Ok(given?.address())
+    }
+
+    /// The token, by these options or the environment.
+    pub(crate) fn run_token(&self) -> Result<Option<Token>, TokenFileError> {
+        match &self.token {
+            Some(given) => Ok(Some(given.clone())),
+            None => Token::from_environment(),
         }
     }
 }
@@ -106,10 +125,10 @@ macro_rules! link_setters {
             self
         }
 
-        /// Sets where to listen for tcp; `None`: not at all.
+        /// Sets where to listen for tcp; `None`: not at all. `FLEXPATH_LISTEN` then counts no more.
         #[must_use]
         pub fn with_tcp(mut self, address: Option<SocketAddr>) -> Self {
-            self.link.tcp = address;
+            self.link.tcp = Some(address.into());
             self
         }
 

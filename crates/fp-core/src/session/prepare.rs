@@ -32,16 +32,20 @@ pub(crate) fn prepare(link: &LinkOptions, stream: &str) -> Result<(Setup, Epoch)
         Some(given) => Some(given.clone()),
         None => TlsOptions::from_environment()?,
     };
+    let (tcp, token) = (link.tcp_address()?, link.run_token()?);
     limit_by_environment()?;
     let device = pinned_device(link);
     let domain = Domain::new().with_device(device.clone());
     let listens = tls.is_none() && policy.allow.contains(&TransportKind::Verbs);
     let options = ListenOptions::new(epoch.0)
-        .with_verbs(if listens { verbs_address(link, device.as_deref()) } else { None })
+        .with_verbs(
+            tcp.filter(|_| listens && token.is_some())
+                .and_then(|tcp| verbs_address(tcp, link, device.as_deref())),
+        )
         .with_domain(domain.clone())
-        .with_tcp(link.tcp)
+        .with_tcp(tcp)
         .with_advertised(link.advertised)
-        .with_token(link.token.clone())
+        .with_token(token.clone())
         .with_tls(tls.map(|tls| tls.load()).transpose()?);
     let rank = link.cohort.rank();
     let listener = Listener::bind(options);
@@ -52,7 +56,7 @@ pub(crate) fn prepare(link: &LinkOptions, stream: &str) -> Result<(Setup, Epoch)
         listener,
         rendezvous,
         policy,
-        token: link.token.clone(),
+        token,
         domain,
         dial_timeout: link.silence,
         busy_poll: link.busy_poll,
@@ -60,11 +64,13 @@ pub(crate) fn prepare(link: &LinkOptions, stream: &str) -> Result<(Setup, Epoch)
     Ok((setup, epoch))
 }
 
-/// Where to take RDMA connections: only where tcp leaves loopback, and so may be dialled from elsewhere. It is the same
-/// address if a device has it, and else the first address of a device that is up.
-pub(crate) fn verbs_address(link: &LinkOptions, device: Option<&str>) -> Option<SocketAddr> {
-    let tcp = link.tcp.filter(|tcp| !tcp.ip().is_loopback() && link.token.is_some())?.ip();
-    let preferred = [Some(tcp), link.advertised];
+/// Where to take RDMA connections beside tcp: only where that leaves loopback, and so may be dialled from elsewhere. It
+/// is the same address if a device has it, and else the first address of a device that is up.
+pub(crate) fn verbs_address(tcp: SocketAddr, link: &LinkOptions, device: Option<&str>) -> Option<SocketAddr> {
+    if tcp.ip().is_loopback() {
+        return None;
+    }
+    let preferred = [Some(tcp.ip()), link.advertised];
     match device_address(device, &preferred) {
         Ok(address) => Some(address),
         Err(trouble) => {

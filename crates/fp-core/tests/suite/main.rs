@@ -9,6 +9,7 @@ mod called;
 mod collectives;
 mod copies;
 mod derived;
+mod environment;
 mod finding;
 mod kinds;
 mod large;

@@ -6,6 +6,7 @@
 mod support;
 
 mod fortran;
+mod installation;
 mod interface;
 mod lammps;
 mod mpi;

@@ -4,6 +4,7 @@ use super::cipher::Cipher;
 use super::files::Files;
 use super::options::{TlsError, TlsOptions};
 use super::verifier::NamedClients;
+use crate::secret_file;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ClientConnection, Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
@@ -55,6 +56,7 @@ impl TlsIdentity {
             .map_err(|error| unusable(&error))?;
         check_own(options, &chain, listeners.as_ref(), &name)?;
         let diallers = Arc::new(NamedClients { chain: diallers, name: name.clone() });
+        secret_file::look_at("private key", &options.key);
         let key = || private_key(&options.key);
         Ok(TlsIdentity {
             dialling: Arc::new(dialling(options, &provider, listeners, chain.clone(), key()?)?),

@@ -4,7 +4,6 @@ use crate::lammps::science::{adjacency, atoms, bonds, check, csym, share};
 use crate::lammps::{LammpsError, md, source};
 use crate::shared::error::StreamError;
 use crate::shared::picture;
-use std::path::PathBuf;
 
 /// Why a part of the pipeline could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -16,13 +15,8 @@ pub enum PartError {
     #[error(transparent)]
     Rendezvous(#[from] flexpath::rendezvous::RendezvousError),
     /// The run's token is not there, or is none.
-    #[error("the run's token, {}: {source}", path.display())]
-    Token {
-        /// Its file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Token(#[from] flexpath::TokenFileError),
     /// A transform that cannot be registered.
     #[error(transparent)]
     Register(#[from] flexpath::RegisterError),

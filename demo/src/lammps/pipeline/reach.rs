@@ -2,9 +2,7 @@
 //! it, as ranks on several machines would. Then there is a token in the run's rendezvous folder, which is its user's
 //! own.
 
-use std::fs::OpenOptions;
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::Path;
 
 use flexpath::{PublisherOptions, Rendezvous, SubscriberOptions, Token};
@@ -17,17 +15,11 @@ const FILE: &str = ".token";
 
 /// Makes the token of a run.
 pub(super) fn make_token(folder: &Path) -> io::Result<()> {
-    let mut bytes = [0; 32];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(FILE))?;
-    file.write_all(&bytes)
+    Token::random()?.write_file(folder.join(FILE))
 }
 
 fn token(rendezvous: &Rendezvous) -> Result<Token, PartError> {
-    let path = rendezvous.directory().join(FILE);
-    let read = std::fs::read(&path).map_err(|source| PartError::Token { path: path.clone(), source })?;
-    let token = <[u8; 32]>::try_from(read).ok().and_then(Token::new);
-    token.ok_or_else(|| PartError::Token { path, source: io::ErrorKind::InvalidData.into() })
+    Ok(Token::from_file(rendezvous.directory().join(FILE))?)
 }
 
 /// The options of a part that publishes.
