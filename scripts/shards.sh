@@ -44,7 +44,7 @@ failures=(--test failures)
 science=(--test lammps_science)
 files=(--features flexpath-demo/files)
 file_units=(--lib)
-file_suites=(--test suite coupling::)
+file_suites=(--test suite file_exchange::)
 # shellcheck disable=SC2054 # the comma is of cargo
 wasm=(--features flexpath/wasm,flexpath-ffi/wasm)
 
