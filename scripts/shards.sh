@@ -44,7 +44,7 @@ under_mpi=(--test suite -- mpi:: fortran:: refined::)
 failures=(--test failures)
 science=(--test lammps_science)
 files=(-p flexpath-demo --features files)
-file_suites=(--test suite coupling::)
+file_suites=(--test suite file_exchange::)
 # shellcheck disable=SC2054 # the comma is of cargo
 wasm=(--features flexpath/wasm,flexpath-ffi/wasm)
 

@@ -70,10 +70,9 @@ fn attach(stage: &Stage, kind: TransportKind) -> (Actor, Subscriber) {
 
 fn take(publisher: &mut Actor, subscriber: &mut Subscriber) -> StepReader {
     publisher.say("publish");
-    match block_on(subscriber.next_step_async(PATIENCE)).expect("a step") {
-        NextStep::Step(step) => step,
-        other => panic!("no step: {other:?}"),
-    }
+    let next = block_on(subscriber.next_step_async(PATIENCE)).expect("a step");
+    let NextStep::Step(step) = next else { panic!("no step: {next:?}") };
+    step
 }
 
 fn read(step: &StepReader) -> Result<(), ReadError> {
@@ -102,10 +101,9 @@ fn a_publisher_killed_while_a_task_waits_for_it_is_lost() {
             let mut next = pin!(subscriber.next_step_async(PATIENCE));
             assert!(poll(next.as_mut()).is_pending());
             publisher.kill();
-            match block_on(next).expect("the end") {
-                NextStep::Ended(ending) => assert!(matches!(ending.reason, EndReason::Lost { .. })),
-                other => panic!("not the end: {other:?}"),
-            }
+            let end = block_on(next).expect("the end");
+            let NextStep::Ended(ending) = end else { panic!("not the end: {end:?}") };
+            assert!(matches!(ending.reason, EndReason::Lost { .. }));
         }
         // What it shared is still here; what it would have to send is not.
         match (kind, read(&step)) {

@@ -111,7 +111,10 @@ fn paths_in_tokens(tokens: TokenStream, into: &mut Vec<String>) {
         match token {
             TokenTree::Ident(ident) if path.ends_with("::") => path.push_str(&ident.to_string()),
             TokenTree::Punct(punct) if punct.as_char() == ':' && !path.is_empty() => path.push(':'),
-            other => {
+            other @ (TokenTree::Ident(_)
+            | TokenTree::Punct(_)
+            | TokenTree::Group(_)
+            | TokenTree::Literal(_)) => {
                 keep_path(std::mem::take(&mut path), into);
                 match other {
                     TokenTree::Ident(ident) => path = ident.to_string(),

@@ -1,6 +1,6 @@
 //! The fields of a record type in short: `length: f64 angstrom`, `neighbours: u64[]`, `phase: Phase(Solid, Liquid)`.
 
-use fp_core::record::{Element, Extent, Field, RecordType};
+use fp_core::record::{Extent, Field, FieldElement, RecordType};
 use serde::Serialize;
 
 /// A field of a record.
@@ -46,14 +46,14 @@ pub(crate) fn in_short(fields: &[FieldSummary]) -> String {
     format!("{{ {} }}", fields.join(", "))
 }
 
-fn element(element: &Element) -> String {
+fn element(element: &FieldElement) -> String {
     match element {
-        Element::Dtype(dtype) => dtype.to_string(),
-        Element::Enum(names) => {
+        FieldElement::Dtype(dtype) => dtype.to_string(),
+        FieldElement::Enum(names) => {
             let variants: Vec<&str> = names.variants.iter().map(|(name, _)| name.as_str()).collect();
             format!("{}({})", names.name, variants.join(", "))
         }
-        Element::Record(record) => format!("{} {}", record.name, in_short(&FieldSummary::all(record))),
+        FieldElement::Record(record) => format!("{} {}", record.name, in_short(&FieldSummary::all(record))),
     }
 }
 

@@ -83,7 +83,7 @@ pub use records::block::RecordBlock;
 pub use records::fit::{Fit, Provided};
 pub use records::set::RecordSet;
 pub use rendezvous::Rendezvous;
-pub use session::sides::PlacedVariable;
+pub use session::sides::VariablePlacement;
 pub use step::StepReader;
 pub use step::fetch::Fetch;
 pub use step::held::VariableInfo;

@@ -69,10 +69,9 @@ fn streams_of_a_process_wait_for_each_other_and_none_starves() {
     let (variable, region) = array(len);
     let mut step = other.begin_step().expect("begun");
     let error = step.put(&variable, &region, vec![0u64; len as usize]);
-    match error.expect_err("too large") {
-        PutError::Misuse { source: Misuse::StepTooLarge { len_bytes, limit_bytes, .. }, .. } => {
-            assert_eq!((len_bytes, limit_bytes), (8 * len, 4 * STEP_BYTES));
-        }
-        error => panic!("{error}"),
-    }
+    let error = error.expect_err("too large");
+    let PutError::Misuse { source: Misuse::StepTooLarge { len_bytes, limit_bytes, .. }, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!((len_bytes, limit_bytes), (8 * len, 4 * STEP_BYTES));
 }

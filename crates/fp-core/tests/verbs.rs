@@ -119,10 +119,9 @@ fn put(publisher: &mut Publisher, region: Region) {
 }
 
 fn next(subscriber: &mut Subscriber) -> StepReader {
-    match subscriber.next_step(PATIENCE).expect("a step") {
-        NextStep::Step(step) => step,
-        other => panic!("no step: {other:?}"),
-    }
+    let next = subscriber.next_step(PATIENCE).expect("a step");
+    let NextStep::Step(step) = next else { panic!("no step: {next:?}") };
+    step
 }
 
 /// Reads a region of every step and compares each element; gives what was counted after the first two steps, and the

@@ -2,7 +2,7 @@
 
 use fp_derive::Record;
 use fp_types::record::{
-    Conversion, EncodeError, Field, Loss, ReadError, Record, RecordType, Records, decode_records,
+    Conversion, EncodeError, Field, Loss, Record, RecordReadError, RecordType, Records, decode_records,
     encode_records,
 };
 use fp_types::{Dtype, Shape};
@@ -79,9 +79,9 @@ fn nobody_needs_the_rust_type() {
     assert_eq!(record.value("corners[2].y").unwrap().as_f64(), Some(6.0));
     assert_eq!(record.value("notes[0]").unwrap().as_text(), Some("a"));
     assert_eq!(record.value("temperatures").unwrap().as_array().unwrap().count(), 2);
-    assert_eq!(record.value("corners[3].y").unwrap_err(), ReadError::OutOfRange { index: 3, count: 3 });
-    assert!(matches!(record.value("corners..y"), Err(ReadError::Path { at: 8, .. })));
-    assert!(matches!(record.value("colour"), Err(ReadError::NoField { .. })));
+    assert_eq!(record.value("corners[3].y").unwrap_err(), RecordReadError::OutOfRange { index: 3, count: 3 });
+    assert!(matches!(record.value("corners..y"), Err(RecordReadError::Path { at: 8, .. })));
+    assert!(matches!(record.value("colour"), Err(RecordReadError::NoField { .. })));
 }
 
 #[test]

@@ -5,14 +5,14 @@ use crate::attribute_value::AttributeStruct;
 use crate::failure::{Failure, Status, guard};
 use crate::handles::find;
 use crate::raw::{as_len, give, text, texts, values};
-use crate::step::Step;
-use crate::variable::{Variable, attribute, change};
+use crate::step::StepHandle;
+use crate::variable::{VariableHandle, attribute, change};
 use std::ffi::c_char;
 
 /// Writes how many attributes a variable of the step has to `count`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_attribute_count(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     count: *mut u64,
 ) -> Status {
@@ -26,7 +26,7 @@ pub extern "C" fn flexpath_step_attribute_count(
 /// Writes the attribute at `index` (from 0, by name) of a variable of the step to `attribute`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_attribute_at(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     index: u64,
     attribute: *mut AttributeStruct,
@@ -42,7 +42,7 @@ pub extern "C" fn flexpath_step_attribute_at(
 /// Writes the attribute of that name of a variable of the step to `attribute`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_attribute(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     name: *const c_char,
     attribute: *mut AttributeStruct,
@@ -60,7 +60,7 @@ pub extern "C" fn flexpath_step_attribute(
 /// and valid until the step is released. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_dimension(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     dimension: u32,
     name: *mut *const c_char,
@@ -77,7 +77,7 @@ pub extern "C" fn flexpath_step_dimension(
 /// is none. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_dimensions(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     names: *const *const c_char,
     count: u64,
 ) -> Status {
@@ -96,7 +96,7 @@ pub extern "C" fn flexpath_variable_set_dimensions(
 /// Adds or changes an attribute: a truth value, 0 or another number. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_attribute_bool(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     name: *const c_char,
     value: i32,
 ) -> Status {
@@ -106,7 +106,7 @@ pub extern "C" fn flexpath_variable_set_attribute_bool(
 /// Adds or changes an attribute: an unsigned number. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_attribute_unsigned(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     name: *const c_char,
     value: u64,
 ) -> Status {
@@ -121,7 +121,7 @@ fn list<T: Clone>(pointer: *const T, count: u64) -> Result<Vec<T>, Failure> {
 /// Adds or changes an attribute: `count` signed numbers. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_attribute_integers(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     name: *const c_char,
     values: *const i64,
     count: u64,
@@ -132,7 +132,7 @@ pub extern "C" fn flexpath_variable_set_attribute_integers(
 /// Adds or changes an attribute: `count` real numbers. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_attribute_reals(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     name: *const c_char,
     values: *const f64,
     count: u64,
@@ -143,7 +143,7 @@ pub extern "C" fn flexpath_variable_set_attribute_reals(
 /// Adds or changes an attribute: `count` texts, such as the names of an enumeration. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_attribute_texts(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     name: *const c_char,
     values: *const *const c_char,
     count: u64,
@@ -157,7 +157,7 @@ pub extern "C" fn flexpath_variable_set_attribute_texts(
 /// Adds or changes an attribute: `count` opaque bytes. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_attribute_bytes(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     name: *const c_char,
     values: *const u8,
     count: u64,

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::find;
 use crate::raw::{as_len, check_place, give, room, text};
 use crate::selection::{SelectionStruct, padded, select};
-use crate::step::Step;
+use crate::step::StepHandle;
 use fp_core::{BlockId, Region, Select};
 use std::ffi::c_char;
 
@@ -43,7 +43,7 @@ fn for_c((id, region): &(BlockId, Region)) -> BlockStruct {
 /// publisher is asked once for each step and variable, for at most `FetchTimeoutSecs`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_blocks(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     blocks: *mut BlockStruct,
     capacity: u64,
@@ -61,7 +61,7 @@ pub extern "C" fn flexpath_step_blocks(
 }
 
 fn tell_shape(
-    (step, variable, select): (*mut Step, *const c_char, Select),
+    (step, variable, select): (*mut StepHandle, *const c_char, Select),
     ndims: *mut u32,
     shape: *mut u64,
 ) -> Outcome {
@@ -77,7 +77,7 @@ fn tell_shape(
 /// most `FetchTimeoutSecs`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_selected_shape(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     selected: *const SelectionStruct,
     ndims: *mut u32,
@@ -89,7 +89,7 @@ pub extern "C" fn flexpath_step_selected_shape(
 /// As `flexpath_step_selected_shape`, of a selection in words such as `[0:10, ::2]`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_selected_shape_by_text(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     selected: *const c_char,
     ndims: *mut u32,

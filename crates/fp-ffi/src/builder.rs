@@ -4,21 +4,21 @@
 use crate::elements::dtype;
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
-use crate::publisher::{Publisher, with_step};
+use crate::publisher::{PublisherHandle, with_step};
 use crate::raw::{as_len, check_place, give, text, texts, values};
 use crate::records_as_structs::put_block;
 use crate::region::region;
 use crate::rows::{Cell, Numbers, Row, put_row, reserved, room};
-use crate::schema::{Built, Schema, built};
+use crate::schema::{Built, SchemaHandle, built};
 use crate::struct_layout::not_plain;
-use crate::variable::{Variable, variable as of_handle};
+use crate::variable::{VariableHandle, variable as of_handle};
 use fp_core::RecordBlock;
 use fp_core::record::{Field, encode_with};
 use std::ffi::{c_char, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Records on their way.
-pub struct Builder {
+pub struct BuilderHandle {
     built: Built,
     content: Mutex<Content>,
 }
@@ -31,11 +31,11 @@ enum Content {
     Records(usize, Vec<u8>),
 }
 
-impl Handle for Builder {
+impl Handle for BuilderHandle {
     const NAME: &'static str = "builder";
 }
 
-impl Builder {
+impl BuilderHandle {
     pub(crate) fn of(built: &Built, count: usize) -> Result<Self, Failure> {
         Ok(Self { built: built.clone(), content: Mutex::new(Content::Rows(room(count)?)) })
     }
@@ -70,19 +70,19 @@ impl Builder {
 /// be freed by `flexpath_builder_free`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_builder_create(
-    schema: *const Schema,
+    schema: *const SchemaHandle,
     count: u64,
-    builder: *mut *mut Builder,
+    builder: *mut *mut BuilderHandle,
 ) -> Status {
     guard(|| {
         check_place(builder, "builder")?;
-        let made = Builder::of(&built(schema)?, as_len(count))?;
+        let made = BuilderHandle::of(&built(schema)?, as_len(count))?;
         give(builder, hold(made), "builder")
     })
 }
 
 fn change(
-    builder: *const Builder,
+    builder: *const BuilderHandle,
     index: u64,
     path: *const c_char,
     run: impl FnOnce(&mut Cell, &Field) -> Result<(), Failure>,
@@ -105,7 +105,7 @@ fn change(
 /// own must hold all its values. Opaque bytes are set as `FLEXPATH_DTYPE_U8`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_builder_set(
-    builder: *mut Builder,
+    builder: *mut BuilderHandle,
     index: u64,
     path: *const c_char,
     code: i32,
@@ -124,7 +124,7 @@ pub extern "C" fn flexpath_builder_set(
 /// Sets a text of the record at `index`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_builder_set_text(
-    builder: *mut Builder,
+    builder: *mut BuilderHandle,
     index: u64,
     path: *const c_char,
     value: *const c_char,
@@ -138,7 +138,7 @@ pub extern "C" fn flexpath_builder_set_text(
 /// Sets all `count` texts of an array or list of texts. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_builder_set_texts(
-    builder: *mut Builder,
+    builder: *mut BuilderHandle,
     index: u64,
     path: *const c_char,
     all: *const *const c_char,
@@ -153,7 +153,7 @@ pub extern "C" fn flexpath_builder_set_texts(
 /// Sets how many records a list of records has; then their fields are set by paths with an index. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_builder_set_len(
-    builder: *mut Builder,
+    builder: *mut BuilderHandle,
     index: u64,
     path: *const c_char,
     len: u64,
@@ -166,7 +166,7 @@ pub extern "C" fn flexpath_builder_set_len(
 
 /// Has a builder make `count` records with nothing set. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_builder_resize(builder: *mut Builder, count: u64) -> Status {
+pub extern "C" fn flexpath_builder_resize(builder: *mut BuilderHandle, count: u64) -> Status {
     guard(|| {
         let found = find(builder)?;
         *found.content() = Content::Rows(room(as_len(count))?);
@@ -178,7 +178,7 @@ pub extern "C" fn flexpath_builder_resize(builder: *mut Builder, count: u64) -> 
 /// Not for records with lists or texts. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_builder_set_structs(
-    builder: *mut Builder,
+    builder: *mut BuilderHandle,
     structs: *const c_void,
     count: u64,
 ) -> Status {
@@ -196,11 +196,11 @@ pub extern "C" fn flexpath_builder_set_structs(
 /// it is. Start and count as in `flexpath_publisher_put`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_put_built(
-    publisher: *mut Publisher,
-    variable: *const Variable,
+    publisher: *mut PublisherHandle,
+    variable: *const VariableHandle,
     start: *const u64,
     count: *const u64,
-    builder: *const Builder,
+    builder: *const BuilderHandle,
 ) -> Status {
     guard(|| {
         let (variable, builder) = (of_handle(variable)?, find(builder)?);
@@ -212,6 +212,6 @@ pub extern "C" fn flexpath_publisher_put_built(
 
 /// Frees a builder. What was put of it stays. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_builder_free(builder: *mut Builder) -> Status {
+pub extern "C" fn flexpath_builder_free(builder: *mut BuilderHandle) -> Status {
     guard(|| take(builder).map(|_| Status::Ok))
 }

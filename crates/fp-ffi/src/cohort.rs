@@ -2,7 +2,7 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::failure::{Failure, Status, guard};
-use crate::options::{Options, change, links};
+use crate::options::{OptionsHandle, change, links};
 use fp_core::{Cohort, CollectiveFailure, Collectives, SharedCollectives};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -48,7 +48,7 @@ impl Collectives for OfC {
 
 /// Gives what an opening needs. Where it cannot be had the other ranks are told why: they would wait for this one in
 /// their launcher's collectives for ever.
-pub(crate) fn or_decline<T>(options: *const Options, needed: Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn or_decline<T>(options: *const OptionsHandle, needed: Result<T, Failure>) -> Result<T, Failure> {
     if let (Err(failure), Ok(link)) = (&needed, links(options)) {
         link.decline(&failure.text);
     }
@@ -63,7 +63,7 @@ pub(crate) fn or_decline<T>(options: *const Options, needed: Result<T, Failure>)
 /// communicator. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_set_cohort_collectives(
-    options: *mut Options,
+    options: *mut OptionsHandle,
     rank: u32,
     size: u32,
     allgather: Allgather,

@@ -107,7 +107,7 @@ macro_rules! with_type {
     (@ $dtype:expr, $T:ident => $run:expr; $($name:ident $rust:ty),*) => {
         match $dtype {
             $(fp_types::Dtype::$name => { type $T = $rust; $run })*
-            other => Err($crate::elements::unusable(other)),
+            other @ (fp_types::Dtype::String | fp_types::Dtype::Bytes) => Err($crate::elements::unusable(other)),
         }
     };
 }

@@ -3,9 +3,9 @@
 
 use crate::c_text::keep;
 use crate::failure::{Status, guard};
-use crate::publisher::{self, Publisher, with_core};
+use crate::publisher::{self, PublisherHandle, with_core};
 use crate::raw::{check_place, give, wait};
-use crate::subscriber::{self, Subscriber};
+use crate::subscriber::{self, SubscriberHandle};
 use fp_core::{Event, EventQueue, Rank, StepId};
 use std::ffi::c_char;
 
@@ -103,7 +103,7 @@ fn next(
 /// events that nobody takes are kept. Any thread, and holds up no other call on the publisher.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_next_event(
-    publisher: *mut Publisher,
+    publisher: *mut PublisherHandle,
     timeout_ms: u64,
     event: *mut EventStruct,
 ) -> Status {
@@ -116,7 +116,7 @@ pub extern "C" fn flexpath_publisher_next_event(
 /// As `flexpath_publisher_next_event`, of a subscriber. Any thread, and holds up no other call on the subscriber.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_next_event(
-    subscriber: *mut Subscriber,
+    subscriber: *mut SubscriberHandle,
     timeout_ms: u64,
     event: *mut EventStruct,
 ) -> Status {
@@ -130,7 +130,7 @@ pub extern "C" fn flexpath_subscriber_next_event(
 /// `present` unless that is null. Returns `FLEXPATH_STATUS_NOT_YET` where there are fewer. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_wait_for_subscribers(
-    publisher: *mut Publisher,
+    publisher: *mut PublisherHandle,
     count: u32,
     timeout_ms: u64,
     present: *mut u32,

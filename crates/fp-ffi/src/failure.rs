@@ -105,7 +105,24 @@ fn of_misuse(misuse: &Misuse) -> Status {
         Misuse::UnknownVariable { .. } | Misuse::NotSubscribed { .. } | Misuse::NotPlaced { .. } => {
             Status::UnknownVariable
         }
-        _ => Status::Misuse,
+        Misuse::StepOpen(_)
+        | Misuse::StepNotOpen(_)
+        | Misuse::OutsideShape { .. }
+        | Misuse::PutTwice { .. }
+        | Misuse::WrongKind { .. }
+        | Misuse::Name(_)
+        | Misuse::Selection { .. }
+        | Misuse::SelectionText { .. }
+        | Misuse::Command(_)
+        | Misuse::StepTooLarge { .. }
+        | Misuse::PromiseBroken { .. }
+        | Misuse::NoTruthValue { .. }
+        | Misuse::NoRecords { .. }
+        | Misuse::TooManyTypes { .. }
+        | Misuse::NoConversion { .. }
+        | Misuse::NoTransformHere { .. }
+        | Misuse::NotViewable { .. }
+        | _ => Status::Misuse,
     }
 }
 
@@ -114,7 +131,7 @@ fn of_problem(problem: &RecordProblem) -> Status {
         RecordProblem::NoRecords(_) => Status::WrongDtype,
         RecordProblem::Bytes(_) => Status::PeerMisbehaved,
         RecordProblem::Convert(_) => Status::Incompatible,
-        _ => Status::Misuse,
+        RecordProblem::Type(_) | RecordProblem::Value(_) | _ => Status::Misuse,
     }
 }
 
@@ -138,7 +155,7 @@ failures! {
         BeginError::Lost { .. } => Status::Lost,
         BeginError::TimedOut { .. } => Status::TimedOut,
         BeginError::Closed { .. } => Status::Misuse,
-        _ => Status::Internal,
+        BeginError::Coordinator { .. } | _ => Status::Internal,
     };
     PutError: error => match &error {
         PutError::Misuse { source, .. } => of_misuse(source),
@@ -156,12 +173,12 @@ failures! {
         ReadError::Incompatible { .. } | ReadError::NotProvided { .. } => Status::Incompatible,
         ReadError::Records { source, .. } => of_problem(source),
         ReadError::NoStep { .. } => Status::EndOfStream,
-        _ => Status::Internal,
+        ReadError::NoLayout { .. } | ReadError::Coordinator { .. } | _ => Status::Internal,
     };
     CloseError: error => match &error {
         CloseError::Misuse(source) => of_misuse(source),
         CloseError::Held { .. } | CloseError::Lost { .. } => Status::NotClean,
-        _ => Status::Internal,
+        CloseError::Coordinator { .. } | _ => Status::Internal,
     };
 }
 

@@ -6,14 +6,14 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::find;
 use crate::raw::{as_len, check_place, give, patience, room, text, values};
 use crate::selection::select;
-use crate::step::{GetStruct, Step};
-use crate::view::{View, give_view};
+use crate::step::{GetStruct, StepHandle};
+use crate::view::{ViewHandle, give_view};
 use fp_core::{Element, Fetch, Select};
 use std::ffi::{c_char, c_void};
 
 /// What is got, and where it goes.
 struct Wanted<'a> {
-    step: &'a Step,
+    step: &'a StepHandle,
     variable: &'a str,
     select: Select,
     dtype: i32,
@@ -43,7 +43,7 @@ impl<'a> Wanted<'a> {
 /// `[block 3.1]`, `[rank 3]`. Slices are resolved against the variable's shape in this step. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get_by_text(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     selected: *const c_char,
     dtype: i32,
@@ -62,7 +62,7 @@ pub extern "C" fn flexpath_step_get_by_text(
 /// fail. Otherwise as `flexpath_step_get`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get_or_fill(
-    step: *mut Step,
+    step: *mut StepHandle,
     get: *const GetStruct,
     fill: *const c_void,
     timeout_ms: i64,
@@ -81,11 +81,11 @@ pub extern "C" fn flexpath_step_get_or_fill(
 /// As `flexpath_step_view`, with the selection in words. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_view_by_text(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     selected: *const c_char,
     code: i32,
-    view: *mut *mut View,
+    view: *mut *mut ViewHandle,
     elements: *mut *const c_void,
     len: *mut u64,
 ) -> Status {
@@ -99,7 +99,7 @@ pub extern "C" fn flexpath_step_view_by_text(
 /// It came with the step, so nothing is fetched. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_text(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     value: *mut *const c_char,
 ) -> Status {

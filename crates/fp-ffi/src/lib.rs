@@ -58,6 +58,6 @@ pub use record_set::ValueStruct;
 pub use scalars::Kind;
 pub use schema_text::{ExtentCode, FieldStruct};
 pub use selection::{Selected, SelectionStruct};
-pub use step::{GetStruct, StepInfo, VariableInfo};
+pub use step::{GetStruct, StepInfo, VariableStruct};
 pub use subscriber::EndCode;
 pub use transforms::Transform;

@@ -12,7 +12,7 @@ use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
 /// How a stream is opened.
-pub struct Options {
+pub struct OptionsHandle {
     state: Mutex<State>,
 }
 
@@ -42,12 +42,12 @@ impl State {
     }
 }
 
-impl Handle for Options {
+impl Handle for OptionsHandle {
     const NAME: &'static str = "set of options";
 }
 
 /// The settings for one role; null options are the defaults. An option of the other role is refused.
-pub(crate) fn settings(options: *const Options, role: Role) -> Result<Settings, Failure> {
+pub(crate) fn settings(options: *const OptionsHandle, role: Role) -> Result<Settings, Failure> {
     if options.is_null() {
         return Ok(Settings::default());
     }
@@ -68,14 +68,14 @@ pub(crate) fn settings(options: *const Options, role: Role) -> Result<Settings, 
 }
 
 /// What both kinds of handle have in common, as it is set.
-pub(crate) fn links(options: *const Options) -> Result<LinkOptions, Failure> {
+pub(crate) fn links(options: *const OptionsHandle) -> Result<LinkOptions, Failure> {
     let options = find(options)?;
     let state = options.state.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(state.settings.publisher.link.clone())
 }
 
 pub(crate) fn change(
-    options: *const Options,
+    options: *const OptionsHandle,
     run: impl FnOnce(&mut State) -> Result<(), Failure>,
 ) -> Outcome {
     let options = find(options)?;
@@ -92,17 +92,17 @@ fn key(name: &str) -> Result<&'static Key, Failure> {
 
 /// Makes a set of options, all at their defaults, to be freed by `flexpath_options_free`. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_options_create(options: *mut *mut Options) -> Status {
+pub extern "C" fn flexpath_options_create(options: *mut *mut OptionsHandle) -> Status {
     guard(|| {
         check_place(options, "options")?;
-        give(options, hold(Options { state: Mutex::default() }), "options")
+        give(options, hold(OptionsHandle { state: Mutex::default() }), "options")
     })
 }
 
 /// Sets an option by name and value. An unknown name fails, and the text lists all names. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_set(
-    options: *mut Options,
+    options: *mut OptionsHandle,
     name: *const c_char,
     value: *const c_char,
 ) -> Status {
@@ -120,7 +120,7 @@ pub extern "C" fn flexpath_options_set(
 
 /// Says that this process is `rank` of the `size` ranks that open the stream together. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_options_set_cohort(options: *mut Options, rank: u32, size: u32) -> Status {
+pub extern "C" fn flexpath_options_set_cohort(options: *mut OptionsHandle, rank: u32, size: u32) -> Status {
     guard(|| {
         let cohort = Cohort::of(rank, size).map_err(Failure::misused)?;
         change(options, |state| Ok(state.searched(cohort)))
@@ -130,7 +130,7 @@ pub extern "C" fn flexpath_options_set_cohort(options: *mut Options, rank: u32, 
 /// Takes rank and size from the launcher: `FLEXPATH_RANK` and `FLEXPATH_SIZE`, Open MPI, MPICH, Slurm; a lone process
 /// where none of them is set. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_options_set_cohort_from_environment(options: *mut Options) -> Status {
+pub extern "C" fn flexpath_options_set_cohort_from_environment(options: *mut OptionsHandle) -> Status {
     guard(|| {
         let cohort = Cohort::from_environment().map_err(Failure::misused)?;
         change(options, |state| Ok(state.searched(cohort)))
@@ -141,7 +141,7 @@ pub extern "C" fn flexpath_options_set_cohort_from_environment(options: *mut Opt
 /// which order. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_selection(
-    options: *mut Options,
+    options: *mut OptionsHandle,
     variable: *const c_char,
     selected: *const SelectionStruct,
 ) -> Status {
@@ -184,7 +184,7 @@ pub(crate) fn placed(code: i32) -> Result<CohortSide, Failure> {
 /// the published variables fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_derivation(
-    options: *mut Options,
+    options: *mut OptionsHandle,
     name: *const c_char,
     derivation: *const c_char,
     placement: i32,
@@ -200,7 +200,7 @@ pub extern "C" fn flexpath_options_add_derivation(
 
 /// What a subscriber asks for besides, by that name.
 fn asked(
-    options: *mut Options,
+    options: *mut OptionsHandle,
     (name, what): (&str, &'static str),
     ask: impl FnOnce(SubscriberOptions) -> Result<SubscriberOptions, DerivationError>,
 ) -> Result<Status, Failure> {
@@ -220,7 +220,7 @@ fn asked(
 /// `FLEXPATH_STATUS_NOT_DERIVED`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_transformed(
-    options: *mut Options,
+    options: *mut OptionsHandle,
     name: *const c_char,
     variable: *const c_char,
     transform: *const c_char,
@@ -242,7 +242,7 @@ pub extern "C" fn flexpath_options_add_transformed(
 /// library runs it, if it was built with that feature. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_module(
-    options: *mut Options,
+    options: *mut OptionsHandle,
     name: *const c_char,
     module: *const u8,
     len: u64,
@@ -256,6 +256,6 @@ pub extern "C" fn flexpath_options_add_module(
 
 /// Frees a set of options. What was opened with it stays. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_options_free(options: *mut Options) -> Status {
+pub extern "C" fn flexpath_options_free(options: *mut OptionsHandle) -> Status {
     guard(|| take(options).map(|_| Status::Ok))
 }

@@ -4,8 +4,8 @@
 use crate::c_text::clean;
 use crate::failure::{Status, guard};
 use crate::raw::{as_len, give, room};
-use crate::schema::{Schema, built};
-use crate::subscriber::{Subscriber, with_core};
+use crate::schema::{SchemaHandle, built};
+use crate::subscriber::{SubscriberHandle, with_core};
 use fp_core::{Fit, Provided};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -32,7 +32,7 @@ fn differences(provided: &Provided) -> String {
         Fit::Converted { differences } => {
             differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
         }
-        through => through.to_string(),
+        Fit::Through(_) | Fit::ThroughPublisher(_) | _ => provided.fit.to_string(),
     }
 }
 
@@ -62,8 +62,8 @@ fn keep(all: &[Provided]) -> Vec<ProvidedStruct> {
 /// field, why not. Returns `FLEXPATH_STATUS_END_OF_STREAM` where no step came that could say. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_of(
-    subscriber: *mut Subscriber,
-    schema: *const Schema,
+    subscriber: *mut SubscriberHandle,
+    schema: *const SchemaHandle,
     provided: *mut ProvidedStruct,
     capacity: u64,
     count: *mut u64,

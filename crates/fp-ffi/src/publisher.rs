@@ -5,7 +5,7 @@ use crate::cohort::or_decline;
 use crate::failure::{Failure, Outcome, Status, check_process, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
-use crate::options::{Options, settings};
+use crate::options::{OptionsHandle, settings};
 use crate::raw::{check_place, give, text, texts};
 use crate::statistics::{all_of, of_pool, of_queues, value_of};
 use fp_core::{EventQueue, Publisher as Core, StepWriter, own_pid};
@@ -13,7 +13,7 @@ use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
 /// A rank's handle on the sending side. Calls on one handle come one at a time: a second thread waits.
-pub struct Publisher {
+pub struct PublisherHandle {
     state: Mutex<State>,
     events: EventQueue,
     process: u32,
@@ -25,7 +25,7 @@ struct State {
     core: Option<Core>,
 }
 
-impl Handle for Publisher {
+impl Handle for PublisherHandle {
     const NAME: &'static str = "publisher";
 }
 
@@ -34,7 +34,7 @@ fn closed() -> Failure {
 }
 
 pub(crate) fn with_core<T>(
-    handle: *const Publisher,
+    handle: *const PublisherHandle,
     run: impl FnOnce(&mut Core, &mut Option<StepWriter>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let found = find(handle)?;
@@ -45,7 +45,7 @@ pub(crate) fn with_core<T>(
 }
 
 /// What happens on the stream, for who waits for it.
-pub(crate) fn events(handle: *const Publisher) -> Result<EventQueue, Failure> {
+pub(crate) fn events(handle: *const PublisherHandle) -> Result<EventQueue, Failure> {
     let found = find(handle)?;
     check_process(found.process)?;
     Ok(found.events.clone())
@@ -53,7 +53,7 @@ pub(crate) fn events(handle: *const Publisher) -> Result<EventQueue, Failure> {
 
 /// Runs something with the step that is open.
 pub(crate) fn with_step<T>(
-    handle: *const Publisher,
+    handle: *const PublisherHandle,
     run: impl FnOnce(&mut StepWriter) -> Result<T, Failure>,
 ) -> Outcome {
     with_core(handle, |_, step| run(step.as_mut().ok_or_else(no_step)?))?;
@@ -69,8 +69,8 @@ fn no_step() -> Failure {
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_open(
     stream: *const c_char,
-    options: *const Options,
-    publisher: *mut *mut Publisher,
+    options: *const OptionsHandle,
+    publisher: *mut *mut PublisherHandle,
 ) -> Status {
     guard(|| {
         let placed = check_place(publisher, "publisher");
@@ -79,7 +79,7 @@ pub extern "C" fn flexpath_publisher_open(
         let core = Core::open(name, settings.publisher)?;
         let events = core.event_queue();
         let state = Mutex::new(State { step: None, core: Some(core) });
-        let opened = Publisher { state, events, process: own_pid() };
+        let opened = PublisherHandle { state, events, process: own_pid() };
         give(publisher, hold(opened), "publisher")
     })
 }
@@ -87,7 +87,7 @@ pub extern "C" fn flexpath_publisher_open(
 /// Begins the next step and writes its number to `step` unless that is null. Waits while a subscription holds as much
 /// as it may, as long as its policy allows. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_publisher_begin_step(publisher: *mut Publisher, step: *mut u64) -> Status {
+pub extern "C" fn flexpath_publisher_begin_step(publisher: *mut PublisherHandle, step: *mut u64) -> Status {
     guard(|| {
         let number = with_core(publisher, |core, open| {
             let begun = core.begin_step()?;
@@ -104,7 +104,7 @@ pub extern "C" fn flexpath_publisher_begin_step(publisher: *mut Publisher, step:
 
 /// Ends the step that is open: it is announced when every rank has ended it. Returns at once. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_publisher_end_step(publisher: *mut Publisher) -> Status {
+pub extern "C" fn flexpath_publisher_end_step(publisher: *mut PublisherHandle) -> Status {
     guard(|| {
         with_core(publisher, |_, step| Ok(step.take().ok_or_else(no_step)?.end()?))?;
         Ok(Status::Ok)
@@ -113,7 +113,7 @@ pub extern "C" fn flexpath_publisher_end_step(publisher: *mut Publisher) -> Stat
 
 /// Gives up the step that is open, for the whole cohort: nobody gets it. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_publisher_abandon_step(publisher: *mut Publisher) -> Status {
+pub extern "C" fn flexpath_publisher_abandon_step(publisher: *mut PublisherHandle) -> Status {
     guard(|| {
         with_core(publisher, |_, step| step.take().map(drop).ok_or_else(no_step))?;
         Ok(Status::Ok)
@@ -124,7 +124,7 @@ pub extern "C" fn flexpath_publisher_abandon_step(publisher: *mut Publisher) -> 
 /// to compute it. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_is_wanted(
-    publisher: *mut Publisher,
+    publisher: *mut PublisherHandle,
     variable: *const c_char,
     wanted: *mut i32,
 ) -> Status {
@@ -136,7 +136,10 @@ pub extern "C" fn flexpath_publisher_is_wanted(
 
 /// Writes 1 to `present` if there is a subscription. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_publisher_has_subscribers(publisher: *mut Publisher, present: *mut i32) -> Status {
+pub extern "C" fn flexpath_publisher_has_subscribers(
+    publisher: *mut PublisherHandle,
+    present: *mut i32,
+) -> Status {
     guard(|| {
         let found = with_core(publisher, |core, _| Ok(core.has_subscribers()))?;
         give(present, i32::from(found), "present")
@@ -146,7 +149,7 @@ pub extern "C" fn flexpath_publisher_has_subscribers(publisher: *mut Publisher, 
 /// Writes a counter, by its name, to `value`. An unknown name fails, and the text lists all names. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_statistic(
-    publisher: *mut Publisher,
+    publisher: *mut PublisherHandle,
     name: *const c_char,
     value: *mut u64,
 ) -> Status {
@@ -165,7 +168,7 @@ pub extern "C" fn flexpath_publisher_statistic(
 /// gets it. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_promise(
-    publisher: *mut Publisher,
+    publisher: *mut PublisherHandle,
     variables: *const *const c_char,
     count: u64,
 ) -> Status {
@@ -181,7 +184,7 @@ pub extern "C" fn flexpath_publisher_promise(
 /// Closes the stream: what was published is still delivered, at most as long as `CloseTimeoutSecs`. A step that is open
 /// is abandoned. The handle is closed, whatever this returns. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_publisher_close(publisher: *mut Publisher) -> Status {
+pub extern "C" fn flexpath_publisher_close(publisher: *mut PublisherHandle) -> Status {
     guard(|| {
         let found = take(publisher)?;
         check_process(found.process)?;

@@ -5,11 +5,11 @@ use crate::elements::with_type;
 use crate::external::{External, Owed};
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, hold, take};
-use crate::publisher::{Publisher, with_step};
+use crate::publisher::{PublisherHandle, with_step};
 use crate::raw::{check_place, give, text, values};
 use crate::records_as_structs::{put_external_structs, put_structs};
 use crate::region::{len, region};
-use crate::variable::{Variable, variable as of_handle, with_layout};
+use crate::variable::{VariableHandle, variable as of_handle, with_layout};
 use fp_core::{ArrayKind, Element, Region, StepWriter, Variable as Core};
 use std::ffi::{c_char, c_void};
 use std::sync::{Mutex, PoisonError};
@@ -33,8 +33,8 @@ fn put_copy<T: Element>(
 /// several blocks. For a variable of records `elements` are structs, as `flexpath_schema_set_struct` says. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_put(
-    publisher: *mut Publisher,
-    variable: *const Variable,
+    publisher: *mut PublisherHandle,
+    variable: *const VariableHandle,
     start: *const u64,
     count: *const u64,
     elements: *const c_void,
@@ -55,8 +55,8 @@ pub extern "C" fn flexpath_publisher_put(
 /// at once. All scalars of a step together may have 4096 bytes, names included. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_put_text(
-    publisher: *mut Publisher,
-    variable: *const Variable,
+    publisher: *mut PublisherHandle,
+    variable: *const VariableHandle,
     value: *const c_char,
 ) -> Status {
     guard(|| {
@@ -84,8 +84,8 @@ fn put_external<T: Element>(
 /// `flexpath_publisher_put`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_put_external(
-    publisher: *mut Publisher,
-    variable: *const Variable,
+    publisher: *mut PublisherHandle,
+    variable: *const VariableHandle,
     start: *const u64,
     count: *const u64,
     elements: *const c_void,
@@ -112,11 +112,11 @@ pub extern "C" fn flexpath_publisher_put_external(
 type PutLater = Box<dyn FnOnce(&mut StepWriter) -> Result<(), Failure> + Send>;
 
 /// Memory that Flexpath lends, to be filled and put.
-pub struct Loan {
+pub struct LoanHandle {
     put: Mutex<Option<PutLater>>,
 }
 
-impl Handle for Loan {
+impl Handle for LoanHandle {
     const NAME: &'static str = "loan";
 }
 
@@ -124,11 +124,11 @@ fn lend<T: Element>(
     step: &mut StepWriter,
     variable: &Core,
     region: &Region,
-) -> Result<(Loan, *mut c_void), Failure> {
+) -> Result<(LoanHandle, *mut c_void), Failure> {
     let mut lent = step.loan::<T>(variable, region)?;
     let memory = lent.as_mut_ptr().cast();
     let put: PutLater = Box::new(move |step| Ok(step.put_loan(lent)?));
-    Ok((Loan { put: Mutex::new(Some(put)) }, memory))
+    Ok((LoanHandle { put: Mutex::new(Some(put)) }, memory))
 }
 
 /// Lends memory for a block of the step that is open. Writes its handle to `loan` and its address to `memory`, where as
@@ -136,11 +136,11 @@ fn lend<T: Element>(
 /// address is valid until then. Start and count as in `flexpath_publisher_put`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_loan(
-    publisher: *mut Publisher,
-    variable: *const Variable,
+    publisher: *mut PublisherHandle,
+    variable: *const VariableHandle,
     start: *const u64,
     count: *const u64,
-    loan: *mut *mut Loan,
+    loan: *mut *mut LoanHandle,
     memory: *mut *mut c_void,
 ) -> Status {
     guard(|| {
@@ -164,7 +164,10 @@ pub extern "C" fn flexpath_publisher_loan(
 
 /// Puts a loan of the step that is open. The loan's handle is closed, whatever this returns. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_publisher_put_loan(publisher: *mut Publisher, loan: *mut Loan) -> Status {
+pub extern "C" fn flexpath_publisher_put_loan(
+    publisher: *mut PublisherHandle,
+    loan: *mut LoanHandle,
+) -> Status {
     guard(|| {
         let put = take(loan)?.put.lock().unwrap_or_else(PoisonError::into_inner).take();
         let put = put.ok_or_else(|| Failure::misuse("the loan was put before"))?;
@@ -174,6 +177,6 @@ pub extern "C" fn flexpath_publisher_put_loan(publisher: *mut Publisher, loan: *
 
 /// Gives a loan back without putting it. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_loan_free(loan: *mut Loan) -> Status {
+pub extern "C" fn flexpath_loan_free(loan: *mut LoanHandle) -> Status {
     guard(|| take(loan).map(|_| Status::Ok))
 }

@@ -7,17 +7,17 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{as_len, check_place, give, room, text};
 use crate::scalars::{Kind, of_bytes, of_value};
-use crate::schema::{Built, Schema, built};
+use crate::schema::{Built, SchemaHandle, built};
 use crate::selection::{SelectionStruct, select};
-use crate::step::Step;
+use crate::step::StepHandle;
 use crate::struct_layout::{Layout, not_plain};
-use fp_core::record::{ReadError, RecordSchema, Value};
-use fp_core::{AttributeValue, Dtype, RecordSet};
+use fp_core::record::{RecordReadError, RecordSchema, Value};
+use fp_core::{Dtype, RecordSet};
 use std::ffi::{c_char, c_void};
 use std::sync::{Arc, OnceLock};
 
 /// Records of a step, which is held as long, or those that a transform is given. Any number of threads may read them.
-pub struct Records {
+pub struct RecordsHandle {
     set: Source,
     /// How the structs lie that they were asked for as.
     layout: Option<Arc<Layout>>,
@@ -25,7 +25,7 @@ pub struct Records {
     aligned: OnceLock<Vec<u128>>,
 }
 
-impl Handle for Records {
+impl Handle for RecordsHandle {
     const NAME: &'static str = "set of records";
 }
 
@@ -79,17 +79,28 @@ pub struct ValueStruct {
     pub count: u64,
 }
 
-pub(crate) fn unreadable(error: &ReadError) -> Failure {
+pub(crate) fn unreadable(error: &RecordReadError) -> Failure {
     let status = match error {
-        ReadError::Utf8 { .. } | ReadError::NoTruthValue { .. } | ReadError::UnknownName { .. } => {
-            Status::PeerMisbehaved
-        }
-        _ => Status::Misuse,
+        RecordReadError::Utf8 { .. }
+        | RecordReadError::NoTruthValue { .. }
+        | RecordReadError::UnknownName { .. } => Status::PeerMisbehaved,
+        RecordReadError::Path { .. }
+        | RecordReadError::NoField { .. }
+        | RecordReadError::NoFieldIndex { .. }
+        | RecordReadError::NotRecord { .. }
+        | RecordReadError::NotIndexed { .. }
+        | RecordReadError::OutOfRange { .. }
+        | RecordReadError::Type { .. }
+        | RecordReadError::Range { .. }
+        | RecordReadError::Element(_)
+        | RecordReadError::Value(_)
+        | RecordReadError::Record(_)
+        | RecordReadError::OtherType { .. } => Status::Misuse,
     };
     Failure::new(status, error.to_string())
 }
 
-impl Records {
+impl RecordsHandle {
     /// What a transform is given.
     pub(crate) fn given(from: &Built, count: usize, bytes: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Self {
         let (schema, layout) = (from.schema.clone(), from.layout.clone());
@@ -163,7 +174,14 @@ fn elements(value: &Value<'_>) -> usize {
         Value::Absent => 0,
         Value::Array(array) => array.count(),
         Value::Bytes(bytes) => bytes.len(),
-        _ => 1,
+        Value::Default(_)
+        | Value::Bool(_)
+        | Value::Integer(_)
+        | Value::Real(_)
+        | Value::Complex(..)
+        | Value::Text(_)
+        | Value::Enum(..)
+        | Value::Record(_) => 1,
     }
 }
 
@@ -185,18 +203,26 @@ fn numbers(value: &Value<'_>, path: &str, dtype: Dtype, place: &mut [u8]) -> Res
             place.copy_from_slice(bytes);
             Ok(())
         }
-        other => of_value(other, dtype, place).ok_or_else(|| {
-            let text = format!("{path:?}: {} is no value of {dtype}", of_bytes(other));
+        Value::Default(_)
+        | Value::Bool(_)
+        | Value::Integer(_)
+        | Value::Real(_)
+        | Value::Complex(..)
+        | Value::Text(_)
+        | Value::Bytes(_)
+        | Value::Enum(..)
+        | Value::Record(_) => of_value(value, dtype, place).ok_or_else(|| {
+            let text = format!("{path:?}: {} is no value of {dtype}", of_bytes(value));
             Failure::new(Status::WrongDtype, text)
         }),
     }
 }
 
 fn take_records(
-    (step, variable): (*mut Step, *const c_char),
+    (step, variable): (*mut StepHandle, *const c_char),
     select: fp_core::Select,
-    schema: *const Schema,
-    records: *mut *mut Records,
+    schema: *const SchemaHandle,
+    records: *mut *mut RecordsHandle,
 ) -> Outcome {
     check_place(records, "records")?;
     let (step, name) = (find(step)?, text(variable, "variable")?);
@@ -208,7 +234,7 @@ fn take_records(
         }
     };
     let set = Source::Taken(set);
-    give(records, hold(Records { set, layout, aligned: OnceLock::new() }), "records")
+    give(records, hold(RecordsHandle { set, layout, aligned: OnceLock::new() }), "records")
 }
 
 /// Takes the selected records (`selection` null: everything). They come as those of the type `schema`, converted if
@@ -216,11 +242,11 @@ fn take_records(
 /// `flexpath_records_release`. Waits at most as long as `FetchTimeoutSecs` says. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_records(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     selection: *const SelectionStruct,
-    schema: *const Schema,
-    records: *mut *mut Records,
+    schema: *const SchemaHandle,
+    records: *mut *mut RecordsHandle,
 ) -> Status {
     guard(|| take_records((step, variable), select(selection)?, schema, records))
 }
@@ -228,27 +254,30 @@ pub extern "C" fn flexpath_step_records(
 /// As `flexpath_step_records`, with the selection in words, as by `flexpath_step_get_by_text`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_records_by_text(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     selection: *const c_char,
-    schema: *const Schema,
-    records: *mut *mut Records,
+    schema: *const SchemaHandle,
+    records: *mut *mut RecordsHandle,
 ) -> Status {
     guard(|| take_records((step, variable), text(selection, "selection")?.into(), schema, records))
 }
 
 /// Writes how many records there are to `count`. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_records_count(records: *const Records, count: *mut u64) -> Status {
+pub extern "C" fn flexpath_records_count(records: *const RecordsHandle, count: *mut u64) -> Status {
     guard(|| give(count, find(records)?.set.count() as u64, "count"))
 }
 
 /// Makes a schema of the type of these records, to be freed by `flexpath_schema_free`. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_records_schema(records: *const Records, schema: *mut *mut Schema) -> Status {
+pub extern "C" fn flexpath_records_schema(
+    records: *const RecordsHandle,
+    schema: *mut *mut SchemaHandle,
+) -> Status {
     guard(|| {
         check_place(schema, "schema")?;
-        give(schema, hold(Schema::of(find(records)?.set.schema())), "schema")
+        give(schema, hold(SchemaHandle::of(find(records)?.set.schema())), "schema")
     })
 }
 
@@ -256,7 +285,7 @@ pub extern "C" fn flexpath_records_schema(records: *const Records, schema: *mut 
 /// nested record with a dot, in an array or list with an index: `cell.corner[3].x`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_records_describe(
-    records: *const Records,
+    records: *const RecordsHandle,
     index: u64,
     path: *const c_char,
     value: *mut ValueStruct,
@@ -277,7 +306,7 @@ pub extern "C" fn flexpath_records_describe(
 /// Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_records_get(
-    records: *const Records,
+    records: *const RecordsHandle,
     first: u64,
     count: u64,
     path: *const c_char,
@@ -298,7 +327,7 @@ pub extern "C" fn flexpath_records_get(
 /// that gives a text. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_records_text(
-    records: *const Records,
+    records: *const RecordsHandle,
     index: u64,
     path: *const c_char,
     value: *mut *const c_char,
@@ -306,10 +335,9 @@ pub extern "C" fn flexpath_records_text(
     guard(|| {
         check_place(value, "value")?;
         let (found, path) = (find(records)?, text(path, "path")?);
-        let address = found.value(index, path, |of| match of {
-            Value::Text(text) | Value::Enum(text, _) => Ok(keep(text)),
-            Value::Default(AttributeValue::Text(text)) => Ok(keep(text)),
-            _ => Err(Failure::new(Status::WrongDtype, format!("{path:?} is no text"))),
+        let address = found.value(index, path, |of| {
+            let text = of.as_text();
+            text.map(keep).ok_or_else(|| Failure::new(Status::WrongDtype, format!("{path:?} is no text")))
         })?;
         give(value, address, "value")
     })
@@ -321,7 +349,7 @@ pub extern "C" fn flexpath_records_text(
 /// `flexpath_step_get_records` fills those. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_records_elements(
-    records: *const Records,
+    records: *const RecordsHandle,
     elements: *mut *const c_void,
     is_zero_copy: *mut i32,
 ) -> Status {
@@ -346,6 +374,6 @@ pub extern "C" fn flexpath_records_elements(
 
 /// Releases records; what was told of them is not to be read any more. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_records_release(records: *mut Records) -> Status {
+pub extern "C" fn flexpath_records_release(records: *mut RecordsHandle) -> Status {
     guard(|| take(records).map(|_| Status::Ok))
 }

@@ -3,22 +3,22 @@
 
 use crate::failure::{Failure, Status, guard};
 use crate::raw::{check_place, give, text};
-use crate::schema::{Built, Schema, built};
+use crate::schema::{Built, SchemaHandle, built};
 use crate::selection::{check_ndims, dims};
-use crate::variable::Variable;
+use crate::variable::VariableHandle;
 use fp_core::Variable as Core;
 use std::ffi::c_char;
 
 fn define(
-    place: *mut *mut Variable,
-    schema: *const Schema,
+    place: *mut *mut VariableHandle,
+    schema: *const SchemaHandle,
     make: impl FnOnce(&Built) -> Result<Core, Failure>,
 ) -> Status {
     guard(|| {
         check_place(place, "variable")?;
         let built = built(schema)?;
         let core = make(&built)?;
-        give(place, Variable::of_records(core, built.layout), "variable")
+        give(place, VariableHandle::of_records(core, built.layout), "variable")
     })
 }
 
@@ -26,8 +26,8 @@ fn define(
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_record(
     name: *const c_char,
-    schema: *const Schema,
-    variable: *mut *mut Variable,
+    schema: *const SchemaHandle,
+    variable: *mut *mut VariableHandle,
 ) -> Status {
     define(variable, schema, |of| Ok(Core::record(text(name, "name")?, &of.schema)))
 }
@@ -36,8 +36,8 @@ pub extern "C" fn flexpath_variable_record(
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_local_record(
     name: *const c_char,
-    schema: *const Schema,
-    variable: *mut *mut Variable,
+    schema: *const SchemaHandle,
+    variable: *mut *mut VariableHandle,
 ) -> Status {
     define(variable, schema, |of| Ok(Core::local_record(text(name, "name")?, &of.schema)))
 }
@@ -46,10 +46,10 @@ pub extern "C" fn flexpath_variable_local_record(
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_global_records(
     name: *const c_char,
-    schema: *const Schema,
+    schema: *const SchemaHandle,
     ndims: u32,
     shape: *const u64,
-    variable: *mut *mut Variable,
+    variable: *mut *mut VariableHandle,
 ) -> Status {
     define(variable, schema, |of| {
         let (name, shape) = (text(name, "name")?, dims(shape, ndims, "shape")?);
@@ -61,9 +61,9 @@ pub extern "C" fn flexpath_variable_global_records(
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_local_records(
     name: *const c_char,
-    schema: *const Schema,
+    schema: *const SchemaHandle,
     ndims: u32,
-    variable: *mut *mut Variable,
+    variable: *mut *mut VariableHandle,
 ) -> Status {
     define(variable, schema, |of| {
         let name = text(name, "name")?;
@@ -75,10 +75,10 @@ pub extern "C" fn flexpath_variable_local_records(
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_joined_records(
     name: *const c_char,
-    schema: *const Schema,
+    schema: *const SchemaHandle,
     row_ndims: u32,
     row: *const u64,
-    variable: *mut *mut Variable,
+    variable: *mut *mut VariableHandle,
 ) -> Status {
     define(variable, schema, |of| {
         let (name, row) = (text(name, "name")?, dims(row, row_ndims, "row")?);

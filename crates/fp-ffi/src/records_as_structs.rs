@@ -6,9 +6,9 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::find;
 use crate::raw::{as_len, room, text, values};
 use crate::region::len;
-use crate::schema::{Schema, built};
+use crate::schema::{SchemaHandle, built};
 use crate::selection::{SelectionStruct, select};
-use crate::step::Step;
+use crate::step::StepHandle;
 use crate::struct_layout::{Layout, not_plain};
 use fp_core::{ArrayKind, RecordBlock, Region, Select, StepWriter, Variable as Core};
 use std::ffi::{c_char, c_void};
@@ -89,13 +89,13 @@ fn is_one(variable: &Core) -> bool {
 
 /// Structs of C that are to be filled.
 struct Wanted {
-    schema: *const Schema,
+    schema: *const SchemaHandle,
     destination: *mut c_void,
     count: u64,
 }
 
 impl Wanted {
-    fn fill(&self, step: *mut Step, variable: *const c_char, selected: Select) -> Outcome {
+    fn fill(&self, step: *mut StepHandle, variable: *const c_char, selected: Select) -> Outcome {
         let (step, name, built) = (find(step)?, text(variable, "variable")?, built(self.schema)?);
         let layout = built.layout.as_deref().ok_or_else(|| not_plain(&built.schema))?;
         let count = as_len(self.count);
@@ -122,10 +122,10 @@ impl Wanted {
 /// `flexpath_step_records`. Waits at most as long as `FetchTimeoutSecs` says. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get_records(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     selection: *const SelectionStruct,
-    schema: *const Schema,
+    schema: *const SchemaHandle,
     destination: *mut c_void,
     count: u64,
 ) -> Status {
@@ -135,10 +135,10 @@ pub extern "C" fn flexpath_step_get_records(
 /// As `flexpath_step_get_records`, with the selection in words, as by `flexpath_step_get_by_text`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get_records_by_text(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     selection: *const c_char,
-    schema: *const Schema,
+    schema: *const SchemaHandle,
     destination: *mut c_void,
     count: u64,
 ) -> Status {

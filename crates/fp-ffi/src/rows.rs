@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Status};
 use fp_core::Dtype;
 use fp_core::record::{
-    Element, ElementConversion, ElementForm, EncodeError, EnumType, Extent, Field, Loss, RecordTarget,
+    ElementConversion, ElementForm, EncodeError, EnumType, Extent, Field, FieldElement, Loss, RecordTarget,
     RecordType,
 };
 
@@ -103,7 +103,7 @@ impl Row {
                 Some(_) => Err(wrong(path, "all elements of a field are set at once, so without an index")),
             };
         };
-        let Element::Record(nested) = &field.element else { return Err(wrong(name, "it is no record")) };
+        let FieldElement::Record(nested) = &field.element else { return Err(wrong(name, "it is no record")) };
         let rows = cell.records(field)?;
         let (count, at) = (rows.len(), at.unwrap_or(0));
         let beyond =
@@ -120,7 +120,7 @@ impl Cell {
         }
         match self {
             Self::Records(rows) => Ok(rows),
-            _ => Err(wrong(&field.name, "it is no record")),
+            Self::Unset | Self::Numbers(_) | Self::Texts(_) => Err(wrong(&field.name, "it is no record")),
         }
     }
 
@@ -136,7 +136,7 @@ impl Cell {
 
     /// Sets how many records there are in a list of records; those that are new are empty.
     pub(crate) fn set_len(&mut self, field: &Field, count: usize) -> Result<(), Failure> {
-        if !matches!(field.element, Element::Record(_)) || fixed(field).is_some() {
+        if !matches!(field.element, FieldElement::Record(_)) || fixed(field).is_some() {
             return Err(wrong(&field.name, "it is no list of records"));
         }
         let rows = self.records(field)?;
@@ -149,12 +149,12 @@ impl Cell {
     /// Sets all numbers of a field, as its type if that holds them.
     pub(crate) fn set_numbers(&mut self, field: &Field, numbers: Numbers<'_>) -> Result<(), Failure> {
         let made = match &field.element {
-            Element::Dtype(Dtype::Bytes) if numbers.dtype == Dtype::U8 => {
+            FieldElement::Dtype(Dtype::Bytes) if numbers.dtype == Dtype::U8 => {
                 return self.set_texts(field, &[numbers.bytes]);
             }
-            Element::Dtype(dtype) => converted(&field.name, numbers, *dtype, Loss::Refused)?,
-            Element::Enum(names) => of_names(&field.name, numbers, names)?,
-            Element::Record(_) => return Err(wrong(&field.name, "it is a record: set its fields")),
+            FieldElement::Dtype(dtype) => converted(&field.name, numbers, *dtype, Loss::Refused)?,
+            FieldElement::Enum(names) => of_names(&field.name, numbers, names)?,
+            FieldElement::Record(_) => return Err(wrong(&field.name, "it is a record: set its fields")),
         };
         if numbers.dtype == Dtype::Bool && made.iter().any(|&truth| truth > 1) {
             return Err(wrong(&field.name, "a truth value is 0 or 1"));
@@ -167,10 +167,9 @@ impl Cell {
 
     /// Sets all texts of a field.
     pub(crate) fn set_texts(&mut self, field: &Field, texts: &[impl AsRef<[u8]>]) -> Result<(), Failure> {
-        match field.element {
-            Element::Dtype(Dtype::String | Dtype::Bytes) => {}
-            _ => return Err(Failure::new(Status::WrongDtype, format!("{}: it is no text", field.name))),
-        }
+        let FieldElement::Dtype(Dtype::String | Dtype::Bytes) = field.element else {
+            return Err(Failure::new(Status::WrongDtype, format!("{}: it is no text", field.name)));
+        };
         check_count(field, texts.len())?;
         *self = Self::Texts(texts.iter().map(|text| text.as_ref().to_vec()).collect());
         Ok(())
@@ -215,11 +214,11 @@ pub(crate) fn put_row(record: &RecordType, row: &Row, to: &mut RecordTarget<'_>)
         let cell = row.0.get(index).unwrap_or(&Cell::Unset);
         match (cell, &field.element) {
             (Cell::Unset, _) if field.optional => {}
-            (Cell::Unset, Element::Record(nested)) => {
+            (Cell::Unset, FieldElement::Record(nested)) => {
                 let empty = Row::default();
                 to.put_records(index, fixed(field).unwrap_or(0), |_, place| put_row(nested, &empty, place))?;
             }
-            (Cell::Unset, Element::Dtype(Dtype::String | Dtype::Bytes)) => {
+            (Cell::Unset, FieldElement::Dtype(Dtype::String | Dtype::Bytes)) => {
                 to.put_texts(index, &vec![[0u8; 0]; fixed(field).unwrap_or(0)])?;
             }
             (Cell::Unset, element) => put_unset(record, row, (index, field, element), to)?,
@@ -227,7 +226,7 @@ pub(crate) fn put_row(record: &RecordType, row: &Row, to: &mut RecordTarget<'_>)
                 to.put_bytes(index, element.dtype().ok_or(EncodeError::Type)?, bytes)?;
             }
             (Cell::Texts(texts), _) => to.put_texts(index, texts)?,
-            (Cell::Records(rows), Element::Record(nested)) => {
+            (Cell::Records(rows), FieldElement::Record(nested)) => {
                 let put = |at: usize, place: &mut RecordTarget<'_>| {
                     rows.get(at).map_or(Ok(()), |row| put_row(nested, row, place))
                 };
@@ -243,7 +242,7 @@ pub(crate) fn put_row(record: &RecordType, row: &Row, to: &mut RecordTarget<'_>)
 fn put_unset(
     record: &RecordType,
     row: &Row,
-    (index, field, element): (usize, &Field, &Element),
+    (index, field, element): (usize, &Field, &FieldElement),
     to: &mut RecordTarget<'_>,
 ) -> Result<(), EncodeError> {
     let dtype = element.dtype().ok_or(EncodeError::Type)?;

@@ -1,6 +1,6 @@
 //! Single values of records as numbers of C.
 
-use fp_core::record::{Element, Value};
+use fp_core::record::{FieldElement, Value};
 use fp_core::{AttributeValue, Dtype};
 
 /// What a value is.
@@ -56,10 +56,15 @@ pub(crate) fn of_bytes(value: &Value<'_>) -> String {
         Value::Bool(truth) => truth.to_string(),
         Value::Default(default) => format!("the default {default:?}"),
         Value::Record(record) => format!("a record {:?}", record.record_type().name),
-        Value::Array(array) if matches!(array.element(), Element::Record(_)) => {
+        Value::Array(array) if matches!(array.element(), FieldElement::Record(_)) => {
             "an array of records".to_owned()
         }
-        other => format!("{other:?}"),
+        Value::Absent
+        | Value::Complex(..)
+        | Value::Text(_)
+        | Value::Bytes(_)
+        | Value::Enum(..)
+        | Value::Array(_) => format!("{value:?}"),
     }
 }
 
@@ -92,7 +97,7 @@ fn of_integer(number: i128, dtype: Dtype) -> Option<Vec<u8>> {
         ($($name:ident $rust:ty),*) => {
             match dtype {
                 $(Dtype::$name => return <$rust>::try_from(number).ok().map(|number| number.to_ne_bytes().to_vec()),)*
-                _ => {}
+                Dtype::F16 | Dtype::BF16 | Dtype::F32 | Dtype::F64 | Dtype::C32 | Dtype::C64 | Dtype::Bool | Dtype::String | Dtype::Bytes => {}
             }
         };
     }
@@ -113,7 +118,19 @@ fn of_real(number: f64, dtype: Dtype) -> Option<Vec<u8>> {
             let half = half::bf16::from_f64(number);
             (half.to_f64() == number || number.is_nan()).then(|| half.to_ne_bytes().to_vec())
         }
-        _ => None,
+        Dtype::I8
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::C32
+        | Dtype::C64
+        | Dtype::Bool
+        | Dtype::String
+        | Dtype::Bytes => None,
     }
 }
 

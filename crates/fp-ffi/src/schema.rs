@@ -15,7 +15,7 @@ use std::ffi::{CString, c_char};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A record type: named fields in their order in memory.
-pub struct Schema {
+pub struct SchemaHandle {
     state: Mutex<State>,
     texts: Mutex<HashMap<String, CString>>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Built {
     pub(crate) layout: Option<Arc<Layout>>,
 }
 
-impl Handle for Schema {
+impl Handle for SchemaHandle {
     const NAME: &'static str = "schema";
 }
 
@@ -57,7 +57,7 @@ impl State {
     }
 }
 
-impl Schema {
+impl SchemaHandle {
     fn new(record: RecordType) -> Self {
         let state = State { record, said: Said::default(), built: None };
         Self { state: Mutex::new(state), texts: Mutex::default() }
@@ -76,11 +76,11 @@ impl Schema {
 }
 
 /// The type behind a handle, as it is now, checked.
-pub(crate) fn built(handle: *const Schema) -> Result<Built, Failure> {
+pub(crate) fn built(handle: *const SchemaHandle) -> Result<Built, Failure> {
     find(handle)?.state.lock().unwrap_or_else(PoisonError::into_inner).build()
 }
 
-fn change(handle: *const Schema, run: impl FnOnce(&mut State) -> Result<(), Failure>) -> Outcome {
+fn change(handle: *const SchemaHandle, run: impl FnOnce(&mut State) -> Result<(), Failure>) -> Outcome {
     let found = find(handle)?;
     let mut state = found.state.lock().unwrap_or_else(PoisonError::into_inner);
     run(&mut state)?;
@@ -89,7 +89,7 @@ fn change(handle: *const Schema, run: impl FnOnce(&mut State) -> Result<(), Fail
 }
 
 fn change_field(
-    handle: *const Schema,
+    handle: *const SchemaHandle,
     name: *const c_char,
     run: impl FnOnce(&mut Field) -> Result<(), Failure>,
 ) -> Outcome {
@@ -100,17 +100,21 @@ fn change_field(
 /// Makes a record type without fields, to be freed by `flexpath_schema_free`. Fields are added in their order in
 /// memory, which is that of a C struct. The type is checked when it is first used. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_schema_create(name: *const c_char, schema: *mut *mut Schema) -> Status {
+pub extern "C" fn flexpath_schema_create(name: *const c_char, schema: *mut *mut SchemaHandle) -> Status {
     guard(|| {
         check_place(schema, "schema")?;
-        let made = Schema::new(RecordType::new(text(name, "name")?));
+        let made = SchemaHandle::new(RecordType::new(text(name, "name")?));
         give(schema, hold(made), "schema")
     })
 }
 
 /// Adds a field of one element: `code` is one of `flexpath_dtype`. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_schema_add_field(schema: *mut Schema, name: *const c_char, code: i32) -> Status {
+pub extern "C" fn flexpath_schema_add_field(
+    schema: *mut SchemaHandle,
+    name: *const c_char,
+    code: i32,
+) -> Status {
     guard(|| {
         let field = Field::new(text(name, "name")?, dtype(code)?);
         change(schema, |state| {
@@ -123,9 +127,9 @@ pub extern "C" fn flexpath_schema_add_field(schema: *mut Schema, name: *const c_
 /// Adds a field that is a record of the type `record`, as that is now. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_add_record(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     name: *const c_char,
-    record: *const Schema,
+    record: *const SchemaHandle,
 ) -> Status {
     guard(|| {
         let name = text(name, "name")?;
@@ -148,7 +152,7 @@ pub extern "C" fn flexpath_schema_add_record(
 /// of the enumeration. `names` and `numbers` are the names and what stands for each. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_add_enum(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     name: *const c_char,
     code: i32,
     type_name: *const c_char,
@@ -172,7 +176,7 @@ pub extern "C" fn flexpath_schema_add_enum(
 /// `order_code` (one of `flexpath_order`). Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_fixed(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     field: *const c_char,
     ndims: u32,
     shape: *const u64,
@@ -192,7 +196,7 @@ pub extern "C" fn flexpath_schema_set_fixed(
 /// `length` is null the list carries its own length. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_list(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     field: *const c_char,
     length: *const c_char,
 ) -> Status {
@@ -210,7 +214,7 @@ pub extern "C" fn flexpath_schema_set_list(
 
 /// Says that a field may be absent from a record. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_schema_set_optional(schema: *mut Schema, field: *const c_char) -> Status {
+pub extern "C" fn flexpath_schema_set_optional(schema: *mut SchemaHandle, field: *const c_char) -> Status {
     guard(|| {
         change_field(schema, field, |field| {
             field.optional = true;
@@ -219,7 +223,7 @@ pub extern "C" fn flexpath_schema_set_optional(schema: *mut Schema, field: *cons
     })
 }
 
-fn default(schema: *mut Schema, field: *const c_char, value: impl Into<AttributeValue>) -> Outcome {
+fn default(schema: *mut SchemaHandle, field: *const c_char, value: impl Into<AttributeValue>) -> Outcome {
     change_field(schema, field, |field| {
         field.default = Some(value.into());
         Ok(())
@@ -229,7 +233,7 @@ fn default(schema: *mut Schema, field: *const c_char, value: impl Into<Attribute
 /// Sets what stands for an integer, or a name of an enumeration, where there is none. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_default_integer(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     field: *const c_char,
     value: i64,
 ) -> Status {
@@ -239,7 +243,7 @@ pub extern "C" fn flexpath_schema_set_default_integer(
 /// Sets what stands for a real number where there is none. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_default_real(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     field: *const c_char,
     value: f64,
 ) -> Status {
@@ -249,7 +253,7 @@ pub extern "C" fn flexpath_schema_set_default_real(
 /// Sets what stands for a truth value where there is none: 0 or other. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_default_bool(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     field: *const c_char,
     value: i32,
 ) -> Status {
@@ -259,7 +263,7 @@ pub extern "C" fn flexpath_schema_set_default_bool(
 /// Sets what stands for a text where there is none. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_default_text(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     field: *const c_char,
     value: *const c_char,
 ) -> Status {
@@ -269,7 +273,7 @@ pub extern "C" fn flexpath_schema_set_default_text(
 /// Sets the unit of a field's values. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_unit(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     field: *const c_char,
     unit: *const c_char,
 ) -> Status {
@@ -285,7 +289,7 @@ pub extern "C" fn flexpath_schema_set_unit(
 /// Sets what a field is, for people; what the record is where `field` is null. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_description(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     field: *const c_char,
     description: *const c_char,
 ) -> Status {
@@ -305,7 +309,7 @@ pub extern "C" fn flexpath_schema_set_description(
 /// Says that the values of a field are indices into the array `target` of the same record, as for a graph. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_indexes(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     field: *const c_char,
     target: *const c_char,
 ) -> Status {
@@ -324,7 +328,7 @@ pub extern "C" fn flexpath_schema_set_indexes(
 /// records do. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_set_struct(
-    schema: *mut Schema,
+    schema: *mut SchemaHandle,
     offsets: *const usize,
     count: u64,
     size_bytes: usize,
@@ -341,6 +345,6 @@ pub extern "C" fn flexpath_schema_set_struct(
 
 /// Frees a schema. What was made with it stays. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_schema_free(schema: *mut Schema) -> Status {
+pub extern "C" fn flexpath_schema_free(schema: *mut SchemaHandle) -> Status {
     guard(|| take(schema).map(|_| Status::Ok))
 }

@@ -4,10 +4,10 @@
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{find, hold};
 use crate::raw::{as_len, check_place, give, give_text, text};
-use crate::schema::{Built, Schema, built};
+use crate::schema::{Built, SchemaHandle, built};
 use crate::selection::padded;
 use fp_core::AttributeValue;
-use fp_core::record::{Element, Extent, Field, RecordType, differences};
+use fp_core::record::{Extent, Field, FieldElement, RecordType, differences};
 use std::ffi::c_char;
 use std::fmt::Write;
 
@@ -47,15 +47,15 @@ pub struct FieldStruct {
     pub offset_bytes: u64,
 }
 
-fn of_element(element: &Element) -> String {
+fn of_element(element: &FieldElement) -> String {
     match element {
-        Element::Dtype(dtype) => dtype.to_string(),
-        Element::Enum(names) => {
+        FieldElement::Dtype(dtype) => dtype.to_string(),
+        FieldElement::Enum(names) => {
             let of = names.variants.iter().take(8).map(|(name, number)| format!("{name} = {number}"));
             let more = if names.variants.len() > 8 { ", ..." } else { "" };
             format!("{} ({}: {}{more})", names.name, names.dtype, of.collect::<Vec<_>>().join(", "))
         }
-        Element::Record(record) => format!("record {}", record.name),
+        FieldElement::Record(record) => format!("record {}", record.name),
     }
 }
 
@@ -65,7 +65,11 @@ fn of_value(value: &AttributeValue) -> String {
         AttributeValue::Integer(value) => value.to_string(),
         AttributeValue::Unsigned(value) => value.to_string(),
         AttributeValue::Real(value) => value.0.to_string(),
-        other => format!("{other:?}"),
+        AttributeValue::Text(_)
+        | AttributeValue::Bytes(_)
+        | AttributeValue::Integers(_)
+        | AttributeValue::Reals(_)
+        | AttributeValue::Texts(_) => format!("{value:?}"),
     }
 }
 
@@ -93,7 +97,7 @@ fn line(field: &Field) -> String {
 fn lines(record: &RecordType, depth: usize, to: &mut String) {
     for field in &record.fields {
         let _ = write!(to, "\n{:depth$}{}", "", line(field), depth = 2 * depth);
-        if let Element::Record(nested) = &field.element {
+        if let FieldElement::Record(nested) = &field.element {
             lines(nested, depth + 1, to);
         }
     }
@@ -113,14 +117,17 @@ fn in_words(built: &Built) -> String {
 /// Writes the fingerprint of a type to `text`: equal ones mean equal bytes. Valid until the next call on this thread that
 /// gives a text. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_schema_fingerprint(schema: *const Schema, text: *mut *const c_char) -> Status {
+pub extern "C" fn flexpath_schema_fingerprint(
+    schema: *const SchemaHandle,
+    text: *mut *const c_char,
+) -> Status {
     give_text(text, || Ok(built(schema)?.schema.fingerprint().to_string()))
 }
 
 /// Writes a type in words to `text`: a line for the record, and an indented one for each field. Valid until the next call
 /// on this thread that gives a text. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_schema_text(schema: *const Schema, text: *mut *const c_char) -> Status {
+pub extern "C" fn flexpath_schema_text(schema: *const SchemaHandle, text: *mut *const c_char) -> Status {
     give_text(text, || Ok(in_words(&built(schema)?)))
 }
 
@@ -128,8 +135,8 @@ pub extern "C" fn flexpath_schema_text(schema: *const Schema, text: *mut *const 
 /// where they are the same. Valid until the next call on this thread that gives a text. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_differences(
-    found: *const Schema,
-    wanted: *const Schema,
+    found: *const SchemaHandle,
+    wanted: *const SchemaHandle,
     text: *mut *const c_char,
 ) -> Status {
     give_text(text, || {
@@ -140,20 +147,20 @@ pub extern "C" fn flexpath_schema_differences(
 
 /// Writes the bytes of the fixed part of each record to `size_bytes`. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_schema_size(schema: *const Schema, size_bytes: *mut u64) -> Status {
+pub extern "C" fn flexpath_schema_size(schema: *const SchemaHandle, size_bytes: *mut u64) -> Status {
     guard(|| give(size_bytes, built(schema)?.schema.size_bytes() as u64, "size_bytes"))
 }
 
 /// Writes how many fields a type has to `count`. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_schema_field_count(schema: *const Schema, count: *mut u64) -> Status {
+pub extern "C" fn flexpath_schema_field_count(schema: *const SchemaHandle, count: *mut u64) -> Status {
     guard(|| give(count, built(schema)?.schema.record().fields.len() as u64, "count"))
 }
 
 /// Writes what is to be known of the field at `index` (from 0, in their order) to `field`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_field_at(
-    schema: *const Schema,
+    schema: *const SchemaHandle,
     index: u64,
     field: *mut FieldStruct,
 ) -> Status {
@@ -165,7 +172,7 @@ pub extern "C" fn flexpath_schema_field_at(
     })
 }
 
-fn describe(handle: &Schema, built: &Built, field: &Field) -> FieldStruct {
+fn describe(handle: &SchemaHandle, built: &Built, field: &Field) -> FieldStruct {
     let optional = |text: &Option<String>| handle.text(text.as_deref().unwrap_or_default());
     let (mut shape, mut ndims) = ([0; 8], 0);
     let extent = match &field.extent {
@@ -193,20 +200,20 @@ fn describe(handle: &Schema, built: &Built, field: &Field) -> FieldStruct {
 /// Makes a schema of the record type that a field is, to be freed by `flexpath_schema_free`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_schema_record_of(
-    schema: *const Schema,
+    schema: *const SchemaHandle,
     field: *const c_char,
-    record: *mut *mut Schema,
+    record: *mut *mut SchemaHandle,
 ) -> Status {
     guard(|| {
         check_place(record, "record")?;
         let (name, built) = (text(field, "field")?, built(schema)?);
         let found = built.schema.record().fields.iter().find(|field| field.name == name);
-        let Some(Element::Record(nested)) = found.map(|field| &field.element) else {
+        let Some(FieldElement::Record(nested)) = found.map(|field| &field.element) else {
             let text =
                 format!("record {:?} has no field {name:?} that is a record", built.schema.record().name);
             return Err(Failure::misuse(text));
         };
         let nested = nested.clone().build().map_err(Failure::misused)?;
-        give(record, hold(Schema::of(&nested)), "record")
+        give(record, hold(SchemaHandle::of(&nested)), "record")
     })
 }

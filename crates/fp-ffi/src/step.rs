@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// A step that is held. Any number of threads may use it at one time.
-pub struct Step {
+pub struct StepHandle {
     pub(crate) reader: StepReader,
     pub(crate) fetch_timeout: Duration,
     variables: OnceLock<Vec<Described>>,
@@ -26,7 +26,7 @@ pub struct Step {
 /// The blocks of a variable.
 type Blocks = Arc<Vec<(BlockId, Region)>>;
 
-impl Handle for Step {
+impl Handle for StepHandle {
     const NAME: &'static str = "step";
 }
 
@@ -59,7 +59,7 @@ pub struct StepInfo {
 /// What is to be known of a variable of a step. The texts are valid until the step is released.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct VariableInfo {
+pub struct VariableStruct {
     /// its name
     pub name: *const c_char,
     /// its unit; empty if it has none
@@ -108,10 +108,10 @@ impl Described {
         Self { info, name, unit, description, dimensions, attributes }
     }
 
-    fn for_c(&self) -> VariableInfo {
+    fn for_c(&self) -> VariableStruct {
         let def = &self.info.def;
         let shape = self.info.shape.as_ref().map_or([0; 8], |known| padded(known.dims()));
-        VariableInfo {
+        VariableStruct {
             name: self.name.as_ptr(),
             unit: self.unit.as_ptr(),
             description: self.description.as_ptr(),
@@ -124,7 +124,7 @@ impl Described {
     }
 }
 
-impl Step {
+impl StepHandle {
     pub(crate) fn new(reader: StepReader, fetch_timeout: Duration) -> Self {
         let (blocks, texts) = (Mutex::default(), Mutex::default());
         Self { reader, fetch_timeout, variables: OnceLock::new(), blocks, texts }
@@ -203,7 +203,7 @@ fn check_apart(gets: &[GetStruct]) -> Result<(), Failure> {
 
 /// Writes what is to be known of a step to `info`. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_step_describe(step: *mut Step, info: *mut StepInfo) -> Status {
+pub extern "C" fn flexpath_step_describe(step: *mut StepHandle, info: *mut StepInfo) -> Status {
     guard(|| {
         let found = find(step)?;
         let reader = &found.reader;
@@ -220,13 +220,17 @@ pub extern "C" fn flexpath_step_describe(step: *mut Step, info: *mut StepInfo) -
 
 /// Writes how many variables the step has to `count`. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_step_variable_count(step: *mut Step, count: *mut u64) -> Status {
+pub extern "C" fn flexpath_step_variable_count(step: *mut StepHandle, count: *mut u64) -> Status {
     guard(|| give(count, find(step)?.variables()?.len() as u64, "count"))
 }
 
 /// Writes what is to be known of the variable at `index` (from 0, by name) to `info`. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_step_variable_at(step: *mut Step, index: u64, info: *mut VariableInfo) -> Status {
+pub extern "C" fn flexpath_step_variable_at(
+    step: *mut StepHandle,
+    index: u64,
+    info: *mut VariableStruct,
+) -> Status {
     guard(|| {
         let found = find(step)?;
         let variables = found.variables()?;
@@ -238,9 +242,9 @@ pub extern "C" fn flexpath_step_variable_at(step: *mut Step, index: u64, info: *
 /// Writes what is to be known of the variable of that name to `info`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_variable(
-    step: *mut Step,
+    step: *mut StepHandle,
     name: *const c_char,
-    info: *mut VariableInfo,
+    info: *mut VariableStruct,
 ) -> Status {
     guard(|| {
         let (found, name) = (find(step)?, text(name, "name")?);
@@ -255,7 +259,7 @@ pub extern "C" fn flexpath_step_variable(
 /// for at most `FetchTimeoutSecs`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     selection: *const SelectionStruct,
     dtype: i32,
@@ -273,7 +277,7 @@ pub extern "C" fn flexpath_step_get(
 /// overlap, and where one get is wrong none is done. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get_all(
-    step: *mut Step,
+    step: *mut StepHandle,
     gets: *const GetStruct,
     count: u64,
     timeout_ms: i64,
@@ -287,7 +291,7 @@ pub extern "C" fn flexpath_step_get_all(
 /// Releases a step: the publisher needs its memory for others. Views of it stay valid, and hold it until they are
 /// released too. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_step_release(step: *mut Step) -> Status {
+pub extern "C" fn flexpath_step_release(step: *mut StepHandle) -> Status {
     guard(|| take(step).map(|_| Status::Ok))
 }
 

@@ -2,7 +2,7 @@
 //! are records as they lie.
 
 use crate::failure::{Failure, Status};
-use fp_core::record::{Element, Extent, Field, RecordSchema, RecordType};
+use fp_core::record::{Extent, Field, FieldElement, RecordSchema, RecordType};
 use std::collections::BTreeMap;
 
 /// What C says of its struct, and of those inside it by the names of their fields.
@@ -51,7 +51,7 @@ impl Layout {
     }
 
     fn of_nested(field: &Field, said: &Said) -> Result<Option<Self>, Failure> {
-        let Element::Record(record) = &field.element else { return Ok(None) };
+        let FieldElement::Record(record) = &field.element else { return Ok(None) };
         let schema = record.clone().build().map_err(Failure::misused)?;
         Self::of(&schema, said.nested.get(&field.name).unwrap_or(&Said::default())).map(Some)
     }

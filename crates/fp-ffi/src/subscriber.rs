@@ -5,10 +5,10 @@ use crate::cohort::or_decline;
 use crate::failure::{Failure, Status, check_process, guard, remember};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
-use crate::options::{Options, placed, settings};
+use crate::options::{OptionsHandle, placed, settings};
 use crate::raw::{check_place, give, text, texts, wait};
 use crate::statistics::{all_of, value_of};
-use crate::step::Step;
+use crate::step::StepHandle;
 use fp_core::{EndReason, EventQueue, NextStep, Subscriber as Core, own_pid};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// A rank's handle on the receiving side. Calls on one handle come one at a time: a second thread waits.
-pub struct Subscriber {
+pub struct SubscriberHandle {
     core: Mutex<Option<Core>>,
     events: EventQueue,
     process: u32,
@@ -42,7 +42,7 @@ pub enum EndCode {
     CohortLost = 5,
 }
 
-impl Handle for Subscriber {
+impl Handle for SubscriberHandle {
     const NAME: &'static str = "subscriber";
 }
 
@@ -51,8 +51,8 @@ fn closed() -> Failure {
 }
 
 pub(crate) fn with_core<T>(
-    handle: *const Subscriber,
-    run: impl FnOnce(&mut Core, &Subscriber) -> Result<T, Failure>,
+    handle: *const SubscriberHandle,
+    run: impl FnOnce(&mut Core, &SubscriberHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let found = find(handle)?;
     check_process(found.process)?;
@@ -61,7 +61,7 @@ pub(crate) fn with_core<T>(
 }
 
 /// What happens on the stream, for who waits for it.
-pub(crate) fn events(handle: *const Subscriber) -> Result<EventQueue, Failure> {
+pub(crate) fn events(handle: *const SubscriberHandle) -> Result<EventQueue, Failure> {
     let found = find(handle)?;
     check_process(found.process)?;
     Ok(found.events.clone())
@@ -81,8 +81,8 @@ fn end_code(reason: &EndReason) -> EndCode {
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_open(
     stream: *const c_char,
-    options: *const Options,
-    subscriber: *mut *mut Subscriber,
+    options: *const OptionsHandle,
+    subscriber: *mut *mut SubscriberHandle,
 ) -> Status {
     guard(|| {
         let placed = check_place(subscriber, "subscriber");
@@ -94,7 +94,7 @@ pub extern "C" fn flexpath_subscriber_open(
         let core = Core::open(name, chosen)?;
         let (events, core) = (core.event_queue(), Mutex::new(Some(core)));
         let (process, end) = (own_pid(), AtomicI32::new(0));
-        let opened = Subscriber { core, events, process, fetch_timeout, end };
+        let opened = SubscriberHandle { core, events, process, fetch_timeout, end };
         give(subscriber, hold(opened), "subscriber")
     })
 }
@@ -105,14 +105,14 @@ pub extern "C" fn flexpath_subscriber_open(
 /// `flexpath_subscriber_end` by number. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_next_step(
-    subscriber: *mut Subscriber,
+    subscriber: *mut SubscriberHandle,
     timeout_ms: u64,
-    step: *mut *mut Step,
+    step: *mut *mut StepHandle,
 ) -> Status {
     guard(|| {
         check_place(step, "step")?;
         with_core(subscriber, |core, found| match core.next_step(wait(timeout_ms))? {
-            NextStep::Step(reader) => give(step, hold(Step::new(reader, found.fetch_timeout)), "step"),
+            NextStep::Step(reader) => give(step, hold(StepHandle::new(reader, found.fetch_timeout)), "step"),
             NextStep::NotYet => Ok(Status::NotYet),
             NextStep::Ended(ending) => {
                 found.end.store(end_code(&ending.reason) as i32, Ordering::Relaxed);
@@ -127,7 +127,7 @@ pub extern "C" fn flexpath_subscriber_next_step(
 /// Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_select_variables(
-    subscriber: *mut Subscriber,
+    subscriber: *mut SubscriberHandle,
     variables: *const *const c_char,
     count: u64,
 ) -> Status {
@@ -144,7 +144,7 @@ pub extern "C" fn flexpath_subscriber_select_variables(
 /// is the first that the other side makes. No step is lost by it. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_place(
-    subscriber: *mut Subscriber,
+    subscriber: *mut SubscriberHandle,
     variable: *const c_char,
     placement: i32,
 ) -> Status {
@@ -158,14 +158,14 @@ pub extern "C" fn flexpath_subscriber_place(
 /// Writes why the stream is over (one of `flexpath_end`) to `end`; 0 before `flexpath_subscriber_next_step` said that
 /// it is. Any thread, without waiting.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_subscriber_end(subscriber: *mut Subscriber, end: *mut i32) -> Status {
+pub extern "C" fn flexpath_subscriber_end(subscriber: *mut SubscriberHandle, end: *mut i32) -> Status {
     guard(|| give(end, find(subscriber)?.end.load(Ordering::Relaxed), "end"))
 }
 
 /// Writes a counter, by its name, to `value`. An unknown name fails, and the text lists all names. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_statistic(
-    subscriber: *mut Subscriber,
+    subscriber: *mut SubscriberHandle,
     name: *const c_char,
     value: *mut u64,
 ) -> Status {
@@ -178,7 +178,7 @@ pub extern "C" fn flexpath_subscriber_statistic(
 /// Leaves the stream. Steps and views that are still held stay valid until they are released. The handle is closed,
 /// whatever this returns. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_subscriber_close(subscriber: *mut Subscriber) -> Status {
+pub extern "C" fn flexpath_subscriber_close(subscriber: *mut SubscriberHandle) -> Status {
     guard(|| {
         let found = take(subscriber)?;
         check_process(found.process)?;

@@ -2,23 +2,29 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::failure::Status;
-use crate::publisher::{self, Publisher};
+use crate::publisher::{self, PublisherHandle};
 use crate::raw::{as_len, give_text, values};
-use crate::subscriber::{self, Subscriber};
+use crate::subscriber::{self, SubscriberHandle};
 use fp_core::ModuleHash;
 use std::ffi::c_char;
 
 /// Writes to `text` where this rank is reached: what others give as `PublisherContact` or `LeadContact` where no
 /// rendezvous directory is shared. Valid until the next call on this thread that gives a text. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_publisher_contact(publisher: *mut Publisher, text: *mut *const c_char) -> Status {
+pub extern "C" fn flexpath_publisher_contact(
+    publisher: *mut PublisherHandle,
+    text: *mut *const c_char,
+) -> Status {
     give_text(text, || publisher::with_core(publisher, |core, _| Ok(core.contact().to_string())))
 }
 
 /// Writes the epoch of this opening of the stream to `text`. Valid until the next call on this thread that gives a
 /// text. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_publisher_epoch(publisher: *mut Publisher, text: *mut *const c_char) -> Status {
+pub extern "C" fn flexpath_publisher_epoch(
+    publisher: *mut PublisherHandle,
+    text: *mut *const c_char,
+) -> Status {
     give_text(text, || publisher::with_core(publisher, |core, _| Ok(core.epoch().to_string())))
 }
 
@@ -26,7 +32,7 @@ pub extern "C" fn flexpath_publisher_epoch(publisher: *mut Publisher, text: *mut
 /// and none before a peer has fetched anything. Valid until the next call on this thread that gives a text. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_transports(
-    publisher: *mut Publisher,
+    publisher: *mut PublisherHandle,
     text: *mut *const c_char,
 ) -> Status {
     give_text(text, || publisher::with_core(publisher, |core, _| Ok(core.transports().join("\n"))))
@@ -35,7 +41,10 @@ pub extern "C" fn flexpath_publisher_transports(
 /// Writes to `text` the epoch of the publisher that this subscriber is attached to. It is empty while a restart is
 /// awaited. Valid until the next call on this thread that gives a text. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_subscriber_epoch(subscriber: *mut Subscriber, text: *mut *const c_char) -> Status {
+pub extern "C" fn flexpath_subscriber_epoch(
+    subscriber: *mut SubscriberHandle,
+    text: *mut *const c_char,
+) -> Status {
     give_text(text, || {
         let epoch = subscriber::with_core(subscriber, |core, _| Ok(core.epoch()))?;
         Ok(epoch.map(|epoch| epoch.to_string()).unwrap_or_default())
@@ -47,7 +56,7 @@ pub extern "C" fn flexpath_subscriber_epoch(subscriber: *mut Subscriber, text: *
 /// thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_transports(
-    subscriber: *mut Subscriber,
+    subscriber: *mut SubscriberHandle,
     text: *mut *const c_char,
 ) -> Status {
     give_text(text, || {

@@ -1,14 +1,14 @@
 //! Transforms that are C functions: from records of one type to records of another, known in this process.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use crate::builder::Builder;
+use crate::builder::BuilderHandle;
 use crate::external::Owed;
 use crate::failure::{Failure, Outcome, Status, guard, last};
 use crate::handles::{Handle, find, hold, take};
-use crate::options::{Options, change, placed};
+use crate::options::{OptionsHandle, change, placed};
 use crate::raw::{check_place, give, text};
-use crate::record_set::Records;
-use crate::schema::{Built, Schema, built};
+use crate::record_set::RecordsHandle;
+use crate::schema::{Built, SchemaHandle, built};
 use fp_core::{
     Array, Cost, Native, NativeError, RegisterError, Shape, TransformOptions, Transforms as Core,
     record_array,
@@ -21,19 +21,19 @@ use std::time::Duration;
 /// `flexpath_builder_set_structs`. Both handles are valid until it returns. Returns 0, or a number of its own for the
 /// text of the failure.
 pub type Transform =
-    Option<extern "C" fn(context: *mut c_void, given: *const Records, made: *mut Builder) -> i32>;
+    Option<extern "C" fn(context: *mut c_void, given: *const RecordsHandle, made: *mut BuilderHandle) -> i32>;
 
 /// Transforms of this process, and the threads that run them.
-pub struct Transforms {
+pub struct TransformsHandle {
     core: Core,
 }
 
-impl Handle for Transforms {
+impl Handle for TransformsHandle {
     const NAME: &'static str = "set of transforms";
 }
 
 struct Function {
-    run: extern "C" fn(*mut c_void, *const Records, *mut Builder) -> i32,
+    run: extern "C" fn(*mut c_void, *const RecordsHandle, *mut BuilderHandle) -> i32,
     context: Owed,
     from: Built,
     to: Built,
@@ -42,8 +42,8 @@ struct Function {
 
 /// Handles that are no more when the function has returned.
 struct Lent {
-    given: *mut Records,
-    made: *mut Builder,
+    given: *mut RecordsHandle,
+    made: *mut BuilderHandle,
 }
 
 impl Drop for Lent {
@@ -61,8 +61,8 @@ impl Function {
             return Err(format!("{} blocks instead of one", array.blocks().len()).into());
         };
         let count = usize::try_from(array.shape().element_count())?;
-        let made = Builder::of(&self.to, if self.is_one_by_one { count } else { 0 })?;
-        let given = Records::given(&self.from, count, block.payload().clone());
+        let made = BuilderHandle::of(&self.to, if self.is_one_by_one { count } else { 0 })?;
+        let given = RecordsHandle::given(&self.from, count, block.payload().clone());
         let lent = Lent { given: hold(given), made: hold(made) };
         let builder = find(lent.made)?;
         match (self.run)(self.context.context(), lent.given, lent.made) {
@@ -82,26 +82,29 @@ impl Function {
 /// Makes an empty set of transforms, to be freed by `flexpath_transforms_free`. Each call of a transform may take
 /// `timeout_ms` milliseconds; 0 stands for 10,000. They run on two threads of the set. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_transforms_create(timeout_ms: u64, transforms: *mut *mut Transforms) -> Status {
+pub extern "C" fn flexpath_transforms_create(
+    timeout_ms: u64,
+    transforms: *mut *mut TransformsHandle,
+) -> Status {
     guard(|| {
         check_place(transforms, "transforms")?;
         let limit = if timeout_ms == 0 { 10_000 } else { timeout_ms };
         let options = TransformOptions::default().with_limit(Duration::from_millis(limit));
-        give(transforms, hold(Transforms { core: Core::new(&options) }), "transforms")
+        give(transforms, hold(TransformsHandle { core: Core::new(&options) }), "transforms")
     })
 }
 
 /// What C says of a transform.
 struct Said {
     name: *const c_char,
-    from: *const Schema,
-    to: *const Schema,
+    from: *const SchemaHandle,
+    to: *const SchemaHandle,
     run: Transform,
     context: Owed,
     is_one_by_one: bool,
 }
 
-fn add(transforms: *mut Transforms, said: Said) -> Status {
+fn add(transforms: *mut TransformsHandle, said: Said) -> Status {
     guard(move || {
         let (found, name) = (find(transforms)?, text(said.name, "name")?);
         let (from, to, is_one_by_one) = (built(said.from)?, built(said.to)?, said.is_one_by_one);
@@ -124,11 +127,13 @@ fn add(transforms: *mut Transforms, said: Said) -> Status {
 /// transform is refused. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_add(
-    transforms: *mut Transforms,
+    transforms: *mut TransformsHandle,
     name: *const c_char,
-    from: *const Schema,
-    to: *const Schema,
-    run: Option<extern "C" fn(context: *mut c_void, given: *const Records, made: *mut Builder) -> i32>,
+    from: *const SchemaHandle,
+    to: *const SchemaHandle,
+    run: Option<
+        extern "C" fn(context: *mut c_void, given: *const RecordsHandle, made: *mut BuilderHandle) -> i32,
+    >,
     release: Option<extern "C" fn(context: *mut c_void)>,
     context: *mut c_void,
 ) -> Status {
@@ -140,11 +145,13 @@ pub extern "C" fn flexpath_transforms_add(
 /// a few has only these transformed. The builder has as many records from the start. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_add_each(
-    transforms: *mut Transforms,
+    transforms: *mut TransformsHandle,
     name: *const c_char,
-    from: *const Schema,
-    to: *const Schema,
-    run: Option<extern "C" fn(context: *mut c_void, given: *const Records, made: *mut Builder) -> i32>,
+    from: *const SchemaHandle,
+    to: *const SchemaHandle,
+    run: Option<
+        extern "C" fn(context: *mut c_void, given: *const RecordsHandle, made: *mut BuilderHandle) -> i32,
+    >,
     release: Option<extern "C" fn(context: *mut c_void)>,
     context: *mut c_void,
 ) -> Status {
@@ -154,7 +161,7 @@ pub extern "C" fn flexpath_transforms_add_each(
 
 /// Says something more of a transform that was added.
 fn declare(
-    transforms: *mut Transforms,
+    transforms: *mut TransformsHandle,
     name: *const c_char,
     say: impl FnOnce(&Core, &str) -> Result<bool, RegisterError>,
 ) -> Outcome {
@@ -171,7 +178,7 @@ fn declare(
 /// Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_set_per_block(
-    transforms: *mut Transforms,
+    transforms: *mut TransformsHandle,
     name: *const c_char,
 ) -> Status {
     guard(|| declare(transforms, name, |core, name| Ok(core.set_per_block(name))))
@@ -181,7 +188,7 @@ pub extern "C" fn flexpath_transforms_set_per_block(
 /// may lead from one type to another. A transform from a type to itself is always asked for by name alone. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_set_by_name_only(
-    transforms: *mut Transforms,
+    transforms: *mut TransformsHandle,
     name: *const c_char,
 ) -> Status {
     guard(|| declare(transforms, name, |core, name| Ok(core.set_by_name_only(name))))
@@ -192,7 +199,7 @@ pub extern "C" fn flexpath_transforms_set_by_name_only(
 /// Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_set_placement(
-    transforms: *mut Transforms,
+    transforms: *mut TransformsHandle,
     name: *const c_char,
     placement: i32,
 ) -> Status {
@@ -207,7 +214,7 @@ pub extern "C" fn flexpath_transforms_set_placement(
 /// said here. Unless this is called, 1 and 1. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_set_cost(
-    transforms: *mut Transforms,
+    transforms: *mut TransformsHandle,
     name: *const c_char,
     nanos_per_byte: f64,
     output_ratio: f64,
@@ -222,7 +229,7 @@ pub extern "C" fn flexpath_transforms_set_cost(
 /// many as `flexpath_transforms_create` was told. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_transforms_set_timeout(
-    transforms: *mut Transforms,
+    transforms: *mut TransformsHandle,
     name: *const c_char,
     timeout_ms: u64,
 ) -> Status {
@@ -242,8 +249,8 @@ pub extern "C" fn flexpath_transforms_set_timeout(
 /// publisher. What fails is `FLEXPATH_STATUS_NOT_DERIVED` when records are got, and no put fails by it. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_set_transforms(
-    options: *mut Options,
-    transforms: *const Transforms,
+    options: *mut OptionsHandle,
+    transforms: *const TransformsHandle,
 ) -> Status {
     guard(|| {
         let found = find(transforms)?;
@@ -253,6 +260,6 @@ pub extern "C" fn flexpath_options_set_transforms(
 
 /// Frees a set of transforms; publishers and subscribers that have it keep it. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_transforms_free(transforms: *mut Transforms) -> Status {
+pub extern "C" fn flexpath_transforms_free(transforms: *mut TransformsHandle) -> Status {
     guard(|| take(transforms).map(|_| Status::Ok))
 }

@@ -12,46 +12,53 @@ use std::ffi::c_char;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A variable: name, element type, kind, shape, and what is to be known of it.
-pub struct Variable {
+pub struct VariableHandle {
     core: Mutex<Core>,
     /// How structs lie that are its records.
     layout: Option<Arc<Layout>>,
 }
 
-impl Variable {
+impl VariableHandle {
     /// Of records, which are structs where they have a layout.
     pub(crate) fn of_records(core: Core, layout: Option<Arc<Layout>>) -> *mut Self {
         hold(Self { core: Mutex::new(core), layout })
     }
 }
 
-impl Handle for Variable {
+impl Handle for VariableHandle {
     const NAME: &'static str = "variable";
 }
 
 /// The variable behind a handle, as it is now.
-pub(crate) fn variable(handle: *const Variable) -> Result<Core, Failure> {
+pub(crate) fn variable(handle: *const VariableHandle) -> Result<Core, Failure> {
     Ok(find(handle)?.core.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
 /// The same, and how structs lie that are its records.
-pub(crate) fn with_layout(handle: *const Variable) -> Result<(Core, Option<Arc<Layout>>), Failure> {
+pub(crate) fn with_layout(handle: *const VariableHandle) -> Result<(Core, Option<Arc<Layout>>), Failure> {
     let found = find(handle)?;
     let core = found.core.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok((core, found.layout.clone()))
 }
 
-fn define(place: *mut *mut Variable, code: i32, make: impl FnOnce(Dtype) -> Result<Core, Failure>) -> Status {
+fn define(
+    place: *mut *mut VariableHandle,
+    code: i32,
+    make: impl FnOnce(Dtype) -> Result<Core, Failure>,
+) -> Status {
     guard(|| {
         check_place(place, "variable")?;
         let dtype = dtype(code)?;
         let made = make(dtype)?;
         let core = Mutex::new(if dtype == Dtype::Bool { made.with_truth_values() } else { made });
-        give(place, hold(Variable { core, layout: None }), "variable")
+        give(place, hold(VariableHandle { core, layout: None }), "variable")
     })
 }
 
-pub(crate) fn change(handle: *const Variable, run: impl FnOnce(Core) -> Result<Core, Failure>) -> Outcome {
+pub(crate) fn change(
+    handle: *const VariableHandle,
+    run: impl FnOnce(Core) -> Result<Core, Failure>,
+) -> Outcome {
     let found = find(handle)?;
     let mut core = found.core.lock().unwrap_or_else(PoisonError::into_inner);
     *core = run(core.clone())?;
@@ -63,7 +70,7 @@ pub(crate) fn change(handle: *const Variable, run: impl FnOnce(Core) -> Result<C
 pub extern "C" fn flexpath_variable_scalar(
     name: *const c_char,
     code: i32,
-    variable: *mut *mut Variable,
+    variable: *mut *mut VariableHandle,
 ) -> Status {
     define(variable, code, |dtype| {
         let name = text(name, "name")?;
@@ -79,7 +86,7 @@ pub extern "C" fn flexpath_variable_scalar(
 pub extern "C" fn flexpath_variable_local_scalar(
     name: *const c_char,
     code: i32,
-    variable: *mut *mut Variable,
+    variable: *mut *mut VariableHandle,
 ) -> Status {
     define(variable, code, |dtype| {
         let name = text(name, "name")?;
@@ -94,7 +101,7 @@ pub extern "C" fn flexpath_variable_global(
     code: i32,
     ndims: u32,
     shape: *const u64,
-    variable: *mut *mut Variable,
+    variable: *mut *mut VariableHandle,
 ) -> Status {
     define(variable, code, |dtype| {
         let (name, shape) = (text(name, "name")?, dims(shape, ndims, "shape")?);
@@ -108,7 +115,7 @@ pub extern "C" fn flexpath_variable_local(
     name: *const c_char,
     code: i32,
     ndims: u32,
-    variable: *mut *mut Variable,
+    variable: *mut *mut VariableHandle,
 ) -> Status {
     define(variable, code, |dtype| {
         let name = text(name, "name")?;
@@ -125,7 +132,7 @@ pub extern "C" fn flexpath_variable_joined(
     code: i32,
     row_ndims: u32,
     row: *const u64,
-    variable: *mut *mut Variable,
+    variable: *mut *mut VariableHandle,
 ) -> Status {
     define(variable, code, |dtype| {
         let (name, row) = (text(name, "name")?, dims(row, row_ndims, "row")?);
@@ -136,7 +143,7 @@ pub extern "C" fn flexpath_variable_joined(
 /// Sets the order in which elements lie in the blocks that are put (one of `flexpath_order`; row-major unless set). Any
 /// thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_variable_set_order(variable: *mut Variable, code: i32) -> Status {
+pub extern "C" fn flexpath_variable_set_order(variable: *mut VariableHandle, code: i32) -> Status {
     guard(|| {
         let order = order(code)?;
         change(variable, |core| Ok(core.with_order(order)))
@@ -145,7 +152,7 @@ pub extern "C" fn flexpath_variable_set_order(variable: *mut Variable, code: i32
 
 /// Sets the unit of the values. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_variable_set_unit(variable: *mut Variable, unit: *const c_char) -> Status {
+pub extern "C" fn flexpath_variable_set_unit(variable: *mut VariableHandle, unit: *const c_char) -> Status {
     guard(|| {
         let unit = text(unit, "unit")?;
         change(variable, |core| Ok(core.with_unit(unit)))
@@ -155,7 +162,7 @@ pub extern "C" fn flexpath_variable_set_unit(variable: *mut Variable, unit: *con
 /// Sets what the variable is, for people. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_description(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     description: *const c_char,
 ) -> Status {
     guard(|| {
@@ -165,7 +172,7 @@ pub extern "C" fn flexpath_variable_set_description(
 }
 
 pub(crate) fn attribute(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     name: *const c_char,
     value: impl Into<AttributeValue>,
 ) -> Outcome {
@@ -176,7 +183,7 @@ pub(crate) fn attribute(
 /// Adds or changes an attribute: a text. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_attribute_text(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     name: *const c_char,
     value: *const c_char,
 ) -> Status {
@@ -186,7 +193,7 @@ pub extern "C" fn flexpath_variable_set_attribute_text(
 /// Adds or changes an attribute: a real number. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_attribute_real(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     name: *const c_char,
     value: f64,
 ) -> Status {
@@ -196,7 +203,7 @@ pub extern "C" fn flexpath_variable_set_attribute_real(
 /// Adds or changes an attribute: a signed number. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_variable_set_attribute_integer(
-    variable: *mut Variable,
+    variable: *mut VariableHandle,
     name: *const c_char,
     value: i64,
 ) -> Status {
@@ -205,6 +212,6 @@ pub extern "C" fn flexpath_variable_set_attribute_integer(
 
 /// Frees a variable. Steps that hold it stay. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_variable_free(variable: *mut Variable) -> Status {
+pub extern "C" fn flexpath_variable_free(variable: *mut VariableHandle) -> Status {
     guard(|| take(variable).map(|_| Status::Ok))
 }

@@ -6,25 +6,29 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{check_place, give, text};
 use crate::selection::{SelectionStruct, select};
-use crate::step::Step;
+use crate::step::StepHandle;
 use fp_core::{Element, Select};
 use std::any::Any;
 use std::ffi::{c_char, c_void};
 
 /// Elements of a step that are held. Any number of threads may read them.
-pub struct View {
+pub struct ViewHandle {
     is_zero_copy: bool,
     _held: Box<dyn Any + Send + Sync>,
 }
 
-impl Handle for View {
+impl Handle for ViewHandle {
     const NAME: &'static str = "view";
 }
 
-fn of<T: Element>(step: &Step, variable: &str, part: &Select) -> Result<(View, *const c_void, u64), Failure> {
+fn of<T: Element>(
+    step: &StepHandle,
+    variable: &str,
+    part: &Select,
+) -> Result<(ViewHandle, *const c_void, u64), Failure> {
     let view = step.reader.view::<T>(variable, part)?;
     let (elements, len) = (view.as_ptr().cast(), view.len() as u64);
-    Ok((View { is_zero_copy: view.is_zero_copy(), _held: Box::new(view) }, elements, len))
+    Ok((ViewHandle { is_zero_copy: view.is_zero_copy(), _held: Box::new(view) }, elements, len))
 }
 
 /// Gives the selected elements where they lie: writes their address to `elements` and how many there are to `len`, both
@@ -33,11 +37,11 @@ fn of<T: Element>(step: &Step, variable: &str, part: &Select) -> Result<(View, *
 /// thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_view(
-    step: *mut Step,
+    step: *mut StepHandle,
     variable: *const c_char,
     selected: *const SelectionStruct,
     code: i32,
-    view: *mut *mut View,
+    view: *mut *mut ViewHandle,
     elements: *mut *const c_void,
     len: *mut u64,
 ) -> Status {
@@ -49,9 +53,9 @@ pub extern "C" fn flexpath_step_view(
 
 /// Makes a view and writes it where C wants it.
 pub(crate) fn give_view(
-    (step, variable, select): (*mut Step, *const c_char, Select),
+    (step, variable, select): (*mut StepHandle, *const c_char, Select),
     code: i32,
-    (view, elements, len): (*mut *mut View, *mut *const c_void, *mut u64),
+    (view, elements, len): (*mut *mut ViewHandle, *mut *const c_void, *mut u64),
 ) -> Outcome {
     check_place(view, "view")?;
     check_place(elements, "elements")?;
@@ -65,12 +69,12 @@ pub(crate) fn give_view(
 
 /// Writes 1 to `is_zero_copy` if the elements were not copied. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_view_is_zero_copy(view: *mut View, is_zero_copy: *mut i32) -> Status {
+pub extern "C" fn flexpath_view_is_zero_copy(view: *mut ViewHandle, is_zero_copy: *mut i32) -> Status {
     guard(|| give(is_zero_copy, i32::from(find(view)?.is_zero_copy), "is_zero_copy"))
 }
 
 /// Releases a view; its elements are not to be read any more. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn flexpath_view_release(view: *mut View) -> Status {
+pub extern "C" fn flexpath_view_release(view: *mut ViewHandle) -> Status {
     guard(|| take(view).map(|_| Status::Ok))
 }

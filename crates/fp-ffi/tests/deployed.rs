@@ -6,7 +6,7 @@ mod support;
 
 use fp_core::ModuleHash;
 use std::path::{Path, PathBuf};
-use support::{Checker, LIBRARY, Running, as_rank, start};
+use support::{Checker, LIBRARY, TestProcess, as_rank, start};
 
 /// A module that never gives anything.
 const ENDLESS: &str = r#"(module (memory (export "memory") 1)
@@ -42,7 +42,7 @@ fn a_publisher_says_whose_modules_it_runs_and_what_they_may_use() {
 fn the_example_hands_a_module_over() {
     let (place, modules) = (support::place(), support::place());
     let reduce = LIBRARY.compile("../../examples/c/reduce.c");
-    let run = |arguments: &[&str]| -> Running {
+    let run = |arguments: &[&str]| -> TestProcess {
         let mut command = Checker::chosen().run(&reduce);
         start(command.args(arguments).env("FLEXPATH_RENDEZVOUS", place.path()))
     };

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use support::{LIBRARY, Mpi, Running, as_rank, place, start};
+use support::{LIBRARY, Mpi, TestProcess, as_rank, place, start};
 
 const CELLS: u64 = 4096;
 /// A process that is gone is noticed at once; only silence takes the 10 s of `SilenceSecs`. The rest is for a loaded
@@ -56,10 +56,8 @@ fn outlive(place: &Path, size: u64) -> StreamEnding {
 }
 
 fn lost_rank(ending: &StreamEnding) -> u32 {
-    match &ending.reason {
-        EndReason::Lost { rank, .. } => rank.0,
-        other => panic!("not lost: {other:?}"),
-    }
+    let EndReason::Lost { rank, .. } = &ending.reason else { panic!("not lost: {:?}", ending.reason) };
+    rank.0
 }
 
 /// No process of the stream holds anything, this one included, and its name can be taken again at once.
@@ -88,7 +86,7 @@ fn expect_nothing_left(place: &Path) {
     }
 }
 
-fn ranks(program: &Path, place: &Path, dying: u32, way: &str) -> Vec<Running> {
+fn ranks(program: &Path, place: &Path, dying: u32, way: &str) -> Vec<TestProcess> {
     let rank = |rank: u32| {
         let mut command = Command::new(program);
         as_rank(&mut command, place, (rank, 3), TRANSPORTS);

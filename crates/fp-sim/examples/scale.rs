@@ -1,7 +1,7 @@
 //! The machines at a scale that no machine of ours has:
 //! `cargo run --release -p flexpath-sim --example scale -- --publishers 1024 --subscribers 8`.
 
-use fp_sim::scale::{Counting, LinkCost, Run, World, json, missed, run, table};
+use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, json, missed, run, table};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
@@ -142,7 +142,7 @@ fn draw(folder: &str, files: &[String]) -> Result<(), String> {
 fn run_all(arguments: &Arguments) -> Result<ExitCode, String> {
     let one = [(arguments.publishers, arguments.subscribers)];
     let sizes: &[(u32, u32)] = if arguments.sweep { &SWEEP } else { &one };
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<ScaleFigures> = Vec::new();
     for &(publishers, subscribers) in sizes {
         let finished = run(World::new(arguments.network, publishers, subscribers), arguments.repeats);
         println!("{}", table(&finished));

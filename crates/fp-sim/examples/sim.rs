@@ -1,7 +1,7 @@
 //! Replays seeds of the simulator: `cargo run --profile ci -p flexpath-sim --example sim -- --seed 7`.
 
 use fp_proto::mutation::Mutation;
-use fp_sim::simulator::{Outcome, Record, Scenario, run};
+use fp_sim::simulator::{Outcome, Scenario, TraceMode, run};
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -75,7 +75,7 @@ fn replay(arguments: &Arguments) -> ExitCode {
         if loud {
             println!("{:#?}", Scenario::draw(seed));
         }
-        let outcome = run(seed, arguments.mutation, if loud { Record::Print } else { Record::Hash });
+        let outcome = run(seed, arguments.mutation, if loud { TraceMode::Print } else { TraceMode::Hash });
         if let Some(violation) = &outcome.violation {
             println!("seed {seed} FAILED: {violation}");
             return ExitCode::FAILURE;

@@ -1,12 +1,12 @@
 //! Small worlds of the scale model: what must hold whatever the size. A binary of its own, as its allocator counts.
 
-use fp_sim::scale::{Counting, LinkCost, Run, World, askers, run};
+use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, askers, run};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 /// Without the processor's time, which differs from run to run and with it who comes first.
-fn small(publishers: u32, subscribers: u32) -> Run {
+fn small(publishers: u32, subscribers: u32) -> ScaleFigures {
     let cluster = LinkCost::named("cluster").expect("there is such a network");
     let mut world = World::new(cluster, publishers, subscribers);
     world.charges_cpu = false;
@@ -30,7 +30,7 @@ fn sixteen_times_the_ranks_cost_each_no_more() {
         assert!(many <= few + 8, "{kind}: {few} bytes over 64 ranks, {many} over 1024");
     }
     // What waits at the lead for the last of its children is more where their subtrees are three ranks deep.
-    let grown = |of: fn(&Run) -> i64| of(&many) <= of(&few) * 3 / 2;
+    let grown = |of: fn(&ScaleFigures) -> i64| of(&many) <= of(&few) * 3 / 2;
     assert!(grown(|run| run.memory.publisher_own), "{:?}, {:?}", few.memory, many.memory);
     assert!(grown(|run| run.memory.lead_own), "{:?}, {:?}", few.memory, many.memory);
 }
@@ -55,7 +55,7 @@ fn a_coordinator_does_not_grow_with_either_cohort() {
         let own = [run.memory.publisher_own, run.memory.lead_own, run.memory.subscriber_own];
         assert!(own.iter().all(|own| *own <= 64 << 10), "{:?}", run.memory);
     }
-    let grown = |of: fn(&Run) -> i64| of(&many) <= of(&few) * 5 / 4;
+    let grown = |of: fn(&ScaleFigures) -> i64| of(&many) <= of(&few) * 5 / 4;
     assert!(grown(|run| run.memory.publisher_own), "{:?}, {:?}", few.memory, many.memory);
     assert!(grown(|run| run.memory.lead_own), "{:?}, {:?}", few.memory, many.memory);
     assert!(grown(|run| run.memory.subscriber_own), "{:?}, {:?}", few.memory, many.memory);

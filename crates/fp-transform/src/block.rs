@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use fp_types::record::{ByteOrder, ElementConversion, ElementForm, Loss};
-use fp_types::{Dtype, MemoryOrder, Packing, Region, Shape, copy};
+use fp_types::{DenseArray, Dtype, MemoryOrder, Region, Shape, copy};
 
 use crate::error::DeriveError;
 use crate::memory::Memory;
@@ -123,7 +123,7 @@ impl Block {
             return Ok(Self { order, ..self.clone() });
         }
         let size = self.element_bytes()?;
-        let (from, to) = (Packing::new(self.region, self.order), Packing::new(*part, order));
+        let (from, to) = (DenseArray::new(self.region, self.order), DenseArray::new(*part, order));
         let mut bytes = memory.room(part.element_count(), size)?;
         copy(self.bytes(), &from, &mut bytes, &to, &(*part).into(), size)?;
         Self::shared(*part, self.form, order, Arc::new(bytes))
@@ -231,9 +231,9 @@ impl Array {
         let size = self.dtype.size_bytes().ok_or(DeriveError::NotNumbers { dtype: self.dtype })?;
         let count = usize::try_from(whole.element_count()).unwrap_or(usize::MAX);
         let mut bytes = vec![0; count.saturating_mul(size)];
-        let to = Packing::new(whole, order);
+        let to = DenseArray::new(whole, order);
         for block in &self.blocks {
-            let from = Packing::new(block.region, block.order);
+            let from = DenseArray::new(block.region, block.order);
             copy(block.bytes(), &from, &mut bytes, &to, &block.region.into(), size)?;
         }
         Ok(bytes)

@@ -83,7 +83,7 @@ impl Compression {
             Self::Bounded { max_error } if !(max_error.is_normal() && max_error > 0.0) => {
                 Err(CompressionError::Bound { max_error })
             }
-            _ => Ok(self),
+            Self::Lz4 | Self::Pco | Self::Bounded { .. } => Ok(self),
         }
     }
 
@@ -104,7 +104,9 @@ impl Compression {
             Self::Pco | Self::Bounded { .. } if numeric::is_number(dtype) => {
                 (PCO, numeric::compress(dtype, bytes)?)
             }
-            _ => (LZ4, lz4_flex::block::compress(&shuffle(bytes, size))),
+            Self::Lz4 | Self::Pco | Self::Bounded { .. } => {
+                (LZ4, lz4_flex::block::compress(&shuffle(bytes, size)))
+            }
         };
         // What is bounded is kept even if it is longer: else the same elements would differ from block to block.
         let (codec, body) = if body.len() < bytes.len() || codec == BOUNDED {

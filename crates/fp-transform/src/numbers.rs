@@ -15,7 +15,19 @@ pub(crate) fn is_real(dtype: Dtype) -> bool {
 pub(crate) fn computed(dtype: Dtype) -> Dtype {
     match dtype {
         Dtype::F16 | Dtype::BF16 | Dtype::F32 | Dtype::C32 => Dtype::F32,
-        _ => Dtype::F64,
+        Dtype::I8
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F64
+        | Dtype::C64
+        | Dtype::Bool
+        | Dtype::String
+        | Dtype::Bytes => Dtype::F64,
     }
 }
 
@@ -83,7 +95,14 @@ pub(crate) fn for_each_strip(dtype: Dtype, bytes: &[u8], mut take: impl FnMut(St
             Dtype::U16 => read!(strip, unsigned, u16, u64::from),
             Dtype::U32 => read!(strip, unsigned, u32, u64::from),
             Dtype::U64 => read!(strip, unsigned, u64, |x| x),
-            _ => read_reals(dtype, strip, &mut reals[..count]),
+            Dtype::F16
+            | Dtype::BF16
+            | Dtype::F32
+            | Dtype::F64
+            | Dtype::C32
+            | Dtype::C64
+            | Dtype::String
+            | Dtype::Bytes => read_reals(dtype, strip, &mut reals[..count]),
         }
         take(match kind(dtype) {
             Kind::Signed => Strip::Signed(&signed[..count]),
@@ -105,7 +124,14 @@ pub(crate) fn kind(dtype: Dtype) -> Kind {
     match dtype {
         Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::I64 => Kind::Signed,
         Dtype::U8 | Dtype::Bool | Dtype::U16 | Dtype::U32 | Dtype::U64 => Kind::Unsigned,
-        _ => Kind::Real,
+        Dtype::F16
+        | Dtype::BF16
+        | Dtype::F32
+        | Dtype::F64
+        | Dtype::C32
+        | Dtype::C64
+        | Dtype::String
+        | Dtype::Bytes => Kind::Real,
     }
 }
 
@@ -127,7 +153,20 @@ impl Scalar {
                 Dtype::F16 => f16::from_f64(number).to_ne_bytes().to_vec(),
                 Dtype::BF16 => bf16::from_f64(number).to_ne_bytes().to_vec(),
                 Dtype::F32 => (number as f32).to_ne_bytes().to_vec(),
-                _ => number.to_ne_bytes().to_vec(),
+                Dtype::F64
+                | Dtype::I8
+                | Dtype::I16
+                | Dtype::I32
+                | Dtype::I64
+                | Dtype::U8
+                | Dtype::U16
+                | Dtype::U32
+                | Dtype::U64
+                | Dtype::C32
+                | Dtype::C64
+                | Dtype::Bool
+                | Dtype::String
+                | Dtype::Bytes => number.to_ne_bytes().to_vec(),
             },
         }
     }
@@ -152,7 +191,18 @@ mod tests {
                 Dtype::F32 => (-2.5f32).to_ne_bytes().to_vec(),
                 Dtype::F64 => (-2.5f64).to_ne_bytes().to_vec(),
                 Dtype::Bool => vec![1],
-                integer => vec![0xfe; integer.size_bytes().unwrap()],
+                integer @ (Dtype::I8
+                | Dtype::I16
+                | Dtype::I32
+                | Dtype::I64
+                | Dtype::U8
+                | Dtype::U16
+                | Dtype::U32
+                | Dtype::U64
+                | Dtype::C32
+                | Dtype::C64
+                | Dtype::String
+                | Dtype::Bytes) => vec![0xfe; integer.size_bytes().unwrap()],
             };
             for_each_strip(dtype, &bytes, |strip| {
                 let scalar = match strip {

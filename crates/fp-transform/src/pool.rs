@@ -309,10 +309,12 @@ impl<T> Call<T> {
             let (deadline, late) = match &*phase {
                 Phase::Queued => (begun + waited, PoolError::Busy { waited }),
                 Phase::Running { since } => (*since + limit, PoolError::Overrun { limit }),
-                Phase::Done(_) | Phase::Left => match std::mem::replace(&mut *phase, Phase::Left) {
-                    Phase::Done(done) => return done,
-                    _ => return Err(PoolError::Busy { waited }),
-                },
+                Phase::Done(_) | Phase::Left => {
+                    let Phase::Done(done) = std::mem::replace(&mut *phase, Phase::Left) else {
+                        return Err(PoolError::Busy { waited });
+                    };
+                    return done;
+                }
             };
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {

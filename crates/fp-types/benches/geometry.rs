@@ -12,7 +12,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use fp_types::MemoryOrder::{ColumnMajor, RowMajor};
 use fp_types::{
-    BlockId, GapPolicy, Layout, Packing, Rank, Region, Selection, Shape, StridedRegion, copy, plan,
+    BlockId, DenseArray, GapPolicy, Layout, Rank, Region, Selection, Shape, StridedRegion, copy, plan,
 };
 use turns::{Group, Medians, in_turns, measured, timed};
 
@@ -169,8 +169,8 @@ fn copies(group: &mut Group<'_>) {
     let cube = |count: [u64; 3]| Region::new([0; 3], count).unwrap();
     let plane = |count: [u64; 2]| Region::new([0; 2], count).unwrap();
     let (block, array) = (cube([128; 3]), cube([256; 3]));
-    let rows = |region| Packing::new(region, RowMajor);
-    let columns = |region| Packing::new(region, ColumnMajor);
+    let rows = |region| DenseArray::new(region, RowMajor);
+    let columns = |region| DenseArray::new(region, ColumnMajor);
     compare(group, "whole block", rows(block), rows(block), block);
     compare(group, "128^3 block into a 256^3 array (rows of 1 KiB)", rows(block), rows(array), block);
     compare(group, "128^3 part of a 256^3 block", rows(array), rows(block), block);
@@ -189,7 +189,7 @@ fn copies(group: &mut Group<'_>) {
     }
 }
 
-fn compare(group: &mut Group<'_>, name: &str, source: Packing, destination: Packing, part: Region) {
+fn compare(group: &mut Group<'_>, name: &str, source: DenseArray, destination: DenseArray, part: Region) {
     let len = |count: u64| count as usize * 8;
     let (bytes, array) =
         (vec![1u8; len(source.element_count())], vec![2u8; len(destination.element_count())]);

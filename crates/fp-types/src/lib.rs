@@ -76,7 +76,7 @@ pub use plan::{
     Destination, GapPolicy, MAX_PIECES, Part, PartRuns, Piece, Plan, PlanError, SelectedPoint, plan,
 };
 pub use region::{Region, RegionError};
-pub use runs::{CopyError, Packing, Run, RunSeries, Runs, RunsError, Side, copy, copy_runs};
+pub use runs::{CopyError, DenseArray, Run, RunSeries, Runs, RunsError, Side, copy, copy_runs};
 pub use schema::{
     ArrayKind, MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_VARIABLES, RecordId, Schema, SchemaError,
     VariableDef,

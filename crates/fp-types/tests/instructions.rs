@@ -10,10 +10,11 @@ use std::hint::black_box;
 
 use fp_types::MemoryOrder::RowMajor;
 use fp_types::record::{
-    ArrayConversion, Conversion, ElementForm, EncodeError, Field, FieldValue as _, Loss, ReadError, Record,
-    RecordRef, RecordSchema, RecordTarget, RecordType, Records, decode_records, encode_records,
+    ArrayConversion, Conversion, ElementForm, EncodeError, Field, FieldValue as _, Loss, Record,
+    RecordReadError, RecordRef, RecordSchema, RecordTarget, RecordType, Records, decode_records,
+    encode_records,
 };
-use fp_types::{BlockId, Dtype, GapPolicy, Layout, Packing, Rank, Region, Selection, Shape, copy, plan};
+use fp_types::{BlockId, DenseArray, Dtype, GapPolicy, Layout, Rank, Region, Selection, Shape, copy, plan};
 use guard::HotPath;
 
 const CALLS: u64 = 50;
@@ -42,7 +43,7 @@ fn plan_copy_and_convert() {
     let region = Region::new([11, 23, 37], [16, 16, 16]).expect("a region");
     let (block, array) = (cube(16), cube(32));
     let (source, mut destination) = (vec![1u8; 16 * 16 * 16 * 8], vec![0u8; 32 * 32 * 32 * 8]);
-    let packings = (Packing::new(block, RowMajor), Packing::new(array, RowMajor));
+    let arrays = (DenseArray::new(block, RowMajor), DenseArray::new(array, RowMajor));
     let form = |dtype| (ElementForm::native(dtype), RowMajor);
     let conversion =
         ArrayConversion::new(form(Dtype::F32), form(Dtype::F64), Loss::Allowed).expect("a widening");
@@ -56,7 +57,7 @@ fn plan_copy_and_convert() {
         watched_records(&wider, &atoms, &mut wide_atoms);
         assert_eq!(watched_decoding(&pairs), 1024);
         assert_eq!(watched_plan(&layout, &region), 27);
-        watched_runs(&source, &packings, &mut destination, &block);
+        watched_runs(&source, &arrays, &mut destination, &block);
         watched_conversion(&conversion, &shape, &floats, &mut doubles);
     }
     assert_eq!(destination.iter().map(|byte| usize::from(*byte)).sum::<usize>(), source.len());
@@ -80,7 +81,7 @@ impl Record for Pair {
         to.put(1, &self.b)
     }
 
-    fn take_fields(from: &RecordRef<'_>) -> Result<Self, ReadError> {
+    fn take_fields(from: &RecordRef<'_>) -> Result<Self, RecordReadError> {
         Ok(Self { a: from.take(0)?, b: from.take(1)? })
     }
 }
@@ -123,8 +124,8 @@ fn watched_plan(layout: &Layout, region: &Region) -> usize {
 
 /// 256 runs of 128 bytes.
 #[inline(never)]
-fn watched_runs(source: &[u8], packings: &(Packing, Packing), destination: &mut [u8], part: &Region) {
-    copy(black_box(source), &packings.0, destination, &packings.1, &(*part).into(), 8).expect("a copy");
+fn watched_runs(source: &[u8], arrays: &(DenseArray, DenseArray), destination: &mut [u8], part: &Region) {
+    copy(black_box(source), &arrays.0, destination, &arrays.1, &(*part).into(), 8).expect("a copy");
 }
 
 /// 4096 numbers of single precision to double precision.

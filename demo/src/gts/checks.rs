@@ -6,7 +6,7 @@ use super::axes::PARTICLE_AXES;
 use super::found::Found;
 use super::grid::CELLS;
 use super::settings::Settings;
-use crate::shared::finding::Finding;
+use crate::shared::check_result::CheckResult;
 
 /// What was seen so far.
 pub struct Checks {
@@ -69,7 +69,7 @@ impl Checks {
     }
 
     /// What holds, and the last step.
-    pub fn finish(self) -> (Vec<Finding>, Option<Found>) {
+    pub fn finish(self) -> (Vec<CheckResult>, Option<Found>) {
         let in_order = self.numbers.iter().copied().eq(0..self.steps);
         let sums = match self.wrong.first() {
             Some(first) => format!("{} of {} do not, first {first}", self.wrong.len(), self.counted),
@@ -88,10 +88,14 @@ impl Checks {
             share(coordinates)
         );
         let all = vec![
-            Finding::of(in_order, "no step was lost", format!("{} of {}", self.numbers.len(), self.steps)),
-            Finding::of(self.wrong.is_empty() && self.counted > 0, "counts add up", sums),
-            Finding::of(!trades || self.sizes.len() > 1, "sizes change all the time", changes),
-            Finding::of(histograms > 0 && histograms < self.published, "only counts cross", moved),
+            CheckResult::of(
+                in_order,
+                "no step was lost",
+                format!("{} of {}", self.numbers.len(), self.steps),
+            ),
+            CheckResult::of(self.wrong.is_empty() && self.counted > 0, "counts add up", sums),
+            CheckResult::of(!trades || self.sizes.len() > 1, "sizes change all the time", changes),
+            CheckResult::of(histograms > 0 && histograms < self.published, "only counts cross", moved),
         ];
         (all, self.last)
     }
@@ -101,7 +105,7 @@ impl Checks {
 mod tests {
     use super::super::axes::{AXES, COUNTS, PAIR_BINS, PAIRS};
     use super::*;
-    use crate::shared::finding::Standing;
+    use crate::shared::check_result::CheckStatus;
     use clap::Parser;
 
     #[derive(Parser)]
@@ -135,7 +139,7 @@ mod tests {
         let mut checks = Checks::new(&settings);
         steps.into_iter().for_each(|step| checks.take(step));
         let (found, _) = checks.finish();
-        found.into_iter().filter(|check| check.standing != Standing::Holds).map(|check| check.what).collect()
+        found.into_iter().filter(|check| check.status != CheckStatus::Holds).map(|check| check.what).collect()
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::found::{Found, follow};
 use super::plot::{draw_coordinates, draw_histograms};
 use super::processes::{Part, failed, start};
 use super::settings::Settings;
-use crate::shared::finding::{Finding, Standing};
+use crate::shared::check_result::{CheckResult, CheckStatus};
 use crate::shared::interrupt::Interrupt;
 use crate::shared::outcome::Outcome;
 use crate::shared::picture::Picture;
@@ -60,7 +60,7 @@ pub fn run(settings: &Settings, interrupt: &Interrupt, screen: &mut Screen) -> O
         }
     };
     checks.iter().for_each(|check| screen.line(&check.line()));
-    let fails = checks.iter().any(|check| check.standing == Standing::Fails);
+    let fails = checks.iter().any(|check| check.status == CheckStatus::Fails);
     if fails { Outcome::Failed } else { Outcome::Held }
 }
 
@@ -68,7 +68,7 @@ fn run_parts(
     settings: &Settings,
     interrupt: &Interrupt,
     screen: &mut Screen,
-) -> Result<Vec<Finding>, RunError> {
+) -> Result<Vec<CheckResult>, RunError> {
     let output = |error| RunError::Output { folder: settings.output.display().to_string(), error };
     std::fs::create_dir_all(&settings.output).map_err(output)?;
     let mut data = BufWriter::new(File::create(settings.data()).map_err(output)?);
@@ -157,10 +157,10 @@ impl<'a> Run<'a> {
         self.look()
     }
 
-    fn check(&self) -> Finding {
+    fn check(&self) -> CheckResult {
         let left_behind = self.rendezvous.entries().len();
         let what = format!("{} ended with 0; {left_behind} streams left behind", self.processes.all().len());
-        Finding::of(left_behind == 0, "every process ended well", what)
+        CheckResult::of(left_behind == 0, "every process ended well", what)
     }
 }
 
@@ -205,7 +205,7 @@ fn row(found: &Found, settings: &Settings) -> String {
 }
 
 /// Draw both pictures of a step.
-fn pictures(found: &Found, settings: &Settings) -> [Finding; 2] {
+fn pictures(found: &Found, settings: &Settings) -> [CheckResult; 2] {
     let axes = Axis::all(settings.particles);
     let check = |name, picture: Picture, path: std::path::PathBuf| {
         let written = picture.write_png(&path);
@@ -215,7 +215,7 @@ fn pictures(found: &Found, settings: &Settings) -> [Finding; 2] {
             Ok(()) => format!("{}: {width} x {height}, about {inked} pixels drawn", path.display()),
             Err(error) => error.to_string(),
         };
-        Finding::of(written.is_ok() && inked > 0, name, what)
+        CheckResult::of(written.is_ok() && inked > 0, name, what)
     };
     [
         check("picture of histograms", draw_histograms(&axes, found), settings.histogram_picture()),

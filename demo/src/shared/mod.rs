@@ -1,7 +1,7 @@
 //! What both applications have: processes of a supervisor, what it finds and how it ends, streams, pictures.
 
+pub mod check_result;
 pub mod error;
-pub mod finding;
 pub mod interrupt;
 pub mod outcome;
 pub mod picture;

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::running::{Running, have_ended};
+use crate::demo_run::{DemoRun, have_ended};
 use flexpath_demo::gts::axes::{AXES, AXIS_BINS, Axis, BINS, PAIR_BINS, PAIRS, PARTICLE_AXES};
 use flexpath_demo::gts::coordinates::MOST_LINES;
 use flexpath_demo::gts::found::Found;
@@ -186,13 +186,13 @@ fn help_says_what_there_is_and_nonsense_is_refused() {
 }
 
 /// A run under way, past its first step.
-fn started() -> Running {
+fn started() -> DemoRun {
     let command = |folder: &Path| {
         let mut command = gts(folder);
         command.args(["--particles=2000", "--steps=100000"]);
         command
     };
-    let running = Running::start(command, |line| line.contains("/100000 "));
+    let running = DemoRun::start(command, |line| line.contains("/100000 "));
     assert_eq!(running.parts.len(), 4 + 3 + 2);
     running
 }

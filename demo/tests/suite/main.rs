@@ -3,8 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod coupling;
+mod demo_run;
 mod fallback_science;
+mod file_exchange;
 mod gts;
 mod pipeline;
-mod running;

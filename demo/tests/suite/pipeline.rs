@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::running::{Running, have_ended};
+use crate::demo_run::{DemoRun, have_ended};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Longer than anything here takes.
@@ -58,13 +58,13 @@ fn help_names_the_exit_statuses_and_nonsense_is_refused() {
 }
 
 /// A demonstration under way: a run that is long enough to be disturbed, past its first row of the table.
-fn started() -> Running {
+fn started() -> DemoRun {
     let command = |folder: &Path| {
         let mut command = demo(folder);
         command.args(["--short", "--problem", "notch"]);
         command
     };
-    let running = Running::start(command, |line| line.contains(" no ("));
+    let running = DemoRun::start(command, |line| line.contains(" no ("));
     assert_eq!(running.parts.len(), 4 + 2 + 2 + 1 + 1, "all parts but CNA and the guest run");
     running
 }

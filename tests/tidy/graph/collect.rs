@@ -37,9 +37,10 @@ impl<'a> Collector<'a> {
     /// Keeps all items of a module but tests.
     fn items(&mut self, module: usize, place: &Place, items: &[Syntax]) {
         for item in items.iter().filter(|item| !is_test(attributes(item))) {
-            match item {
-                Syntax::Mod(child) => self.child(module, place, child),
-                other => self.item(module, other),
+            if let Syntax::Mod(child) = item {
+                self.child(module, place, child);
+            } else {
+                self.item(module, item);
             }
         }
     }
@@ -128,6 +129,7 @@ fn told_path(attribute: &Attribute) -> Option<String> {
 }
 
 /// The name of an item other than a module or a macro, and whether it is a public struct, enum or union.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is that of syn, and grows")]
 fn definition(item: &Syntax) -> Option<(String, bool)> {
     let public = |visibility: &syn::Visibility| matches!(visibility, syn::Visibility::Public(_));
     let (name, public_type) = match item {
@@ -146,6 +148,7 @@ fn definition(item: &Syntax) -> Option<(String, bool)> {
 }
 
 /// The attributes of an item that may be left out of a build.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is that of syn, and grows")]
 pub(crate) fn attributes(item: &Syntax) -> &[Attribute] {
     match item {
         Syntax::Const(item) => &item.attrs,

@@ -71,6 +71,7 @@ impl<'ast> Visit<'ast> for Comments {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is that of syn, and grows")]
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
         self.keep(&item.vis, &item.attrs);
         for member in &item.items {

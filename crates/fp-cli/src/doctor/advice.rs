@@ -28,7 +28,9 @@ pub(super) fn of(error: &ProbeError) -> String {
         ProbeError::Verbs(_) => "",
         ProbeError::Memory(_) => "free memory, or raise the limit of the control group",
         ProbeError::Link(_) => "the other side went while bytes were on their way: look at what it says",
-        _ => "this is no matter of settings: please report it with this output",
+        ProbeError::Answer { .. } | ProbeError::Content { .. } | _ => {
+            "this is no matter of settings: please report it with this output"
+        }
     };
     advice.to_owned()
 }
@@ -58,6 +60,6 @@ fn of_reason(reason: &Reason) -> &'static str {
             "try again in a moment; see the limit of descriptors on the other side"
         }
         Reason::Refused(Refusal::Version { .. }) => "install versions of Flexpath that speak to each other",
-        _ => "see what the other side logs (FLEXPATH_LOG=debug)",
+        Reason::Probe { .. } | Reason::Refused(_) | _ => "see what the other side logs (FLEXPATH_LOG=debug)",
     }
 }

@@ -47,7 +47,7 @@ fn with_itself(link: &LinkOptions, credentials: &CredentialOptions) -> Vec<Trans
     let examined = TransportKind::ALL.map(|kind| match kind {
         TransportKind::Inproc => line(kind, inside(kind, link)),
         TransportKind::Verbs => line(kind, probe_own_verbs(link)),
-        _ => outside(kind),
+        TransportKind::Shm | TransportKind::Tcp | _ => outside(kind),
     });
     examined.into()
 }

@@ -119,10 +119,8 @@ fn ctrl_c_leaves_the_stream_first() {
     kill_process(Pid::from_child(&run.child), Signal::INT).unwrap();
     let run = run.finish();
     assert_eq!(run.status.signal(), Some(Signal::INT.as_raw()), "{}", run.stderr);
-    let reason = live.event(|event| match event {
-        Event::MemberLeft { reason, .. } => Some(*reason),
-        _ => None,
-    });
+    let reason =
+        live.event(|event| if let Event::MemberLeft { reason, .. } = event { Some(*reason) } else { None });
     assert_eq!(reason, MemberEnd::Left, "it said goodbye");
     live.stop();
 }

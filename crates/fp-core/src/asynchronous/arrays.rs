@@ -1,17 +1,17 @@
 //! The arrays of several gets that are fetched together: a tuple of `Vec`s, one longer with each get.
 
 use crate::value::element::Element;
-use sealed::Fit;
+use sealed::ArrayBytes;
 
 mod sealed {
-    pub trait Fit {
+    pub trait ArrayBytes {
         /// The arrays as bytes, each with as many elements as its get takes.
         fn fit(&mut self, lens: &[usize]) -> Vec<&mut [u8]>;
     }
 }
 
 /// The arrays of an [`AsyncFetch`](crate::AsyncFetch): a tuple of `Vec`s, one for each get, in their order.
-pub trait Arrays: Fit + Default + Send + 'static {}
+pub trait Arrays: ArrayBytes + Default + Send + 'static {}
 
 /// A tuple that can have one array more; the longest has eight.
 pub trait Append<T: Element>: Arrays {
@@ -31,7 +31,7 @@ fn fitted<'a, T: Element>(array: &'a mut Vec<T>, len: Option<&usize>) -> &'a mut
 macro_rules! tuples {
     ($(($($element:ident $array:ident),*))*) => {
         $(
-            impl<$($element: Element),*> Fit for ($(Vec<$element>,)*) {
+            impl<$($element: Element),*> ArrayBytes for ($(Vec<$element>,)*) {
                 fn fit(&mut self, lens: &[usize]) -> Vec<&mut [u8]> {
                     let ($($array,)*) = self;
                     let mut lens = lens.iter();
@@ -59,7 +59,7 @@ macro_rules! appends {
     };
 }
 
-impl Fit for () {
+impl ArrayBytes for () {
     fn fit(&mut self, _lens: &[usize]) -> Vec<&mut [u8]> {
         Vec::new()
     }

@@ -19,7 +19,7 @@ pub enum RecordProblem {
     Bytes(#[from] ValueError),
     /// A value that is none of its type, such as a text that is no UTF-8.
     #[error(transparent)]
-    Value(#[from] fp_types::record::ReadError),
+    Value(#[from] fp_types::record::RecordReadError),
     /// A value that cannot be converted.
     #[error(transparent)]
     Convert(#[from] ConvertError),

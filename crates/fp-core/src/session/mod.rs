@@ -10,7 +10,7 @@ pub(crate) mod deriver;
 pub(crate) mod events;
 pub(crate) mod gather;
 pub(crate) mod offers;
-pub(crate) mod opening;
+pub(crate) mod open_attempt;
 pub(crate) mod peek;
 pub(crate) mod prepare;
 pub(crate) mod publisher;

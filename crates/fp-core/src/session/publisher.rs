@@ -11,7 +11,7 @@ use crate::options::publisher::PublisherOptions;
 use crate::session::deriver::Deriver;
 use crate::session::events::Events;
 use crate::session::gather::{Gathering, Ready, Side};
-use crate::session::opening::{Opening, Opens};
+use crate::session::open_attempt::{OpenAttempt, Opens};
 use crate::session::prepare::{cohort_config, prepare};
 use crate::value::counters::Counters;
 use fp_proto::config::{CohortPosition, PublisherConfig};
@@ -213,9 +213,9 @@ impl PublisherSession {
     }
 
     /// Until when opening may take, and who opens.
-    pub(crate) fn opening<'a>(&'a self, started: Instant, directory: &'a str) -> (Instant, Opening<'a>) {
+    pub(crate) fn opening<'a>(&'a self, started: Instant, directory: &'a str) -> (Instant, OpenAttempt<'a>) {
         let deadline = started + self.options.link.open_timeout + Duration::from_secs(5);
-        (deadline, Opening { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
+        (deadline, OpenAttempt { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
     }
 
     pub(crate) fn wait_for_subscribers(&self, started: Instant) -> Result<(), OpenError> {

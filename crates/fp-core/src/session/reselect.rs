@@ -5,7 +5,7 @@ use crate::error::misuse::Misuse;
 use crate::options::subscriber::{SubscriberOptions, spec};
 use crate::options::transformed_variable::TransformedVariable;
 use crate::session::side_cost::Identity;
-use crate::session::sides::{History, Placeable, PlacedVariable};
+use crate::session::sides::{History, Placeable, VariablePlacement};
 use crate::session::subscriber::SubscriberSession;
 use crate::value::counters::Counters;
 use fp_transform::CohortSide;
@@ -48,13 +48,13 @@ impl SubscriberSession {
         Ok(())
     }
 
-    pub(crate) fn placements(&self) -> Vec<PlacedVariable> {
+    pub(crate) fn placements(&self) -> Vec<VariablePlacement> {
         let (asking, wants) = (self.asking().clone(), self.selected.latest());
         let of = |(variable, history): (&Placeable, &History)| {
             let (placement, chosen) = (variable.placement(&wants), history.chosen);
             let chosen = chosen.filter(|_| placement == CohortSide::FewerBytes);
             let now = chosen.map_or(placement, |(side, _)| side);
-            PlacedVariable {
+            VariablePlacement {
                 name: variable.name.clone(),
                 asked: asking.asked_placement(&variable.name).unwrap_or(now),
                 now,

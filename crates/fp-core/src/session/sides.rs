@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Where a derived or transformed variable is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct PlacedVariable {
+pub struct VariablePlacement {
     /// Its name.
     pub name: String,
     /// What this rank asked for last.

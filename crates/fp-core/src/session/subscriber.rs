@@ -12,7 +12,7 @@ use crate::session::derived_variables::Derived;
 use crate::session::events::Events;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::offers::KnownOffers;
-use crate::session::opening::{Opening, Opens};
+use crate::session::open_attempt::{OpenAttempt, Opens};
 use crate::session::prepare::{cohort_config, prepare};
 use crate::session::sides::Sides;
 use crate::session::wants::WantsHistory;
@@ -244,9 +244,9 @@ impl SubscriberSession {
     }
 
     /// Until when opening may take, and who opens.
-    pub(crate) fn opening<'a>(&'a self, directory: &'a str) -> (Instant, Opening<'a>) {
+    pub(crate) fn opening<'a>(&'a self, directory: &'a str) -> (Instant, OpenAttempt<'a>) {
         let deadline = Instant::now() + self.options.link.open_timeout * 2 + Duration::from_secs(5);
-        (deadline, Opening { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
+        (deadline, OpenAttempt { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
     }
 
     pub(crate) fn release(&self, step: StepId, epoch: Option<Epoch>) {

@@ -9,7 +9,7 @@ use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
 use crate::session::peek::{Came, look_ahead, look_for_step};
-use crate::session::sides::PlacedVariable;
+use crate::session::sides::VariablePlacement;
 use crate::session::subscriber::SubscriberSession;
 use crate::step::StepReader;
 use crate::step::peek;
@@ -76,7 +76,7 @@ impl Subscriber {
     }
 
     /// Where each derived and each transformed variable is made, in the order of the options.
-    pub fn placements(&self) -> Vec<PlacedVariable> {
+    pub fn placements(&self) -> Vec<VariablePlacement> {
         self.shared.placements()
     }
 

@@ -233,7 +233,7 @@ fn refusal(transforms: Option<&Transforms>, call: &str, placement: CohortSide) -
     if let Some(transforms) = transforms {
         match placement {
             CohortSide::Subscriber => here = here.with_transforms(transforms),
-            _ => there = there.with_transforms(transforms),
+            CohortSide::Publisher | CohortSide::FewerBytes => there = there.with_transforms(transforms),
         }
     }
     let mut publisher = open(there);

@@ -301,10 +301,11 @@ fn ranks_that_disagree() {
         writer.end().expect("ended");
         let mut what = None;
         crate::support::eventually("the step is rejected", || {
-            what = what.take().or(lead.events().into_iter().find_map(|event| match event {
-                Event::StepRejected { reason: StepRejection::Disagreement { what }, .. } => Some(what),
-                _ => None,
-            }));
+            let disagreement = |event| {
+                let Event::StepRejected { reason, .. } = event else { return None };
+                if let StepRejection::Disagreement { what } = reason { Some(what) } else { None }
+            };
+            what = what.take().or(lead.events().into_iter().find_map(disagreement));
             what.is_some()
         });
         let what = what.expect("it was rejected");

@@ -248,10 +248,8 @@ fn another_selection_of_variables_holds_from_a_step_on() {
     subscriber.select_variables(["far"]).expect("asked");
     let mut first = None;
     eventually("the other selection holds", || {
-        let reselected = |event: Event| match event {
-            Event::Reselected { first } => Some(first),
-            _ => None,
-        };
+        let reselected =
+            |event: Event| if let Event::Reselected { first } = event { Some(first) } else { None };
         first = first.or(subscriber.events().into_iter().find_map(reselected));
         first.is_some()
     });

@@ -67,17 +67,15 @@ fn open_beside(publisher: &mut Publisher, options: SubscriberOptions) -> Result<
 
 /// Why an opening failed, as `of` says it.
 fn refusal(opened: Result<Subscriber, OpenError>) -> ReadError {
-    match opened.map(drop).expect_err("refused") {
-        OpenError::Types { source } => *source,
-        other => panic!("{other}"),
-    }
+    let error = opened.map(drop).expect_err("refused");
+    let OpenError::Types { source } = error else { panic!("{error}") };
+    *source
 }
 
 fn misfits(opened: Result<Subscriber, OpenError>) -> Vec<Misfit> {
-    match refusal(opened) {
-        ReadError::NotProvided { refused, .. } => refused,
-        other => panic!("{other}"),
-    }
+    let error = refusal(opened);
+    let ReadError::NotProvided { refused, .. } = error else { panic!("{error}") };
+    refused
 }
 
 #[test]

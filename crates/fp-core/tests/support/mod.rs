@@ -110,26 +110,22 @@ pub fn publish(publisher: &mut Publisher, len: u64) -> u64 {
 
 /// The next step, which must come.
 pub fn take(subscriber: &mut Subscriber) -> StepReader {
-    match subscriber.next_step(PATIENCE).expect("a step") {
-        NextStep::Step(step) => step,
-        other => panic!("no step: {other:?}"),
-    }
+    let next = subscriber.next_step(PATIENCE).expect("a step");
+    let NextStep::Step(step) = next else { panic!("no step: {next:?}") };
+    step
 }
 
 /// The end of the stream, which must come now.
 pub fn ending(subscriber: &mut Subscriber) -> StreamEnding {
-    match subscriber.next_step(PATIENCE).expect("the end") {
-        NextStep::Ended(ending) => ending,
-        other => panic!("not the end: {other:?}"),
-    }
+    let next = subscriber.next_step(PATIENCE).expect("the end");
+    let NextStep::Ended(ending) = next else { panic!("not the end: {next:?}") };
+    ending
 }
 
 /// No step is there. What was sent before has arrived when something newer has; here a moment must do.
 pub fn nothing(subscriber: &mut Subscriber) {
-    match subscriber.next_step(Duration::from_millis(60)).expect("nothing") {
-        NextStep::NotYet => {}
-        other => panic!("something came: {other:?}"),
-    }
+    let next = subscriber.next_step(Duration::from_millis(60)).expect("nothing");
+    assert!(matches!(next, NextStep::NotYet), "something came: {next:?}");
 }
 
 /// Asks again and again until it is so.
@@ -145,10 +141,10 @@ pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
 pub fn agreed(subscriber: &mut Subscriber) -> u64 {
     let mut first = None;
     eventually("the other placement is agreed", || {
-        let told = subscriber.events().into_iter().find_map(|event| match event {
-            Event::Reselected { first } => Some(first.0),
-            _ => None,
-        });
+        let told = subscriber
+            .events()
+            .into_iter()
+            .find_map(|event| if let Event::Reselected { first } = event { Some(first.0) } else { None });
         first = first.or(told);
         first.is_some()
     });

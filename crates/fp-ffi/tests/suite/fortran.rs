@@ -5,7 +5,7 @@ mod everything;
 #[path = "../fortran/examples.rs"]
 mod examples;
 
-use crate::support::{GFORTRAN_FLAGS, LIBRARY_AND_MODULE, Running, as_rank, of_repository, place, start};
+use crate::support::{GFORTRAN_FLAGS, LIBRARY_AND_MODULE, TestProcess, as_rank, of_repository, place, start};
 use everything::{TYPES, program};
 use fp_core::{
     MemoryOrder, NextStep, Publisher, PublisherOptions, Region, Rendezvous, Select, Subscriber,
@@ -29,13 +29,13 @@ fn compile_text(name: &str, text: &str) -> PathBuf {
     LIBRARY_AND_MODULE.compile_by("gfortran", &flags, &[source.to_str().expect("a text")])
 }
 
-fn run(program: &Path, arguments: &[&str], place: &Path, rank: (u32, u32), transports: &str) -> Running {
+fn run(program: &Path, arguments: &[&str], place: &Path, rank: (u32, u32), transports: &str) -> TestProcess {
     let mut command = Command::new(program);
     as_rank(&mut command, place, rank, transports);
     start(command.args(arguments))
 }
 
-fn publish(place: &Path, transports: &str) -> Vec<Running> {
+fn publish(place: &Path, transports: &str) -> Vec<TestProcess> {
     (0..2).map(|rank| run(&EVERYTHING, &["publish"], place, (rank, 2), transports)).collect()
 }
 

@@ -1,6 +1,6 @@
 //! C programs, compiled against a staged installation and run as processes: against each other and against Rust.
 
-use crate::support::{Checker, LIBRARY, Running, as_rank, of_repository, place, start};
+use crate::support::{Checker, LIBRARY, TestProcess, as_rank, of_repository, place, start};
 use fp_core::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, Selection, Subscriber, SubscriberOptions,
     Variable,
@@ -20,14 +20,15 @@ fn prepared(program: &Path, place: &Path, rank: (u32, u32), transports: &str) ->
     command
 }
 
-fn run(program: &Path, place: &Path, rank: (u32, u32), transports: &str) -> Running {
+fn run(program: &Path, place: &Path, rank: (u32, u32), transports: &str) -> TestProcess {
     start(&mut prepared(program, place, rank, transports))
 }
 
 fn c_to_c(transports: &str) {
     let place = place();
     let (publish, subscribe) = (LIBRARY.compile("tests/c/publish.c"), LIBRARY.compile("tests/c/subscribe.c"));
-    let ranks: Vec<Running> = (0..2).map(|rank| run(&publish, place.path(), (rank, 2), transports)).collect();
+    let ranks: Vec<TestProcess> =
+        (0..2).map(|rank| run(&publish, place.path(), (rank, 2), transports)).collect();
     let subscriber = run(&subscribe, place.path(), (0, 1), transports);
     assert_eq!(subscriber.printed(), "took 5 steps\n");
     ranks.into_iter().for_each(|rank| assert_eq!(rank.printed(), "published 5 steps\n"));
@@ -120,7 +121,7 @@ fn what_is_lent_and_looked_at_is_copied_nowhere() {
 fn the_examples_do_what_they_say() {
     let place = place();
     let publisher = LIBRARY.compile("../../examples/c/publisher.c");
-    let ranks: Vec<Running> =
+    let ranks: Vec<TestProcess> =
         (0..2).map(|rank| run(&publisher, place.path(), (rank, 2), "shm,tcp")).collect();
     let printed =
         run(&LIBRARY.compile("../../examples/c/subscriber.c"), place.path(), (0, 1), "shm,tcp").printed();
@@ -138,7 +139,8 @@ fn value(step: u64, index: u64) -> f64 {
 fn c_publishes_to_rust() {
     let place = place();
     let publish = LIBRARY.compile("tests/c/publish.c");
-    let ranks: Vec<Running> = (0..2).map(|rank| run(&publish, place.path(), (rank, 2), "shm,tcp")).collect();
+    let ranks: Vec<TestProcess> =
+        (0..2).map(|rank| run(&publish, place.path(), (rank, 2), "shm,tcp")).collect();
     let options =
         SubscriberOptions::default().with_rendezvous(Rendezvous::at(place.path()).expect("a place"));
     let mut subscriber = Subscriber::open("c", options).expect("attached");
@@ -190,7 +192,7 @@ fn a_get_times_out_and_nothing_is_written_late() {
     let (mut input, output) = late.pipes();
     let mut lines = BufReader::new(output).lines().map_while(Result::ok);
     assert_eq!(lines.next().as_deref(), Some("holds a step"));
-    ranks.iter_mut().for_each(Running::stop);
+    ranks.iter_mut().for_each(TestProcess::stop);
     writeln!(input).expect("told");
     let said = lines.next();
     ranks.iter_mut().for_each(|rank| rank.signal("-CONT"));

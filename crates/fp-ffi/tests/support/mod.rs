@@ -3,15 +3,15 @@
 #![allow(dead_code, unreachable_pub, unused_imports)] // each test binary uses its part
 
 mod checker;
-mod compiling;
+mod compiler;
 mod mpi;
-mod running;
+mod process;
 mod staged;
 
 pub use checker::Checker;
-pub use compiling::GFORTRAN_FLAGS;
+pub use compiler::GFORTRAN_FLAGS;
 pub use mpi::Mpi;
-pub use running::{Running, as_rank, start};
+pub use process::{TestProcess, as_rank, start};
 pub use staged::{LIBRARY, LIBRARY_AND_MODULE};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

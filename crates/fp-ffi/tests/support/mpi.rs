@@ -1,7 +1,7 @@
 //! Programs under MPI: `FLEXPATH_MPI` says which, `openmpi` (the default) or `mpich`, as Debian names their commands.
 
 use super::staged::Staged;
-use super::{Running, is_there, skip};
+use super::{TestProcess, is_there, skip};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -57,7 +57,7 @@ impl Mpi {
     }
 
     /// Starts a run of so many ranks, all on this machine, be it small.
-    pub fn start(&self, ranks: u32, program: &Path, arguments: &[&str], place: &Path) -> Running {
+    pub fn start(&self, ranks: u32, program: &Path, arguments: &[&str], place: &Path) -> TestProcess {
         let mut command = Command::new(self.command("mpirun"));
         if self.is_open_mpi() {
             command.arg("--oversubscribe");
@@ -67,6 +67,6 @@ impl Mpi {
             command.env("OMPI_MCA_btl", "self,vader").env("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
         }
         command.arg("-n").arg(ranks.to_string()).arg(program).args(arguments);
-        Running::start(command.env("FLEXPATH_RENDEZVOUS", place), true)
+        TestProcess::start(command.env("FLEXPATH_RENDEZVOUS", place), true)
     }
 }

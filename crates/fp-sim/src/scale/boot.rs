@@ -1,7 +1,7 @@
 //! Cohorts as MPI starts them: the launcher has exchanged the contacts, and nobody searches for its own cohort.
 
 use crate::scale::books::Mark;
-use crate::scale::drivers::contact;
+use crate::scale::coordinator::contact;
 use crate::scale::memory;
 use crate::scale::rank::{Input, Machine, Rank, Slot};
 use crate::scale::world::World;

@@ -2,7 +2,7 @@
 //! targets of time and of what a run may take, which hold on a machine that has nothing else to do.
 
 use crate::scale::boot::askers;
-use crate::scale::figures::{Memory, Run};
+use crate::scale::figures::{Memory, ScaleFigures};
 use fp_proto::config::ASKERS_EACH;
 
 /// Memory of a coordinator without layouts, at most.
@@ -24,14 +24,14 @@ const LIMIT_RUN_SECONDS: f64 = 600.0;
 const LIMIT_RUN_BYTES: u64 = 16 << 30;
 
 /// The most links that a rank would have if every subscriber rank asked: those that were not run are added.
-pub(crate) fn links_of_all(run: &Run) -> u32 {
+pub(crate) fn links_of_all(run: &ScaleFigures) -> u32 {
     let answering = run.subscribers.min(run.publishers).max(1);
     let asking = if askers(run.subscribers).len() < run.subscribers as usize { run.subscribers } else { 0 };
     run.links_peak + asking.div_ceil(answering).min(ASKERS_EACH).saturating_sub(1)
 }
 
 /// What is wrong, in words.
-pub(crate) fn check(run: &Run) -> Vec<String> {
+pub(crate) fn check(run: &ScaleFigures) -> Vec<String> {
     let Memory { publisher_own, lead_own, subscriber_own, .. } = run.memory;
     let mut wrong = Vec::new();
     let coordinators = [
@@ -56,7 +56,7 @@ pub(crate) fn check(run: &Run) -> Vec<String> {
 }
 
 /// Which targets were missed, in words. They are of this machine's processor as well: a test does not ask for them.
-pub fn missed(run: &Run) -> Vec<String> {
+pub fn missed(run: &ScaleFigures) -> Vec<String> {
     let mut missed = Vec::new();
     for (name, (publishers, subscribers), most_us) in TARGETS_US {
         let holds =

@@ -19,8 +19,8 @@ pub struct Stage {
     pub books: Books,
 }
 
-/// A finished run.
-pub struct Run {
+/// What was measured of a run of the scale model.
+pub struct ScaleFigures {
     /// The name of its network.
     pub network: &'static str,
     /// Ranks of the publisher cohort.
@@ -43,7 +43,7 @@ pub struct Run {
     pub peak_bytes: u64,
 }
 
-impl Run {
+impl ScaleFigures {
     /// The stage of that name.
     ///
     /// # Panics

@@ -1,7 +1,7 @@
 //! A run as a table and as JSON. Every figure is simulated.
 
 use crate::scale::check::{links_of_all, missed};
-use crate::scale::figures::{Run, Stage};
+use crate::scale::figures::{ScaleFigures, Stage};
 use std::fmt::Write;
 
 fn micros(time_us: f64) -> String {
@@ -39,8 +39,8 @@ fn row(stage: &Stage) -> String {
 }
 
 /// The run in Markdown.
-pub fn table(run: &Run) -> String {
-    let Run { network, publishers, subscribers, wall_seconds, cpu_seconds, memory, .. } = run;
+pub fn table(run: &ScaleFigures) -> String {
+    let ScaleFigures { network, publishers, subscribers, wall_seconds, cpu_seconds, memory, .. } = run;
     let mut text = format!(
         "\n### {publishers} x {subscribers}, {network}, simulated ({wall_seconds:.1} s to run, {cpu_seconds:.1} s of \
          them on the processor; {} so far)\n\n",
@@ -96,7 +96,7 @@ fn stage_json(stage: &Stage) -> String {
     )
 }
 
-fn run_json(run: &Run) -> String {
+fn run_json(run: &ScaleFigures) -> String {
     let memory = &run.memory;
     let stages: Vec<String> = run.stages.iter().map(stage_json).collect();
     format!(
@@ -124,7 +124,7 @@ fn run_json(run: &Run) -> String {
 }
 
 /// All runs as JSON.
-pub fn json(runs: &[Run]) -> String {
+pub fn json(runs: &[ScaleFigures]) -> String {
     let runs: Vec<String> = runs.iter().map(run_json).collect();
     format!("[\n  {}\n]\n", runs.join(",\n  "))
 }

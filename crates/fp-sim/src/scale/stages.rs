@@ -4,7 +4,7 @@ use crate::scale::books::Mark;
 use crate::scale::check::check;
 use crate::scale::content::Case;
 use crate::scale::cpu::CpuClock;
-use crate::scale::figures::{Memory, Run, Stage};
+use crate::scale::figures::{Memory, ScaleFigures, Stage};
 use crate::scale::memory;
 use crate::scale::rank::{Input, Slot};
 use crate::scale::world::World;
@@ -17,7 +17,7 @@ const DATA_LINKS: u64 = 64;
 const WANT_BYTES: usize = 128;
 
 /// Runs all stages, with `repeats` steps of each kind. The middle one counts.
-pub fn run(mut world: World, repeats: usize) -> Run {
+pub fn run(mut world: World, repeats: usize) -> ScaleFigures {
     let (began, clock) = (Instant::now(), CpuClock::new());
     let cpu_began_ns = clock.now_ns();
     let (publishers, subscribers) = (world.publishers, world.subscribers);
@@ -39,7 +39,7 @@ pub fn run(mut world: World, repeats: usize) -> Run {
     stages.push(death(&mut world));
     let memory = Memory::of(&world);
     let links_peak = world.ranks.iter().map(|rank| rank.links_peak).max().unwrap_or(0);
-    let mut finished = Run {
+    let mut finished = ScaleFigures {
         network: world.cost.name,
         publishers,
         subscribers,

@@ -3,9 +3,9 @@
 use crate::queue::Queue;
 use crate::scale::books::{Books, Mark};
 use crate::scale::content::{Case, Content};
+use crate::scale::coordinator::{Asked, Kind, asked, codec_kind, given_bytes, sent_bytes};
 use crate::scale::cost::LinkCost;
 use crate::scale::cpu::CpuClock;
-use crate::scale::drivers::{Asked, Kind, asked, codec_kind, given_bytes, sent_bytes};
 use crate::scale::memory;
 use crate::scale::rank::{Account, Answer, Input, Machine, Rank, Slot};
 use crate::scale::usual::Usual;
@@ -245,10 +245,10 @@ impl World {
 
     /// What an application puts is made here, so that its memory is the machine's.
     fn with_content(&self, slot: Slot, input: Input) -> Input {
-        match input {
-            Input::End(step, _) => Input::End(step, self.content.contribution(slot.0 as u32)),
-            other => other,
+        if let Input::End(step, _) = input {
+            return Input::End(step, self.content.contribution(slot.0 as u32));
         }
+        input
     }
 
     fn measure(
@@ -388,7 +388,19 @@ impl World {
             Input::End(..) if changes && slot.0 * 16 + 1 < self.publishers as usize => Account::Layouts,
             // Answers on their way to a subscriber's application, in fragments where they are long.
             Input::Message(_, bytes) if matches!(codec_kind(bytes), Kind::Table) => Account::Layouts,
-            _ => Account::Own,
+            Input::Born
+            | Input::Gathered(_)
+            | Input::Listing
+            | Input::Accepted(_)
+            | Input::Dialled(..)
+            | Input::Message(..)
+            | Input::Disconnected(_)
+            | Input::Begin
+            | Input::End(..)
+            | Input::Release(_)
+            | Input::Resolve(..)
+            | Input::AskContacts(_)
+            | Input::Close => Account::Own,
         }
     }
 }

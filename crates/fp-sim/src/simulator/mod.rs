@@ -22,4 +22,4 @@ mod world;
 pub use oracle::Violation;
 pub use runner::{Outcome, run};
 pub use scenario::Scenario;
-pub use trace::Record;
+pub use trace::TraceMode;

@@ -2,7 +2,7 @@
 
 use crate::simulator::oracle::Violation;
 use crate::simulator::scenario::Scenario;
-use crate::simulator::trace::Record;
+use crate::simulator::trace::TraceMode;
 use crate::simulator::world::{Due, Life, World};
 use fp_proto::mutation::Mutation;
 use fp_proto::time::Moment;
@@ -31,13 +31,13 @@ pub struct Outcome {
 }
 
 /// Runs a seed, with a mistake switched on in every machine if one is named.
-pub fn run(seed: u64, mutation: Option<Mutation>, record: Record) -> Outcome {
-    catch_unwind(AssertUnwindSafe(|| play(seed, mutation, record)))
+pub fn run(seed: u64, mutation: Option<Mutation>, mode: TraceMode) -> Outcome {
+    catch_unwind(AssertUnwindSafe(|| play(seed, mutation, mode)))
         .unwrap_or_else(|panic| panicked(seed, &panic))
 }
 
-fn play(seed: u64, mutation: Option<Mutation>, record: Record) -> Outcome {
-    let mut world = World::new(Scenario::draw(seed), mutation, record);
+fn play(seed: u64, mutation: Option<Mutation>, mode: TraceMode) -> Outcome {
+    let mut world = World::new(Scenario::draw(seed), mutation, mode);
     let bound = world.scenario.bound();
     for happened in 0_u64.. {
         if !world.oracle.violations.is_empty() || world.is_over() {

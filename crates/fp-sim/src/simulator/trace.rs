@@ -8,7 +8,7 @@ const LIMIT_LINES: usize = 200_000;
 
 /// What becomes of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Record {
+pub enum TraceMode {
     /// Only the hash is kept: lines are not even formatted.
     Hash,
     /// Lines are kept in memory.
@@ -19,14 +19,14 @@ pub enum Record {
 
 /// A trace under way.
 pub(crate) struct Trace {
-    record: Record,
+    mode: TraceMode,
     hash: u64,
     lines: Vec<String>,
 }
 
 impl Trace {
-    pub(crate) fn new(record: Record) -> Self {
-        Self { record, hash: 0, lines: Vec::new() }
+    pub(crate) fn new(mode: TraceMode) -> Self {
+        Self { mode, hash: 0, lines: Vec::new() }
     }
 
     /// Mixes a word into the hash.
@@ -46,21 +46,21 @@ impl Trace {
 
     /// A line for people, formatted only if it is wanted.
     pub(crate) fn line(&mut self, now: Moment, who: &str, what: impl FnOnce() -> String) {
-        if self.record == Record::Hash {
+        if self.mode == TraceMode::Hash {
             return;
         }
         let micros = now.as_micros();
         let line = format!("{:>5}.{:06} {who:<10} {}", micros / 1_000_000, micros % 1_000_000, what());
-        match self.record {
-            Record::Print => println!("{line}"),
-            _ if self.lines.len() < LIMIT_LINES => self.lines.push(line),
-            _ => {}
+        match self.mode {
+            TraceMode::Print => println!("{line}"),
+            TraceMode::Lines if self.lines.len() < LIMIT_LINES => self.lines.push(line),
+            TraceMode::Hash | TraceMode::Lines => {}
         }
     }
 
     /// Whether lines are wanted at all.
     pub(crate) fn is_recording(&self) -> bool {
-        self.record != Record::Hash
+        self.mode != TraceMode::Hash
     }
 
     pub(crate) fn hash(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use fp_proto::mutation::Mutation;
 use fp_proto::transition::{Transition, TransitionSet};
-use fp_sim::simulator::{Outcome, Record, run};
+use fp_sim::simulator::{Outcome, TraceMode, run};
 
 /// Seeds run unless `FLEXPATH_SIM_SEEDS` says otherwise.
 const SEEDS: u64 = 1_200;
@@ -25,7 +25,7 @@ fn run_all(first: u64, count: u64, mutation: Option<Mutation>) -> Vec<Outcome> {
     let part = move |thread: u64| {
         let mut outcomes = Vec::new();
         for seed in (first + thread..first + count).step_by(THREADS as usize) {
-            outcomes.push(run(seed, mutation, Record::Hash));
+            outcomes.push(run(seed, mutation, TraceMode::Hash));
             if outcomes.last().is_some_and(|outcome| outcome.violation.is_some()) {
                 break;
             }
@@ -39,7 +39,7 @@ fn run_all(first: u64, count: u64, mutation: Option<Mutation>) -> Vec<Outcome> {
 /// The first failure, with the end of its trace.
 fn report(outcomes: &[Outcome]) -> Option<String> {
     let failed = outcomes.iter().find(|outcome| outcome.violation.is_some())?;
-    let again = run(failed.seed, None, Record::Lines);
+    let again = run(failed.seed, None, TraceMode::Lines);
     let from = again.lines.len().saturating_sub(LAST_LINES);
     let violation = failed.violation.as_ref()?;
     let seed = failed.seed;
@@ -86,7 +86,7 @@ fn every_mutation_is_caught() {
 #[test]
 fn the_same_seed_gives_the_same_trace() {
     for seed in 0..20 {
-        let (first, second) = (run(seed, None, Record::Hash), run(seed, None, Record::Lines));
+        let (first, second) = (run(seed, None, TraceMode::Hash), run(seed, None, TraceMode::Lines));
         assert_eq!(first.hash, second.hash, "seed {seed}");
         assert_eq!(first.ended_at, second.ended_at, "seed {seed}");
     }
@@ -95,7 +95,7 @@ fn the_same_seed_gives_the_same_trace() {
 #[test]
 fn seeds_that_once_failed_pass() {
     for seed in REGRESSIONS {
-        let outcome = run(seed, None, Record::Hash);
+        let outcome = run(seed, None, TraceMode::Hash);
         assert!(outcome.violation.is_none(), "seed {seed}: {}", report(&[outcome]).unwrap_or_default());
     }
 }

@@ -149,10 +149,9 @@ impl Derivation {
     }
 
     fn calls(&self) -> impl Iterator<Item = &ModuleCall> {
-        self.operations.iter().filter_map(|operation| match operation {
-            Operation::Module(call) => Some(call),
-            _ => None,
-        })
+        self.operations
+            .iter()
+            .filter_map(|operation| if let Operation::Module(call) = operation { Some(call) } else { None })
     }
 
     /// With the hashes of the modules that are only named.

@@ -91,7 +91,12 @@ impl DerivationPlan {
                 Found::read(body, of.dtype.size_bytes()?, &of.shape).map(Content::Found)
             }
             Operation::Module(call) => Found::read(body, call.row_bytes(), &of.shape).map(Content::Found),
-            _ => None,
+            Operation::Cast(_)
+            | Operation::Scale { .. }
+            | Operation::Reorder(_)
+            | Operation::Stride(_)
+            | Operation::Magnitude
+            | Operation::Compute(_) => None,
         }
     }
 }

@@ -128,12 +128,10 @@ fn apply(derivation: Derivation, part: &str) -> Result<Derivation, (usize, Parse
     if derivation.compression.is_some() {
         return Err((0, ParseFault::AfterCompression));
     }
-    let refused = |error: DeriveError| match error {
-        DeriveError::Expression(error) => {
-            let bytes = arguments.map_or(0, |text| byte_of(text, error.position));
-            (part.len() - arguments.map_or(0, str::len) - 1 + bytes, ParseFault::Refused(error.into()))
-        }
-        other => (0, ParseFault::Refused(other)),
+    let refused = |error: DeriveError| {
+        let DeriveError::Expression(error) = error else { return (0, ParseFault::Refused(error)) };
+        let bytes = arguments.map_or(0, |text| byte_of(text, error.position));
+        (part.len() - arguments.map_or(0, str::len) - 1 + bytes, ParseFault::Refused(error.into()))
     };
     if name == "compute" {
         let text = arguments.ok_or((at, ParseFault::Arguments { wanted: "compute(expression)" }))?;

@@ -258,7 +258,12 @@ fn unary(function: Function, values: &mut [f64], variable: Option<&[f64]>) {
         Function::Ceiling => each!(f64::ceil),
         Function::Round => each!(f64::round),
         Function::IsNan => each!(|a: f64| truth(a.is_nan())),
-        _ => {}
+        #[rustfmt::skip] // those of another number of operands
+        Function::Add | Function::Subtract | Function::Multiply | Function::Divide
+        | Function::Remainder | Function::Less | Function::AtMost | Function::Greater
+        | Function::AtLeast | Function::Equal | Function::Unequal | Function::And | Function::Or
+        | Function::Power | Function::Angle | Function::Hypotenuse | Function::Minimum
+        | Function::Maximum | Function::If => {}
     }
 }
 
@@ -298,7 +303,14 @@ fn binary(function: Function, values: &mut [f64], variable: Option<&[f64]>, righ
         Function::Hypotenuse => each!(f64::hypot),
         Function::Minimum => each!(f64::min),
         Function::Maximum => each!(f64::max),
-        _ => {}
+        #[rustfmt::skip] // those of another number of operands
+        Function::Not | Function::Negate | Function::SquareRoot | Function::CubeRoot
+        | Function::Absolute | Function::Sign | Function::Exponential | Function::Logarithm
+        | Function::LogarithmOfC | Function::Logarithm2 | Function::Logarithm10 | Function::Sine
+        | Function::Cosine | Function::Tangent | Function::ArcSine | Function::ArcCosine
+        | Function::ArcTangent | Function::HyperbolicSine | Function::HyperbolicCosine
+        | Function::HyperbolicTangent | Function::Floor | Function::Ceiling | Function::Round
+        | Function::IsNan | Function::If => {}
     }
 }
 

@@ -11,12 +11,12 @@ use crate::block::{Array, Block};
 use crate::memory::Memory;
 
 mod sealed {
-    pub trait Sealed {}
+    pub trait SealedNativeElement {}
 }
 
 /// A Rust type that is an element type: sealed, as any bytes of a peer must be a valid value. A complex number is its
 /// two parts, the real one first.
-pub trait NativeElement: sealed::Sealed + bytemuck::Pod + Send + Sync {
+pub trait NativeElement: sealed::SealedNativeElement + bytemuck::Pod + Send + Sync {
     /// Which element type it is.
     const DTYPE: Dtype;
 }
@@ -24,7 +24,7 @@ pub trait NativeElement: sealed::Sealed + bytemuck::Pod + Send + Sync {
 macro_rules! elements {
     ($($rust:ty => $dtype:ident),* $(,)?) => {
         $(
-            impl sealed::Sealed for $rust {}
+            impl sealed::SealedNativeElement for $rust {}
             impl NativeElement for $rust {
                 const DTYPE: Dtype = Dtype::$dtype;
             }

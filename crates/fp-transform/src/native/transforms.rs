@@ -214,7 +214,11 @@ impl Transforms {
         self.count(&name, input_bytes, &called);
         let (result, _) = called.map_err(|source| match source {
             PoolError::Refused { overruns } => CallError::Refused { name: name.clone(), overruns },
-            source => CallError::Pool { name: name.clone(), source },
+            PoolError::Full { .. }
+            | PoolError::Busy { .. }
+            | PoolError::Panicked { .. }
+            | PoolError::Overrun { .. }
+            | PoolError::NoThread { .. } => CallError::Pool { name: name.clone(), source },
         })?;
         result.map_err(|reason| CallError::Failed { name, reason })
     }

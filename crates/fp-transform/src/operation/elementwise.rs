@@ -48,12 +48,25 @@ fn kernel(operation: &Operation, dtype: Dtype) -> Kernel<'_> {
             let mut evaluation = Evaluation::new(expression);
             Box::new(move |inputs, output| evaluation.run(inputs, output))
         }
-        _ if matches!(dtype, Dtype::C32 | Dtype::C64) => Box::new(|parts, output| {
-            let absolute = |(to, (real, imaginary)): (&mut f64, (&f64, &f64))| *to = real.hypot(*imaginary);
-            output.iter_mut().zip(parts[0].iter().zip(parts[1])).for_each(absolute);
-        }),
-        _ => Box::new(move |inputs, output| instructions.run(|| magnitude(inputs, output))),
+        Operation::Cast(_)
+        | Operation::Reorder(_)
+        | Operation::Stride(_)
+        | Operation::Average(_)
+        | Operation::Magnitude
+        | Operation::Reduce(_)
+        | Operation::Points { .. }
+        | Operation::Module(_) => magnitude_kernel(dtype, instructions),
     }
+}
+
+fn magnitude_kernel(dtype: Dtype, instructions: Instructions) -> Kernel<'static> {
+    if !matches!(dtype, Dtype::C32 | Dtype::C64) {
+        return Box::new(move |inputs, output| instructions.run(|| magnitude(inputs, output)));
+    }
+    Box::new(|parts, output| {
+        let absolute = |(to, (real, imaginary)): (&mut f64, (&f64, &f64))| *to = real.hypot(*imaginary);
+        output.iter_mut().zip(parts[0].iter().zip(parts[1])).for_each(absolute);
+    })
 }
 
 /// The roots of the sums of squares: the last square is added and the root taken in one loop, so that they wait

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fp_types::record::{ElementConversion, ElementForm, Loss};
-use fp_types::{Dims, Dtype, Packing, Region, StridedRegion, copy};
+use fp_types::{DenseArray, Dims, Dtype, Region, StridedRegion, copy};
 
 use crate::block::Block;
 use crate::error::DeriveError;
@@ -45,7 +45,7 @@ pub(crate) fn strided(block: &Block, steps: &Dims, memory: &Memory) -> Result<Op
     let taken = StridedRegion::new(Region::new(first, extent)?, *steps)?;
     let size = block.element_bytes()?;
     let mut bytes = memory.room(kept.element_count(), size)?;
-    let (from, to) = (Packing::new(*region, block.order()), Packing::new(taken, block.order()));
+    let (from, to) = (DenseArray::new(*region, block.order()), DenseArray::new(taken, block.order()));
     copy(block.bytes(), &from, &mut bytes, &to, &taken, size)?;
     Block::shared(kept, block.form(), block.order(), Arc::new(bytes)).map(Some)
 }

@@ -149,7 +149,13 @@ impl Operation {
     pub fn gathers(&self) -> bool {
         match self {
             Self::Module(call) => call.rows().is_some(),
-            _ => matches!(self, Self::Average(_) | Self::Reduce(_) | Self::Points { .. }),
+            Self::Average(_) | Self::Reduce(_) | Self::Points { .. } => true,
+            Self::Cast(_)
+            | Self::Scale { .. }
+            | Self::Reorder(_)
+            | Self::Stride(_)
+            | Self::Magnitude
+            | Self::Compute(_) => false,
         }
     }
 
@@ -171,7 +177,15 @@ impl Operation {
                 (_, _, bins) if *bins > MAX_BINS => fail("too many bins"),
                 _ => Ok(()),
             },
-            _ => Ok(()),
+            Self::Cast(_)
+            | Self::Scale { .. }
+            | Self::Reorder(_)
+            | Self::Stride(_)
+            | Self::Average(_)
+            | Self::Magnitude
+            | Self::Compute(_)
+            | Self::Reduce(_)
+            | Self::Points { .. } => Ok(()),
         }
     }
 
@@ -221,7 +235,12 @@ impl Operation {
             }
             Self::Magnitude if inputs.len() == 1 => is_real(dtype) || is_complex(dtype),
             Self::Cast(to) => local::can_cast(dtype, *to),
-            _ => is_real(dtype),
+            Self::Scale { .. }
+            | Self::Average(_)
+            | Self::Magnitude
+            | Self::Compute(_)
+            | Self::Reduce(_)
+            | Self::Points { .. } => is_real(dtype),
         };
         match inputs.iter().find(|input| !takes(input.dtype)) {
             Some(input) => Err(DeriveError::Elements { operation: self.to_string(), dtype: input.dtype }),
@@ -256,7 +275,7 @@ impl Reduction {
     fn shape(self) -> Result<Shape, DeriveError> {
         match self {
             Self::Histogram { bins, .. } => Ok(Shape::new([u64::from(bins) + 3])?),
-            _ => Ok(Shape::scalar()),
+            Self::Minimum | Self::Maximum | Self::Sum | Self::Mean | Self::Variance => Ok(Shape::scalar()),
         }
     }
 }

@@ -113,17 +113,15 @@ pub(crate) fn reduce(reduction: Reduction, input: &Array, memory: &Memory) -> Re
 
 fn finish_sum(sum: &ExactSum, dtype: Dtype) -> Result<Vec<u8>, DeriveError> {
     let too_large = || DeriveError::SumTooLarge { sum: sum.round().value(), dtype };
-    match dtype {
-        Dtype::I64 => {
-            let sum = sum.to_integer().and_then(|sum| i64::try_from(sum).ok()).ok_or_else(too_large)?;
-            Ok(sum.to_ne_bytes().to_vec())
-        }
-        Dtype::U64 => {
-            let sum = sum.to_integer().and_then(|sum| u64::try_from(sum).ok()).ok_or_else(too_large)?;
-            Ok(sum.to_ne_bytes().to_vec())
-        }
-        _ => Ok(sum.round().value().to_ne_bytes().to_vec()),
+    if dtype == Dtype::I64 {
+        let sum = sum.to_integer().and_then(|sum| i64::try_from(sum).ok()).ok_or_else(too_large)?;
+        return Ok(sum.to_ne_bytes().to_vec());
     }
+    if dtype == Dtype::U64 {
+        let sum = sum.to_integer().and_then(|sum| u64::try_from(sum).ok()).ok_or_else(too_large)?;
+        return Ok(sum.to_ne_bytes().to_vec());
+    }
+    Ok(sum.round().value().to_ne_bytes().to_vec())
 }
 
 /// Adds numbers to a sum; says how many.

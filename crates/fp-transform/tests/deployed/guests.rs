@@ -185,9 +185,10 @@ fn a_guest_that_loops_is_stopped_by_work_or_by_time() {
 
 #[test]
 fn a_guest_that_traps_harms_nobody() {
-    let what = |module: &[u8]| match fails(module) {
-        DeployError::Trapped { what } => what,
-        other => panic!("{other}"),
+    let what = |module: &[u8]| {
+        let error = fails(module);
+        let DeployError::Trapped { what } = error else { panic!("{error}") };
+        what
     };
     assert!(what(&guest("unreachable")).contains("unreachable"));
     assert!(what(&guest("(drop (i32.load (i32.const -4)))")).contains("out of bounds"));
@@ -285,11 +286,11 @@ fn a_guest_without_room_gets_no_input() {
 
 #[test]
 fn outputs_that_make_no_sense_are_told_apart() {
-    let fault = |fields: &[(usize, i64)]| match fails(&guest(
-        &fields.iter().map(|(offset, value)| set(*offset, *value)).collect::<String>(),
-    )) {
-        DeployError::Output(fault) => fault,
-        other => panic!("{other}"),
+    let fault = |fields: &[(usize, i64)]| {
+        let body: String = fields.iter().map(|(offset, value)| set(*offset, *value)).collect();
+        let error = fails(&guest(&body));
+        let DeployError::Output(fault) = error else { panic!("{error}") };
+        fault
     };
     let unknown = |what, number| OutputFault::Unknown { what, number };
     assert_eq!(fault(&[]), unknown("element type", 0), "nothing was filled in");

@@ -60,7 +60,9 @@ pub(crate) fn element(dtype: Dtype, value: f64) -> Vec<u8> {
         Dtype::F16 => f16::from_f64(value).to_ne_bytes().to_vec(),
         Dtype::BF16 => bf16::from_f64(value).to_ne_bytes().to_vec(),
         Dtype::F32 => (value as f32).to_ne_bytes().to_vec(),
-        _ => value.to_ne_bytes().to_vec(),
+        Dtype::F64 | Dtype::C32 | Dtype::C64 | Dtype::Bool | Dtype::String | Dtype::Bytes => {
+            value.to_ne_bytes().to_vec()
+        }
     }
 }
 
@@ -83,7 +85,7 @@ pub(crate) fn number(dtype: Dtype, bytes: &[u8]) -> f64 {
         Dtype::F16 => read!(f16).to_f64(),
         Dtype::BF16 => read!(bf16).to_f64(),
         Dtype::F32 => read!(f32).into(),
-        _ => read!(f64),
+        Dtype::F64 | Dtype::C32 | Dtype::C64 | Dtype::Bool | Dtype::String | Dtype::Bytes => read!(f64),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::layout::Layout;
 use crate::order::MemoryOrder;
 use crate::region::Region;
 use crate::regions::RegionList;
-use crate::runs::{CopyError, Packing, RunsError};
+use crate::runs::{CopyError, DenseArray, RunsError};
 use crate::selection::{Selection, SelectionError};
 use crate::shape::Shape;
 use crate::stride::StridedRegion;
@@ -220,11 +220,11 @@ impl Plan {
         source_order: MemoryOrder,
         destination_order: MemoryOrder,
     ) -> Result<PartRuns<'a>, RunsError> {
-        let source = Packing::new(piece.block_region, source_order);
+        let source = DenseArray::new(piece.block_region, source_order);
         let destination = match self.destination {
-            Destination::Elements(elements) => Packing::new(elements, destination_order),
+            Destination::Elements(elements) => DenseArray::new(elements, destination_order),
             Destination::Points(_) | Destination::Blocks(_) => {
-                Packing::new(piece.block_region, destination_order)
+                DenseArray::new(piece.block_region, destination_order)
             }
         };
         piece.part.runs(&source, &destination)
@@ -264,8 +264,8 @@ impl Plan {
         let Destination::Elements(elements) = self.destination else {
             return part::fill_points(&self.gaps, destination, element);
         };
-        let packing = Packing::new(elements, destination_order);
-        self.gaps.iter().try_for_each(|gap| gap.fill(&packing, destination, element))
+        let array = DenseArray::new(elements, destination_order);
+        self.gaps.iter().try_for_each(|gap| gap.fill(&array, destination, element))
     }
 }
 
@@ -281,8 +281,8 @@ impl Piece {
     }
 
     /// The block's memory, as one that holds its region densely in that order.
-    pub fn source_packing(&self, order: MemoryOrder) -> Packing {
-        Packing::new(self.block_region, order)
+    pub fn source_array(&self, order: MemoryOrder) -> DenseArray {
+        DenseArray::new(self.block_region, order)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dims::Dims;
 use crate::region::Region;
-use crate::runs::{CopyError, Packing, Run, RunSeries, Runs, RunsError, copy_runs};
+use crate::runs::{CopyError, DenseArray, Run, RunSeries, Runs, RunsError, copy_runs};
 use crate::stride::StridedRegion;
 
 /// Some elements of an array, in global coordinates (of a local array: in those of its block).
@@ -53,7 +53,11 @@ impl Part {
 
     /// The runs from a source to a destination that holds the elements; points go to their places in the
     /// selection instead, whatever the destination.
-    pub(super) fn runs(&self, source: &Packing, destination: &Packing) -> Result<PartRuns<'_>, RunsError> {
+    pub(super) fn runs(
+        &self,
+        source: &DenseArray,
+        destination: &DenseArray,
+    ) -> Result<PartRuns<'_>, RunsError> {
         let elements = match self {
             Self::Region(region) => StridedRegion::dense(*region),
             Self::Strided(strided) => *strided,
@@ -66,14 +70,14 @@ impl Part {
     /// enough.
     pub(super) fn fill(
         &self,
-        packing: &Packing,
+        array: &DenseArray,
         destination: &mut [u8],
         element: &[u8],
     ) -> Result<(), CopyError> {
         let Some(elements) = self.as_strided() else {
             return Ok(());
         };
-        for run in Runs::between(packing, packing, &elements)?.iter() {
+        for run in Runs::between(array, array, &elements)?.iter() {
             let start = run.destination_offset as usize * element.len();
             let places = &mut destination[start..start + run.len as usize * element.len()];
             places.chunks_exact_mut(element.len().max(1)).for_each(|place| place.copy_from_slice(element));
@@ -105,7 +109,7 @@ pub enum PartRuns<'a> {
     /// Of points: one run of one element each.
     Points {
         /// The block's memory.
-        source: Packing,
+        source: DenseArray,
         /// The points. Each goes to its place in the selection.
         points: &'a [SelectedPoint],
     },
@@ -132,7 +136,7 @@ impl<'a> PartRuns<'a> {
 }
 
 /// One series of one run for each point that the source holds; the plan names no others.
-fn point_series(source: Packing, points: &[SelectedPoint]) -> impl Iterator<Item = RunSeries> + '_ {
+fn point_series(source: DenseArray, points: &[SelectedPoint]) -> impl Iterator<Item = RunSeries> + '_ {
     points.iter().filter_map(move |point| {
         let first =
             Run { source_offset: source.offset(&point.point)?, destination_offset: point.position, len: 1 };

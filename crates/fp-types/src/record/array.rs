@@ -3,7 +3,7 @@
 use super::element::{ElementConversion, ElementConversionError, ElementForm, Loss};
 use crate::order::MemoryOrder;
 use crate::region::{Region, RegionError};
-use crate::runs::{CopyError, Packing, copy};
+use crate::runs::{CopyError, DenseArray, copy};
 use crate::shape::Shape;
 
 /// Why an array is not converted.
@@ -102,7 +102,7 @@ impl ArrayConversion {
         size: usize,
     ) -> Result<(), ArrayConversionError> {
         let whole = Region::whole(shape);
-        let (from, to) = (Packing::new(whole, self.from), Packing::new(whole, self.to));
+        let (from, to) = (DenseArray::new(whole, self.from), DenseArray::new(whole, self.to));
         Ok(copy(source, &from, destination, &to, &whole.into(), size)?)
     }
 }

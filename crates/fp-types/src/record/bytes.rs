@@ -35,7 +35,19 @@ pub(super) fn integer(bytes: &[u8], order: ByteOrder, at: usize, dtype: Dtype) -
         Dtype::I16 => i128::from(number as i16),
         Dtype::I32 => i128::from(number as i32),
         Dtype::I64 => i128::from(number as i64),
-        _ => i128::from(number),
+        Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F16
+        | Dtype::BF16
+        | Dtype::F32
+        | Dtype::F64
+        | Dtype::C32
+        | Dtype::C64
+        | Dtype::Bool
+        | Dtype::String
+        | Dtype::Bytes => i128::from(number),
     }
 }
 

@@ -214,7 +214,15 @@ fn range(dtype: Dtype) -> Option<(i128, i128)> {
         Dtype::U16 => Some(unsigned(16)),
         Dtype::U32 => Some(unsigned(32)),
         Dtype::U64 => Some(unsigned(64)),
-        _ => None,
+        Dtype::F16
+        | Dtype::BF16
+        | Dtype::F32
+        | Dtype::F64
+        | Dtype::C32
+        | Dtype::C64
+        | Dtype::Bool
+        | Dtype::String
+        | Dtype::Bytes => None,
     }
 }
 

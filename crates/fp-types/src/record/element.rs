@@ -220,7 +220,21 @@ fn part(dtype: Dtype) -> Option<Dtype> {
     match dtype {
         Dtype::C32 => Some(Dtype::F32),
         Dtype::C64 => Some(Dtype::F64),
-        _ => None,
+        Dtype::I8
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F16
+        | Dtype::BF16
+        | Dtype::F32
+        | Dtype::F64
+        | Dtype::Bool
+        | Dtype::String
+        | Dtype::Bytes => None,
     }
 }
 
@@ -235,7 +249,15 @@ fn integer(dtype: Dtype) -> Option<(u32, bool)> {
         Dtype::U16 => Some((16, false)),
         Dtype::U32 => Some((32, false)),
         Dtype::U64 => Some((64, false)),
-        _ => None,
+        Dtype::F16
+        | Dtype::BF16
+        | Dtype::F32
+        | Dtype::F64
+        | Dtype::C32
+        | Dtype::C64
+        | Dtype::Bool
+        | Dtype::String
+        | Dtype::Bytes => None,
     }
 }
 
@@ -246,7 +268,19 @@ fn real(dtype: Dtype) -> Option<(u32, u32)> {
         Dtype::BF16 => Some((8, 8)),
         Dtype::F32 => Some((24, 8)),
         Dtype::F64 => Some((53, 11)),
-        _ => None,
+        Dtype::I8
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::C32
+        | Dtype::C64
+        | Dtype::Bool
+        | Dtype::String
+        | Dtype::Bytes => None,
     }
 }
 

@@ -76,7 +76,21 @@ fn widen(from: Dtype) -> Option<Step> {
         Dtype::BF16 => |instructions, source, destination| {
             each(instructions, source, destination, |bytes| bf16::from_ne_bytes(bytes).to_f32().to_ne_bytes())
         },
-        _ => return None,
+        Dtype::I8
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F32
+        | Dtype::F64
+        | Dtype::C32
+        | Dtype::C64
+        | Dtype::Bool
+        | Dtype::String
+        | Dtype::Bytes => return None,
     };
     Some((kernel, 4))
 }
@@ -94,7 +108,21 @@ fn narrow(to: Dtype) -> Option<Step> {
                 bf16::from_f32(f32::from_ne_bytes(bytes)).to_ne_bytes()
             })
         },
-        _ => return None,
+        Dtype::I8
+        | Dtype::I16
+        | Dtype::I32
+        | Dtype::I64
+        | Dtype::U8
+        | Dtype::U16
+        | Dtype::U32
+        | Dtype::U64
+        | Dtype::F32
+        | Dtype::F64
+        | Dtype::C32
+        | Dtype::C64
+        | Dtype::Bool
+        | Dtype::String
+        | Dtype::Bytes => return None,
     };
     Some((kernel, 2))
 }
@@ -105,7 +133,7 @@ macro_rules! kernels {
         match $from {
             $(Dtype::$source => kernels!(@to $to; $rust; I8 = i8, I16 = i16, I32 = i32, I64 = i64, U8 = u8,
                 U16 = u16, U32 = u32, U64 = u64, F32 = f32, F64 = f64),)*
-            _ => None,
+            Dtype::F16 | Dtype::BF16 | Dtype::C32 | Dtype::C64 | Dtype::Bool | Dtype::String | Dtype::Bytes => None,
         }
     };
     (@to $to:expr; $source:ty; $($destination:ident = $rust:ty),*) => {
@@ -113,7 +141,7 @@ macro_rules! kernels {
             $(Dtype::$destination => Some(|instructions, source, destination| {
                 each(instructions, source, destination, |bytes| (<$source>::from_ne_bytes(bytes) as $rust).to_ne_bytes())
             }),)*
-            _ => None,
+            Dtype::F16 | Dtype::BF16 | Dtype::C32 | Dtype::C64 | Dtype::Bool | Dtype::String | Dtype::Bytes => None,
         }
     };
 }

@@ -42,7 +42,3 @@ pub use rust::{
 pub use schema::RecordSchema;
 pub use types::{EnumType, Extent, Field, FieldElement, RecordType};
 pub use view::{ArrayRef, RecordReadError, RecordRef, Records, Value, ValueError};
-
-// The names by which other crates still import these.
-pub use types::FieldElement as Element;
-pub use view::RecordReadError as ReadError;

@@ -1,7 +1,7 @@
 //! Moves the bytes of runs: `memcpy` for long ones, loops of fixed size for short ones.
 
 use super::transpose::{Transpose, copy_transposed};
-use super::{Offsets, Packing, Runs, RunsError};
+use super::{DenseArray, Offsets, Runs, RunsError};
 use crate::stride::StridedRegion;
 
 /// Why nothing was copied.
@@ -28,18 +28,18 @@ pub enum CopyError {
     },
 }
 
-/// Copies the elements `part` of an array from one packing to another, both given as bytes.
+/// Copies the elements `part` from one dense array to another, both given as bytes.
 ///
 /// Nothing is allocated. `element_size` is in bytes. On an error nothing was written.
 pub fn copy(
     source: &[u8],
-    source_packing: &Packing,
+    source_array: &DenseArray,
     destination: &mut [u8],
-    destination_packing: &Packing,
+    destination_array: &DenseArray,
     part: &StridedRegion,
     element_size: usize,
 ) -> Result<(), CopyError> {
-    copy_runs(source, destination, element_size, &Runs::between(source_packing, destination_packing, part)?)
+    copy_runs(source, destination, element_size, &Runs::between(source_array, destination_array, part)?)
 }
 
 /// Copies all runs; `element_size` is in bytes. On an error nothing was written.

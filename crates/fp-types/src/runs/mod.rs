@@ -1,20 +1,20 @@
 //! Contiguous copies between any two memory layouts.
 //!
-//! A copy of a part of an array from one [`Packing`] to another is an offset on each side and up to eight axes. Each
+//! A copy of a part of an array from one [`DenseArray`] to another is an offset on each side and up to eight axes. Each
 //! axis has a count and a stride on each side. [`Runs`] is that: a small `Copy` value. Axes that continue one another
 //! on both sides are merged. So whole blocks become a single run and full trailing dimensions never split one.
 //! Iterating yields [`Run`]s, or [`RunSeries`] of equal runs at fixed distances, and [`copy_runs`] moves the bytes. It
 //! moves long runs by `memcpy`, short ones by a loop for their size, transposes in tiles.
 
 mod copy;
+mod dense_array;
 mod offsets;
-mod packing;
 mod transpose;
 
 pub(crate) use copy::check_lengths;
 pub use copy::{CopyError, copy, copy_runs};
+pub use dense_array::{DenseArray, RunsError, Side};
 use offsets::{Axes, Axis, Offsets};
-pub use packing::{Packing, RunsError, Side};
 
 use crate::stride::StridedRegion;
 
@@ -54,7 +54,7 @@ impl RunSeries {
     }
 }
 
-/// All runs of one copy, as few and as long as the two packings allow.
+/// All runs of one copy, as few and as long as the two arrays allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Runs {
     /// The first run; every run is as long. Its length is 0 if nothing is to be copied.
@@ -64,8 +64,12 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// The runs that move the elements `part` of an array, which both packings hold, from one to the other.
-    pub fn between(source: &Packing, destination: &Packing, part: &StridedRegion) -> Result<Self, RunsError> {
+    /// The runs that move the elements `part` of an array, which both sides hold, from one to the other.
+    pub fn between(
+        source: &DenseArray,
+        destination: &DenseArray,
+        part: &StridedRegion,
+    ) -> Result<Self, RunsError> {
         source.check_holds(part, Side::Source)?;
         destination.check_holds(part, Side::Destination)?;
         if part.is_empty() {
@@ -150,8 +154,8 @@ mod tests {
         destination: (Region, crate::MemoryOrder),
         part: Region,
     ) -> Runs {
-        let packing = |(region, order)| Packing::new(StridedRegion::dense(region), order);
-        Runs::between(&packing(source), &packing(destination), &part.into()).unwrap()
+        let array = |(region, order)| DenseArray::new(StridedRegion::dense(region), order);
+        Runs::between(&array(source), &array(destination), &part.into()).unwrap()
     }
 
     #[test]

@@ -120,11 +120,11 @@ impl VariableDef {
         if !(1..=MAX_RECORD_BYTES as u64).contains(&size_bytes) {
             return Err(SchemaError::RecordSize { variable, size_bytes });
         }
-        match self.dtype {
-            Dtype::Bytes => Ok(()),
-            Dtype::U8 if self.kind == ArrayKind::LocalArray && self.ndims() == 1 => Ok(()),
-            dtype => Err(SchemaError::RecordDtype { variable, record: record.name.clone(), dtype }),
+        let is_list = self.kind == ArrayKind::LocalArray && self.ndims() == 1;
+        if self.dtype == Dtype::Bytes || (self.dtype == Dtype::U8 && is_list) {
+            return Ok(());
         }
+        Err(SchemaError::RecordDtype { variable, record: record.name.clone(), dtype: self.dtype })
     }
 
     /// Checks that the kind goes with the number of dimensions.

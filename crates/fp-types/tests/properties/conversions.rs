@@ -33,7 +33,9 @@ fn bytes_of(number: i8, form: ElementForm) -> Vec<u8> {
         Dtype::F16 => f16::from_f64(real).to_le_bytes().to_vec(),
         Dtype::BF16 => bf16::from_f64(real).to_le_bytes().to_vec(),
         Dtype::F32 => (real as f32).to_le_bytes().to_vec(),
-        _ => real.to_le_bytes().to_vec(),
+        Dtype::F64 | Dtype::C32 | Dtype::C64 | Dtype::Bool | Dtype::String | Dtype::Bytes => {
+            real.to_le_bytes().to_vec()
+        }
     };
     if form.byte_order == ByteOrder::Big {
         bytes.reverse();

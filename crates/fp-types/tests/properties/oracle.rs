@@ -1,6 +1,6 @@
 //! The slow truth: all elements of a region as a list of points.
 
-use fp_types::{Dims, MemoryOrder, Packing, Part, Region, StridedRegion};
+use fp_types::{DenseArray, Dims, MemoryOrder, Part, Region, StridedRegion};
 
 /// All points of a region, the last dimension fastest; the one point of a region without dimensions.
 pub(crate) fn points(region: &Region) -> Vec<Dims> {
@@ -36,9 +36,9 @@ pub(crate) fn part_points(part: &Part) -> Vec<Dims> {
 }
 
 /// The points in the order in which they lie in memory.
-pub(crate) fn memory_points(packing: &Packing) -> Vec<Dims> {
-    let mut all = strided_points(packing.elements());
-    if packing.order() == MemoryOrder::ColumnMajor {
+pub(crate) fn memory_points(array: &DenseArray) -> Vec<Dims> {
+    let mut all = strided_points(array.elements());
+    if array.order() == MemoryOrder::ColumnMajor {
         all.sort_by_key(|point| point.iter().rev().copied().collect::<Vec<u64>>());
     }
     all

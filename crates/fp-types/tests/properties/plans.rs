@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use fp_types::{
-    BlockId, Destination, Dims, GapPolicy, Layout, MemoryOrder, Packing, Plan, PlanError, Region, Selection,
-    Shape, plan,
+    BlockId, DenseArray, Destination, Dims, GapPolicy, Layout, MemoryOrder, Plan, PlanError, Region,
+    Selection, Shape, plan,
 };
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ fn owners(blocks: &Blocks) -> BTreeMap<Dims, BlockId> {
 /// The points that the destination has places for, in their order there; none for whole blocks.
 fn destination_points(plan: &Plan, selection: &Selection, order: MemoryOrder) -> Option<Vec<Dims>> {
     match (plan.destination, selection) {
-        (Destination::Elements(elements), _) => Some(memory_points(&Packing::new(elements, order))),
+        (Destination::Elements(elements), _) => Some(memory_points(&DenseArray::new(elements, order))),
         (Destination::Points(_), Selection::Points(points)) => Some(points.clone()),
         _ => None,
     }
@@ -39,7 +39,7 @@ fn destination_points(plan: &Plan, selection: &Selection, order: MemoryOrder) ->
 
 /// Each block's content: rank, index, and the element's place, so that no two elements are alike.
 fn content(block: BlockId, region: &Region, order: MemoryOrder) -> Vec<u8> {
-    let all = memory_points(&Packing::new(*region, order));
+    let all = memory_points(&DenseArray::new(*region, order));
     all.iter().flat_map(|point| value(block, region, point).to_le_bytes()).collect()
 }
 
@@ -136,9 +136,10 @@ proptest! {
         });
         let layout = Layout::local(ndims, numbered).unwrap();
         for selection in [Selection::All, Selection::Rank(rank.into())] {
-            let expected: Vec<_> = match selection {
-                Selection::All => layout.blocks().collect(),
-                _ => layout.blocks_of(rank.into()).collect(),
+            let expected: Vec<_> = if selection == Selection::All {
+                layout.blocks().collect()
+            } else {
+                layout.blocks_of(rank.into()).collect()
             };
             let plan = plan(&layout, &selection, GapPolicy::Error).unwrap();
             let found: Vec<_> = plan.pieces.iter().map(|piece| (piece.block, piece.block_region)).collect();

@@ -1,7 +1,7 @@
 //! Records: types and values there and back, conversions field by field, and hostile bytes.
 
 use fp_types::record::{
-    ByteOrder, Conversion, Element, EncodeError, EnumType, Extent, Field, Loss, RecordRef, RecordSchema,
+    ByteOrder, Conversion, EncodeError, EnumType, Extent, Field, FieldElement, Loss, RecordRef, RecordSchema,
     RecordTarget, RecordType, Records, Value, encode_with,
 };
 use fp_types::{Dtype, MemoryOrder, Shape};
@@ -14,7 +14,7 @@ type Seed = (u8, u8, u8);
 fn record(seeds: &[Seed], depth: usize) -> RecordType {
     let mut made = RecordType::new("R").field(Field::new("len", Dtype::U16));
     for (index, &(kind, extent, extra)) in seeds.iter().enumerate() {
-        let element: Element = match kind % 12 {
+        let element: FieldElement = match kind % 12 {
             0 => Dtype::U8.into(),
             1 => Dtype::I16.into(),
             2 => Dtype::F32.into(),
@@ -49,19 +49,19 @@ fn wanted(from: &RecordType, seed: u8) -> RecordType {
     for (index, field) in from.fields.iter().enumerate() {
         let mut field = field.clone();
         field.element = match field.element {
-            Element::Dtype(Dtype::U8) => Dtype::I32.into(),
-            Element::Dtype(Dtype::I16) => Dtype::F32.into(),
-            Element::Dtype(Dtype::F32 | Dtype::BF16) => Dtype::F64.into(),
-            Element::Dtype(Dtype::C32) => Dtype::C64.into(),
-            Element::Record(record) => wanted(&record, seed).into(),
-            other => other,
+            FieldElement::Dtype(Dtype::U8) => Dtype::I32.into(),
+            FieldElement::Dtype(Dtype::I16) => Dtype::F32.into(),
+            FieldElement::Dtype(Dtype::F32 | Dtype::BF16) => Dtype::F64.into(),
+            FieldElement::Dtype(Dtype::C32) => Dtype::C64.into(),
+            FieldElement::Record(record) => wanted(&record, seed).into(),
+            other @ (FieldElement::Dtype(_) | FieldElement::Enum(_)) => other,
         };
         field.extent = match field.extent {
             Extent::Fixed(shape, _) if field.element.dtype().is_some_and(|d| d.size_bytes().is_some()) => {
                 Extent::Fixed(shape, MemoryOrder::ColumnMajor)
             }
             Extent::SizedBy(_) if seed & 1 == 1 => Extent::Variable,
-            other => other,
+            other @ (Extent::One | Extent::Fixed(..) | Extent::Variable | Extent::SizedBy(_)) => other,
         };
         match index % 4 {
             3 if seed & 2 == 2 => {}
@@ -111,17 +111,19 @@ fn put_field(
         };
     }
     match &field.element {
-        Element::Record(record) => target.put_records(index, count, |_, target| put(record, target, state)),
-        Element::Enum(_) => put_as!(|number| Name(if number % 2 == 0 { -1 } else { 5 })),
-        Element::Dtype(Dtype::U8) => put_as!(|number| number as u8),
-        Element::Dtype(Dtype::I16) => put_as!(|number| number as i16 - 50),
-        Element::Dtype(Dtype::F32) => put_as!(|number| number as f32 / 8.0),
-        Element::Dtype(Dtype::F64) => put_as!(|number| f64::from(number) / 3.0),
-        Element::Dtype(Dtype::BF16) => put_as!(|number| half::bf16::from_f32(number as f32)),
-        Element::Dtype(Dtype::Bool) => put_as!(|number| number % 2 == 1),
-        Element::Dtype(Dtype::String) => put_as!(|number: u32| "ä".repeat(number as usize % 5)),
-        Element::Dtype(Dtype::C32) => put_as!(|number| Pair(number as f32, 0.5)),
-        Element::Dtype(_) => put_as!(|number| number),
+        FieldElement::Record(record) => {
+            target.put_records(index, count, |_, target| put(record, target, state))
+        }
+        FieldElement::Enum(_) => put_as!(|number| Name(if number % 2 == 0 { -1 } else { 5 })),
+        FieldElement::Dtype(Dtype::U8) => put_as!(|number| number as u8),
+        FieldElement::Dtype(Dtype::I16) => put_as!(|number| number as i16 - 50),
+        FieldElement::Dtype(Dtype::F32) => put_as!(|number| number as f32 / 8.0),
+        FieldElement::Dtype(Dtype::F64) => put_as!(|number| f64::from(number) / 3.0),
+        FieldElement::Dtype(Dtype::BF16) => put_as!(|number| half::bf16::from_f32(number as f32)),
+        FieldElement::Dtype(Dtype::Bool) => put_as!(|number| number % 2 == 1),
+        FieldElement::Dtype(Dtype::String) => put_as!(|number: u32| "ä".repeat(number as usize % 5)),
+        FieldElement::Dtype(Dtype::C32) => put_as!(|number| Pair(number as f32, 0.5)),
+        FieldElement::Dtype(_) => put_as!(|number| number),
     }
 }
 
@@ -131,7 +133,7 @@ macro_rules! by_hand {
         struct $name($($part),*);
 
         impl fp_types::record::ElementValue for $name {
-            fn element() -> Element {
+            fn element() -> FieldElement {
                 $element
             }
 
@@ -143,7 +145,7 @@ macro_rules! by_hand {
                 put(values, to)
             }
 
-            fn take_element(value: Value<'_>) -> Result<Self, fp_types::record::ReadError> {
+            fn take_element(value: Value<'_>) -> Result<Self, fp_types::record::RecordReadError> {
                 unreachable!("nobody reads {value:?}")
             }
         }
@@ -173,7 +175,7 @@ fn words(record: RecordRef<'_>, known: &RecordType) -> Vec<String> {
     found
 }
 
-fn say(value: Value<'_>, element: &Element, extent: &Extent) -> Vec<String> {
+fn say(value: Value<'_>, element: &FieldElement, extent: &Extent) -> Vec<String> {
     match (value, element) {
         (Value::Array(array), _) => {
             let order = |index: usize| match (array.extent(), extent) {
@@ -194,7 +196,7 @@ fn say(value: Value<'_>, element: &Element, extent: &Extent) -> Vec<String> {
             let count = format!("{} elements", array.count());
             std::iter::once(count).chain((0..array.count()).flat_map(element_words)).collect()
         }
-        (Value::Record(record), Element::Record(known)) => words(record, known),
+        (Value::Record(record), FieldElement::Record(known)) => words(record, known),
         (value, _) => vec![value.as_f64().map_or_else(|| format!("{value:?}"), |number| number.to_string())],
     }
 }
@@ -205,7 +207,7 @@ fn common(a: &RecordType, b: &RecordType) -> RecordType {
     kept.fields.retain(|field| b.fields.iter().any(|other| other.name == field.name));
     for field in &mut kept.fields {
         let other = b.fields.iter().find(|other| other.name == field.name).unwrap();
-        if let (Element::Record(ours), Element::Record(theirs)) = (&field.element, &other.element) {
+        if let (FieldElement::Record(ours), FieldElement::Record(theirs)) = (&field.element, &other.element) {
             field.element = common(ours, theirs).into();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fp_types::{Dims, Packing, Region, StridedRegion};
+use fp_types::{DenseArray, Dims, Region, StridedRegion};
 use proptest::prelude::*;
 
 use crate::arrays::{order, region_in, shape, strided_in};
@@ -34,8 +34,8 @@ proptest! {
 
     #[test]
     fn linear_offsets_count_elements((region, _) in pair(), order in order()) {
-        let packing = Packing::new(region, order);
-        for (offset, point) in memory_points(&packing).iter().enumerate() {
+        let array = DenseArray::new(region, order);
+        for (offset, point) in memory_points(&array).iter().enumerate() {
             prop_assert_eq!(region.linear_offset(point, order), Some(offset as u64));
             prop_assert!(region.contains_point(point));
         }
@@ -63,9 +63,9 @@ proptest! {
         let counted: u64 = rest.iter().map(StridedRegion::element_count).sum();
         prop_assert_eq!(counted, outside.len() as u64);
         prop_assert_eq!(rest.iter().flat_map(strided_points).collect::<BTreeSet<_>>(), set(outside));
-        let packing = Packing::new(strided, order);
-        for (offset, point) in memory_points(&packing).iter().enumerate() {
-            prop_assert_eq!(packing.offset(point), Some(offset as u64));
+        let array = DenseArray::new(strided, order);
+        for (offset, point) in memory_points(&array).iter().enumerate() {
+            prop_assert_eq!(array.offset(point), Some(offset as u64));
         }
     }
 

@@ -1,16 +1,16 @@
-//! Runs between any two packings, element by element.
+//! Runs between any two dense arrays, element by element.
 
 use std::collections::BTreeMap;
 
 use fp_types::MemoryOrder::{ColumnMajor, RowMajor};
-use fp_types::{CopyError, Packing, Region, Run, Runs, StridedRegion, copy, copy_runs};
+use fp_types::{CopyError, DenseArray, Region, Run, Runs, StridedRegion, copy, copy_runs};
 use proptest::prelude::*;
 
 use crate::arrays::{order, region_in, shape, strided_in};
 use crate::oracle::{memory_points, strided_points};
 
-/// Two packings and a part that both hold.
-fn copies() -> impl Strategy<Value = (Packing, Packing, StridedRegion)> {
+/// Two dense arrays and a part that both hold.
+fn copies() -> impl Strategy<Value = (DenseArray, DenseArray, StridedRegion)> {
     let parts =
         shape().prop_flat_map(|shape| (region_in(shape), strided_in(shape), region_in(shape), any::<bool>()));
     (parts, order(), order()).prop_map(|((block, selected, also, dense), from, to)| {
@@ -20,13 +20,13 @@ fn copies() -> impl Strategy<Value = (Packing, Packing, StridedRegion)> {
         let part = part.unwrap_or(StridedRegion::dense(empty));
         // Without a common part, copy nothing from the block to itself.
         let destination = if part.is_empty() { StridedRegion::dense(block) } else { selected };
-        (Packing::new(block, from), Packing::new(destination, to), part)
+        (DenseArray::new(block, from), DenseArray::new(destination, to), part)
     })
 }
 
 /// Which source offset goes to which destination offset.
-fn expected(source: &Packing, destination: &Packing, part: &StridedRegion) -> BTreeMap<u64, u64> {
-    let place = |packing: &Packing, point| memory_points(packing).iter().position(|other| other == point);
+fn expected(source: &DenseArray, destination: &DenseArray, part: &StridedRegion) -> BTreeMap<u64, u64> {
+    let place = |array: &DenseArray, point| memory_points(array).iter().position(|other| other == point);
     let pair = |point| (place(destination, point).unwrap() as u64, place(source, point).unwrap() as u64);
     if part.is_empty() { BTreeMap::new() } else { strided_points(part).iter().map(pair).collect() }
 }
@@ -97,7 +97,7 @@ fn large_transposes_arrive() {
     let part = StridedRegion::dense(block.intersection(&selected).unwrap());
     for size in [1, 2, 3, 4, 8, 16] {
         for (from, to) in [(RowMajor, ColumnMajor), (ColumnMajor, RowMajor)] {
-            let (source, destination) = (Packing::new(block, from), Packing::new(selected, to));
+            let (source, destination) = (DenseArray::new(block, from), DenseArray::new(selected, to));
             let bytes: Vec<u8> =
                 (0..source.element_count() as usize * size).map(|byte| (byte % 251) as u8).collect();
             let mut copied = vec![0; destination.element_count() as usize * size];

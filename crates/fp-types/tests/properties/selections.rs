@@ -32,9 +32,11 @@ proptest! {
         prop_assert_eq!(expression.to_string().parse::<SelectionExpression>(), Ok(expression.clone()));
         let resolved = expression.resolve(&shape).unwrap();
         // A strided region that takes every element prints as the region that it is.
-        let dense = |selection: Selection| match selection {
-            Selection::Strided(strided) if strided.is_dense() => Selection::Region(*strided.region()),
-            other => other,
+        let dense = |selection: Selection| {
+            if let Selection::Strided(strided) = &selection && strided.is_dense() {
+                return Selection::Region(*strided.region());
+            }
+            selection
         };
         prop_assert_eq!(resolved, dense(selection), "{}", text);
     }

@@ -64,7 +64,9 @@ fn laid_out(name: &str, last: &[Contribution]) -> Option<Layout> {
     Some(match first.def.kind {
         ArrayKind::GlobalArray => Layout::global(first.shape.unwrap(), blocks()).unwrap(),
         ArrayKind::JoinedArray { joined_dim } => Layout::joined(1, joined_dim.into(), counts()).unwrap(),
-        _ => Layout::local(0, counts()).unwrap(),
+        ArrayKind::Scalar | ArrayKind::LocalScalar | ArrayKind::LocalArray => {
+            Layout::local(0, counts()).unwrap()
+        }
     })
 }
 

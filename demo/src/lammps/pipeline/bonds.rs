@@ -4,11 +4,11 @@
 use flexpath::{Cohort, PublisherOptions, Record as _, Variable};
 
 use super::by_type::{BOND, BondPair, PAIR, records, transformed, transforms};
-use super::coupling::{InStep, OutStep};
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
+use super::part_step::{InStep, OutStep};
 use super::report::{Report, say};
 use super::settings::{BondsBy, Settings};
 use super::streams::{BONDS, DOMAIN, SHARES, TIME_STEP, domain_of, rows, time_step};

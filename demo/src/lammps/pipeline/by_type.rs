@@ -8,9 +8,9 @@ use std::time::Instant;
 use flexpath::bytemuck::{Pod, Zeroable};
 use flexpath::{Native, SubscriberOptions, Transforms};
 
-use super::coupling::InStep;
 use super::error::PartError;
 use super::inlet::Inlet;
+use super::part_step::InStep;
 use super::report::{ByType, Transformed};
 use super::settings::BondsBy;
 use super::streams::rows;

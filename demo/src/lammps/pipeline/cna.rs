@@ -4,11 +4,11 @@
 
 use flexpath::{EndReason, Variable, VariableError};
 
-use super::coupling::{InStep, OutStep};
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
+use super::part_step::{InStep, OutStep};
 use super::settings::Settings;
 use super::streams::{BONDS, STRUCTURE, SYMMETRY, TIME_STEP, rows, time_step};
 use crate::lammps::science::adjacency::Adjacency;

@@ -4,11 +4,11 @@
 use flexpath::{Variable, VariableError};
 
 use super::by_type::Graphs;
-use super::coupling::{Coupling, OutStep};
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
+use super::part_step::{Coupling, OutStep};
 use super::report::{Report, say};
 use super::settings::Settings;
 use super::streams::{BONDS, DOMAIN, SHARES, SYMMETRY, TIME_STEP, domain_of, rows, time_step};

@@ -33,13 +33,11 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
             NextStep::NotYet => return Err(StreamError::NoStep { stream: ATOMS, waited }.into()),
         }
     };
-    match reason {
-        EndReason::Expelled { waited_ms, .. } => {
-            let report = Report::Detached { held: held.len(), waited_ms, reason: reason.to_string() };
-            say(Part::Guest, 0, report);
-            drop(held);
-            Ok(subscriber.close()?)
-        }
-        reason => Err(StreamError::Ended { stream: ATOMS, reason }.into()),
-    }
+    let EndReason::Expelled { waited_ms, .. } = reason else {
+        return Err(StreamError::Ended { stream: ATOMS, reason }.into());
+    };
+    let report = Report::Detached { held: held.len(), waited_ms, reason: reason.to_string() };
+    say(Part::Guest, 0, report);
+    drop(held);
+    Ok(subscriber.close()?)
 }

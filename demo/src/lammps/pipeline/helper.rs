@@ -3,11 +3,11 @@
 
 use flexpath::{Cohort, Variable, VariableError};
 
-use super::coupling::{InStep, OutStep};
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::outlet::Outlet;
 use super::part::Part;
+use super::part_step::{InStep, OutStep};
 use super::settings::Settings;
 use super::streams::{ATOMS, DOMAIN, SHARES, TIME_STEP, domain, domain_of, rows, time_step};
 use crate::lammps::science::geometry::Domain;

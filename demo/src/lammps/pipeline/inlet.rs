@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use flexpath::{Cohort, QueuePolicy, Record, Subscriber, SubscriberOptions};
 
-use super::coupling::{Content, Coupling, InStep};
 use super::error::PartError;
 #[cfg(feature = "files")]
 use super::files::FilesInlet;
 use super::part::Part;
+use super::part_step::{Content, Coupling, InStep};
 use super::reach::subscribing;
 use super::report::{Edges, Left, Report, Taken, say};
 use super::settings::Settings;

@@ -8,7 +8,7 @@
 //!                                <--structure-- cna
 //! ```
 //!
-//! A run can be measured instead, through streams or through files ([`coupling`]). Then [`tally`] takes the place of
+//! A run can be measured instead, through streams or through files ([`part_step`]). Then [`tally`] takes the place of
 //! Check, and CNA is there from the start.
 //!
 //! Besides there is a careless [`guest`], who takes atoms, releases none, and is soon detached.
@@ -21,7 +21,6 @@ pub mod bonds;
 pub mod by_type;
 pub mod check;
 pub mod cna;
-pub mod coupling;
 pub mod csym;
 pub mod error;
 #[cfg(feature = "files")]
@@ -31,6 +30,7 @@ pub mod helper;
 pub mod inlet;
 pub mod outlet;
 pub mod part;
+pub mod part_step;
 pub mod rank;
 mod reach;
 pub mod report;

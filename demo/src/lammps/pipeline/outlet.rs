@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use flexpath::{Cohort, Event, Publisher, PublisherOptions, SubscriptionId};
 
-use super::coupling::{Coupling, OutStep, Target};
 use super::error::PartError;
 #[cfg(feature = "files")]
 use super::files::FilesOutlet;
 use super::part::Part;
+use super::part_step::{Coupling, OutStep, Target};
 use super::reach::publishing;
 use super::report::{Closed, Published, Report, say};
 use super::settings::Settings;
@@ -213,7 +213,22 @@ fn follow(publisher: &mut Publisher, attached: &mut BTreeMap<SubscriptionId, Str
             Event::MemberLeft { subscription, .. } => {
                 attached.remove(&subscription);
             }
-            _ => {}
+            Event::Opened { .. }
+            | Event::OpenFailed(_)
+            | Event::SubscriptionStarted { .. }
+            | Event::SubscriptionEnded { .. }
+            | Event::StepDropped { .. }
+            | Event::StepRejected { .. }
+            | Event::RankLagging { .. }
+            | Event::RankLost { .. }
+            | Event::Resolved { .. }
+            | Event::Contacts { .. }
+            | Event::Specified { .. }
+            | Event::Reselected { .. }
+            | Event::AwaitingRestart { .. }
+            | Event::Restarted { .. }
+            | Event::Ended(_)
+            | Event::Closed(_) => {}
         }
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::coupling::Coupling;
+use super::part_step::Coupling;
 use crate::lammps::problem::Problem;
 use crate::lammps::source::{RunConfig, Scale};
 

@@ -2,10 +2,10 @@
 
 use flexpath::{Cohort, Variable, VariableError};
 
-use super::coupling::OutStep;
 use super::error::PartError;
 use super::outlet::Outlet;
 use super::part::Part;
+use super::part_step::OutStep;
 use super::report::{Owned, Report, say};
 use super::settings::{Settings, SourceKind};
 use super::streams::{ATOMS, domain, time_step};

@@ -2,8 +2,8 @@
 
 use flexpath::{Variable, VariableError};
 
-use super::coupling::InStep;
 use super::error::PartError;
+use super::part_step::InStep;
 use crate::lammps::science::geometry::{DOMAIN_NUMBERS, Domain};
 
 /// Atoms as the simulation's ranks hold them.

@@ -1,10 +1,10 @@
 //! Tally's part: in a measured run it takes all results as they come out of the streams, or files, and adds them up. Two
 //! runs of the same simulation must agree in every number, however they are coupled.
 
-use super::coupling::InStep;
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
 use super::part::Part;
+use super::part_step::InStep;
 use super::report::{Report, Tallied, say};
 use super::settings::Settings;
 use super::streams::{STRUCTURE, SYMMETRY, TIME_STEP};

@@ -154,7 +154,10 @@ impl Oracle {
             QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => {
                 Some(max_wait_ms)
             }
-            _ => None,
+            QueuePolicy::DropOldest
+            | QueuePolicy::DropNewest
+            | QueuePolicy::LatestOnly
+            | QueuePolicy::WaitAtMost { .. } => None,
         };
         let live = self.maybe_live(truth, rank, subscription).len();
         let limit = wanted.spec.limit_steps as usize;

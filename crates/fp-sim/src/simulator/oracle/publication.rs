@@ -355,6 +355,9 @@ fn live_bound(wanted: &SubscriptionTruth, skew: usize) -> usize {
     let limit = wanted.spec.limit_steps as usize;
     match wanted.spec.policy {
         QueuePolicy::DropOldest | QueuePolicy::LatestOnly => limit + skew + 1,
-        _ => limit,
+        QueuePolicy::EveryStep { .. }
+        | QueuePolicy::DropNewest
+        | QueuePolicy::EveryKth { .. }
+        | QueuePolicy::WaitAtMost { .. } => limit,
     }
 }

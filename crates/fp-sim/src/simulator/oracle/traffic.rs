@@ -26,7 +26,18 @@ impl Traffic {
                 }
             }
             Message::Log { .. } | Message::Assign(_) | Message::Release { .. } => self.steps += 1,
-            _ => self.others += 1,
+            #[rustfmt::skip]
+            Message::Probe { .. } | Message::ProbeReply { .. } | Message::Join { .. }
+            | Message::Welcome { .. } | Message::Refused { .. } | Message::TreeHello { .. }
+            | Message::SubtreeOpen | Message::CohortOpen | Message::RankLost { .. }
+            | Message::Prepared { .. } | Message::Expire { .. } | Message::Closing { .. }
+            | Message::Late { .. } | Message::TableRequest { .. } | Message::TableReply { .. }
+            | Message::Subscribe { .. } | Message::Subscribed { .. } | Message::Reselect { .. }
+            | Message::Reselected { .. } | Message::Unsubscribe | Message::StreamEnd { .. }
+            | Message::Leaving | Message::Attached { .. } | Message::AwaitingRestart { .. }
+            | Message::Left | Message::Resolve { .. } | Message::Resolved { .. }
+            | Message::Fragment { .. } | Message::TableRefused { .. } | Message::Unresolved { .. }
+            | Message::RestartHeard | Message::AskContacts { .. } | Message::Contacts { .. } => self.others += 1,
         }
     }
 }

@@ -69,7 +69,12 @@ impl SubscriptionTruth {
             QueuePolicy::EveryKth { every, .. } if step >= first => {
                 (step.0 - first.0).is_multiple_of(every.max(1))
             }
-            _ => true,
+            QueuePolicy::EveryStep { .. }
+            | QueuePolicy::DropOldest
+            | QueuePolicy::DropNewest
+            | QueuePolicy::LatestOnly
+            | QueuePolicy::EveryKth { .. }
+            | QueuePolicy::WaitAtMost { .. } => true,
         }
     }
 

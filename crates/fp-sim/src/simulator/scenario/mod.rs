@@ -211,7 +211,12 @@ impl Scenario {
         let short = |fault: &Fault| match fault.strike {
             Strike::Spike { extra, .. } if extra < self.timing.silence => extra * 4,
             Strike::Oversleep { len, .. } => len,
-            _ => Duration::ZERO,
+            Strike::Spike { .. }
+            | Strike::Reset { .. }
+            | Strike::Silence { .. }
+            | Strike::Crash { .. }
+            | Strike::Pause { .. }
+            | Strike::Intrude { .. } => Duration::ZERO,
         };
         let spikes: Duration = self.faults.iter().map(short).sum();
         Duration::from_micros(self.delays.high_us) * hops + Duration::from_millis(5) + spikes

@@ -14,7 +14,7 @@ use crate::simulator::rendezvous::Rendezvous;
 use crate::simulator::scenario::faults::{FaultKind, When};
 use crate::simulator::scenario::{OddRank, PublisherPlan, STREAM, Scenario, SubscriberPlan};
 use crate::simulator::store::Store;
-use crate::simulator::trace::{Record, Trace};
+use crate::simulator::trace::{Trace, TraceMode};
 use crate::simulator::world::{Due, Life, Slot, World};
 use fp_proto::config::{CohortConfig, ContactText, PublisherConfig, SubscriberConfig};
 use fp_proto::mutation::Mutation;
@@ -32,7 +32,7 @@ pub(crate) fn contact(cohort: CohortId, rank: Rank) -> ContactText {
 
 impl World {
     /// The world of a scenario, before anything happened.
-    pub(crate) fn new(scenario: Scenario, mutation: Option<Mutation>, record: Record) -> Self {
+    pub(crate) fn new(scenario: Scenario, mutation: Option<Mutation>, mode: TraceMode) -> Self {
         let prng = Prng::new(scenario.seed).fork(2);
         let network = Network::new(scenario.delays, prng.fork(3));
         let mut world = Self {
@@ -44,7 +44,7 @@ impl World {
             directory: BTreeMap::new(),
             rendezvous: Rendezvous::default(),
             oracle: Oracle::new(scenario.slack(), &scenario.timing),
-            trace: Trace::new(record),
+            trace: Trace::new(mode),
             prng,
             transitions: TransitionSet::default(),
             fetches: 0,

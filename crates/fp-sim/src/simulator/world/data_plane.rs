@@ -61,7 +61,7 @@ impl World {
     pub(crate) fn place_blocks(&mut self, owner: SlotId, step: StepId) {
         let readers = match &self.slot(owner).app {
             App::Publisher(app) => app.wants.clone(),
-            _ => Vec::new(),
+            App::Subscriber(_) | App::None => Vec::new(),
         };
         let variables = crate::simulator::content::VARIABLES;
         let pieces: Vec<Piece> =

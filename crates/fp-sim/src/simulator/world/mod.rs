@@ -3,8 +3,8 @@
 //! This file has the processes and their clocks; each file beside it lets one kind of thing happen to them.
 
 mod boot;
+mod coordinator;
 mod data_plane;
-mod drivers;
 mod owner_search;
 mod publisher_turns;
 mod step_reads;

@@ -317,7 +317,11 @@ fn default_bytes(value: &AttributeValue, dtype: Dtype, order: ByteOrder) -> Opti
         AttributeValue::Integer(number) => (Dtype::I64, number.to_ne_bytes().to_vec()),
         AttributeValue::Unsigned(number) => (Dtype::U64, number.to_ne_bytes().to_vec()),
         AttributeValue::Real(number) => (Dtype::F64, number.0.to_ne_bytes().to_vec()),
-        _ => return None,
+        AttributeValue::Text(_)
+        | AttributeValue::Bytes(_)
+        | AttributeValue::Integers(_)
+        | AttributeValue::Reals(_)
+        | AttributeValue::Texts(_) => return None,
     };
     let mut out = vec![0; dtype.size_bytes()?];
     number(from, dtype, (ByteOrder::NATIVE, order))?.run(&bytes, &mut out).ok()?;

@@ -221,11 +221,10 @@ impl ElementValue for bool {
     }
 
     fn take_element(value: Value<'_>) -> Result<Self, RecordReadError> {
-        match value {
-            Value::Bool(value) => Ok(value),
-            Value::Default(AttributeValue::Bool(value)) => Ok(*value),
-            other => Err(wrong(&other, "bool")),
+        if let Value::Bool(truth) | Value::Default(&AttributeValue::Bool(truth)) = value {
+            return Ok(truth);
         }
+        Err(wrong(&value, "bool"))
     }
 }
 
@@ -300,7 +299,15 @@ impl<T: ElementValue, const N: usize> FieldValue for [T; N] {
         let elements = match value {
             Value::Array(array) => T::take_elements(&array)?,
             Value::Default(_) => (0..N).map(|_| T::take_element(value)).collect::<Result<_, _>>()?,
-            other => return Err(wrong(&other, "an array")),
+            Value::Absent
+            | Value::Bool(_)
+            | Value::Integer(_)
+            | Value::Real(_)
+            | Value::Complex(..)
+            | Value::Text(_)
+            | Value::Bytes(_)
+            | Value::Enum(..)
+            | Value::Record(_) => return Err(wrong(&value, "an array")),
         };
         let count = elements.len();
         elements.try_into().map_err(|_| RecordReadError::OutOfRange { index: N, count })
@@ -317,10 +324,7 @@ impl<T: FieldValue> FieldValue for Option<T> {
     }
 
     fn take(value: Value<'_>) -> Result<Self, RecordReadError> {
-        match value {
-            Value::Absent => Ok(None),
-            present => T::take(present).map(Some),
-        }
+        if let Value::Absent = value { Ok(None) } else { T::take(value).map(Some) }
     }
 
     fn is_present(&self) -> bool {

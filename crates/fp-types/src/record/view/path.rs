@@ -40,10 +40,10 @@ fn no_field(record: &RecordType, name: &str) -> RecordReadError {
 }
 
 fn element(value: Value<'_>, index: usize) -> Result<Value<'_>, RecordReadError> {
-    match value {
-        Value::Array(array) => array.value(index),
-        other => Err(RecordReadError::NotIndexed { found: describe(&other) }),
-    }
+    let Value::Array(array) = value else {
+        return Err(RecordReadError::NotIndexed { found: describe(&value) });
+    };
+    array.value(index)
 }
 
 /// What a value is, for people.

@@ -67,10 +67,10 @@ impl<'a> Value<'a> {
 
     /// As a real number, of whatever number type; integers above 2^53 are rounded.
     pub fn as_f64(&self) -> Option<f64> {
-        match self {
-            Self::Real(number) | Self::Default(AttributeValue::Real(Real(number))) => Some(*number),
-            _ => self.as_integer().map(|number| number as f64),
+        if let Self::Real(number) | Self::Default(AttributeValue::Real(Real(number))) = self {
+            return Some(*number);
         }
+        self.as_integer().map(|number| number as f64)
     }
 
     /// As an integer, of whatever integer type; of an enumeration its number.
@@ -81,7 +81,15 @@ impl<'a> Value<'a> {
                 Some(i128::from(*number))
             }
             Self::Default(AttributeValue::Unsigned(number)) => Some(i128::from(*number)),
-            _ => None,
+            Self::Absent
+            | Self::Default(_)
+            | Self::Bool(_)
+            | Self::Real(_)
+            | Self::Complex(..)
+            | Self::Text(_)
+            | Self::Bytes(_)
+            | Self::Record(_)
+            | Self::Array(_) => None,
         }
     }
 
@@ -90,24 +98,26 @@ impl<'a> Value<'a> {
         match self {
             Self::Text(text) | Self::Enum(text, _) => Some(text),
             Self::Default(AttributeValue::Text(text)) => Some(text),
-            _ => None,
+            Self::Absent
+            | Self::Default(_)
+            | Self::Bool(_)
+            | Self::Integer(_)
+            | Self::Real(_)
+            | Self::Complex(..)
+            | Self::Bytes(_)
+            | Self::Record(_)
+            | Self::Array(_) => None,
         }
     }
 
     /// As an array.
     pub fn as_array(&self) -> Option<ArrayRef<'a>> {
-        match self {
-            Self::Array(array) => Some(*array),
-            _ => None,
-        }
+        if let Self::Array(array) = self { Some(*array) } else { None }
     }
 
     /// As a record.
     pub fn as_record(&self) -> Option<RecordRef<'a>> {
-        match self {
-            Self::Record(record) => Some(*record),
-            _ => None,
-        }
+        if let Self::Record(record) = self { Some(*record) } else { None }
     }
 }
 
@@ -205,7 +215,14 @@ impl<'a> ArrayRef<'a> {
                 Ok(text) => Value::Text(text),
                 Err(_) => return Err(RecordReadError::Utf8 { at }),
             },
-            _ => Value::Integer(integer(self.bytes, self.order, at, dtype)),
+            Dtype::I8
+            | Dtype::I16
+            | Dtype::I32
+            | Dtype::I64
+            | Dtype::U8
+            | Dtype::U16
+            | Dtype::U32
+            | Dtype::U64 => Value::Integer(integer(self.bytes, self.order, at, dtype)),
         })
     }
 

@@ -111,7 +111,19 @@ impl Board {
             Report::Attached { .. } => self.cna_came_ms = Some(line.at_ms),
             Report::Taken(taken) => self.cna_took.push(taken.time_step),
             Report::Left(_) => self.cna_went_ms = Some(line.at_ms),
-            _ => {}
+            Report::Source { .. }
+            | Report::Published(_)
+            | Report::Edges(_)
+            | Report::Owned(_)
+            | Report::Closed(_)
+            | Report::Compared(_)
+            | Report::Constants { .. }
+            | Report::Picture { .. }
+            | Report::Detached { .. }
+            | Report::ByType(_)
+            | Report::Transformed(_)
+            | Report::Tallied(_)
+            | Report::Failed { .. } => {}
         }
     }
 

@@ -10,8 +10,8 @@ use flexpath::Rendezvous;
 use serde::Serialize;
 
 use super::super::by_type::Way;
-use super::super::coupling::Coupling;
 use super::super::part::Part;
+use super::super::part_step::Coupling;
 use super::super::report::{Taking, Tallied};
 use super::super::settings::{BondsBy, Settings, Size, SourceKind};
 use super::board::Board;

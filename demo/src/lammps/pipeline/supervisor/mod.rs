@@ -2,8 +2,8 @@
 //! up the result.
 
 mod board;
+mod checks;
 mod children;
-mod findings;
 mod measure;
 mod notice;
 mod options;
@@ -17,7 +17,7 @@ pub use options::{Options, WantedSource};
 
 use super::settings::{Settings, SourceKind};
 use crate::lammps::check_installed;
-use crate::shared::finding::{Finding, Standing};
+use crate::shared::check_result::{CheckResult, CheckStatus};
 use crate::shared::interrupt::Interrupt;
 use crate::shared::outcome::Outcome;
 use crate::shared::screen::Screen;
@@ -26,29 +26,29 @@ use run::{Run, RunError};
 /// Run the demonstration.
 pub fn demonstrate(options: &Options, interrupt: &Interrupt, screen: &mut Screen) -> Outcome {
     let source = choose_source(options, screen);
-    let mut findings = Vec::new();
+    let mut results = Vec::new();
     for &problem in &options.problems() {
         let settings = options.settings(problem, source);
         let run = Run::start(&settings, options.deadline(), interrupt, screen);
         match run.and_then(Run::finish) {
-            Ok(found) => findings.push((problem, found)),
+            Ok(found) => results.push((problem, found)),
             Err(RunError::Interrupted) => {
                 screen.line("interrupted: everything that was started is ended");
                 return Outcome::Interrupted;
             }
-            Err(error) => findings.push((problem, vec![failure(&error, &settings)])),
+            Err(error) => results.push((problem, vec![failure(&error, &settings)])),
         }
     }
-    findings::summary(&findings, screen);
-    outcome(source, findings.iter().flat_map(|(_, found)| found))
+    checks::summary(&results, screen);
+    outcome(source, results.iter().flat_map(|(_, found)| found))
 }
 
-fn failure(error: &RunError, settings: &Settings) -> Finding {
-    Finding::new(Standing::Fails, "the run", format!("{error} (logs: {})", settings.logs().display()))
+fn failure(error: &RunError, settings: &Settings) -> CheckResult {
+    CheckResult::new(CheckStatus::Fails, "the run", format!("{error} (logs: {})", settings.logs().display()))
 }
 
-fn outcome<'a>(source: SourceKind, findings: impl Iterator<Item = &'a Finding>) -> Outcome {
-    if findings.into_iter().any(|finding| finding.standing == Standing::Fails) {
+fn outcome<'a>(source: SourceKind, results: impl Iterator<Item = &'a CheckResult>) -> Outcome {
+    if results.into_iter().any(|result| result.status == CheckStatus::Fails) {
         return Outcome::Failed;
     }
     match source {

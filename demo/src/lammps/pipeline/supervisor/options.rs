@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::super::coupling::Coupling;
+use super::super::part_step::Coupling;
 use super::super::settings::{BondsBy, Settings, Size, SourceKind};
 use crate::lammps::problem::Problem;
 
@@ -64,10 +64,10 @@ impl Options {
     /// The settings of one run.
     pub fn settings(&self, problem: Problem, source: SourceKind) -> Settings {
         let size = match source {
-            _ if self.tiny => Size::Tiny,
+            SourceKind::Lammps | SourceKind::BuiltIn if self.tiny => Size::Tiny,
             SourceKind::Lammps if !self.short => Size::Full,
             // Each rank of the built-in source simulates everything: the full bodies would take many minutes.
-            _ => Size::Short,
+            SourceKind::Lammps | SourceKind::BuiltIn => Size::Short,
         };
         let (max_wait_ms, output) = (self.max_wait_ms, self.output.clone());
         Settings {

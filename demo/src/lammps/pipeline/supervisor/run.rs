@@ -12,12 +12,12 @@ use super::super::reach::make_token;
 use super::super::report::Line;
 use super::super::settings::{Settings, SourceKind};
 use super::board::Board;
+use super::checks::check;
 use super::children::Children;
-use super::findings::findings;
 use super::notice::{Judged, Notice};
 use super::table::Table;
 use super::watch::watch;
-use crate::shared::finding::Finding;
+use crate::shared::check_result::CheckResult;
 use crate::shared::interrupt::Interrupt;
 use crate::shared::processes::list;
 use crate::shared::screen::Screen;
@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
     }
 
     /// Follow the run to its end.
-    pub(super) fn finish(mut self) -> Result<Vec<Finding>, RunError> {
+    pub(super) fn finish(mut self) -> Result<Vec<CheckResult>, RunError> {
         while self.speaking > 0 || !self.children.are_all_ended() {
             match self.inbox.recv_timeout(LOOK) {
                 Ok(notice) => self.take(notice)?,
@@ -141,7 +141,7 @@ impl<'a> Run<'a> {
         }
         let left_behind = self.rendezvous.entries().len();
         let took = self.started.elapsed();
-        Ok(findings(&self.settings, &self.board, self.children.processes(), left_behind, took))
+        Ok(check(&self.settings, &self.board, self.children.processes(), left_behind, took))
     }
 
     fn take(&mut self, notice: Notice) -> Result<(), RunError> {

@@ -1,14 +1,14 @@
 //! What a run has shown of the science: results against LAMMPS's own.
 
-use super::super::report::{Compared, Finding as Kind};
+use super::super::report::{Compared, Finding};
 use super::super::settings::{Settings, SourceKind};
 use super::board::Board;
 use crate::lammps::problem::Problem;
 use crate::lammps::science::cna::Structure;
-use crate::shared::finding::{Finding, Standing};
+use crate::shared::check_result::{CheckResult, CheckStatus};
 
 /// The science, held against LAMMPS.
-pub(super) fn compared(settings: &Settings, board: &Board) -> Vec<Finding> {
+pub(super) fn compared(settings: &Settings, board: &Board) -> Vec<CheckResult> {
     let (what, constant) = match settings.problem {
         Problem::Crack => {
             ("central symmetry is LAMMPS's, atom by atom", "a constant central symmetry does not pass")
@@ -17,7 +17,7 @@ pub(super) fn compared(settings: &Settings, board: &Board) -> Vec<Finding> {
     };
     if settings.source == SourceKind::BuiltIn {
         let why = || "the built-in source has no analysis of its own".to_owned();
-        return [what, constant].map(|what| Finding::new(Standing::NotChecked, what, why())).to_vec();
+        return [what, constant].map(|what| CheckResult::new(CheckStatus::NotChecked, what, why())).to_vec();
     }
     let (tried, refused) = board.constants.unwrap_or_default();
     let constants = format!("{refused} of {tried} refused on the last compared step");
@@ -26,15 +26,15 @@ pub(super) fn compared(settings: &Settings, board: &Board) -> Vec<Finding> {
             Problem::Crack => symmetry(settings, board, what),
             Problem::Notch => classes(board, what),
         },
-        Finding::of(tried > 0 && tried == refused, constant, constants),
+        CheckResult::of(tried > 0 && tried == refused, constant, constants),
     ]
 }
 
-fn symmetry(settings: &Settings, board: &Board, what: &'static str) -> Finding {
+fn symmetry(settings: &Settings, board: &Board, what: &'static str) -> CheckResult {
     let expected = settings.run_config().steps / settings.run_config().compare_every + 1;
     let worst = board.compared.iter().map(|compared| match compared.finding {
-        Kind::Symmetry { worst_difference } => worst_difference,
-        Kind::Classes { .. } => f64::NAN,
+        Finding::Symmetry { worst_difference } => worst_difference,
+        Finding::Classes { .. } => f64::NAN,
     });
     let worst = worst.fold(0.0, f64::max);
     let (atoms, tied, wrong) = sums(&board.compared);
@@ -43,15 +43,15 @@ fn symmetry(settings: &Settings, board: &Board, what: &'static str) -> Finding {
         board.compared.len()
     );
     let all_hold = board.compared.iter().all(|compared| compared.holds);
-    Finding::of(all_hold && board.compared.len() as u64 == expected, what, numbers)
+    CheckResult::of(all_hold && board.compared.len() as u64 == expected, what, numbers)
 }
 
-fn classes(board: &Board, what: &'static str) -> Finding {
+fn classes(board: &Board, what: &'static str) -> CheckResult {
     let (atoms, tied, wrong) = sums(&board.compared);
     let telling: Vec<&Compared> = board
         .compared
         .iter()
-        .filter(|compared| matches!(compared.finding, Kind::Classes { telling: true, .. }))
+        .filter(|compared| matches!(compared.finding, Finding::Classes { telling: true, .. }))
         .collect();
     let numbers = format!(
         "{} steps, {atoms} classes: {wrong} wrong, {tied} at a tie; {} steps tell something{}",
@@ -60,11 +60,11 @@ fn classes(board: &Board, what: &'static str) -> Finding {
         telling.last().map(|compared| describe(compared)).unwrap_or_default()
     );
     let holds = wrong == 0 && !telling.is_empty() && telling.iter().all(|compared| compared.holds);
-    Finding::of(holds, what, numbers)
+    CheckResult::of(holds, what, numbers)
 }
 
 fn describe(compared: &Compared) -> String {
-    let Kind::Classes { census, changed, .. } = compared.finding else { return String::new() };
+    let Finding::Classes { census, changed, .. } = compared.finding else { return String::new() };
     let share = |count: usize| 100.0 * count as f64 / compared.atoms.max(1) as f64;
     let counted = Structure::ALL.iter().zip(census).filter(|(_, count)| *count > 0);
     let classes: Vec<String> =
@@ -82,7 +82,7 @@ fn sums(compared: &[Compared]) -> (usize, usize, usize) {
     (sum(|compared| compared.atoms), sum(|compared| compared.tied), sum(|compared| compared.wrong))
 }
 
-pub(super) fn picture(board: &Board) -> Finding {
+pub(super) fn picture(board: &Board) -> CheckResult {
     let found = board.picture.as_ref().map(|(path, time_step)| (path.as_path(), time_step, path.metadata()));
     let (holds, numbers) = match found {
         Some((path, time_step, Ok(file))) => (
@@ -92,5 +92,5 @@ pub(super) fn picture(board: &Board) -> Finding {
         Some((path, _, Err(error))) => (false, format!("{}: {error}", path.display())),
         None => (false, "none was drawn".to_owned()),
     };
-    Finding::of(holds, "the picture", numbers)
+    CheckResult::of(holds, "the picture", numbers)
 }

@@ -17,7 +17,7 @@ use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedB
 use fp_proto::message::MemberId;
 use fp_transform::Transforms;
 use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, inproc};
-use fp_types::{Packing, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
+use fp_types::{DenseArray, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
 use rustix::event::epoll;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -323,7 +323,7 @@ impl BlockStore {
     fn gather(&self, block: &StoredBlock, part: &Part) -> Option<Vec<Payload>> {
         let size = block.size();
         let local = local_region(&block.region)?;
-        let source = Packing::new(local, block.def.order);
+        let source = DenseArray::new(local, block.def.order);
         let runs: Vec<Run> = match part {
             Part::Points(points) => {
                 let one = |point: &fp_types::SelectedPoint| {
@@ -333,7 +333,7 @@ impl BlockStore {
             }
             Part::Region(_) | Part::Strided(_) => {
                 let elements: StridedRegion = part.as_strided()?;
-                let destination = Packing::new(elements, block.def.order);
+                let destination = DenseArray::new(elements, block.def.order);
                 Runs::between(&source, &destination, &elements).ok()?.iter().collect()
             }
         };

@@ -7,7 +7,7 @@ use crate::data::taker::owner_wait::Patience;
 use crate::value::counters::Counters;
 use fp_proto::data::Piece;
 use fp_transport::{Link, LinkError};
-use fp_types::{Packing, Part, Runs};
+use fp_types::{DenseArray, Part, Runs};
 use std::io::IoSliceMut;
 
 /// Runs of the destination that are received into at one time.
@@ -43,11 +43,11 @@ pub(crate) fn unpack(get: &mut Get<'_>, piece: usize, bytes: &[u8]) -> Result<()
 fn piece_runs(planned: &FetchPlan, piece: usize) -> Option<(Runs, usize)> {
     let of_plan = planned.plan.pieces.get(piece)?;
     let elements = of_plan.part.as_strided()?;
-    let source = Packing::new(elements, planned.order());
-    let destination: Packing = match planned.plan.destination {
-        fp_types::Destination::Elements(selected) => Packing::new(selected, planned.destination_order),
+    let source = DenseArray::new(elements, planned.order());
+    let destination: DenseArray = match planned.plan.destination {
+        fp_types::Destination::Elements(selected) => DenseArray::new(selected, planned.destination_order),
         fp_types::Destination::Points(_) | fp_types::Destination::Blocks(_) => {
-            Packing::new(of_plan.block_region, planned.destination_order)
+            DenseArray::new(of_plan.block_region, planned.destination_order)
         }
     };
     let offset = usize::try_from(of_plan.destination_offset).ok()?.checked_mul(planned.element_size)?;

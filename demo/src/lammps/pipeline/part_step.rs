@@ -1,5 +1,6 @@
-//! How parts are coupled: through streams, or through files, to be measured beside them. A part does not know which: it
-//! puts lists into an [`OutStep`] and takes them out of an [`InStep`]. What that costs is timed here, alike for both.
+//! A step as a part has it. A part puts lists into an [`OutStep`] and takes them out of an [`InStep`]. It does not know
+//! whether they go through streams, or through files, to be measured beside them. What that costs is timed here, alike for
+//! both.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};

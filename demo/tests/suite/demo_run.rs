@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-pub(crate) struct Running {
+pub(crate) struct DemoRun {
     pub(crate) supervisor: Child,
     /// Handles on all parts, by label.
     pub(crate) parts: Vec<(String, Pid, OwnedFd)>,
@@ -16,7 +16,7 @@ pub(crate) struct Running {
     _folder: tempfile::TempDir,
 }
 
-impl Running {
+impl DemoRun {
     /// A run into a folder of its own, up to the first line that `is_row` calls a row.
     pub(crate) fn start(command: impl Fn(&Path) -> Command, is_row: impl Fn(&str) -> bool) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
@@ -32,7 +32,7 @@ impl Running {
                 parts.push((label.to_owned(), id, pidfd_open(id, PidfdFlags::empty()).expect("alive")));
             }
         }
-        Running { supervisor, lines, parts, _folder: folder }
+        DemoRun { supervisor, lines, parts, _folder: folder }
     }
 
     /// What it still says, and how it ends.

@@ -67,7 +67,17 @@ pub(crate) fn given_bytes(input: &Input) -> i64 {
     match input {
         Input::Message(_, bytes) => bytes.capacity() as i64,
         Input::AskContacts(ranks) => (ranks.capacity() * size_of::<Rank>()) as i64,
-        _ => 0,
+        Input::Born
+        | Input::Gathered(_)
+        | Input::Listing
+        | Input::Accepted(_)
+        | Input::Dialled(..)
+        | Input::Disconnected(_)
+        | Input::Begin
+        | Input::End(..)
+        | Input::Release(_)
+        | Input::Resolve(..)
+        | Input::Close => 0,
     }
 }
 
@@ -76,7 +86,7 @@ pub(crate) fn sent_bytes(asked: &Asked) -> i64 {
         Asked::Send { bytes, .. } => bytes.capacity() as i64,
         Asked::Owners(owners, located) => (4 * (owners.capacity() + located.capacity())) as i64,
         Asked::Located(ranks, _) => (4 * ranks.capacity()) as i64,
-        _ => 0,
+        Asked::Dial { .. } | Asked::Disconnect(_) | Asked::Listing | Asked::Marked(_) | Asked::Taken(..) => 0,
     }
 }
 
@@ -118,7 +128,16 @@ fn of_event(event: Event) -> Option<Asked> {
         }
         Event::Resolved { outcome, .. } => panic!("a live step's table: {outcome:?}"),
         Event::OpenFailed(failure) => panic!("it opens: {failure:?}"),
-        _ => return None,
+        Event::MemberJoined { .. }
+        | Event::MemberLeft { .. }
+        | Event::StepDropped { .. }
+        | Event::StepRejected { .. }
+        | Event::RankLagging { .. }
+        | Event::Specified { .. }
+        | Event::Reselected { .. }
+        | Event::AwaitingRestart { .. }
+        | Event::Restarted { .. }
+        | Event::Closed(_) => return None,
     };
     Some(Asked::Marked(mark))
 }

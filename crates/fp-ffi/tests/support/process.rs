@@ -9,14 +9,14 @@ const LAUNCHER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A process, and whether it starts others.
 #[derive(Debug)]
-pub struct Running {
+pub struct TestProcess {
     child: Option<Child>,
     is_launcher: bool,
 }
 
 /// Starts a process whose output is kept.
-pub fn start(command: &mut Command) -> Running {
-    Running::start(command, false)
+pub fn start(command: &mut Command) -> TestProcess {
+    TestProcess::start(command, false)
 }
 
 /// One rank of a cohort without a launcher.
@@ -25,7 +25,7 @@ pub fn as_rank(command: &mut Command, place: &Path, (rank, size): (u32, u32), tr
     command.env("FLEXPATH_RANK", rank.to_string()).env("FLEXPATH_SIZE", size.to_string());
 }
 
-impl Running {
+impl TestProcess {
     pub(super) fn start(command: &mut Command, is_launcher: bool) -> Self {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child = child.unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
@@ -75,7 +75,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for TestProcess {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         // A launcher that is told to end takes its ranks with it; killed, it could not.

@@ -9,12 +9,12 @@ use crate::order::MemoryOrder;
 use crate::region::{Region, dense_strides};
 use crate::stride::StridedRegion;
 
-/// The elements of a (strided) region, packed one beside the other in memory.
+/// How the elements of a (strided) region lie in memory: packed one beside the other. It has no bytes of its own.
 ///
 /// A block is its region, dense, in the order in which it was put. A subscriber's array is its selection; if that
 /// is strided, only the elements taken have a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Packing {
+pub struct DenseArray {
     elements: StridedRegion,
     order: MemoryOrder,
 }
@@ -37,7 +37,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// Why a part of an array cannot be copied between two packings.
+/// Why a part of an array cannot be copied between two dense arrays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the {side} holds {holds}, which does not hold all of {part}")]
 pub struct RunsError {
@@ -49,7 +49,7 @@ pub struct RunsError {
     pub part: Box<StridedRegion>,
 }
 
-impl Packing {
+impl DenseArray {
     /// The elements of a region or strided region, packed densely in that order.
     pub fn new(elements: impl Into<StridedRegion>, order: MemoryOrder) -> Self {
         Self { elements: elements.into(), order }
@@ -125,22 +125,22 @@ mod tests {
 
     #[test]
     fn only_elements_on_the_stride_have_a_place() {
-        let packing = Packing::new(strided([2, 1], [9, 7], [4, 3]), MemoryOrder::RowMajor);
-        assert_eq!(packing.element_count(), 9);
-        assert_eq!(packing.offset(&[6, 7].into()), Some(5));
-        assert_eq!(packing.offset(&[6, 6].into()), None);
-        let column = Packing::new(*packing.elements(), MemoryOrder::ColumnMajor);
+        let array = DenseArray::new(strided([2, 1], [9, 7], [4, 3]), MemoryOrder::RowMajor);
+        assert_eq!(array.element_count(), 9);
+        assert_eq!(array.offset(&[6, 7].into()), Some(5));
+        assert_eq!(array.offset(&[6, 6].into()), None);
+        let column = DenseArray::new(*array.elements(), MemoryOrder::ColumnMajor);
         assert_eq!(column.offset(&[6, 7].into()), Some(7));
     }
 
     #[test]
     fn missing_elements_are_named() {
-        let packing = Packing::new(strided([2], [9], [4]), MemoryOrder::RowMajor);
+        let array = DenseArray::new(strided([2], [9], [4]), MemoryOrder::RowMajor);
         let part = strided([2], [3], [2]);
-        let error = packing.check_holds(&part, Side::Destination).unwrap_err();
+        let error = array.check_holds(&part, Side::Destination).unwrap_err();
         assert_eq!(error.to_string(), "the destination holds [2:11:4], which does not hold all of [2:5:2]");
-        assert_eq!(packing.check_holds(&strided([6], [1], [1]), Side::Source), Ok(()));
-        assert_eq!(packing.check_holds(&strided([2], [9], [8]), Side::Source), Ok(()));
-        assert_eq!(packing.check_holds(&strided([2], [0], [1]), Side::Source), Ok(()));
+        assert_eq!(array.check_holds(&strided([6], [1], [1]), Side::Source), Ok(()));
+        assert_eq!(array.check_holds(&strided([2], [9], [8]), Side::Source), Ok(()));
+        assert_eq!(array.check_holds(&strided([2], [0], [1]), Side::Source), Ok(()));
     }
 }

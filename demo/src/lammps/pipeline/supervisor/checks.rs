@@ -12,17 +12,17 @@ use super::children::Process;
 use super::notice::Judged;
 use super::science::{compared, picture};
 use crate::lammps::problem::Problem;
-use crate::shared::finding::Finding;
+use crate::shared::check_result::CheckResult;
 use crate::shared::screen::Screen;
 
 /// Everything that is checked of a run that came to its end.
-pub(super) fn findings(
+pub(super) fn check(
     settings: &Settings,
     board: &Board,
     processes: &[Process],
     left_behind: usize,
     took: Duration,
-) -> Vec<Finding> {
+) -> Vec<CheckResult> {
     let mut found = vec![
         ended(processes, left_behind, took),
         complete(settings, board),
@@ -39,7 +39,7 @@ pub(super) fn findings(
     found
 }
 
-fn ended(processes: &[Process], left_behind: usize, took: Duration) -> Finding {
+fn ended(processes: &[Process], left_behind: usize, took: Duration) -> CheckResult {
     let good =
         processes.iter().filter(|process| process.status.is_some_and(|status| status.success())).count();
     let numbers = format!(
@@ -47,11 +47,11 @@ fn ended(processes: &[Process], left_behind: usize, took: Duration) -> Finding {
         processes.len(),
         took.as_secs_f64()
     );
-    Finding::of(good == processes.len() && left_behind == 0, "every process ended well", numbers)
+    CheckResult::of(good == processes.len() && left_behind == 0, "every process ended well", numbers)
 }
 
 /// Nothing that was published was lost on the way to the verdict.
-fn complete(settings: &Settings, board: &Board) -> Finding {
+fn complete(settings: &Settings, board: &Board) -> CheckResult {
     let expected = settings.published_steps();
     let published: Vec<u64> = board
         .closed
@@ -68,11 +68,15 @@ fn complete(settings: &Settings, board: &Board) -> Finding {
         published.len() == settings.ranks as usize && published.iter().all(|steps| *steps == expected);
     let numbers =
         format!("{published:?} steps published by the ranks, {judged} judged in order, {skipped} skipped");
-    Finding::of(all_published && judged == expected && in_order && skipped == 0, "no step was lost", numbers)
+    CheckResult::of(
+        all_published && judged == expected && in_order && skipped == 0,
+        "no step was lost",
+        numbers,
+    )
 }
 
 /// The arrays that travel differ from rank to rank and from step to step.
-fn changing(board: &Board) -> Finding {
+fn changing(board: &Board) -> CheckResult {
     let owned = || board.owned.values();
     let by_step = owned().any(|owned| owned.fewest < owned.most);
     let by_rank = owned().any(|one| owned().any(|other| one.most != other.most));
@@ -80,11 +84,11 @@ fn changing(board: &Board) -> Finding {
     let (least, largest) = (bonds().min().unwrap_or(0), bonds().max().unwrap_or(0));
     let ranges: Vec<String> = owned().map(|owned| format!("{}-{}", owned.fewest, owned.most)).collect();
     let numbers = format!("atoms of each rank {}; bonds {least} to {largest}", ranges.join(", "));
-    Finding::of(by_step && by_rank && least < largest, "sizes change all the time", numbers)
+    CheckResult::of(by_step && by_rank && least < largest, "sizes change all the time", numbers)
 }
 
 /// What nobody asked for was not even kept.
-fn selective(board: &Board) -> Finding {
+fn selective(board: &Board) -> CheckResult {
     let put: u64 = board.owned.values().map(|owned| owned.put_bytes).sum();
     let kept: u64 = board.owned.values().map(|owned| owned.kept_bytes).sum();
     let steps: u64 = board.owned.values().map(|owned| owned.velocity_steps).sum();
@@ -93,11 +97,11 @@ fn selective(board: &Board) -> Finding {
         put as f64 / 1e6,
         kept as f64 / 1e6
     );
-    Finding::of(steps == 0 && kept > 0 && kept < put, "what nobody asks for is not kept", numbers)
+    CheckResult::of(steps == 0 && kept > 0 && kept < put, "what nobody asks for is not kept", numbers)
 }
 
 /// CSym took bonds by type, through a transform on either side, and by hand; whenever it did all they were the same.
-fn by_type(board: &Board) -> Finding {
+fn by_type(board: &Board) -> CheckResult {
     let told = board.bonds_taken().unwrap_or_default();
     let each = |way: Way| {
         let taking = told.taken[way as usize];
@@ -122,11 +126,11 @@ fn by_type(board: &Board) -> Finding {
     let every_step = steps.sum::<u64>().checked_sub(2 * told.compared) == Some(board.judged.len() as u64);
     let crossed = told.taken.iter().all(|taking| taking.bytes > 0) && board.sent.calls > 0;
     let holds = all_ways && every_step && crossed && told.compared > 0 && told.unequal == 0;
-    Finding::of(holds, "bonds by type are those by hand", numbers)
+    CheckResult::of(holds, "bonds by type are those by hand", numbers)
 }
 
 /// The simulation never waited longer than its owner allowed, and went on without the one that made it wait.
-fn undelayed(settings: &Settings, board: &Board) -> Finding {
+fn undelayed(settings: &Settings, board: &Board) -> CheckResult {
     let closed: Vec<_> =
         board.closed.iter().filter(|(_, closed)| closed.stream == ATOMS).map(|(_, closed)| closed).collect();
     let longest = closed.iter().map(|closed| closed.longest_wait_ms).fold(0.0, f64::max);
@@ -146,17 +150,17 @@ fn undelayed(settings: &Settings, board: &Board) -> Finding {
     let holds = !closed.is_empty()
         && in_bounds
         && board.detached.is_some_and(|(_, waited_ms)| waited_ms >= ALLOWED_MS);
-    Finding::of(holds, "the simulation is not held up", numbers)
+    CheckResult::of(holds, "the simulation is not held up", numbers)
 }
 
-/// What the links run over; a finding only in so far as there are any.
-fn linked(board: &Board) -> Finding {
+/// What the links run over; a check only in so far as there are any.
+fn linked(board: &Board) -> CheckResult {
     let kinds: Vec<String> =
         board.transports().into_iter().map(|(text, count)| format!("{count} {text}")).collect();
-    Finding::of(!kinds.is_empty(), "links", kinds.join("; "))
+    CheckResult::of(!kinds.is_empty(), "links", kinds.join("; "))
 }
 
-fn torn(board: &Board) -> Finding {
+fn torn(board: &Board) -> CheckResult {
     let whole_at_first = board.judged.first().is_some_and(|judged| !judged.torn);
     let torn = board.judged.iter().find(|judged| judged.torn);
     let numbers = match torn {
@@ -168,14 +172,14 @@ fn torn(board: &Board) -> Finding {
         }
         None => "never torn".to_owned(),
     };
-    Finding::of(whole_at_first && torn.is_some(), "CSym's verdict", numbers)
+    CheckResult::of(whole_at_first && torn.is_some(), "CSym's verdict", numbers)
 }
 
 /// CNA came on the verdict and went again, both in the middle of the simulation's run.
-fn called(settings: &Settings, board: &Board) -> Finding {
+fn called(settings: &Settings, board: &Board) -> CheckResult {
     let what = "CNA attached to the live stream and left it";
     let (Some(came), Some(went)) = (board.cna_came_ms, board.cna_went_ms) else {
-        return Finding::of(false, what, "it did not come, or did not leave".to_owned());
+        return CheckResult::of(false, what, "it did not come, or did not leave".to_owned());
     };
     let before = board.simulated.iter().filter(|(_, at_ms)| *at_ms < came).count();
     let after = board.simulated.iter().filter(|(_, at_ms)| *at_ms > went).count();
@@ -192,7 +196,7 @@ fn called(settings: &Settings, board: &Board) -> Finding {
         step(first),
         step(last)
     );
-    Finding::of(holds, what, numbers)
+    CheckResult::of(holds, what, numbers)
 }
 
 /// Whether the publisher of the bonds had CNA attached for a while, and neither at first nor at last.
@@ -204,23 +208,21 @@ fn is_guest_of_bonds(board: &Board) -> bool {
 }
 
 /// The result of all runs, for people.
-pub(super) fn summary(runs: &[(Problem, Vec<Finding>)], screen: &mut Screen) {
-    for (problem, findings) in runs {
+pub(super) fn summary(runs: &[(Problem, Vec<CheckResult>)], screen: &mut Screen) {
+    for (problem, results) in runs {
         screen.line("");
         screen.line(&format!("== summary: {}", problem.name()));
-        findings.iter().for_each(|finding| screen.line(&finding.line()));
+        results.iter().for_each(|result| screen.line(&result.line()));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::coupling::Coupling;
-    use super::super::super::report::{
-        ByType, Closed, Compared, Finding as Kind, Left, Owned, Taking, Transformed,
-    };
+    use super::super::super::part_step::Coupling;
+    use super::super::super::report::{ByType, Closed, Compared, Finding, Left, Owned, Taking, Transformed};
     use super::super::super::settings::{BondsBy, Size, SourceKind};
     use super::*;
-    use crate::shared::finding::Standing;
+    use crate::shared::check_result::CheckStatus;
 
     fn settings(problem: Problem) -> Settings {
         let (size, source) = (Size::Short, SourceKind::Lammps);
@@ -285,8 +287,8 @@ mod tests {
         board
     }
 
-    fn compared(time_step: i64, wrong: usize, finding: Kind) -> Compared {
-        let telling = !matches!(finding, Kind::Classes { telling: false, .. });
+    fn compared(time_step: i64, wrong: usize, finding: Finding) -> Compared {
+        let telling = !matches!(finding, Finding::Classes { telling: false, .. });
         Compared { time_step, atoms: 90, tied: 0, wrong, holds: wrong == 0 && telling, finding }
     }
 
@@ -294,16 +296,16 @@ mod tests {
         let settings = settings(Problem::Crack);
         let mut board = good(&settings);
         let every = settings.run_config().compare_every as i64;
-        let compared = |step| compared(every * step, 0, Kind::Symmetry { worst_difference: 1e-13 });
+        let compared = |step| compared(every * step, 0, Finding::Symmetry { worst_difference: 1e-13 });
         let steps = settings.run_config().steps as i64 / every;
         board.compared = (0..=steps).map(compared).collect();
         (settings, board)
     }
 
     fn failing(settings: &Settings, board: &Board) -> Vec<&'static str> {
-        let found = findings(settings, board, &[], 0, Duration::from_secs(1));
-        let fails = |finding: &Finding| finding.standing == Standing::Fails;
-        found.iter().filter(|finding| fails(finding)).map(|finding| finding.what).collect()
+        let found = check(settings, board, &[], 0, Duration::from_secs(1));
+        let fails = |result: &CheckResult| result.status == CheckStatus::Fails;
+        found.iter().filter(|result| fails(result)).map(|result| result.what).collect()
     }
 
     /// What fails when one thing is other than it should be.
@@ -385,7 +387,7 @@ mod tests {
     #[test]
     fn classes_hold_when_none_is_wrong_and_some_step_tells_something() {
         let settings = settings(Problem::Notch);
-        let classes = |telling| Kind::Classes { census: [60, 10, 0, 0, 20], changed: 9, telling };
+        let classes = |telling| Finding::Classes { census: [60, 10, 0, 0, 20], changed: 9, telling };
         let with = |steps: Vec<Compared>| {
             let mut board = good(&settings);
             board.compared = steps;
@@ -402,8 +404,8 @@ mod tests {
     fn without_lammps_the_science_is_not_checked() {
         let (mut settings, board) = good_crack();
         settings.source = SourceKind::BuiltIn;
-        let found = findings(&settings, &board, &[], 0, Duration::ZERO);
-        let unchecked = found.iter().filter(|finding| finding.standing == Standing::NotChecked).count();
+        let found = check(&settings, &board, &[], 0, Duration::ZERO);
+        let unchecked = found.iter().filter(|result| result.status == CheckStatus::NotChecked).count();
         assert_eq!(unchecked, 2);
         assert_eq!(failing(&settings, &board), Vec::<&str>::new());
     }

@@ -110,7 +110,18 @@ impl World {
                 }
                 self.oracle.end_sent(from, member, *skipped);
             }
-            _ => {}
+            #[rustfmt::skip]
+            Message::Heartbeat | Message::Probe { .. } | Message::ProbeReply { .. } | Message::Join { .. }
+            | Message::Welcome { .. } | Message::Refused { .. } | Message::TreeHello { .. }
+            | Message::SubtreeOpen | Message::CohortOpen | Message::RankLost { .. }
+            | Message::Ready { .. } | Message::Prepared { .. } | Message::Expire { .. }
+            | Message::Closing { .. } | Message::Late { .. } | Message::TableRequest { .. }
+            | Message::TableReply { .. } | Message::Log { .. } | Message::Subscribe { .. }
+            | Message::Release { .. } | Message::Reselect { .. } | Message::Unsubscribe | Message::Leaving
+            | Message::Attached { .. } | Message::AwaitingRestart { .. } | Message::Left
+            | Message::Resolve { .. } | Message::Resolved { .. } | Message::Fragment { .. }
+            | Message::TableRefused { .. } | Message::Unresolved { .. } | Message::RestartHeard
+            | Message::AskContacts { .. } | Message::Contacts { .. } => {}
         }
     }
 

@@ -1,8 +1,8 @@
-//! What a run has shown: a check with its numbers.
+//! What a run has shown: the result of a check, with its numbers.
 
 /// Whether a check holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum CheckStatus {
     /// It holds.
     Holds,
     /// It does not.
@@ -11,34 +11,34 @@ pub enum Standing {
     NotChecked,
 }
 
-/// One check.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct CheckResult {
     /// Whether it holds.
-    pub standing: Standing,
+    pub status: CheckStatus,
     /// What was checked.
     pub what: &'static str,
     /// What was found.
     pub numbers: String,
 }
 
-impl Finding {
-    /// A finding.
-    pub fn new(standing: Standing, what: &'static str, numbers: String) -> Self {
-        Finding { standing, what, numbers }
+impl CheckResult {
+    /// A result.
+    pub fn new(status: CheckStatus, what: &'static str, numbers: String) -> Self {
+        CheckResult { status, what, numbers }
     }
 
     /// A check that could be made.
     pub fn of(holds: bool, what: &'static str, numbers: String) -> Self {
-        Finding::new(if holds { Standing::Holds } else { Standing::Fails }, what, numbers)
+        CheckResult::new(if holds { CheckStatus::Holds } else { CheckStatus::Fails }, what, numbers)
     }
 
     /// For people.
     pub fn line(&self) -> String {
-        let word = match self.standing {
-            Standing::Holds => "PASS",
-            Standing::Fails => "FAIL",
-            Standing::NotChecked => "----",
+        let word = match self.status {
+            CheckStatus::Holds => "PASS",
+            CheckStatus::Fails => "FAIL",
+            CheckStatus::NotChecked => "----",
         };
         format!("  {word}  {}: {}", self.what, self.numbers)
     }

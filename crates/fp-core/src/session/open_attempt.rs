@@ -15,7 +15,7 @@ pub(crate) trait Opens: Role {
 }
 
 /// Who opens what, for the error.
-pub(crate) struct Opening<'a> {
+pub(crate) struct OpenAttempt<'a> {
     pub(crate) stream: &'a str,
     pub(crate) rank: Rank,
     pub(crate) directory: &'a str,
@@ -24,7 +24,7 @@ pub(crate) struct Opening<'a> {
 /// What a look at a handle that opens found; `None`: it is still at it.
 pub(crate) type Outcome = Option<Result<Epoch, OpenError>>;
 
-impl Opening<'_> {
+impl OpenAttempt<'_> {
     /// Whether the handle is open.
     pub(crate) fn look_at<R: Opens>(&self, state: &mut State<R>) -> Look<Result<Epoch, OpenError>> {
         self.look(state.role.opened(), state.role.failure(), &mut state.troubles).ok_or(None)
