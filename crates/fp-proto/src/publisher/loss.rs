@@ -77,7 +77,7 @@ pub(crate) fn enter_lost(machine: &mut PublisherMachine, rank: Rank, reason: Los
     match &mut machine.phase {
         Phase::Lost { cut_off: known, .. } => *known |= cut_off,
         Phase::Closed => return,
-        phase => {
+        phase @ (Phase::Opening | Phase::Streaming | Phase::Draining) => {
             *phase = Phase::Lost { rank, reason, cut_off };
             machine.wire.mark(Transition::PublisherLost);
             machine.wire.event(Event::RankLost { rank, reason });

@@ -320,7 +320,7 @@ fn judge(
         }
         QueuePolicy::WaitAtMost { wait_ms } => match wait(subscription, wait_ms, false) {
             Verdict::Wait { until, .. } if now >= until => Verdict::Refuse,
-            verdict => verdict,
+            verdict @ (Verdict::Keep | Verdict::Refuse | Verdict::Wait { .. }) => verdict,
         },
         QueuePolicy::DropNewest => Verdict::Refuse,
         QueuePolicy::DropOldest | QueuePolicy::LatestOnly if at_bytes => Verdict::Refuse,
