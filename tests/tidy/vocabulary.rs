@@ -31,7 +31,7 @@ const ALLOWED_WORDS: &[Allowed] = &[
     Allowed { word: "dims", package: "crates/fp-proto", names: &["Dims"] },
     // What one rank sends of one block for a selection: a part of a plan, where a block is what somebody put.
     Allowed { word: "piece", package: "crates/fp-types", names: &[] },
-    Allowed { word: "piece", package: "crates/fp-proto", names: &["LIMIT_PIECES", "Piece", "Pieces", "pieces"] },
+    Allowed { word: "piece", package: "crates/fp-proto", names: &["LIMIT_PIECES", "Pieces", "pieces"] },
     // One question of a `Resolve` message: a variable's name and the selection of it.
     Allowed { word: "query", package: "crates/fp-proto", names: &["ResolveQuery", "queries"] },
     // The machine's order to free a step's memory: the outcome of releases, where a release is a message.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use fp_proto::codec;
-use fp_proto::data::{DataMessage, Piece, Place, PlacedBlock};
+use fp_proto::data::{BlockPart, DataMessage, Place, PlacedBlock};
 use fp_proto::message::{Assignment, Decision, MemberId, Message, ReadyReport, ResolveQuery, ScalarValue};
 use fp_proto::table;
 use fp_types::{
@@ -133,7 +133,7 @@ fn assignment() -> Assignment {
 fn data() -> [(&'static str, DataMessage); 3] {
     let place = |segment| Place::Segment { segment, offset: 4096, len: 8 * SIDE * SIDE };
     let inline = Place::Inline { bytes: vec![7; 512] };
-    let piece = Piece { variable: "T".to_owned(), block: 0, part: Part::Region(block(0)) };
+    let piece = BlockPart { variable: "T".to_owned(), block: 0, part: Part::Region(block(0)) };
     let segments = (0..4).map(place).collect();
     [
         ("placed, four blocks in segments", placed(segments)),

@@ -3,9 +3,8 @@
 
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, PeerId};
 use crate::message::Message;
-use crate::time::Moment;
 use crate::transition::Transition;
-use crate::wire::{DialPurpose, Role, Wire};
+use crate::wire::{DialPurpose, Role, Wire, mutated};
 use fp_types::Epoch;
 use std::collections::BTreeMap;
 
@@ -64,19 +63,19 @@ impl Claim {
         }
         self.state = State::Probing;
         for entry in listing.into_iter().filter(|entry| entry.epoch != self.epoch) {
-            let ticket = wire.dial(entry.contact, Some(entry.epoch), DialPurpose::Probe(Some(entry.epoch)));
+            let ticket = wire.dial(entry.contact, Some(entry.epoch), DialPurpose::Probe);
             self.dialling.insert(ticket, entry.epoch);
         }
         self.settle(wire);
     }
 
-    pub(crate) fn dialled(&mut self, now: Moment, wire: &mut Wire, ticket: DialTicket, peer: PeerId) {
+    pub(crate) fn dialled(&mut self, wire: &mut Wire, ticket: DialTicket, peer: PeerId) {
         let Some(epoch) = self.dialling.remove(&ticket) else {
             wire.disconnect(peer, DisconnectReason::Done);
             return;
         };
-        wire.set_role(peer, Role::Candidate(Some(epoch)));
-        wire.send(now, peer, Message::Probe { epoch: self.epoch });
+        wire.set_role(peer, Role::Candidate);
+        wire.send(peer, Message::Probe { epoch: self.epoch });
         self.asked.insert(peer, epoch);
     }
 
@@ -93,22 +92,16 @@ impl Claim {
         }
     }
 
-    /// The answer of another entry. `ignore_incumbent` is a mutation.
-    pub(crate) fn reply(
-        &mut self,
-        wire: &mut Wire,
-        peer: PeerId,
-        theirs: Epoch,
-        incumbent: bool,
-        ignore_incumbent: bool,
-    ) {
+    /// The answer of another entry.
+    pub(crate) fn reply(&mut self, wire: &mut Wire, peer: PeerId, theirs: Epoch, incumbent: bool) {
         let Some(expected) = self.asked.remove(&peer) else { return };
         wire.disconnect(peer, DisconnectReason::Done);
+        let yields = if incumbent { !mutated!(wire, IncumbentIgnored) } else { theirs < self.epoch };
         if theirs != expected {
             // Somebody else lives there now: the entry is stale, and who that is has an entry of its own.
             wire.mark(Transition::EntryPassedOver);
             self.settle(wire);
-        } else if (incumbent && !ignore_incumbent) || (!incumbent && theirs < self.epoch) {
+        } else if yields {
             self.withdraw(wire, theirs);
         } else {
             self.settle(wire);

@@ -7,10 +7,10 @@ mod join;
 use crate::claim::{Claim, Standing};
 use crate::config::{CohortConfig, CohortPosition, ContactText};
 use crate::effect::{DialTicket, DisconnectReason, Listing, Misbehaviour, PeerId};
-use crate::event::{OpenFailure, OpenWait};
+use crate::event::{Event, OpenFailure, OpenWait};
 use crate::message::Message;
 use crate::outcome::{LossReason, RefusalReason};
-use crate::search::{Found, Search};
+use crate::search::Search;
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
@@ -27,7 +27,7 @@ enum Stage {
     /// A rank looks for its lead.
     Searching(Search),
     /// A rank waits for its place.
-    Joining(PeerId, Box<Search>),
+    Joining(Box<Search>),
     /// A rank dials its parent.
     Linking(DialTicket),
     /// A rank waits for its subtree and for the rest of the cohort.
@@ -44,11 +44,8 @@ struct Child {
     open: bool,
 }
 
-/// What an input meant for the cohort.
-#[derive(Debug, PartialEq, Eq)]
+/// What an input meant for the cohort, if anything that others need to know.
 pub(crate) enum Progress {
-    /// Nothing that others need to know.
-    None,
     /// The cohort is complete from now on.
     Opened,
     /// It will never be.
@@ -68,20 +65,15 @@ pub(crate) struct Cohort {
     parent: Option<PeerId>,
     children: BTreeMap<Rank, Child>,
     give_up: Moment,
-    ignore_incumbent: bool,
+    /// To be taken by the machine after each input.
+    pub(crate) progress: Option<Progress>,
 }
 
 impl Cohort {
     /// Starts to assemble. `named` says whether the lead claims the cohort's name even when it is alone.
-    pub(crate) fn start(
-        now: Moment,
-        wire: &mut Wire,
-        config: CohortConfig,
-        epoch: Epoch,
-        named: bool,
-    ) -> Self {
-        let give_up = now.after(config.open_timeout);
-        let lead = config.rank == Rank(0);
+    pub(crate) fn start(wire: &mut Wire, config: CohortConfig, epoch: Epoch, named: bool) -> Self {
+        let give_up = wire.now.after(config.open_timeout);
+        let lead = config.rank == Rank::LEAD;
         let searched = config.position == CohortPosition::Searched;
         let claims = lead && (named || (config.size > 1 && searched));
         let claim = claims.then(|| Claim::start(wire, &config.name, epoch));
@@ -96,39 +88,26 @@ impl Cohort {
             parent: None,
             children: BTreeMap::new(),
             give_up,
-            ignore_incumbent: false,
+            progress: None,
         }
     }
 
     fn first_stage(wire: &mut Wire, config: &CohortConfig, epoch: Epoch) -> (Stage, Epoch) {
         match &config.position {
-            _ if config.rank == Rank(0) => (Stage::Claiming, epoch),
+            _ if config.rank == Rank::LEAD => (Stage::Claiming, epoch),
             CohortPosition::Under { parent, epoch } => {
                 (Stage::Linking(wire.dial(parent.clone(), None, DialPurpose::Parent)), *epoch)
             }
             CohortPosition::Searched | CohortPosition::Gathered => {
                 let direct = config.lead_contact.clone();
-                (
-                    Stage::Searching(Search::start(wire, &config.name, direct, config.lookup_interval, None)),
-                    epoch,
-                )
+                let search = Search::start(wire, &config.name, direct, config.lookup_interval, None);
+                (Stage::Searching(search), epoch)
             }
         }
     }
 
-    /// A lead that needs nobody else is complete at once.
-    pub(crate) fn begin_alone(&mut self, now: Moment, wire: &mut Wire) -> Progress {
-        self.review(now, wire)
-    }
-
-    /// For the mutation of that name.
-    #[cfg(feature = "mutations")]
-    pub(crate) fn ignore_incumbent(&mut self) {
-        self.ignore_incumbent = true;
-    }
-
     pub(crate) fn is_lead(&self) -> bool {
-        self.config.rank == Rank(0)
+        self.config.rank == Rank::LEAD
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -159,209 +138,222 @@ impl Cohort {
         self.children.iter().map(|(&rank, child)| (rank, &child.contact))
     }
 
-    pub(crate) fn deadline(&self) -> Option<Moment> {
-        match &self.stage {
-            Stage::Open | Stage::Failed => None,
-            _ if self.awaits_launcher() => None,
-            Stage::Searching(search) => {
-                Some(search.deadline().map_or(self.give_up, |due| due.min(self.give_up)))
-            }
-            _ => Some(self.give_up),
+    /// Sends up the tree.
+    pub(crate) fn tell_parent(&self, wire: &mut Wire, message: Message) {
+        if let Some(parent) = self.parent {
+            wire.send(parent, message);
         }
     }
 
-    pub(crate) fn tick(&mut self, now: Moment, wire: &mut Wire) -> Progress {
-        if matches!(self.stage, Stage::Open | Stage::Failed) {
-            return Progress::None;
+    /// Sends down the tree.
+    pub(crate) fn tell_children(&self, wire: &mut Wire, message: impl Fn() -> Message) {
+        self.children.values().for_each(|child| wire.send(child.peer, message()));
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Moment> {
+        match &self.stage {
+            Stage::Open | Stage::Failed => None,
+            Stage::Gathering if self.awaits_launcher() => None,
+            Stage::Searching(search) => {
+                Some(search.deadline().map_or(self.give_up, |due| due.min(self.give_up)))
+            }
+            Stage::Claiming | Stage::Gathering | Stage::Joining(_) | Stage::Linking(_) | Stage::Waiting => {
+                Some(self.give_up)
+            }
         }
-        if now >= self.give_up && !self.awaits_launcher() {
+    }
+
+    pub(crate) fn tick(&mut self, wire: &mut Wire) {
+        if matches!(self.stage, Stage::Open | Stage::Failed) {
+            return;
+        }
+        if wire.now >= self.give_up && !self.awaits_launcher() {
             wire.mark(Transition::OpenTimedOut);
             let wait = self.waits_for();
-            return self.fail(OpenFailure::TimedOut(wait));
+            self.fail(OpenFailure::TimedOut(wait));
+        } else if let Stage::Searching(search) = &mut self.stage {
+            search.tick(wire);
         }
-        if let Stage::Searching(search) = &mut self.stage {
-            search.tick(now, wire);
-        }
-        Progress::None
     }
 
     fn waits_for(&self) -> OpenWait {
         match &self.stage {
             Stage::Searching(search) => search.waits_for(),
-            Stage::Joining(..) | Stage::Linking(_) => OpenWait::Lead,
-            _ => OpenWait::Ranks { present: self.present(), size: self.config.size },
+            Stage::Joining(_) | Stage::Linking(_) => OpenWait::Lead,
+            Stage::Claiming | Stage::Gathering | Stage::Waiting | Stage::Open | Stage::Failed => {
+                OpenWait::Ranks { present: self.present(), size: self.config.size }
+            }
         }
     }
 
     fn present(&self) -> u32 {
         let searched = self.config.position == CohortPosition::Searched;
-        let others = match self.stage {
+        let others = match (self.is_lead() && searched, &self.stage) {
             // All had come, and their contacts are forgotten.
-            Stage::Waiting if self.is_lead() && searched => return self.config.size,
-            _ if self.is_lead() && searched => self.joined.len(),
-            _ => self.children.len(),
+            (true, Stage::Waiting) => return self.config.size,
+            (true, _) => self.joined.len(),
+            (false, _) => self.children.len(),
         };
         u32::try_from(others).unwrap_or(u32::MAX).saturating_add(1)
     }
 
-    fn fail(&mut self, failure: OpenFailure) -> Progress {
+    fn fail(&mut self, failure: OpenFailure) {
         self.stage = Stage::Failed;
-        Progress::Failed(failure)
+        self.progress = Some(Progress::Failed(failure));
     }
 
-    pub(crate) fn listing(&mut self, now: Moment, wire: &mut Wire, listing: Vec<Listing>) -> Progress {
-        if let Stage::Searching(search) = &mut self.stage {
-            search.listing(now, wire, listing);
-            return Progress::None;
+    /// A message of those by which a cohort assembles; any other is given back. `is_closing` says that the machine's
+    /// stream is over, or soon will be.
+    pub(crate) fn hear(
+        &mut self,
+        wire: &mut Wire,
+        from: PeerId,
+        (role, message): (Role, Message),
+        is_closing: bool,
+    ) -> Option<Message> {
+        match (role, message) {
+            (Role::Fresh | Role::Prober, Message::Probe { epoch }) => {
+                self.probed(wire, from, epoch, is_closing)
+            }
+            (Role::Fresh | Role::Prober, Message::Join { rank, size, contact }) if self.is_lead() => {
+                self.joins(wire, from, rank, size, contact)
+            }
+            (Role::Fresh | Role::Prober, Message::TreeHello { rank, contact }) => {
+                self.child_hello(wire, from, rank, contact)
+            }
+            (Role::Joiner(joiner), Message::TreeHello { rank, contact }) if rank == joiner => {
+                self.child_hello(wire, from, rank, contact)
+            }
+            (Role::Candidate, Message::ProbeReply { epoch, incumbent }) if !self.is_open() => {
+                self.probe_reply(wire, from, epoch, incumbent)
+            }
+            (Role::Lead, Message::Welcome { epoch, parent }) => self.welcomed(wire, from, epoch, parent),
+            (Role::Lead, Message::Refused { reason }) => self.refused(wire, from, reason),
+            (Role::Parent, Message::CohortOpen) => self.opened_from_above(wire, from),
+            (Role::Child(rank), Message::SubtreeOpen) => self.child_open(wire, rank),
+            (_, other) => return Some(other),
         }
-        if let Some(claim) = &mut self.claim {
+        None
+    }
+
+    pub(crate) fn listing(&mut self, wire: &mut Wire, listing: Vec<Listing>) {
+        if let Stage::Searching(search) = &mut self.stage {
+            search.listing(wire, listing);
+        } else if let Some(claim) = &mut self.claim {
             claim.listing(wire, listing);
         }
-        self.review(now, wire)
+        self.review(wire);
     }
 
     /// A dial of the cohort's came through.
     pub(crate) fn dialled(
         &mut self,
-        now: Moment,
         wire: &mut Wire,
         ticket: DialTicket,
         peer: PeerId,
         purpose: DialPurpose,
-    ) -> Progress {
-        match (purpose, &mut self.stage) {
-            (DialPurpose::Parent, Stage::Linking(expected)) if *expected == ticket => {
-                self.stage = Stage::Waiting;
-                self.hang_under(now, wire, peer);
-                return self.review(now, wire);
+    ) {
+        match (purpose, &mut self.stage, &mut self.claim) {
+            (DialPurpose::Parent, Stage::Linking(expected), _) if *expected == ticket => {
+                self.hang_under(wire, peer)
             }
-            (DialPurpose::Probe(epoch), Stage::Searching(search)) => {
-                search.dialled(now, wire, ticket, peer, epoch)
-            }
-            (DialPurpose::Probe(_), _) => match &mut self.claim {
-                Some(claim) => claim.dialled(now, wire, ticket, peer),
-                None => drop(wire.disconnect(peer, DisconnectReason::Done)),
-            },
+            (DialPurpose::Probe, Stage::Searching(search), _) => search.dialled(wire, ticket, peer),
+            (DialPurpose::Probe, _, Some(claim)) => claim.dialled(wire, ticket, peer),
             _ => drop(wire.disconnect(peer, DisconnectReason::Done)),
         }
-        Progress::None
     }
 
-    fn hang_under(&mut self, now: Moment, wire: &mut Wire, peer: PeerId) {
+    fn hang_under(&mut self, wire: &mut Wire, peer: PeerId) {
+        self.stage = Stage::Waiting;
         wire.mark(Transition::CohortLinked);
         wire.set_role(peer, Role::Parent);
         self.parent = Some(peer);
         let CohortConfig { rank, contact, .. } = &self.config;
-        wire.send(now, peer, Message::TreeHello { rank: *rank, contact: contact.clone() });
+        wire.send(peer, Message::TreeHello { rank: *rank, contact: contact.clone() });
+        self.review(wire);
     }
 
-    pub(crate) fn dial_failed(&mut self, now: Moment, wire: &mut Wire, ticket: DialTicket) -> Progress {
-        match &mut self.stage {
-            Stage::Searching(search) => search.failed(now, wire, ticket),
-            Stage::Linking(expected) if *expected == ticket => {
-                let rank = tree::parent(self.config.rank, self.config.fan_out).unwrap_or(Rank(0));
-                return self.fail(OpenFailure::RankLost { rank, reason: LossReason::Unreachable });
-            }
-            _ => {
-                if let Some(claim) = &mut self.claim {
-                    claim.failed(wire, ticket);
-                }
-            }
+    pub(crate) fn dial_failed(&mut self, wire: &mut Wire, ticket: DialTicket) {
+        if let Stage::Searching(search) = &mut self.stage {
+            search.failed(wire, ticket);
+        } else if matches!(self.stage, Stage::Linking(expected) if expected == ticket) {
+            let rank = tree::parent(self.config.rank, self.config.fan_out).unwrap_or(Rank::LEAD);
+            self.fail(OpenFailure::RankLost { rank, reason: LossReason::Unreachable });
+        } else if let Some(claim) = &mut self.claim {
+            claim.failed(wire, ticket);
         }
-        self.review(now, wire)
+        self.review(wire);
     }
 
     /// An answer to our own probe.
-    pub(crate) fn probe_reply(
-        &mut self,
-        now: Moment,
-        wire: &mut Wire,
-        peer: PeerId,
-        epoch: Epoch,
-        incumbent: bool,
-    ) -> Progress {
+    fn probe_reply(&mut self, wire: &mut Wire, peer: PeerId, epoch: Epoch, incumbent: bool) {
         if let Stage::Searching(search) = &mut self.stage {
-            if let Found::Lead(found) = search.reply(now, wire, peer, epoch, incumbent) {
-                self.join(now, wire, peer, found);
+            if search.reply(wire, peer, epoch, incumbent) {
+                self.join(wire, peer, epoch);
             }
-            return Progress::None;
+        } else if let Some(claim) = &mut self.claim {
+            claim.reply(wire, peer, epoch, incumbent);
         }
-        let ignore = self.ignore_incumbent;
-        if let Some(claim) = &mut self.claim {
-            claim.reply(wire, peer, epoch, incumbent, ignore);
-        }
-        self.review(now, wire)
+        self.review(wire);
     }
 
     /// Somebody asks who we are.
-    pub(crate) fn probed(
-        &mut self,
-        now: Moment,
-        wire: &mut Wire,
-        peer: PeerId,
-        theirs: Epoch,
-        closing: bool,
-    ) -> Progress {
+    fn probed(&mut self, wire: &mut Wire, peer: PeerId, theirs: Epoch, is_closing: bool) {
         wire.set_role(peer, Role::Prober);
-        let incumbent = self.holds_name() && !closing;
-        wire.send(now, peer, Message::ProbeReply { epoch: self.epoch, incumbent });
+        let incumbent = self.holds_name() && !is_closing;
+        wire.send(peer, Message::ProbeReply { epoch: self.epoch, incumbent });
         if let Some(claim) = &mut self.claim {
             claim.probed(wire, theirs);
         }
-        self.review(now, wire)
+        self.review(wire);
     }
 
     /// A child hangs itself under us.
-    pub(crate) fn child_hello(
-        &mut self,
-        now: Moment,
-        wire: &mut Wire,
-        peer: PeerId,
-        (rank, contact): (Rank, ContactText),
-    ) -> Progress {
-        let expected =
-            tree::children(rank_of(self), self.config.size, self.config.fan_out).any(|child| child == rank);
+    fn child_hello(&mut self, wire: &mut Wire, peer: PeerId, rank: Rank, contact: ContactText) {
+        let expected = self.expected_children().any(|child| child == rank);
         if !expected || self.children.contains_key(&rank) || self.is_open() {
             wire.misbehaved(peer, Misbehaviour::Unexpected("TreeHello"));
-            return Progress::None;
+            return;
         }
         wire.set_role(peer, Role::Child(rank));
         self.children.insert(rank, Child { peer, contact, open: false });
-        self.review(now, wire)
+        self.review(wire);
+    }
+
+    fn expected_children(&self) -> impl Iterator<Item = Rank> + use<> {
+        let CohortConfig { rank, size, fan_out, .. } = self.config;
+        tree::children(rank, size, fan_out)
     }
 
     /// A child's subtree is complete.
-    pub(crate) fn child_open(&mut self, now: Moment, wire: &mut Wire, rank: Rank) -> Progress {
+    fn child_open(&mut self, wire: &mut Wire, rank: Rank) {
         if let Some(child) = self.children.get_mut(&rank) {
             child.open = true;
         }
-        self.review(now, wire)
+        self.review(wire);
     }
 
     /// The parent says that the cohort is complete.
-    pub(crate) fn opened_from_above(&mut self, now: Moment, wire: &mut Wire, peer: PeerId) -> Progress {
-        if !matches!(self.stage, Stage::Waiting) {
+    fn opened_from_above(&mut self, wire: &mut Wire, peer: PeerId) {
+        if matches!(self.stage, Stage::Waiting) {
+            self.open(wire);
+        } else {
             wire.misbehaved(peer, Misbehaviour::Unexpected("CohortOpen"));
-            return Progress::None;
         }
-        self.open(now, wire)
     }
 
-    fn open(&mut self, now: Moment, wire: &mut Wire) -> Progress {
+    fn open(&mut self, wire: &mut Wire) {
         wire.mark(Transition::CohortOpened);
         self.stage = Stage::Open;
-        let children: Vec<PeerId> = self.children.values().map(|child| child.peer).collect();
-        for child in children {
-            wire.send(now, child, Message::CohortOpen);
-        }
-        Progress::Opened
+        self.tell_children(wire, || Message::CohortOpen);
+        self.progress = Some(Progress::Opened);
     }
 
-    /// Goes on as far as the facts allow.
-    fn review(&mut self, now: Moment, wire: &mut Wire) -> Progress {
+    /// Goes on as far as the facts allow: a lead that needs nobody else is complete at once.
+    pub(crate) fn review(&mut self, wire: &mut Wire) {
         if matches!(self.stage, Stage::Claiming) {
             match self.claim.as_ref().map_or(Standing::Held, Claim::standing) {
-                Standing::Open => return Progress::None,
+                Standing::Open => return,
                 Standing::Taken(epoch) => {
                     return self.fail(OpenFailure::Refused(RefusalReason::NameTaken { epoch }));
                 }
@@ -370,12 +362,16 @@ impl Cohort {
         }
         if matches!(self.stage, Stage::Gathering) && self.all_joined() {
             self.stage = Stage::Waiting;
-            self.welcome_all(now, wire);
+            self.welcome_all(wire);
         }
-        if matches!(self.stage, Stage::Waiting) && self.subtree_open() {
-            return self.subtree_complete(now, wire);
+        if !matches!(self.stage, Stage::Waiting) || !self.subtree_open() {
+            return;
         }
-        Progress::None
+        if self.is_lead() {
+            self.open(wire);
+        } else {
+            self.tell_parent(wire, Message::SubtreeOpen);
+        }
     }
 
     fn all_joined(&self) -> bool {
@@ -386,65 +382,32 @@ impl Cohort {
     }
 
     fn subtree_open(&self) -> bool {
-        let expected = tree::children(rank_of(self), self.config.size, self.config.fan_out).count();
+        let expected = self.expected_children().count();
         self.children.len() == expected && self.children.values().all(|child| child.open)
-    }
-
-    fn subtree_complete(&mut self, now: Moment, wire: &mut Wire) -> Progress {
-        if self.is_lead() {
-            return self.open(now, wire);
-        }
-        if let Some(parent) = self.parent {
-            wire.send(now, parent, Message::SubtreeOpen);
-        }
-        Progress::None
     }
 
     /// A link of the cohort's is gone. While the cohort assembles that is handled here; afterwards the
     /// machine is told which rank it lost.
-    pub(crate) fn disconnected(
-        &mut self,
-        now: Moment,
-        wire: &mut Wire,
-        peer: PeerId,
-        role: Role,
-    ) -> Progress {
-        match role {
-            Role::Joiner(rank) if matches!(self.stage, Stage::Claiming | Stage::Gathering) => {
-                self.joined.remove(&rank);
-            }
-            Role::Candidate(_) => self.candidate_gone(now, wire, peer),
-            Role::Lead => {
-                if let Stage::Joining(_, search) = std::mem::replace(&mut self.stage, Stage::Waiting) {
-                    self.search_again(now, *search);
-                }
-            }
+    pub(crate) fn disconnected(&mut self, wire: &mut Wire, peer: PeerId, role: Role) {
+        match (role, &mut self.stage, &mut self.claim) {
+            (Role::Joiner(rank), Stage::Claiming | Stage::Gathering, _) => drop(self.joined.remove(&rank)),
+            (Role::Candidate, Stage::Searching(search), _) => search.gone(wire, peer),
+            (Role::Candidate, _, Some(claim)) => claim.gone(wire, peer),
+            (Role::Lead, ..) => self.search_again(wire),
             _ => {}
         }
-        self.review(now, wire)
-    }
-
-    fn candidate_gone(&mut self, now: Moment, wire: &mut Wire, peer: PeerId) {
-        if let Stage::Searching(search) = &mut self.stage {
-            search.gone(now, peer);
-        } else if let Some(claim) = &mut self.claim {
-            claim.gone(wire, peer);
-        }
+        self.review(wire);
     }
 
     /// Forgets the link to a rank that is lost; `None` if the role is not of the tree.
     pub(crate) fn lost_rank(&mut self, role: Role) -> Option<Rank> {
-        match role {
-            Role::Parent => {
-                self.parent = None;
-                tree::parent(self.config.rank, self.config.fan_out)
-            }
-            Role::Child(rank) => {
-                self.children.remove(&rank);
-                Some(rank)
-            }
-            _ => None,
+        if role == Role::Parent {
+            self.parent = None;
+            return tree::parent(self.config.rank, self.config.fan_out);
         }
+        let Role::Child(rank) = role else { return None };
+        self.children.remove(&rank);
+        Some(rank)
     }
 
     /// Opening is over because a rank was lost.
@@ -452,16 +415,14 @@ impl Cohort {
         self.stage = Stage::Failed;
     }
 
-    /// Takes the name out of the rendezvous, if it is held.
-    pub(crate) fn release_name(&mut self, wire: &mut Wire) {
+    /// All is over: the name, if it is held, is taken out of the rendezvous, and every link is closed.
+    pub(crate) fn end(&mut self, wire: &mut Wire, event: Event) {
         if let Some(claim) = self.claim.take()
             && !matches!(claim.standing(), Standing::Taken(_))
         {
             claim.remove_entry(wire);
         }
+        wire.event(event);
+        wire.disconnect_all(DisconnectReason::Ended);
     }
-}
-
-fn rank_of(cohort: &Cohort) -> Rank {
-    cohort.config.rank
 }

@@ -38,7 +38,7 @@ pub struct WantedVariable {
 
 /// A part of one block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Piece {
+pub struct BlockPart {
     /// The variable.
     pub variable: String,
     /// The block's index on its rank: the how-manieth put of this variable in this step.
@@ -172,7 +172,7 @@ pub enum DataMessage {
         /// The step.
         step: StepId,
         /// The pieces.
-        pieces: Vec<Piece>,
+        pieces: Vec<BlockPart>,
     },
     /// Owner: a segment's descriptor comes with this message.
     SegmentIs {
@@ -208,7 +208,7 @@ pub enum DataMessage {
         /// The step.
         step: StepId,
         /// The pieces, in the order of the body.
-        pieces: Vec<Piece>,
+        pieces: Vec<BlockPart>,
     },
     /// Owner: a `Fetch` cannot be answered.
     Gone {
@@ -337,7 +337,19 @@ impl DataMessage {
         };
         let inline = match self {
             Self::Placed { blocks, .. } => blocks.iter().map(bytes).sum(),
-            _ => 0,
+            Self::Want { .. }
+            | Self::Fetch { .. }
+            | Self::SegmentIs { .. }
+            | Self::SegmentGone { .. }
+            | Self::Pieces { .. }
+            | Self::Pushed { .. }
+            | Self::Gone { .. }
+            | Self::Describe { .. }
+            | Self::Described { .. }
+            | Self::AskOffers { .. }
+            | Self::Offers { .. }
+            | Self::Transform { .. }
+            | Self::Transformed { .. } => 0,
         };
         crate::codec::to_bytes_of(self, inline)
     }

@@ -43,7 +43,41 @@ fn estimate(message: &Message) -> usize {
             let contacts = owners.iter().map(|(_, contact)| contact.0.len() + FIXED_BYTES);
             of_table(encoded) + contacts.sum::<usize>()
         }
-        _ => 0,
+        Message::Heartbeat
+        | Message::Probe { .. }
+        | Message::ProbeReply { .. }
+        | Message::Join { .. }
+        | Message::Welcome { .. }
+        | Message::Refused { .. }
+        | Message::TreeHello { .. }
+        | Message::SubtreeOpen
+        | Message::CohortOpen
+        | Message::RankLost { .. }
+        | Message::Prepared { .. }
+        | Message::Expire { .. }
+        | Message::Closing { .. }
+        | Message::Late { .. }
+        | Message::TableRequest { .. }
+        | Message::Log { .. }
+        | Message::Subscribe { .. }
+        | Message::Subscribed { .. }
+        | Message::Assign(_)
+        | Message::Release { .. }
+        | Message::Reselect { .. }
+        | Message::Reselected { .. }
+        | Message::Unsubscribe
+        | Message::StreamEnd { .. }
+        | Message::Leaving
+        | Message::Attached { .. }
+        | Message::AwaitingRestart { .. }
+        | Message::Left
+        | Message::Resolve { .. }
+        | Message::Fragment { .. }
+        | Message::TableRefused { .. }
+        | Message::Unresolved { .. }
+        | Message::RestartHeard
+        | Message::AskContacts { .. }
+        | Message::Contacts { .. } => 0,
     }
 }
 

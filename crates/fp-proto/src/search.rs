@@ -16,6 +16,7 @@ use std::time::Duration;
 const LIMIT_ENTRIES: usize = 64;
 
 /// One search under way.
+#[derive(Default)]
 pub(crate) struct Search {
     name: String,
     direct: Option<ContactText>,
@@ -28,14 +29,6 @@ pub(crate) struct Search {
     found: Option<ContactText>,
 }
 
-/// What a probe's answer means for the search.
-pub(crate) enum Found {
-    /// This is the one; its epoch.
-    Lead(Epoch),
-    /// It is not; the search goes on.
-    Not,
-}
-
 impl Search {
     /// Starts to look for `name`, or to dial `direct`; `exclude` is the epoch that has just ended.
     pub(crate) fn start(
@@ -45,17 +38,7 @@ impl Search {
         interval: Duration,
         exclude: Option<Epoch>,
     ) -> Self {
-        let mut search = Self {
-            name: name.to_owned(),
-            direct,
-            interval,
-            next_lookup: None,
-            exclude,
-            dialling: BTreeMap::new(),
-            asked: BTreeMap::new(),
-            seen: BTreeMap::new(),
-            found: None,
-        };
+        let mut search = Self { name: name.to_owned(), direct, interval, exclude, ..Self::default() };
         search.look(wire);
         search
     }
@@ -75,12 +58,12 @@ impl Search {
         if self.dialling.values().chain(self.asked.values()).any(|busy| *busy == entry) {
             return;
         }
-        let ticket = wire.dial(entry.0.clone(), epoch, DialPurpose::Probe(epoch));
+        let ticket = wire.dial(entry.0.clone(), epoch, DialPurpose::Probe);
         self.dialling.insert(ticket, entry);
     }
 
     /// The entries of the name.
-    pub(crate) fn listing(&mut self, now: Moment, wire: &mut Wire, listing: Vec<Listing>) {
+    pub(crate) fn listing(&mut self, wire: &mut Wire, listing: Vec<Listing>) {
         if self.found.is_some() {
             return;
         }
@@ -89,76 +72,60 @@ impl Search {
         for entry in listing.into_iter().filter(|entry| Some(entry.epoch) != exclude).take(LIMIT_ENTRIES) {
             self.dial(wire, entry.contact, Some(entry.epoch));
         }
-        self.next_lookup = Some(now.after(self.interval));
+        self.next_lookup = Some(wire.now.after(self.interval));
     }
 
     /// A known contact is dialled again when nothing came of it; a name is looked up again anyway.
-    fn again_if_idle(&mut self, now: Moment) {
+    fn again_if_idle(&mut self, wire: &Wire) {
         let idle = self.dialling.is_empty() && self.asked.is_empty() && self.found.is_none();
         if idle && self.next_lookup.is_none() {
-            self.next_lookup = Some(now.after(self.interval));
+            self.next_lookup = Some(wire.now.after(self.interval));
         }
     }
 
     /// A dial of this search came through: ask who it is.
-    pub(crate) fn dialled(
-        &mut self,
-        now: Moment,
-        wire: &mut Wire,
-        ticket: DialTicket,
-        peer: PeerId,
-        epoch: Option<Epoch>,
-    ) {
-        let Some((contact, _)) = self.dialling.remove(&ticket) else {
+    pub(crate) fn dialled(&mut self, wire: &mut Wire, ticket: DialTicket, peer: PeerId) {
+        let Some(entry) = self.dialling.remove(&ticket) else {
             wire.disconnect(peer, DisconnectReason::Done);
             return;
         };
-        wire.set_role(peer, Role::Candidate(epoch));
-        wire.send(now, peer, Message::Probe { epoch: Epoch(0) });
-        self.asked.insert(peer, (contact, epoch));
+        wire.set_role(peer, Role::Candidate);
+        wire.send(peer, Message::Probe { epoch: Epoch(0) });
+        self.asked.insert(peer, entry);
     }
 
     /// A dial of this search failed.
-    pub(crate) fn failed(&mut self, now: Moment, wire: &mut Wire, ticket: DialTicket) {
+    pub(crate) fn failed(&mut self, wire: &mut Wire, ticket: DialTicket) {
         if let Some((contact, _)) = self.dialling.remove(&ticket) {
             wire.mark(Transition::EntryPassedOver);
             self.seen.insert(contact, Seen::Unreachable);
-            self.again_if_idle(now);
+            self.again_if_idle(wire);
         }
     }
 
     /// A candidate went away before it was settled.
-    pub(crate) fn gone(&mut self, now: Moment, peer: PeerId) {
+    pub(crate) fn gone(&mut self, wire: &Wire, peer: PeerId) {
         if let Some((contact, _)) = self.asked.remove(&peer) {
             self.seen.insert(contact, Seen::Unreachable);
-            self.again_if_idle(now);
+            self.again_if_idle(wire);
         }
     }
 
-    /// A candidate said who it is.
-    pub(crate) fn reply(
-        &mut self,
-        now: Moment,
-        wire: &mut Wire,
-        peer: PeerId,
-        epoch: Epoch,
-        incumbent: bool,
-    ) -> Found {
-        let Some((contact, expected)) = self.asked.remove(&peer) else {
-            return Found::Not;
-        };
+    /// A candidate said who it is: whether it is the lead.
+    pub(crate) fn reply(&mut self, wire: &mut Wire, peer: PeerId, epoch: Epoch, incumbent: bool) -> bool {
+        let Some((contact, expected)) = self.asked.remove(&peer) else { return false };
         let other = expected.is_some_and(|expected| expected != epoch) || Some(epoch) == self.exclude;
         if incumbent && !other {
             self.drop_rest(wire);
             self.found = Some(contact);
             self.next_lookup = None;
-            return Found::Lead(epoch);
+            return true;
         }
         wire.mark(Transition::EntryPassedOver);
         self.seen.insert(contact, if other { Seen::OtherEpoch } else { Seen::Claiming });
         wire.disconnect(peer, DisconnectReason::Done);
-        self.again_if_idle(now);
-        Found::Not
+        self.again_if_idle(wire);
+        false
     }
 
     fn drop_rest(&mut self, wire: &mut Wire) {
@@ -178,18 +145,18 @@ impl Search {
     }
 
     /// Looks again if it is time.
-    pub(crate) fn tick(&mut self, now: Moment, wire: &mut Wire) {
-        if self.next_lookup.is_some_and(|due| now >= due) {
+    pub(crate) fn tick(&mut self, wire: &mut Wire) {
+        if self.next_lookup.is_some_and(|due| wire.now >= due) {
             self.look(wire);
         }
     }
 
     /// Looks again soon, after the lead that was found refused or went away.
-    pub(crate) fn resume(&mut self, now: Moment) {
+    pub(crate) fn resume(&mut self, wire: &Wire) {
         if let Some(contact) = self.found.take() {
             self.seen.insert(contact, Seen::Refused);
         }
-        self.next_lookup = Some(now.after(self.interval));
+        self.next_lookup = Some(wire.now.after(self.interval));
     }
 
     /// What this search waits for, for the error.

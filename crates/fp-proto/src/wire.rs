@@ -5,6 +5,7 @@ use crate::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::fragment::{self, Joining};
 use crate::message::{MemberId, Message};
+use crate::outcome::LossReason;
 use crate::time::Moment;
 use crate::transition::{Transition, TransitionSet};
 use fp_types::{Epoch, Rank};
@@ -18,8 +19,8 @@ pub(crate) enum Role {
     Fresh,
     /// It asked who we are.
     Prober,
-    /// We asked who it is; with the epoch that it should answer.
-    Candidate(Option<Epoch>),
+    /// We asked who it is.
+    Candidate,
     /// A rank of the own cohort that wants its place (at the lead).
     Joiner(Rank),
     /// The lead of the own cohort (at a rank that joins).
@@ -44,7 +45,7 @@ pub(crate) enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DialPurpose {
     /// To see who is behind an entry of the rendezvous.
-    Probe(Option<Epoch>),
+    Probe,
     /// To hang oneself under the parent.
     Parent,
     /// To ask for tables.
@@ -59,7 +60,10 @@ struct Link {
 }
 
 /// Links, liveness and effects of one machine.
+#[derive(Default)]
 pub(crate) struct Wire {
+    /// When the input came that is handled now.
+    pub(crate) now: Moment,
     effects: VecDeque<Effect>,
     links: BTreeMap<PeerId, Link>,
     dials: BTreeMap<DialTicket, DialPurpose>,
@@ -71,22 +75,32 @@ pub(crate) struct Wire {
     transitions: TransitionSet,
     /// No heartbeat and no silence is due before: who speaks and is heard moves both, but not this.
     due: Option<Moment>,
+    /// The mistake that is switched on.
+    #[cfg(feature = "mutations")]
+    pub(crate) mutation: Option<crate::mutation::Mutation>,
 }
 
+/// Whether a mistake is switched on; never in production, where nothing of this is compiled.
+macro_rules! mutated {
+    ($wire:expr, $mutation:ident) => {{
+        #[cfg(feature = "mutations")]
+        let mutated = $wire.mutation == Some(crate::mutation::Mutation::$mutation);
+        #[cfg(not(feature = "mutations"))]
+        let mutated = false;
+        mutated
+    }};
+}
+pub(crate) use mutated;
+
 impl Wire {
-    pub(crate) fn new(config: &CohortConfig) -> Self {
-        Self {
-            effects: VecDeque::new(),
-            links: BTreeMap::new(),
-            dials: BTreeMap::new(),
-            next_ticket: 0,
-            heartbeat: config.heartbeat,
-            silence: config.silence,
-            fragment_bytes: config.fragment_bytes,
-            long_bytes: config.long_bytes,
-            transitions: TransitionSet::default(),
-            due: None,
-        }
+    pub(crate) fn new(config: &CohortConfig, now: Moment) -> Self {
+        let CohortConfig { heartbeat, silence, fragment_bytes, long_bytes, .. } = *config;
+        Self { now, heartbeat, silence, fragment_bytes, long_bytes, ..Self::default() }
+    }
+
+    /// The next input came.
+    pub(crate) fn enter(&mut self, now: Moment) {
+        self.now = self.now.max(now);
     }
 
     pub(crate) fn mark(&mut self, transition: Transition) {
@@ -111,9 +125,9 @@ impl Wire {
 
     /// Sends to a live link, in fragments if the message is long. To one that is gone nothing is sent, as its loss was
     /// or will be handled.
-    pub(crate) fn send(&mut self, now: Moment, to: PeerId, message: Message) {
+    pub(crate) fn send(&mut self, to: PeerId, message: Message) {
         let Some(link) = self.links.get_mut(&to) else { return };
-        link.sent = now;
+        link.sent = self.now;
         match fragment::cut(&message, self.fragment_bytes) {
             None => self.push(Effect::Send { to, message }),
             Some(fragments) => {
@@ -123,9 +137,26 @@ impl Wire {
         }
     }
 
-    /// The whole message that has come, `None` while fragments of it are missing. Only who tells of blocks sends
+    /// The whole message that has come, and what its link is for; `None` for a sign of life or part of a message.
+    ///
+    /// # Errors
+    /// If it breaks the protocol, whatever the link is for.
+    pub(crate) fn hear(
+        &mut self,
+        from: PeerId,
+        message: Message,
+    ) -> Result<Option<(Role, Message)>, Misbehaviour> {
+        self.heard(from);
+        let (Some(role), Some(message)) = (self.role(from), self.whole(from, message)?) else {
+            return Ok(None);
+        };
+        message.check().map_err(Misbehaviour::OutOfBounds)?;
+        Ok((message != Message::Heartbeat).then_some((role, message)))
+    }
+
+    /// The whole message, `None` while fragments of it are missing. Only who tells of blocks sends
     /// fragments: ranks of the own cohort, and publishers to those who asked them.
-    pub(crate) fn whole(&mut self, from: PeerId, message: Message) -> Result<Option<Message>, Misbehaviour> {
+    fn whole(&mut self, from: PeerId, message: Message) -> Result<Option<Message>, Misbehaviour> {
         let Some(link) = self.links.get_mut(&from) else { return Ok(None) };
         let Message::Fragment { bytes, left_bytes } = message else {
             let between = link.joining.is_open();
@@ -159,7 +190,18 @@ impl Wire {
         self.dials.remove(&ticket)
     }
 
-    pub(crate) fn connect(&mut self, now: Moment, peer: PeerId, role: Role) {
+    /// A peer dialled us; where all is over nobody is there for it.
+    pub(crate) fn accepted(&mut self, peer: PeerId, is_over: bool) {
+        if is_over {
+            self.push(Effect::Disconnect { peer, reason: DisconnectReason::Ended });
+        } else {
+            self.connect(peer);
+        }
+    }
+
+    /// A new link: what it is for is to be seen.
+    pub(crate) fn connect(&mut self, peer: PeerId) {
+        let (role, now) = (Role::Fresh, self.now);
         self.links.insert(peer, Link { role, heard: now, sent: now, joining: Joining::default() });
         let due = now.after(self.heartbeat.min(self.silence));
         self.due = Some(self.due.map_or(due, |known| known.min(due)));
@@ -176,11 +218,11 @@ impl Wire {
     }
 
     /// A peer gave a sign of life. Of a candidate only its answer counts: heartbeats alone must not hold up a search.
-    pub(crate) fn heard(&mut self, now: Moment, peer: PeerId) {
+    fn heard(&mut self, peer: PeerId) {
         if let Some(link) = self.links.get_mut(&peer)
-            && !matches!(link.role, Role::Candidate(_))
+            && link.role != Role::Candidate
         {
-            link.heard = now;
+            link.heard = self.now;
         }
     }
 
@@ -200,6 +242,14 @@ impl Wire {
     pub(crate) fn misbehaved(&mut self, peer: PeerId, what: Misbehaviour) -> Option<Role> {
         self.mark(Transition::LinkMisbehaved);
         self.disconnect(peer, DisconnectReason::PeerMisbehaved(what))
+    }
+
+    /// Closes the link of a peer that was silent for too long; gives the role it had, and how it was lost.
+    pub(crate) fn silenced(&mut self, peer: PeerId) -> Option<(Role, LossReason)> {
+        self.mark(Transition::LinkSilent);
+        let role = self.disconnect(peer, DisconnectReason::Silent)?;
+        let silence_ms = u64::try_from(self.silence.as_millis()).unwrap_or(u64::MAX);
+        Some((role, LossReason::Silent { silence_ms }))
     }
 
     pub(crate) fn disconnect_all(&mut self, reason: DisconnectReason) {
@@ -224,28 +274,27 @@ impl Wire {
 
     /// Sends the heartbeats that are due and gives the peers that were silent for too long. A coordinator that
     /// overslept restarts the silence of all its peers once: they may well have spoken.
-    pub(crate) fn tick(&mut self, now: Moment) -> Vec<PeerId> {
+    pub(crate) fn tick(&mut self) -> Vec<PeerId> {
+        let now = self.now;
         let overslept = self.next_due().is_some_and(|due| now.since(due) > self.silence / 2);
         if overslept {
             self.mark(Transition::CoordinatorOverslept);
             self.links.values_mut().for_each(|link| link.heard = now);
         }
-        self.beat(now);
+        self.beat();
         let silence = self.silence;
         let is_silent = |link: &Link| now >= link.heard.after(silence);
-        let silent: Vec<PeerId> =
+        let mut silent: Vec<PeerId> =
             self.links.iter().filter(|(_, link)| is_silent(link)).map(|(&peer, _)| peer).collect();
-        self.review_deadline();
+        if mutated!(self, SilenceIgnored) {
+            silent.drain(..).for_each(|peer| self.heard(peer));
+        }
+        self.due = self.next_due();
         silent
     }
 
-    /// Looks anew when something is due.
-    pub(crate) fn review_deadline(&mut self) {
-        self.due = self.next_due();
-    }
-
-    fn beat(&mut self, now: Moment) {
-        let heartbeat = self.heartbeat;
+    fn beat(&mut self) {
+        let (now, heartbeat) = (self.now, self.heartbeat);
         let idle: Vec<PeerId> = self
             .links
             .iter()
@@ -253,7 +302,7 @@ impl Wire {
             .map(|(&peer, _)| peer)
             .collect();
         for peer in idle {
-            self.send(now, peer, Message::Heartbeat);
+            self.send(peer, Message::Heartbeat);
         }
     }
 }

@@ -67,9 +67,9 @@ impl Message {
     /// The name of the part.
     pub fn check(&self) -> Result<(), &'static str> {
         match self {
-            Self::Join { contact: own, .. } => contact(own),
-            Self::Welcome { parent, .. } => contact(parent),
-            Self::TreeHello { contact: own, .. } => contact(own),
+            Self::Join { contact: own, .. }
+            | Self::TreeHello { contact: own, .. }
+            | Self::Welcome { parent: own, .. } => contact(own),
             Self::Ready { report: merged, .. } => report(merged),
             Self::Log { entries, .. } => {
                 at_most(entries.len(), LIMIT_ITEMS, "log.entries")?;
@@ -96,7 +96,32 @@ impl Message {
                 some_rising(contacts.iter().map(|(rank, _)| *rank), "contacts.contacts")?;
                 contacts.iter().filter_map(|(_, told)| told.as_ref()).try_for_each(contact)
             }
-            _ => Ok(()),
+            Self::Heartbeat
+            | Self::Probe { .. }
+            | Self::ProbeReply { .. }
+            | Self::Refused { .. }
+            | Self::SubtreeOpen
+            | Self::CohortOpen
+            | Self::RankLost { .. }
+            | Self::Prepared { .. }
+            | Self::Expire { .. }
+            | Self::Closing { .. }
+            | Self::Late { .. }
+            | Self::TableRequest { .. }
+            | Self::TableReply { .. }
+            | Self::Subscribed { .. }
+            | Self::Assign(_)
+            | Self::Release { .. }
+            | Self::Unsubscribe
+            | Self::StreamEnd { .. }
+            | Self::Leaving
+            | Self::Attached { .. }
+            | Self::AwaitingRestart { .. }
+            | Self::Left
+            | Self::Fragment { .. }
+            | Self::TableRefused { .. }
+            | Self::Unresolved { .. }
+            | Self::RestartHeard => Ok(()),
         }
     }
 }

@@ -6,10 +6,10 @@ use crate::effect::{Misbehaviour, PeerId};
 use crate::event::{Event, MemberEnd};
 use crate::message::{Assignment, Decision, MemberId, Message};
 use crate::publisher::PublisherMachine;
-#[cfg(feature = "mutations")]
 use crate::publisher::ledger::RESERVE;
 use crate::publisher::{drain, log};
 use crate::transition::Transition;
+use crate::wire::mutated;
 use fp_types::{StepId, SubscriptionId};
 use std::collections::BTreeSet;
 
@@ -36,9 +36,7 @@ impl Served {
 
 /// A decided step joins the queue of a subscription that has it.
 pub(crate) fn enqueue(machine: &mut PublisherMachine, subscription: SubscriptionId, step: StepId) {
-    let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
-        return;
-    };
+    let Some(served) = machine.served(subscription) else { return };
     let skipped = std::mem::take(&mut served.skipped);
     served.queue.push_back(Queued { step, skipped, redelivered: false });
     machine.wire.mark(Transition::StepQueued);
@@ -48,14 +46,9 @@ pub(crate) fn enqueue(machine: &mut PublisherMachine, subscription: Subscription
 
 /// A step that the subscription does not get.
 pub(crate) fn missed(machine: &mut PublisherMachine, subscription: SubscriptionId, step: StepId) {
-    if let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) {
-        served.skipped += 1;
-    }
-    #[cfg(feature = "mutations")]
-    if machine.mutated(crate::mutation::Mutation::SkippedNotCounted)
-        && let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription))
-    {
-        served.skipped -= 1;
+    let counted = !mutated!(machine.wire, SkippedNotCounted);
+    if let Some(served) = machine.served(subscription) {
+        served.skipped += u64::from(counted);
     }
     machine.wire.event(Event::StepDropped { subscription, step });
 }
@@ -99,8 +92,7 @@ fn hand_over(
         len_bytes: decided.len_bytes,
         queued_steps: u32::try_from(waiting).unwrap_or(u32::MAX),
     };
-    let peer = known.peer;
-    machine.wire.send(machine.now, peer, Message::Assign(assignment));
+    machine.wire.send(known.peer, Message::Assign(assignment));
 }
 
 /// Who gets the next queued step, if anybody can take it.
@@ -114,10 +106,7 @@ fn next_member(machine: &PublisherMachine, subscription: SubscriptionId) -> Opti
     {
         return None;
     }
-    #[cfg(feature = "mutations")]
-    let free = machine.mutated(crate::mutation::Mutation::AssignBeyondCredit);
-    #[cfg(not(feature = "mutations"))]
-    let free = false;
+    let free = mutated!(machine.wire, AssignBeyondCredit);
     let has_credit = |id: &MemberId| {
         lead.members.get(id).is_some_and(|member| !member.ended && (free || member.assigned < member.credit))
     };
@@ -135,15 +124,9 @@ fn next_member(machine: &PublisherMachine, subscription: SubscriptionId) -> Opti
 
 /// At the bound the lossy policies give something up.
 fn enforce_limit(machine: &mut PublisherMachine, subscription: SubscriptionId) {
-    loop {
-        let Some(at) = surplus(machine, subscription) else { return };
-        let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
-            return;
-        };
-        #[cfg(feature = "mutations")]
-        let counted = machine.config.mutation != Some(crate::mutation::Mutation::SkippedNotCounted);
-        #[cfg(not(feature = "mutations"))]
-        let counted = true;
+    while let Some(at) = surplus(machine, subscription) {
+        let counted = !mutated!(machine.wire, SkippedNotCounted);
+        let Some(served) = machine.served(subscription) else { return };
         let Some(step) = served.drop_queued(at, counted) else { return };
         machine.wire.mark(Transition::QueuedDropped);
         machine.wire.event(Event::StepDropped { subscription, step });
@@ -155,30 +138,28 @@ fn enforce_limit(machine: &mut PublisherMachine, subscription: SubscriptionId) {
 fn surplus(machine: &mut PublisherMachine, subscription: SubscriptionId) -> Option<usize> {
     let lead = machine.lead.as_ref()?;
     let served = lead.served.get(&subscription)?;
-    let members = lead.members.values().filter(|member| member.subscription == subscription);
-    let held: usize = members.map(|member| member.held.len()).sum();
     let limit = served.spec.limit_steps as usize;
     let over = match served.spec.policy {
-        QueuePolicy::DropOldest => !served.queue.is_empty() && served.queue.len() + held > limit,
+        QueuePolicy::DropOldest => {
+            !served.queue.is_empty() && served.queue.len() + lead.held(subscription) > limit
+        }
         QueuePolicy::LatestOnly => served.queue.len() > 1,
         QueuePolicy::EveryStep { .. }
         | QueuePolicy::DropNewest
         | QueuePolicy::EveryKth { .. }
         | QueuePolicy::WaitAtMost { .. } => false,
     };
-    #[cfg(feature = "mutations")]
-    if over && machine.config.mutation == Some(crate::mutation::Mutation::DropAssigned) {
+    if over && mutated!(machine.wire, DropAssigned) {
         drop_assigned(machine, subscription);
     }
     over.then_some(0)
 }
 
-#[cfg(feature = "mutations")]
+/// For the mutation of that name.
 fn drop_assigned(machine: &mut PublisherMachine, subscription: SubscriptionId) {
     let Some(lead) = &machine.lead else { return };
-    let held = lead.members.values().filter(|member| member.subscription == subscription);
-    let step = held.filter_map(|member| member.held.first().copied()).min();
-    if let Some(step) = step {
+    let held = lead.members_of(subscription).filter_map(|(_, member)| member.held.first().copied());
+    if let Some(step) = held.min() {
         released(machine, subscription, vec![step], false);
     }
 }
@@ -226,10 +207,7 @@ fn unhold(machine: &mut PublisherMachine, subscription: SubscriptionId, step: St
     let Some(lead) = &mut machine.lead else { return };
     let Some(decided) = lead.steps.get_mut(&step) else { return };
     decided.holders.retain(|&holder| holder != subscription);
-    #[cfg(feature = "mutations")]
-    if subscription == RESERVE
-        && machine.config.mutation == Some(crate::mutation::Mutation::ReservedNotPinned)
-    {
+    if subscription == RESERVE && mutated!(machine.wire, ReservedNotPinned) {
         decided.holders.clear();
     }
     if decided.holders.is_empty() {
@@ -251,9 +229,7 @@ pub(crate) fn recover(
     let able = |id: &MemberId| lead.members.get(id).is_some_and(|member| !member.ended);
     let others = served.members.iter().any(able);
     let redeliver = others && served.spec.share.as_ref().is_some_and(|share| share.redeliver);
-    #[cfg(feature = "mutations")]
-    let redeliver =
-        redeliver && machine.config.mutation != Some(crate::mutation::Mutation::RedeliveryForgotten);
+    let redeliver = redeliver && !mutated!(machine.wire, RedeliveryForgotten);
     if redeliver {
         for (_, decided) in lead.steps.iter_mut().filter(|(step, _)| held.contains(step)) {
             decided.retire |= reason != MemberEnd::Left;

@@ -7,6 +7,7 @@ use crate::event::Event;
 use crate::message::{ChangeId, ChangeKind, Decision, Message};
 use crate::publisher::{drain, log, membership, ready, reserve, steps};
 use crate::transition::Transition;
+use crate::wire::mutated;
 use fp_types::{Rank, StepId, SubscriptionId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,10 +98,7 @@ pub(crate) fn child_prepared(
     change: ChangeId,
     next: StepId,
 ) {
-    #[cfg(feature = "mutations")]
-    let minimum = machine.mutated(crate::mutation::Mutation::PreparedMinimum);
-    #[cfg(not(feature = "mutations"))]
-    let minimum = false;
+    let minimum = mutated!(machine.wire, PreparedMinimum);
     let Some(pending) = machine.changes.pending.get_mut(&change).filter(|pending| !pending.answered) else {
         machine.misbehaved(from, Misbehaviour::OutOfOrder("Prepared"));
         return;
@@ -119,8 +117,8 @@ fn answer_if_complete(machine: &mut PublisherMachine, change: ChangeId) {
     let (next, subscription) = (pending.next, pending.subscription);
     if machine.lead.is_some() {
         start_change(machine, change, subscription, next);
-    } else if let Some(parent) = machine.cohort.parent() {
-        machine.wire.send(machine.now, parent, Message::Prepared { change, next });
+    } else {
+        machine.cohort.tell_parent(&mut machine.wire, Message::Prepared { change, next });
     }
 }
 
@@ -131,11 +129,7 @@ fn start_change(
     subscription: SubscriptionId,
     first: StepId,
 ) {
-    #[cfg(feature = "mutations")]
-    let first = match machine.mutated(crate::mutation::Mutation::FirstStepTooLow) {
-        true => StepId(first.0.saturating_sub(1)),
-        false => first,
-    };
+    let first = StepId(first.0.saturating_sub(u64::from(mutated!(machine.wire, FirstStepTooLow))));
     let Some(kind) = machine.changes.pending.get(&change).map(|known| known.kind.clone()) else { return };
     let (mut reserved, mut reserve_from) = (Vec::new(), first);
     if matches!(kind, ChangeKind::Add(_)) {

@@ -8,9 +8,10 @@ use super::PublisherMachine;
 use crate::config::{CohortConfig, ContactText};
 use crate::effect::{Misbehaviour, PeerId};
 use crate::message::Message;
-use crate::passed_questions::{Asking, Told, Unanswered, untold};
+use crate::passed_questions::{Asking, Told, untold};
 use crate::transition::Transition;
 use crate::tree;
+use crate::wire::mutated;
 use fp_types::Rank;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,9 +67,9 @@ pub(crate) fn contacts_asked(machine: &mut PublisherMachine, from: PeerId, reque
 
 /// Sends the questions whose way is free.
 fn pass_contacts_on(machine: &mut PublisherMachine) {
-    while let Some((_, way, question)) = machine.contacts.next_to_send(machine.now) {
+    while let Some((_, way, question)) = machine.contacts.next_to_send(machine.wire.now) {
         if let Some(peer) = way {
-            machine.wire.send(machine.now, peer, question);
+            machine.wire.send(peer, question);
         }
     }
 }
@@ -95,12 +96,12 @@ fn tell_contacts(machine: &mut PublisherMachine, asker: Asker, contacts: Told) {
     }
     let unknown = contacts.iter().any(|(_, contact)| contact.is_none());
     machine.wire.mark(if unknown { Transition::ContactsUnknown } else { Transition::ContactsTold });
-    machine.wire.send(machine.now, asker.peer, Message::Contacts { request: asker.request, contacts });
+    machine.wire.send(asker.peer, Message::Contacts { request: asker.request, contacts });
 }
 
 /// Part of the answer to a question that was passed on: it goes on as it is.
 pub(crate) fn contacts_told(machine: &mut PublisherMachine, from: PeerId, request: u64, contacts: Told) {
-    match machine.contacts.heard(machine.now, from, request, &contacts) {
+    match machine.contacts.heard(machine.wire.now, from, request, &contacts) {
         Ok(Some(heard)) => {
             tell_contacts(machine, heard.asker, contacts);
             if heard.left == 0 {
@@ -115,12 +116,7 @@ pub(crate) fn contacts_told(machine: &mut PublisherMachine, from: PeerId, reques
 /// A neighbour is gone: what it was asked nobody can say.
 pub(crate) fn contacts_gone(machine: &mut PublisherMachine, peer: PeerId) {
     let unanswered = machine.contacts.gone(peer);
-    contacts_untold(machine, unanswered);
-}
-
-fn contacts_untold(machine: &mut PublisherMachine, unanswered: Vec<Unanswered<Asker>>) {
-    #[cfg(feature = "mutations")]
-    if machine.mutated(crate::mutation::Mutation::ContactsForgotten) {
+    if mutated!(machine.wire, ContactsForgotten) {
         return;
     }
     for (asker, _, missing) in unanswered {

@@ -7,6 +7,7 @@ use crate::publisher::PublisherMachine;
 use crate::publisher::ledger::{PRECIOUS, RESERVE, is_standing, takes};
 use crate::publisher::{assignment, drain, log, reserve};
 use crate::transition::Transition;
+use crate::wire::mutated;
 use fp_types::{Rank, StepId, StepTable, SubscriptionId};
 use std::sync::Arc;
 
@@ -62,10 +63,7 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
 
 /// The table of a step: the blocks of every rank, as last reported.
 fn compose(machine: &mut PublisherMachine, step: StepId, report: &mut ReadyReport) -> Option<Arc<StepTable>> {
-    #[cfg(feature = "mutations")]
-    let ignore = machine.config.mutation == Some(crate::mutation::Mutation::AbandonIgnored);
-    #[cfg(not(feature = "mutations"))]
-    let ignore = false;
+    let ignore = mutated!(machine.wire, AbandonIgnored);
     let built = machine.lead.as_mut()?.table_of(report);
     let reason = match (report.abandoned, built) {
         (Some(rank), _) if !ignore => StepRejection::Abandoned { rank },
@@ -87,10 +85,7 @@ fn shares(
     whole: bool,
 ) -> Vec<(SubscriptionId, Share)> {
     let Some(lead) = &machine.lead else { return Vec::new() };
-    #[cfg(feature = "mutations")]
-    let any = machine.mutated(crate::mutation::Mutation::KeptByAny);
-    #[cfg(not(feature = "mutations"))]
-    let any = false;
+    let any = mutated!(machine.wire, KeptByAny);
     let kept_by_all = |id: SubscriptionId| whole && (any || !report.not_kept.contains(&id));
     let reserve = machine.config.reserve_steps > 0 && kept_by_all(RESERVE);
     let precious = machine.config.precious_first && step == StepId(0) && kept_by_all(PRECIOUS);

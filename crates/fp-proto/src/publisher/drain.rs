@@ -2,13 +2,13 @@
 
 use super::ledger::Stage;
 use super::{Phase, PublisherMachine};
-use crate::effect::DisconnectReason;
 use crate::event::{CloseOutcome, Event, OpenFailure};
 use crate::message::{Decision, Message};
 use crate::outcome::{EndReason, LossReason};
-use crate::publisher::{change, log, loss, steps};
+use crate::publisher::{log, loss, steps};
 use crate::time::Moment;
 use crate::transition::Transition;
+use crate::wire::mutated;
 use fp_types::{Rank, StepId, SubscriptionId};
 use std::collections::BTreeMap;
 
@@ -26,12 +26,12 @@ pub(crate) struct Draining {
 impl PublisherMachine {
     /// The application publishes no more. `Event::Closed` tells when the handle may go.
     pub fn close(&mut self, now: Moment) {
-        self.enter(now);
+        self.wire.enter(now);
         if self.draining.give_up.is_some() || self.phase == Phase::Closed {
             return;
         }
         self.wire.mark(Transition::PublisherClosing);
-        self.draining.give_up = Some(now.after(self.config.cohort.close_timeout));
+        self.draining.give_up = Some(self.wire.now.after(self.config.cohort.close_timeout));
         if let Some(step) = self.ledger.open {
             let _ = self.abandon_step(now, step);
         }
@@ -68,11 +68,12 @@ pub(crate) fn consider_closing(machine: &mut PublisherMachine) {
         return;
     }
     machine.draining.complete = true;
-    let lowest = machine.draining.children.values().copied().chain([machine.ledger.next.0]).min();
     if machine.lead.is_some() {
         consider_ending(machine);
-    } else if let Some(parent) = machine.cohort.parent() {
-        machine.wire.send(machine.now, parent, Message::Closing { steps: lowest.unwrap_or(0) });
+    } else {
+        let below = machine.draining.children.values().copied();
+        let steps = below.fold(machine.ledger.next.0, u64::min);
+        machine.cohort.tell_parent(&mut machine.wire, Message::Closing { steps });
     }
 }
 
@@ -82,17 +83,11 @@ pub(crate) fn consider_ending(machine: &mut PublisherMachine) {
         consider_closed_after_loss(machine);
         return;
     }
-    if !machine.draining.complete || machine.phase != Phase::Draining {
+    if !machine.draining.complete || machine.phase != Phase::Draining || !machine.changes.is_empty() {
         return;
     }
     let Some(lead) = &machine.lead else { return };
-    if !machine.changes.is_empty() {
-        return;
-    }
-    #[cfg(feature = "mutations")]
-    let early = machine.mutated(crate::mutation::Mutation::EndBeforeLast);
-    #[cfg(not(feature = "mutations"))]
-    let early = false;
+    let early = mutated!(machine.wire, EndBeforeLast);
     let drained = lead.served.iter().filter(|(id, served)| early || lead.is_drained(served, **id));
     let drained: Vec<SubscriptionId> = drained.map(|(&id, _)| id).collect();
     for subscription in drained {
@@ -109,7 +104,7 @@ pub(crate) fn drain_deadline(machine: &PublisherMachine) -> Option<Moment> {
 }
 
 pub(crate) fn tick_drain(machine: &mut PublisherMachine) {
-    let due = machine.draining.give_up.is_some_and(|give_up| machine.now >= give_up);
+    let due = machine.draining.give_up.is_some_and(|give_up| machine.wire.now >= give_up);
     if !due || machine.phase == Phase::Closed {
         return;
     }
@@ -117,27 +112,24 @@ pub(crate) fn tick_drain(machine: &mut PublisherMachine) {
         closed(machine, CloseOutcome::Lost { rank, reason });
         return;
     }
-    let held = held_for_report(machine);
+    let held = machine.holders();
     loss::end_members(machine, &EndReason::Closed);
     if machine.lead.is_some() {
         machine.outgoing.push(Decision::Closed);
         machine.serial += 1;
         machine.finish();
     }
-    closed(machine, if held.is_empty() { CloseOutcome::Clean } else { CloseOutcome::Held(held) });
-}
-
-fn held_for_report(machine: &PublisherMachine) -> Vec<(SubscriptionId, Vec<StepId>)> {
-    match &machine.lead {
-        Some(lead) => lead.holders(),
-        None => machine.ledger.holders(),
-    }
+    closed_holding(machine, held);
 }
 
 /// The lead has closed the stream: with everything released, or at its deadline.
 pub(crate) fn apply_closed(machine: &mut PublisherMachine) {
     machine.finish();
     let held = machine.ledger.holders();
+    closed_holding(machine, held);
+}
+
+fn closed_holding(machine: &mut PublisherMachine, held: Vec<(SubscriptionId, Vec<StepId>)>) {
     closed(machine, if held.is_empty() { CloseOutcome::Clean } else { CloseOutcome::Held(held) });
 }
 
@@ -159,9 +151,7 @@ fn closed(machine: &mut PublisherMachine, outcome: CloseOutcome) {
     });
     machine.phase = Phase::Closed;
     free_all(machine, outcome != CloseOutcome::Clean);
-    machine.cohort.release_name(&mut machine.wire);
-    machine.wire.event(Event::Closed(outcome));
-    machine.wire.disconnect_all(DisconnectReason::Ended);
+    machine.cohort.end(&mut machine.wire, Event::Closed(outcome));
 }
 
 /// Whoever still holds a step may look at it: its memory is retired. A rank that was not told by its lead that all is
@@ -169,11 +159,7 @@ fn closed(machine: &mut PublisherMachine, outcome: CloseOutcome) {
 fn free_all(machine: &mut PublisherMachine, retire_all: bool) {
     let steps: Vec<StepId> = machine.ledger.steps.keys().copied().collect();
     for step in steps {
-        machine.ledger.settle(step);
-        for subscription in machine.ledger.keepers(step) {
-            let retire = retire_all || !super::ledger::is_standing(subscription);
-            change::let_go_all(machine, subscription, &[step], retire);
-        }
-        steps::free_if_unneeded(machine, step);
+        let is_retired = |subscription| retire_all || !super::ledger::is_standing(subscription);
+        steps::settle(machine, step, is_retired);
     }
 }

@@ -41,6 +41,7 @@ pub(crate) struct Queued {
 }
 
 /// A subscription as the lead serves it.
+#[derive(Default)]
 pub(crate) struct Served {
     pub(crate) spec: SubscriptionSpec,
     pub(crate) first: Option<StepId>,
@@ -108,10 +109,17 @@ impl Lead {
         }
     }
 
+    /// The members of a subscription.
+    pub(crate) fn members_of(
+        &self,
+        subscription: SubscriptionId,
+    ) -> impl Iterator<Item = (&MemberId, &Member)> {
+        self.members.iter().filter(move |(_, member)| member.subscription == subscription)
+    }
+
     /// Steps of a subscription that are assigned and not released.
     pub(crate) fn held(&self, subscription: SubscriptionId) -> usize {
-        let members = self.members.values().filter(|member| member.subscription == subscription);
-        members.map(|member| member.held.len()).sum()
+        self.members_of(subscription).map(|(_, member)| member.held.len()).sum()
     }
 
     /// Whether as many steps of a lossy subscription are out as may be live. (Of the others no more are begun.)
@@ -141,8 +149,8 @@ impl Lead {
     /// Who holds what, for the report of a close that timed out.
     pub(crate) fn holders(&self) -> Vec<(SubscriptionId, Vec<StepId>)> {
         let held = |id: SubscriptionId, served: &Served| {
-            let of_members = self.members.values().filter(|member| member.subscription == id);
-            let mut steps: Vec<StepId> = of_members.flat_map(|member| member.held.iter().copied()).collect();
+            let held = self.members_of(id).flat_map(|(_, member)| &member.held);
+            let mut steps: Vec<StepId> = held.copied().collect();
             steps.extend(served.queue.iter().map(|queued| queued.step));
             steps.sort();
             (id, steps)

@@ -34,6 +34,7 @@ impl Earlier {
 }
 
 /// A subscription as this rank knows it.
+#[derive(Default)]
 pub(crate) struct Subscription {
     /// Without what is derived: that is the next.
     pub(crate) spec: SubscriptionSpec,
@@ -58,17 +59,7 @@ pub(crate) struct Subscription {
 impl Subscription {
     pub(crate) fn new(mut spec: SubscriptionSpec, first: Option<StepId>) -> Self {
         let derivations = std::mem::take(&mut spec.derivations).into_iter().map(Arc::from).collect();
-        Self {
-            spec,
-            derivations,
-            earlier: Vec::new(),
-            first,
-            removed: false,
-            ended: None,
-            live: BTreeSet::new(),
-            waiting_since: None,
-            expire_sent: false,
-        }
+        Self { spec, derivations, first, ..Self::default() }
     }
 
     fn flows(&self, step: StepId) -> bool {
@@ -122,8 +113,9 @@ pub(crate) fn takes(policy: QueuePolicy, first: StepId, step: StepId) -> bool {
 }
 
 /// Where a step of this rank stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stage {
+    #[default]
     Begun,
     Ended,
     Reported,
@@ -131,6 +123,7 @@ pub(crate) enum Stage {
 }
 
 /// A live step of this rank.
+#[derive(Default)]
 pub(crate) struct LocalStep {
     pub(crate) stage: Stage,
     /// Who still needs it here.
@@ -229,18 +222,7 @@ impl Ledger {
         }
         let report = ReadyReport { not_kept, ..ReadyReport::default() };
         let stored = !kept.is_empty();
-        let local = LocalStep {
-            stage: Stage::Begun,
-            kept,
-            stored,
-            pending,
-            report,
-            put: None,
-            len_bytes: 0,
-            retire: false,
-            freed: false,
-            table: None,
-        };
+        let local = LocalStep { kept, stored, pending, report, ..LocalStep::default() };
         self.steps.insert(step, local);
         step
     }

@@ -8,10 +8,10 @@ use super::{Phase, PublisherMachine};
 use crate::effect::{Effect, Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::{ChangeKind, Decision, Message};
-use crate::outcome::LossReason;
 use crate::publisher::{change, drain, loss, steps};
 use crate::transition::Transition;
-use fp_types::{Rank, StepId, SubscriptionId, TableId};
+use crate::wire::mutated;
+use fp_types::{StepId, SubscriptionId, TableId};
 
 /// What is derived for subscriptions, in one message: far below the longest, and more than one takes.
 const LIMIT_TOGETHER_BYTES: usize = 4 << 20;
@@ -37,10 +37,7 @@ pub(crate) fn log_from_above(
         return;
     }
     machine.serial += entries.len() as u64;
-    let children: Vec<PeerId> = machine.cohort.children().map(|(_, peer)| peer).collect();
-    for child in children {
-        machine.wire.send(machine.now, child, Message::Log { serial, entries: entries.clone() });
-    }
+    machine.cohort.tell_children(&mut machine.wire, || Message::Log { serial, entries: entries.clone() });
     for entry in entries {
         apply(machine, entry);
     }
@@ -67,7 +64,7 @@ fn apply(machine: &mut PublisherMachine, decision: Decision) {
             machine.lagging = Some((step, rank));
             machine.wire.event(Event::RankLagging { step, rank });
         }
-        Decision::Lost { rank, reason } => apply_lost(machine, rank, reason),
+        Decision::Lost { rank, reason } => loss::enter_lost(machine, rank, reason, false),
         Decision::Closed => drain::apply_closed(machine),
     }
 }
@@ -101,23 +98,13 @@ fn apply_released(
     steps: &[StepId],
     retire: bool,
 ) {
-    #[cfg(feature = "mutations")]
-    if machine.mutated(crate::mutation::Mutation::EarlyReclaim) {
+    if mutated!(machine.wire, EarlyReclaim) {
         for &step in steps {
-            let all: Vec<SubscriptionId> = machine
-                .ledger
-                .steps
-                .get(&step)
-                .map(|local| local.kept.iter().copied().collect())
-                .unwrap_or_default();
+            let all = machine.ledger.keepers(step);
             all.into_iter().for_each(|id| change::let_go_all(machine, id, &[step], retire));
         }
     }
     change::let_go_all(machine, subscription, steps, retire);
-}
-
-fn apply_lost(machine: &mut PublisherMachine, rank: Rank, reason: LossReason) {
-    loss::enter_lost(machine, rank, reason, false);
 }
 
 pub(crate) fn is_lost(machine: &PublisherMachine) -> bool {
@@ -126,12 +113,10 @@ pub(crate) fn is_lost(machine: &PublisherMachine) -> bool {
 
 /// What a decision takes in a message, if it is more than a little: what is derived for a subscription.
 fn derivations_bytes(decision: &Decision) -> usize {
-    match decision {
-        Decision::Prepare { kind: ChangeKind::Add(spec) | ChangeKind::Update(spec), .. } => {
-            spec.derivations.iter().map(Vec::len).sum()
-        }
-        _ => 0,
-    }
+    let Decision::Prepare { kind: ChangeKind::Add(spec) | ChangeKind::Update(spec), .. } = decision else {
+        return 0;
+    };
+    spec.derivations.iter().map(Vec::len).sum()
 }
 
 /// Decisions in as many messages as keeps each far below the longest.

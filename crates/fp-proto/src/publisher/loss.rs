@@ -3,9 +3,9 @@
 use super::{Phase, PublisherMachine};
 use crate::effect::PeerId;
 use crate::event::{Event, OpenFailure};
-use crate::message::{Decision, MemberId, Message};
+use crate::message::{Decision, Message};
 use crate::outcome::{EndReason, LossReason};
-use crate::publisher::{assignment, change, contacts, drain, log, membership, steps, tables};
+use crate::publisher::{assignment, contacts, drain, log, membership, steps, tables};
 use crate::transition::Transition;
 use crate::wire::Role;
 use fp_types::{Rank, SubscriptionId};
@@ -22,9 +22,9 @@ pub(crate) fn lost_link(machine: &mut PublisherMachine, peer: PeerId, role: Role
                 lead.early.retain(|(early, _)| *early != peer);
             }
         }
-        Role::Candidate(_) | Role::Joiner(_) | Role::Lead => {
-            let progress = machine.cohort.disconnected(machine.now, &mut machine.wire, peer, role);
-            machine.cohort_progress(progress);
+        Role::Candidate | Role::Joiner(_) | Role::Lead => {
+            machine.cohort.disconnected(&mut machine.wire, peer, role);
+            machine.cohort_progress();
         }
         Role::Fresh | Role::Prober | Role::Asker | Role::Publisher | Role::Answerer => {}
     }
@@ -41,17 +41,11 @@ fn lost_relative(machine: &mut PublisherMachine, role: Role, reason: LossReason)
 }
 
 fn lost_while_opening(machine: &mut PublisherMachine, rank: Rank, reason: LossReason) {
-    tell_relatives(machine, rank, reason);
+    let lost = Message::RankLost { rank, reason };
+    machine.cohort.tell_parent(&mut machine.wire, lost.clone());
+    machine.cohort.tell_children(&mut machine.wire, || lost.clone());
     machine.cohort.abort();
     machine.open_failed(OpenFailure::RankLost { rank, reason });
-}
-
-fn tell_relatives(machine: &mut PublisherMachine, rank: Rank, reason: LossReason) {
-    let children = machine.cohort.children().map(|(_, peer)| peer);
-    let relatives: Vec<PeerId> = machine.cohort.parent().into_iter().chain(children).collect();
-    for peer in relatives {
-        machine.wire.send(machine.now, peer, Message::RankLost { rank, reason });
-    }
 }
 
 /// The way to the lead is cut: this subtree is on its own.
@@ -61,10 +55,7 @@ pub(crate) fn lost_from_above(machine: &mut PublisherMachine, rank: Rank, reason
         return;
     }
     machine.wire.mark(Transition::PublisherCutOff);
-    let children: Vec<PeerId> = machine.cohort.children().map(|(_, peer)| peer).collect();
-    for child in children {
-        machine.wire.send(machine.now, child, Message::RankLost { rank, reason });
-    }
+    machine.cohort.tell_children(&mut machine.wire, || Message::RankLost { rank, reason });
     tables::questions_unanswered(machine);
     enter_lost(machine, rank, reason, true);
 }
@@ -74,9 +65,7 @@ pub(crate) fn lost_from_below(machine: &mut PublisherMachine, rank: Rank, reason
     if machine.phase == Phase::Opening {
         lost_while_opening(machine, rank, reason);
     } else if machine.lead.is_none() {
-        if let Some(parent) = machine.cohort.parent() {
-            machine.wire.send(machine.now, parent, Message::RankLost { rank, reason });
-        }
+        machine.cohort.tell_parent(&mut machine.wire, Message::RankLost { rank, reason });
     } else if !log::is_lost(machine) && machine.phase != Phase::Closed {
         log::append(machine, Decision::Lost { rank, reason });
         end_members(machine, &EndReason::Lost { rank, reason });
@@ -88,7 +77,7 @@ pub(crate) fn enter_lost(machine: &mut PublisherMachine, rank: Rank, reason: Los
     match &mut machine.phase {
         Phase::Lost { cut_off: known, .. } => *known |= cut_off,
         Phase::Closed => return,
-        phase => {
+        phase @ (Phase::Opening | Phase::Streaming | Phase::Draining) => {
             *phase = Phase::Lost { rank, reason, cut_off };
             machine.wire.mark(Transition::PublisherLost);
             machine.wire.event(Event::RankLost { rank, reason });
@@ -105,13 +94,11 @@ fn let_go_undecided(machine: &mut PublisherMachine, cut_off: bool) {
     let open = machine.ledger.open.take();
     for step in machine.ledger.undecided_steps(open) {
         let reported = machine.ledger.is_reported(step);
-        machine.ledger.settle(step);
         if cut_off && reported {
-            continue;
+            machine.ledger.settle(step);
+        } else {
+            steps::settle(machine, step, |_| false);
         }
-        let kept: Vec<SubscriptionId> = machine.ledger.keepers(step);
-        kept.into_iter().for_each(|subscription| change::let_go_all(machine, subscription, &[step], false));
-        steps::free_if_unneeded(machine, step);
     }
 }
 
@@ -135,15 +122,11 @@ pub(crate) fn end_members_of(
         dropped.extend(served.queue.drain(..).map(|queued| queued.step));
         served.skipped = 0;
     }
-    let of_it =
-        lead.members.iter_mut().filter(|(_, member)| member.subscription == subscription && !member.ended);
-    let mut told: Vec<(MemberId, PeerId)> = Vec::new();
-    for (&id, member) in of_it {
-        member.ended = true;
-        told.push((id, member.peer));
-    }
-    for (_, peer) in told {
-        machine.wire.send(machine.now, peer, Message::StreamEnd { reason: reason.clone(), skipped });
+    for member in lead.members.values_mut() {
+        if member.subscription == subscription && !member.ended {
+            member.ended = true;
+            machine.wire.send(member.peer, Message::StreamEnd { reason: reason.clone(), skipped });
+        }
     }
     assignment::released(machine, subscription, dropped, false);
 }

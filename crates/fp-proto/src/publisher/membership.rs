@@ -7,11 +7,11 @@ use crate::event::{Event, MemberEnd};
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
 use crate::outcome::{EndReason, LossReason, RefusalReason, SpecPart};
 use crate::publisher::{Phase, PublisherMachine};
-use crate::publisher::{assignment, contacts, drain, log, tables};
+use crate::publisher::{assignment, drain, log};
 use crate::transition::Transition;
 use crate::wire::Role;
 use fp_types::{Rank, StepId, SubscriptionId};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 /// A subscriber cohort asks for a subscription.
 pub(crate) fn subscribe(machine: &mut PublisherMachine, from: PeerId, ask: Ask) {
@@ -29,7 +29,7 @@ pub(crate) fn subscribe(machine: &mut PublisherMachine, from: PeerId, ask: Ask) 
         Ok(subscription) => add_member(machine, from, subscription, ask),
         Err(reason) => {
             machine.wire.mark(Transition::SubscribeRefused);
-            machine.wire.send(machine.now, from, Message::Refused { reason });
+            machine.wire.send(from, Message::Refused { reason });
             machine.wire.disconnect(from, DisconnectReason::Refused);
         }
     }
@@ -43,16 +43,12 @@ fn subscription_for(machine: &PublisherMachine, ask: &Ask) -> Result<Option<Subs
     }
     let Some(lead) = &machine.lead else { return Err(RefusalReason::Closing) };
     if let Some(share) = &ask.spec.share {
-        let of_set =
-            |served: &&SubscriptionSpec| served.share.as_ref().is_some_and(|other| other.set == share.set);
+        let of_set = |served: &Served| served.spec.share.as_ref().is_some_and(|other| other.set == share.set);
         let mut live = lead.served.iter().filter(|(_, served)| !served.removed);
-        if let Some((&id, served)) = live.find(|(_, served)| of_set(&&served.spec)) {
-            let same = served.spec == ask.spec;
-            return if same {
-                Ok(Some(id))
-            } else {
-                Err(RefusalReason::ShareMismatch { set: share.set.clone() })
-            };
+        match live.find(|(_, served)| of_set(served)) {
+            Some((&id, served)) if served.spec == ask.spec => return Ok(Some(id)),
+            Some(_) => return Err(RefusalReason::ShareMismatch { set: share.set.clone() }),
+            None => {}
         }
     }
     let limit = machine.config.limit_subscriptions;
@@ -107,17 +103,7 @@ fn new_subscription(
 ) {
     let Some(lead) = &mut machine.lead else { return };
     lead.next_subscription += 1;
-    let served = Served {
-        spec: spec.clone(),
-        first: None,
-        reserve_from: StepId(0),
-        members: vec![member],
-        queue: VecDeque::new(),
-        skipped: 0,
-        turn: 0,
-        served: 0,
-        removed: false,
-    };
+    let served = Served { spec: spec.clone(), members: vec![member], ..Served::default() };
     lead.served.insert(subscription, served);
     change(machine, subscription, ChangeKind::Add(spec));
 }
@@ -154,10 +140,8 @@ pub(crate) fn change_started(
 
 fn tell_members(machine: &mut PublisherMachine, subscription: SubscriptionId, message: &Message) {
     let Some(lead) = &machine.lead else { return };
-    let peers =
-        lead.members.values().filter(|member| member.subscription == subscription).map(|member| member.peer);
-    for peer in peers.collect::<Vec<_>>() {
-        machine.wire.send(machine.now, peer, message.clone());
+    for (_, member) in lead.members_of(subscription) {
+        machine.wire.send(member.peer, message.clone());
     }
 }
 
@@ -167,25 +151,17 @@ pub(crate) fn tell_subscribed(machine: &mut PublisherMachine, member: MemberId, 
     let publisher_size = machine.config.cohort.size;
     let subscription = known.subscription;
     let message = Message::Subscribed { subscription, member, first, publisher_size };
-    machine.wire.send(machine.now, known.peer, message);
+    machine.wire.send(known.peer, message);
 }
 
-pub(crate) fn hear_member(machine: &mut PublisherMachine, from: PeerId, member: MemberId, message: Message) {
-    match message {
-        Message::Heartbeat => {}
-        Message::Release { step } => assignment::member_released(machine, from, member, step),
-        Message::Reselect { spec } => reselect(machine, from, member, spec),
-        Message::Unsubscribe => member_left(machine, from, member),
-        Message::Resolve { request, table, queries } => {
-            tables::resolve(machine, from, request, table, queries)
-        }
-        Message::AskContacts { request, ranks } => contacts::contacts_asked(machine, from, request, ranks),
-        other => machine.unexpected(from, &other),
-    }
-}
-
-fn reselect(machine: &mut PublisherMachine, from: PeerId, member: MemberId, spec: SubscriptionSpec) {
-    let Some(lead) = &mut machine.lead else { return };
+/// A member asks for another selection.
+pub(crate) fn reselect(
+    machine: &mut PublisherMachine,
+    from: PeerId,
+    member: MemberId,
+    spec: SubscriptionSpec,
+) {
+    let Some(lead) = &machine.lead else { return };
     let Some(subscription) = lead.members.get(&member).map(|known| known.subscription) else { return };
     let Some(served) = lead.served.get(&subscription) else { return };
     if !spec.is_reselection_of(&served.spec) || check_spec(&spec, 1).is_err() || served.first.is_none() {
@@ -195,7 +171,8 @@ fn reselect(machine: &mut PublisherMachine, from: PeerId, member: MemberId, spec
     change(machine, subscription, ChangeKind::Update(spec));
 }
 
-fn member_left(machine: &mut PublisherMachine, from: PeerId, member: MemberId) {
+/// A member wants no more.
+pub(crate) fn member_left(machine: &mut PublisherMachine, from: PeerId, member: MemberId) {
     machine.wire.mark(Transition::MemberLeft);
     machine.wire.disconnect(from, DisconnectReason::Done);
     end_member(machine, member, MemberEnd::Left);
@@ -215,9 +192,7 @@ fn end_member(machine: &mut PublisherMachine, member: MemberId, reason: MemberEn
     machine.wire.event(Event::MemberLeft { subscription, member, reason });
     drop_from_set(machine, subscription, member);
     assignment::recover(machine, subscription, known.held, reason);
-    let Some(lead) = &machine.lead else { return };
-    let last = lead.served.get(&subscription).is_some_and(|served| served.members.is_empty());
-    if last {
+    if machine.served(subscription).is_some_and(|served| served.members.is_empty()) {
         remove_subscription(machine, subscription);
     } else {
         assignment::assign(machine, subscription);
@@ -226,9 +201,7 @@ fn end_member(machine: &mut PublisherMachine, member: MemberId, reason: MemberEn
 }
 
 fn drop_from_set(machine: &mut PublisherMachine, subscription: SubscriptionId, member: MemberId) {
-    let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
-        return;
-    };
+    let Some(served) = machine.served(subscription) else { return };
     let Some(at) = served.members.iter().position(|&id| id == member) else { return };
     served.members.remove(at);
     if at < served.turn {
@@ -237,9 +210,7 @@ fn drop_from_set(machine: &mut PublisherMachine, subscription: SubscriptionId, m
 }
 
 fn remove_subscription(machine: &mut PublisherMachine, subscription: SubscriptionId) {
-    let Some(served) = machine.lead.as_mut().and_then(|lead| lead.served.get_mut(&subscription)) else {
-        return;
-    };
+    let Some(served) = machine.served(subscription) else { return };
     if std::mem::replace(&mut served.removed, true) {
         return;
     }
@@ -256,13 +227,13 @@ pub(crate) fn expel(
     waited_ms: u64,
 ) {
     let Some(lead) = &machine.lead else { return };
-    let of_it = lead.members.iter().filter(|(_, member)| member.subscription == subscription);
-    let members: Vec<(MemberId, PeerId)> = of_it.map(|(&id, member)| (id, member.peer)).collect();
+    let members: Vec<(MemberId, PeerId)> =
+        lead.members_of(subscription).map(|(&id, member)| (id, member.peer)).collect();
     for (member, peer) in members {
         machine.wire.mark(Transition::MemberExpelled);
         let skipped = unassigned(machine, subscription);
         let reason = EndReason::Expelled { rank, waited_ms };
-        machine.wire.send(machine.now, peer, Message::StreamEnd { reason, skipped });
+        machine.wire.send(peer, Message::StreamEnd { reason, skipped });
         machine.wire.disconnect(peer, DisconnectReason::Ended);
         end_member(machine, member, MemberEnd::Expelled);
     }
@@ -281,14 +252,10 @@ fn check_spec(spec: &SubscriptionSpec, credit: u64) -> Result<(), RefusalReason>
         VariableSet::All => true,
         VariableSet::Named(names) => names.windows(2).all(|pair| pair[0] < pair[1]),
     };
-    let every = match spec.policy {
-        QueuePolicy::EveryKth { every, .. } => every,
-        _ => 1,
-    };
     let distinct = spec.derivations.windows(2).all(|pair| pair[0] < pair[1]);
     let part = match () {
         () if spec.limit_steps == 0 => SpecPart::LimitSteps,
-        () if every == 0 => SpecPart::EveryKth,
+        () if matches!(spec.policy, QueuePolicy::EveryKth { every: 0, .. }) => SpecPart::EveryKth,
         () if credit == 0 => SpecPart::Credit,
         () if !sorted => SpecPart::Variables,
         () if !distinct => SpecPart::Derivations,

@@ -26,13 +26,13 @@ use crate::event::{Event, OpenFailure};
 use crate::message::{Decision, Message};
 use crate::outcome::LossReason;
 use crate::time::Moment;
-use crate::transition::{Transition, TransitionSet};
-use crate::wire::{Role, Wire};
+use crate::transition::TransitionSet;
+use crate::wire::Wire;
 use change::Changes;
 use contacts::Contacts;
 use drain::Draining;
 use fp_types::{Contribution, PutChanges, Rank, StepId, SubscriptionId};
-use lead::Lead;
+use lead::{Lead, Served};
 use ledger::{Ledger, Subscription};
 use ready::Merging;
 use std::sync::Arc;
@@ -63,7 +63,6 @@ pub(crate) enum Phase {
 /// The machine of one publisher rank for one stream.
 pub struct PublisherMachine {
     pub(crate) config: PublisherConfig,
-    pub(crate) now: Moment,
     pub(crate) wire: Wire,
     pub(crate) cohort: Cohort,
     pub(crate) phase: Phase,
@@ -90,11 +89,14 @@ pub struct PublisherMachine {
 impl PublisherMachine {
     /// A rank that starts to open its stream.
     pub fn new(config: PublisherConfig, now: Moment) -> Self {
-        let mut wire = Wire::new(&config.cohort);
-        let cohort = Cohort::start(now, &mut wire, config.cohort.clone(), config.epoch, true);
+        let mut wire = Wire::new(&config.cohort, now);
+        #[cfg(feature = "mutations")]
+        {
+            wire.mutation = config.mutation;
+        }
+        let cohort = Cohort::start(&mut wire, config.cohort.clone(), config.epoch, true);
         let lead = cohort.is_lead().then(|| Lead::new(config.reserve_steps, config.cohort.size));
         let mut machine = Self {
-            now,
             wire,
             cohort,
             phase: Phase::Opening,
@@ -113,10 +115,6 @@ impl PublisherMachine {
             serial: 0,
             config,
         };
-        #[cfg(feature = "mutations")]
-        if machine.mutated(crate::mutation::Mutation::IncumbentIgnored) {
-            machine.cohort.ignore_incumbent();
-        }
         machine.add_standing();
         machine
     }
@@ -141,12 +139,6 @@ impl PublisherMachine {
         }
     }
 
-    /// Whether this mistake is switched on; never in production.
-    #[cfg(feature = "mutations")]
-    pub(crate) fn mutated(&self, mutation: crate::mutation::Mutation) -> bool {
-        self.config.mutation == Some(mutation)
-    }
-
     /// The next thing for the coordinator to do.
     pub fn poll(&mut self) -> Option<Effect> {
         self.wire.poll()
@@ -166,11 +158,20 @@ impl PublisherMachine {
 
     /// How many steps each subscription has queued or holds (at the lead), or how many are live for it here.
     pub fn queue_depth(&self) -> Vec<(SubscriptionId, usize)> {
-        let holders = match &self.lead {
+        self.holders().into_iter().map(|(id, steps)| (id, steps.len())).collect()
+    }
+
+    /// The same with the steps themselves.
+    pub(crate) fn holders(&self) -> Vec<(SubscriptionId, Vec<StepId>)> {
+        match &self.lead {
             Some(lead) => lead.holders(),
             None => self.ledger.holders(),
-        };
-        holders.into_iter().map(|(id, steps)| (id, steps.len())).collect()
+        }
+    }
+
+    /// At the lead: a subscription as it is served.
+    pub(crate) fn served(&mut self, subscription: SubscriptionId) -> Option<&mut Served> {
+        self.lead.as_mut()?.served.get_mut(&subscription)
     }
 
     /// When `handle_timeout` is due.
@@ -189,53 +190,42 @@ impl PublisherMachine {
 
     /// A peer dialled us.
     pub fn handle_accepted(&mut self, now: Moment, peer: PeerId) {
-        self.enter(now);
-        if self.phase == Phase::Closed {
-            self.wire.push(Effect::Disconnect { peer, reason: DisconnectReason::Ended });
-            return;
-        }
-        self.wire.connect(now, peer, Role::Fresh);
+        self.wire.enter(now);
+        self.wire.accepted(peer, self.phase == Phase::Closed);
     }
 
     /// A dial came through.
     pub fn handle_dialled(&mut self, now: Moment, ticket: DialTicket, peer: PeerId) {
-        self.enter(now);
-        self.wire.connect(now, peer, Role::Fresh);
-        let progress = match self.wire.take_dial(ticket) {
-            Some(purpose) => self.cohort.dialled(now, &mut self.wire, ticket, peer, purpose),
-            None => {
-                self.wire.disconnect(peer, DisconnectReason::Done);
-                Progress::None
-            }
-        };
-        self.cohort_progress(progress);
+        self.wire.enter(now);
+        self.wire.connect(peer);
+        match self.wire.take_dial(ticket) {
+            Some(purpose) => self.cohort.dialled(&mut self.wire, ticket, peer, purpose),
+            None => drop(self.wire.disconnect(peer, DisconnectReason::Done)),
+        }
         self.finish();
     }
 
     /// A dial failed.
     pub fn handle_dial_failed(&mut self, now: Moment, ticket: DialTicket) {
-        self.enter(now);
+        self.wire.enter(now);
         if self.wire.take_dial(ticket).is_some() {
-            let progress = self.cohort.dial_failed(now, &mut self.wire, ticket);
-            self.cohort_progress(progress);
+            self.cohort.dial_failed(&mut self.wire, ticket);
         }
         self.finish();
     }
 
     /// The entries of the rendezvous that were asked for.
     pub fn handle_listing(&mut self, now: Moment, listing: Vec<Listing>) {
-        self.enter(now);
-        let progress = self.cohort.listing(now, &mut self.wire, listing);
-        self.cohort_progress(progress);
+        self.wire.enter(now);
+        self.cohort.listing(&mut self.wire, listing);
         self.finish();
     }
 
     /// The launcher has exchanged the contacts of so many ranks: for the lead of a cohort that is
     /// `CohortPosition::Gathered`.
     pub fn handle_gathered(&mut self, now: Moment, size: u32) {
-        self.enter(now);
-        let progress = self.cohort.gathered(now, &mut self.wire, size);
-        self.cohort_progress(progress);
+        self.wire.enter(now);
+        self.cohort.gathered(&mut self.wire, size);
         self.finish();
     }
 
@@ -246,7 +236,7 @@ impl PublisherMachine {
 
     /// The coordinator lost a link.
     pub fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
-        self.enter(now);
+        self.wire.enter(now);
         if let Some(role) = self.wire.remove(peer) {
             loss::lost_link(self, peer, role, LossReason::Disconnected);
         }
@@ -255,61 +245,42 @@ impl PublisherMachine {
 
     /// A deadline passed.
     pub fn handle_timeout(&mut self, now: Moment) {
-        self.enter(now);
+        self.wire.enter(now);
         if self.phase == Phase::Closed {
             return;
         }
-        self.tick_links();
-        let progress = self.cohort.tick(now, &mut self.wire);
-        self.cohort_progress(progress);
+        for peer in self.wire.tick() {
+            if let Some((role, reason)) = self.wire.silenced(peer) {
+                loss::lost_link(self, peer, role, reason);
+            }
+        }
+        self.cohort.tick(&mut self.wire);
+        self.cohort_progress();
         ready::tick_lag(self);
         drain::tick_drain(self);
         self.finish();
     }
 
-    fn tick_links(&mut self) {
-        let silent = self.wire.tick(self.now);
-        #[cfg(feature = "mutations")]
-        if self.mutated(crate::mutation::Mutation::SilenceIgnored) {
-            silent.iter().for_each(|&peer| self.wire.heard(self.now, peer));
-            self.wire.review_deadline();
-            return;
-        }
-        let silence_ms = u64::try_from(self.config.cohort.silence.as_millis()).unwrap_or(u64::MAX);
-        for peer in silent {
-            self.wire.mark(Transition::LinkSilent);
-            if let Some(role) = self.wire.disconnect(peer, DisconnectReason::Silent) {
-                loss::lost_link(self, peer, role, LossReason::Silent { silence_ms });
-            }
-        }
-    }
-
-    pub(crate) fn enter(&mut self, now: Moment) {
-        self.now = self.now.max(now);
-    }
-
-    /// Sends what the log grew by to the children: in one message, unless many modules go with it.
+    /// Ends an input: the machine goes on where the cohort has, and what the log grew by is sent to the children. That
+    /// is one message, unless many modules go with it.
     pub(crate) fn finish(&mut self) {
+        self.cohort_progress();
         if self.outgoing.is_empty() {
             return;
         }
         let entries = std::mem::take(&mut self.outgoing);
         let mut serial = self.serial - entries.len() as u64;
-        let children: Vec<PeerId> = self.cohort.children().map(|(_, peer)| peer).collect();
         for entries in log::split(entries) {
-            for &child in &children {
-                self.wire.send(self.now, child, Message::Log { serial, entries: entries.clone() });
-            }
+            self.cohort.tell_children(&mut self.wire, || Message::Log { serial, entries: entries.clone() });
             serial += entries.len() as u64;
         }
     }
 
     /// A message came.
     pub fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
-        self.enter(now);
-        self.wire.heard(now, from);
-        match self.wire.whole(from, message) {
-            Ok(Some(message)) => dispatch::hear(self, from, message),
+        self.wire.enter(now);
+        match self.wire.hear(from, message) {
+            Ok(Some((role, message))) => dispatch::dispatch(self, from, role, message),
             Ok(None) => {}
             Err(what) => self.misbehaved(from, what),
         }
@@ -326,11 +297,11 @@ impl PublisherMachine {
         }
     }
 
-    pub(crate) fn cohort_progress(&mut self, progress: Progress) {
-        match progress {
-            Progress::None => {}
-            Progress::Opened => self.opened(),
-            Progress::Failed(failure) => self.open_failed(failure),
+    pub(crate) fn cohort_progress(&mut self) {
+        match self.cohort.progress.take() {
+            None => {}
+            Some(Progress::Opened) => self.opened(),
+            Some(Progress::Failed(failure)) => self.open_failed(failure),
         }
     }
 
@@ -351,8 +322,6 @@ impl PublisherMachine {
 
     pub(crate) fn open_failed(&mut self, failure: OpenFailure) {
         self.phase = Phase::Closed;
-        self.cohort.release_name(&mut self.wire);
-        self.wire.event(Event::OpenFailed(failure));
-        self.wire.disconnect_all(DisconnectReason::Ended);
+        self.cohort.end(&mut self.wire, Event::OpenFailed(failure));
     }
 }

@@ -15,11 +15,13 @@ use crate::publisher::{decision, drain, log, loss, steps};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
+use crate::wire::mutated;
 use fp_types::{Rank, RankRange, StepId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// A step whose reports are not all here.
+#[derive(Default)]
 struct Partial {
     report: ReadyReport,
     own: bool,
@@ -38,13 +40,7 @@ pub(crate) struct Merging {
 
 impl Merging {
     fn entry(&mut self, step: StepId, now: Moment) -> &mut Partial {
-        self.steps.entry(step).or_insert_with(|| Partial {
-            report: ReadyReport::default(),
-            own: false,
-            children: BTreeSet::new(),
-            since: now,
-            named: None,
-        })
+        self.steps.entry(step).or_insert_with(|| Partial { since: now, ..Partial::default() })
     }
 
     pub(crate) fn clear(&mut self) {
@@ -74,13 +70,16 @@ pub(crate) fn merge(into: &mut ReadyReport, from: ReadyReport) {
 
 /// Reports the ended steps of this rank that may be reported now, in order.
 pub(crate) fn send_ready(machine: &mut PublisherMachine) {
-    while let Some((step, report)) = next_report(machine) {
-        let Some(report) = report else { continue };
+    while let Some(step) = next_to_report(machine) {
+        if !machine.ledger.flows(step) {
+            steps::settle(machine, step, |_| false);
+            continue;
+        }
+        let Some(report) = take_report(machine, step) else { break };
         if machine.cohort.children().next().is_none() && !log::is_lost(machine) {
             pass_on(machine, step, report);
         } else {
-            let now = machine.now;
-            let partial = machine.merging.entry(step, now);
+            let partial = machine.merging.entry(step, machine.wire.now);
             partial.own = true;
             let others = std::mem::replace(&mut partial.report, report);
             merge(&mut partial.report, others);
@@ -91,8 +90,8 @@ pub(crate) fn send_ready(machine: &mut PublisherMachine) {
     drain::consider_closing(machine);
 }
 
-/// The oldest ended step that is not held back; without a report if it does not flow.
-fn next_report(machine: &mut PublisherMachine) -> Option<(StepId, Option<ReadyReport>)> {
+/// The oldest step that is not reported, if it is ended and not held back.
+fn next_to_report(machine: &mut PublisherMachine) -> Option<StepId> {
     let waiting = |stage| matches!(stage, Stage::Begun | Stage::Ended);
     let (&step, local) = machine.ledger.steps.iter().find(|(_, local)| waiting(local.stage))?;
     if local.stage == Stage::Begun {
@@ -102,35 +101,12 @@ fn next_report(machine: &mut PublisherMachine) -> Option<(StepId, Option<ReadyRe
         machine.wire.mark(Transition::ReadyHeldBack);
         return None;
     }
-    if !machine.ledger.flows(step) {
-        dismiss(machine, step);
-        return Some((step, None));
-    }
-    let report = take_report(machine, step)?;
-    Some((step, Some(report)))
+    Some(step)
 }
 
 fn held_back(machine: &PublisherMachine, pending: &[crate::message::ChangeId]) -> bool {
-    #[cfg(feature = "mutations")]
-    if machine.mutated(crate::mutation::Mutation::ReadyBeforeStart) {
-        return false;
-    }
-    pending.iter().any(|&change| machine.changes.is_pending(change))
-}
-
-/// A step that flows for nobody is settled at once.
-fn dismiss(machine: &mut PublisherMachine, step: StepId) {
-    if let Some(local) = machine.ledger.steps.get_mut(&step) {
-        local.pending.clear();
-        local.stage = Stage::Decided;
-        let left: Vec<_> = local.kept.iter().copied().collect();
-        for subscription in left {
-            if let Some(freed) = machine.ledger.let_go(subscription, step, false) {
-                steps::step_freed(machine, freed);
-            }
-        }
-    }
-    steps::free_if_unneeded(machine, step);
+    !mutated!(machine.wire, ReadyBeforeStart)
+        && pending.iter().any(|&change| machine.changes.is_pending(change))
 }
 
 fn take_report(machine: &mut PublisherMachine, step: StepId) -> Option<ReadyReport> {
@@ -139,10 +115,7 @@ fn take_report(machine: &mut PublisherMachine, step: StepId) -> Option<ReadyRepo
     local.pending.clear();
     let mut report = std::mem::take(&mut local.report);
     let put = local.put.take().filter(|put| !put.is_empty());
-    #[cfg(feature = "mutations")]
-    if machine.last_reported.is_some()
-        && machine.config.mutation == Some(crate::mutation::Mutation::StaleContribution)
-    {
+    if machine.last_reported.is_some() && mutated!(machine.wire, StaleContribution) {
         return Some(report);
     }
     let Some(put) = put else { return Some(report) };
@@ -182,8 +155,7 @@ pub(crate) fn child_ready(
         machine.misbehaved(from, Misbehaviour::OutOfBounds("Ready.step"));
         return;
     }
-    let now = machine.now;
-    let partial = machine.merging.entry(step, now);
+    let partial = machine.merging.entry(step, machine.wire.now);
     partial.children.insert(child);
     merge(&mut partial.report, report);
     merged(machine, step);
@@ -216,8 +188,8 @@ fn report_above(machine: &mut PublisherMachine, step: StepId, mut report: ReadyR
     if let Some(len_bytes) = fragment::too_long(&report, long_bytes) {
         let (blocks, limit_bytes) = (report.changed.block_count(), long_bytes as u64);
         loss::lost_from_below(machine, rank, LossReason::TooManyBlocks { blocks, len_bytes, limit_bytes });
-    } else if let Some(parent) = machine.cohort.parent() {
-        machine.wire.send(machine.now, parent, Message::Ready { step, report });
+    } else {
+        machine.cohort.tell_parent(&mut machine.wire, Message::Ready { step, report });
     }
 }
 
@@ -239,13 +211,12 @@ fn lag_patience(machine: &PublisherMachine) -> Duration {
 
 /// Names the rank that the oldest incomplete step waits for.
 pub(crate) fn tick_lag(machine: &mut PublisherMachine) {
-    let (now, patience) = (machine.now, lag_patience(machine));
+    let (now, patience) = (machine.wire.now, lag_patience(machine));
     let due = |partial: &Partial| partial.named.is_none() && now >= partial.since.after(patience);
     let late_steps: Vec<StepId> =
         machine.merging.steps.iter().filter(|(_, partial)| due(partial)).map(|(&step, _)| step).collect();
     for step in late_steps {
-        let rank = missing(machine, step);
-        if let Some(rank) = rank {
+        if let Some(rank) = missing(machine, step) {
             late(machine, step, rank);
         }
     }
@@ -266,7 +237,7 @@ pub(crate) fn late(machine: &mut PublisherMachine, step: StepId, rank: Rank) {
     }
     if machine.lead.is_some() {
         log::append(machine, Decision::Lagging { step, rank });
-    } else if let Some(parent) = machine.cohort.parent() {
-        machine.wire.send(machine.now, parent, Message::Late { step, rank });
+    } else {
+        machine.cohort.tell_parent(&mut machine.wire, Message::Late { step, rank });
     }
 }

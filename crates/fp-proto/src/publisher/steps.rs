@@ -7,9 +7,10 @@ use crate::config::{CohortConfig, QueuePolicy};
 use crate::effect::Effect;
 use crate::fragment;
 use crate::message::{Message, ReadyReport, ScalarValue};
-use crate::publisher::{membership, ready};
+use crate::publisher::{change, membership, ready};
 use crate::time::Moment;
 use crate::transition::Transition;
+use crate::wire::mutated;
 use fp_types::{Contribution, PutChanges, Rank, StepId, SubscriptionId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ impl PublisherMachine {
     /// # Errors
     /// If the stream is closed or lost, or a step is open.
     pub fn begin_step(&mut self, now: Moment) -> Result<Begin, CommandError> {
-        self.enter(now);
+        self.wire.enter(now);
         usable(self)?;
         if let Some(step) = self.ledger.open {
             return Err(CommandError::StepOpen(step));
@@ -85,7 +86,7 @@ impl PublisherMachine {
         values: Vec<ScalarValue>,
         len_bytes: u64,
     ) -> Result<(), CommandError> {
-        self.enter(now);
+        self.wire.enter(now);
         check_open(self, step)?;
         let values_bytes = check_scalars(step, &values)?;
         let put = changes_of(self, step, contribution, values_bytes)?;
@@ -102,7 +103,7 @@ impl PublisherMachine {
     /// # Errors
     /// If the step is not open or the stream is lost.
     pub fn abandon_step(&mut self, now: Moment, step: StepId) -> Result<(), CommandError> {
-        self.enter(now);
+        self.wire.enter(now);
         check_open(self, step)?;
         self.wire.mark(Transition::StepAbandoned);
         let rank = self.config.cohort.rank;
@@ -123,11 +124,8 @@ fn usable(machine: &PublisherMachine) -> Result<(), CommandError> {
 }
 
 fn skew_wait(machine: &mut PublisherMachine) -> Option<Begin> {
-    #[cfg(feature = "mutations")]
-    if machine.mutated(crate::mutation::Mutation::SkewUnbounded) {
-        return None;
-    }
-    if machine.ledger.undecided() < machine.config.skew_steps.max(1) as usize {
+    let in_time = machine.ledger.undecided() < machine.config.skew_steps.max(1) as usize;
+    if in_time || mutated!(machine.wire, SkewUnbounded) {
         return None;
     }
     machine.wire.mark(Transition::BeginWaitsForSkew);
@@ -148,7 +146,7 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
         if !subscription.wants(step) || (id == super::PRECIOUS && step != StepId(0)) {
             continue;
         }
-        match judge(machine.now, id, subscription, full, silence) {
+        match judge(machine.wire.now, id, subscription, full, silence) {
             Verdict::Keep => drop(kept.insert(id)),
             Verdict::Refuse => not_kept.push(id),
             Verdict::Wait { until, expires } => return wait_for(machine, id, until, expires),
@@ -182,15 +180,15 @@ fn wait_for(machine: &mut PublisherMachine, id: SubscriptionId, until: Moment, e
     };
     let live_steps = u32::try_from(subscription.live.len()).unwrap_or(u32::MAX);
     let reason = BeginWait::Subscription { subscription: id, live_steps, live_bytes };
-    if machine.now < until || !expires {
+    if machine.wire.now < until || !expires {
         return Begin::Wait { reason, until: Some(until) };
     }
     if !subscription.expire_sent {
         subscription.expire_sent = true;
-        let waited = machine.now.since(subscription.waiting_since.unwrap_or(machine.now));
+        let waited = machine.wire.now.since(subscription.waiting_since.unwrap_or(machine.wire.now));
         ask_to_expel(machine, id, waited);
     }
-    Begin::Wait { reason, until: Some(machine.now.after(machine.config.cohort.silence)) }
+    Begin::Wait { reason, until: Some(machine.wire.now.after(machine.config.cohort.silence)) }
 }
 
 fn ask_to_expel(machine: &mut PublisherMachine, id: SubscriptionId, waited: Duration) {
@@ -209,8 +207,8 @@ pub(crate) fn expire(
 ) {
     if machine.lead.is_some() {
         membership::expel(machine, subscription, rank, waited_ms);
-    } else if let Some(parent) = machine.cohort.parent() {
-        machine.wire.send(machine.now, parent, Message::Expire { subscription, rank, waited_ms });
+    } else {
+        machine.cohort.tell_parent(&mut machine.wire, Message::Expire { subscription, rank, waited_ms });
     }
 }
 
@@ -253,6 +251,19 @@ fn leave_step(machine: &mut PublisherMachine, step: StepId) {
     machine.finish();
 }
 
+/// Nothing more is to be said of a step, and nobody needs it. `is_retired` says who may look at it all the same.
+pub(crate) fn settle(
+    machine: &mut PublisherMachine,
+    step: StepId,
+    is_retired: impl Fn(SubscriptionId) -> bool,
+) {
+    machine.ledger.settle(step);
+    for subscription in machine.ledger.keepers(step) {
+        change::let_go_all(machine, subscription, &[step], is_retired(subscription));
+    }
+    free_if_unneeded(machine, step);
+}
+
 pub(crate) fn free_if_unneeded(machine: &mut PublisherMachine, step: StepId) {
     if let Some(freed) = machine.ledger.review(step) {
         step_freed(machine, freed);
@@ -260,9 +271,7 @@ pub(crate) fn free_if_unneeded(machine: &mut PublisherMachine, step: StepId) {
 }
 
 pub(crate) fn step_freed(machine: &mut PublisherMachine, freed: super::ledger::Freed) {
-    let retire = freed.retire;
-    #[cfg(feature = "mutations")]
-    let retire = retire && !machine.mutated(crate::mutation::Mutation::FreeWithoutRetire);
+    let retire = freed.retire && !mutated!(machine.wire, FreeWithoutRetire);
     machine.wire.mark(if retire { Transition::StepRetired } else { Transition::StepFreed });
     machine.wire.push(Effect::Free { step: freed.step, retire });
 }
@@ -311,7 +320,7 @@ fn judge(
         }
         QueuePolicy::WaitAtMost { wait_ms } => match wait(subscription, wait_ms, false) {
             Verdict::Wait { until, .. } if now >= until => Verdict::Refuse,
-            verdict => verdict,
+            verdict @ (Verdict::Keep | Verdict::Refuse | Verdict::Wait { .. }) => verdict,
         },
         QueuePolicy::DropNewest => Verdict::Refuse,
         QueuePolicy::DropOldest | QueuePolicy::LatestOnly if at_bytes => Verdict::Refuse,

@@ -117,7 +117,7 @@ fn ask_above(machine: &mut PublisherMachine, id: TableId) {
         && let Some(parent) = machine.cohort.parent()
     {
         machine.wire.mark(Transition::TableAskedAbove);
-        machine.wire.send(machine.now, parent, Message::TableRequest { table: id });
+        machine.wire.send(parent, Message::TableRequest { table: id });
     }
 }
 
@@ -131,16 +131,16 @@ fn answer(machine: &mut PublisherMachine, table: &StepTable, question: &Question
     let owners = contacts::contacts_at_hand(machine, &owners(&part));
     let encoded = Some(table::encode(&part));
     let message = Message::Resolved { request: question.request, encoded, owners };
-    machine.wire.send(machine.now, question.from, message);
+    machine.wire.send(question.from, message);
 }
 
 fn answer_unknown(machine: &mut PublisherMachine, from: PeerId, request: u64) {
     machine.wire.mark(Transition::TableUnknown);
-    machine.wire.send(machine.now, from, Message::Resolved { request, encoded: None, owners: Vec::new() });
+    machine.wire.send(from, Message::Resolved { request, encoded: None, owners: Vec::new() });
 }
 
 fn answer_refused(machine: &mut PublisherMachine, from: PeerId, request: u64, reason: NoTable) {
-    machine.wire.send(machine.now, from, Message::Unresolved { request, reason });
+    machine.wire.send(from, Message::Unresolved { request, reason });
 }
 
 /// A child asks for a table.
@@ -148,7 +148,7 @@ pub(crate) fn table_request(machine: &mut PublisherMachine, from: PeerId, id: Ta
     match machine.tables.find(id) {
         Some(table) => match table::check_len(&table, machine.config.cohort.long_bytes) {
             Ok(()) => pass_down(machine, from, id, Some(&table)),
-            Err(reason) => machine.wire.send(machine.now, from, Message::TableRefused { table: id, reason }),
+            Err(reason) => machine.wire.send(from, Message::TableRefused { table: id, reason }),
         },
         None if machine.lead.is_some() => pass_down(machine, from, id, None),
         None => {
@@ -160,7 +160,7 @@ pub(crate) fn table_request(machine: &mut PublisherMachine, from: PeerId, id: Ta
 
 fn pass_down(machine: &mut PublisherMachine, to: PeerId, id: TableId, table: Option<&StepTable>) {
     let encoded = table.map(|table| machine.tables.encode(id, table));
-    machine.wire.send(machine.now, to, Message::TableReply { table: id, encoded });
+    machine.wire.send(to, Message::TableReply { table: id, encoded });
 }
 
 /// The parent's answer: everybody who waited for it is served.
@@ -204,7 +204,7 @@ fn table_gone(machine: &mut PublisherMachine, id: TableId) {
 pub(crate) fn table_refused(machine: &mut PublisherMachine, id: TableId, reason: &NoTable) {
     let (children, questions) = machine.tables.take_waiting(id);
     for child in children {
-        machine.wire.send(machine.now, child, Message::TableRefused { table: id, reason: reason.clone() });
+        machine.wire.send(child, Message::TableRefused { table: id, reason: reason.clone() });
     }
     for question in questions {
         answer_refused(machine, question.from, question.request, reason.clone());

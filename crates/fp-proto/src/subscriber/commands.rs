@@ -1,22 +1,36 @@
 //! What a subscriber rank's application asks of its machine.
 
-use super::SubscriberMachine;
+use super::{Phase, SubscriberMachine};
+use crate::bounds::LIMIT_CONTACTS;
 use crate::commands::{CommandError, Next};
-use crate::config::SubscriptionSpec;
-use crate::message::ResolveQuery;
-use crate::subscriber::{contacts, drain, questions, stream};
+use crate::config::{CohortConfig, SubscriptionSpec};
+use crate::event::OpenFailure;
+use crate::message::{Message, ResolveQuery};
+use crate::outcome::LossReason;
+use crate::subscriber::contacts::{Asker, put_contact_questions};
+use crate::subscriber::{drain, questions, stream};
 use crate::time::Moment;
+use crate::transition::Transition;
+use crate::tree;
 use fp_types::{Rank, StepId, TableId};
 
 impl SubscriberMachine {
     /// The next step for the application, in order.
     pub fn next_step(&mut self, now: Moment) -> Next {
-        stream::next_step(self, now)
+        self.wire.enter(now);
+        let Some(assignment) = self.stream.queue.pop_front() else { return self.peek_step() };
+        self.wire.mark(Transition::SubscriberStep);
+        self.stream.held.insert(assignment.step);
+        Next::Step(assignment)
     }
 
     /// The step that [`Self::next_step`] will give, if it is here; or how the stream ended.
     pub fn peek_step(&self) -> Next {
-        stream::peek_step(self)
+        match (self.stream.queue.front(), &self.stream.ending) {
+            (Some(assignment), _) => Next::Step(assignment.clone()),
+            (None, Some(ending)) => Next::Ended(ending.clone()),
+            (None, None) => Next::NotYet,
+        }
     }
 
     /// The application needs a step no more.
@@ -24,7 +38,12 @@ impl SubscriberMachine {
     /// # Errors
     /// If the step is not held.
     pub fn release(&mut self, now: Moment, step: StepId) -> Result<(), CommandError> {
-        stream::release(self, now, step)
+        self.wire.enter(now);
+        if !self.stream.held.remove(&step) {
+            return Err(CommandError::NotHeld(step));
+        }
+        stream::release_own(self, step);
+        Ok(())
     }
 
     /// Asks for other variables, or to have other things derived, for the whole cohort; only the lead's request is
@@ -33,7 +52,20 @@ impl SubscriberMachine {
     /// # Errors
     /// If the stream is not attached, or more than that would change.
     pub fn reselect(&mut self, now: Moment, spec: SubscriptionSpec) -> Result<(), CommandError> {
-        stream::reselect(self, now, spec)
+        self.wire.enter(now);
+        if self.phase != Phase::Streaming {
+            return Err(CommandError::NotAttached);
+        }
+        if !spec.is_reselection_of(&self.config.spec) {
+            return Err(CommandError::InvalidSpec);
+        }
+        self.config.spec = spec.clone();
+        self.stream.is_reselected = true;
+        if let Some(publisher) = self.attachment.publisher {
+            self.wire.mark(Transition::SubscriberReselecting);
+            self.wire.send(publisher, Message::Reselect { spec });
+        }
+        Ok(())
     }
 
     /// Asks which blocks these selections touch; answered by `Event::Resolved` with the number given here.
@@ -46,12 +78,20 @@ impl SubscriberMachine {
         table: TableId,
         queries: Vec<ResolveQuery>,
     ) -> Result<u64, CommandError> {
-        questions::resolve(self, now, table, queries)
+        self.wire.enter(now);
+        self.check_attached()?;
+        let request = questions::next_request(self);
+        self.resolving.open.insert(request);
+        questions::put_question(self, Message::Resolve { request, table, queries });
+        Ok(request)
     }
 
     /// The publisher rank that answers this rank's questions.
     pub fn answering_rank(&self) -> Rank {
-        questions::answering_rank(self)
+        let CohortConfig { rank, fan_out, .. } = self.config.cohort;
+        let mut way = std::iter::successors(Some(rank), |&rank| tree::parent(rank, fan_out));
+        let asker = way.find(|rank| rank.0 < self.attachment.askers).unwrap_or(Rank::LEAD);
+        Rank(asker.0 % self.attachment.answerers.max(1))
     }
 
     /// Asks where these publisher ranks are; answered by `Event::Contacts` with the number given here, in one or more
@@ -60,13 +100,45 @@ impl SubscriberMachine {
     /// # Errors
     /// If the stream is not attached, or if these are no ranks of the publisher, or none, or more than
     /// [`LIMIT_CONTACTS`](crate::bounds::LIMIT_CONTACTS).
-    pub fn ask_contacts(&mut self, now: Moment, ranks: Vec<Rank>) -> Result<u64, CommandError> {
-        contacts::ask_contacts(self, now, ranks)
+    pub fn ask_contacts(&mut self, now: Moment, mut ranks: Vec<Rank>) -> Result<u64, CommandError> {
+        self.wire.enter(now);
+        self.check_attached()?;
+        ranks.sort();
+        ranks.dedup();
+        let size = self.attachment.publisher_size;
+        let in_bounds = ranks.last().is_some_and(|last| last.0 < size) && ranks.len() <= LIMIT_CONTACTS;
+        if !in_bounds {
+            return Err(CommandError::InvalidRanks { ranks: ranks.len(), size });
+        }
+        let request = self.contacts.pass(Asker::Application, None, ranks);
+        put_contact_questions(self);
+        Ok(request)
     }
 
     /// The application wants no more: everything it holds is released. `Event::Closed` tells when the handle
     /// may go.
     pub fn close(&mut self, now: Moment) {
-        drain::close(self, now)
+        self.wire.enter(now);
+        if matches!(self.phase, Phase::Closing | Phase::Closed) {
+            return;
+        }
+        self.wire.mark(Transition::SubscriberClosing);
+        if self.phase == Phase::Assembling {
+            self.cohort.abort();
+            let rank = self.config.cohort.rank;
+            self.open_failed(OpenFailure::RankLost { rank, reason: LossReason::Disconnected });
+            return;
+        }
+        self.phase = Phase::Closing;
+        self.close_give_up = Some(self.wire.now.after(self.config.cohort.close_timeout));
+        for step in self.stream.own_steps() {
+            stream::release_own(self, step);
+        }
+        drain::consider_leaving(self);
+    }
+
+    fn check_attached(&self) -> Result<(), CommandError> {
+        let is_attached = matches!(self.phase, Phase::Streaming | Phase::Ended);
+        is_attached.then_some(()).ok_or(CommandError::NotAttached)
     }
 }

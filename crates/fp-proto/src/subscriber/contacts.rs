@@ -2,14 +2,11 @@
 //! publisher rank is that answers it (`docs/protocol.md`, section 11).
 
 use super::{Phase, SubscriberMachine};
-use crate::bounds::LIMIT_CONTACTS;
-use crate::commands::CommandError;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::Message;
 use crate::passed_questions::{Asking, Told, Unanswered, untold};
 use crate::subscriber::questions;
-use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::DialPurpose;
 use fp_types::Rank;
@@ -28,33 +25,11 @@ pub(crate) enum Asker {
 /// Questions that this rank has passed on.
 pub(crate) type Contacts = Asking<Asker>;
 
-/// As `SubscriberMachine::ask_contacts`.
-pub(crate) fn ask_contacts(
-    machine: &mut SubscriberMachine,
-    now: Moment,
-    mut ranks: Vec<Rank>,
-) -> Result<u64, CommandError> {
-    machine.enter(now);
-    if !matches!(machine.phase, Phase::Streaming | Phase::Ended) {
-        return Err(CommandError::NotAttached);
-    }
-    ranks.sort();
-    ranks.dedup();
-    let size = machine.attachment.publisher_size;
-    let in_bounds = ranks.last().is_some_and(|last| last.0 < size) && ranks.len() <= LIMIT_CONTACTS;
-    if !in_bounds {
-        return Err(CommandError::InvalidRanks { ranks: ranks.len(), size });
-    }
-    let request = machine.contacts.pass(Asker::Application, None, ranks);
-    put_contact_questions(machine);
-    Ok(request)
-}
-
 /// Sends the questions whose way is free.
-fn put_contact_questions(machine: &mut SubscriberMachine) {
-    while let Some((asker, way, question)) = machine.contacts.next_to_send(machine.now) {
+pub(crate) fn put_contact_questions(machine: &mut SubscriberMachine) {
+    while let Some((asker, way, question)) = machine.contacts.next_to_send(machine.wire.now) {
         match (asker, way) {
-            (Asker::Itself, Some(parent)) => machine.wire.send(machine.now, parent, question),
+            (Asker::Itself, Some(parent)) => machine.wire.send(parent, question),
             _ => questions::put_question(machine, question),
         }
     }
@@ -102,7 +77,7 @@ pub(crate) fn seek_answerer(machine: &mut SubscriberMachine) {
 
 /// Part of an answer has come.
 pub(crate) fn contacts_told(machine: &mut SubscriberMachine, from: PeerId, request: u64, contacts: Told) {
-    match machine.contacts.heard(machine.now, from, request, &contacts) {
+    match machine.contacts.heard(machine.wire.now, from, request, &contacts) {
         Ok(Some(heard)) => {
             tell_contacts(machine, heard.asker, request, contacts, heard.left);
             put_contact_questions(machine);
@@ -116,7 +91,7 @@ fn tell_contacts(machine: &mut SubscriberMachine, asker: Asker, own: u64, contac
     match asker {
         Asker::Application => machine.wire.event(Event::Contacts { request: own, contacts, left }),
         Asker::Child(peer, request) => {
-            machine.wire.send(machine.now, peer, Message::Contacts { request, contacts });
+            machine.wire.send(peer, Message::Contacts { request, contacts });
         }
         Asker::Itself => answerer_found(machine, contacts),
     }
@@ -142,7 +117,7 @@ pub(crate) fn contacts_unanswered(machine: &mut SubscriberMachine) {
 
 /// Whoever waited for too long is told that nobody says.
 pub(crate) fn tick_contacts(machine: &mut SubscriberMachine) {
-    let overdue = machine.contacts.overdue(machine.now);
+    let overdue = machine.contacts.overdue(machine.wire.now);
     contacts_untold(machine, overdue);
     put_contact_questions(machine);
 }

@@ -1,127 +1,71 @@
 //! The role of the link that a message came over decides what the message means.
 
 use super::{Phase, SubscriberMachine};
-use crate::cohort::Progress;
-use crate::effect::{Misbehaviour, PeerId};
+use crate::effect::PeerId;
 use crate::event::CloseOutcome;
 use crate::message::Message;
 use crate::subscriber::{attachment, contacts, drain, loss, questions, stream};
 use crate::wire::Role;
-use fp_types::Rank;
 
 /// A whole message from a peer.
-pub(crate) fn hear(machine: &mut SubscriberMachine, from: PeerId, message: Message) {
-    let Some(role) = machine.wire.role(from) else { return };
-    if let Err(part) = message.check() {
-        machine.misbehaved(from, Misbehaviour::OutOfBounds(part));
+pub(crate) fn dispatch(machine: &mut SubscriberMachine, from: PeerId, role: Role, message: Message) {
+    let is_closing = matches!(machine.phase, Phase::Closing | Phase::Closed);
+    let Some(message) = machine.cohort.hear(&mut machine.wire, from, (role, message), is_closing) else {
         return;
-    }
-    if message == Message::Heartbeat {
-        return;
-    }
-    match role {
-        Role::Fresh | Role::Prober => hear_stranger(machine, from, message),
-        Role::Candidate(_) | Role::Lead | Role::Joiner(_) => hear_assembly(machine, from, role, message),
-        Role::Parent => hear_parent(machine, from, message),
-        Role::Child(rank) => hear_child(machine, from, rank, message),
-        Role::Publisher => attachment::hear_publisher(machine, from, message),
-        Role::Answerer => questions::hear_answerer(machine, from, message),
-        Role::Early | Role::Member(_) | Role::Asker => machine.unexpected(from, &message),
-    }
-}
-
-fn hear_stranger(machine: &mut SubscriberMachine, from: PeerId, message: Message) {
-    let now = machine.now;
-    let progress = match message {
-        Message::Probe { epoch } => {
-            let closing = matches!(machine.phase, Phase::Closing | Phase::Closed);
-            machine.cohort.probed(now, &mut machine.wire, from, epoch, closing)
-        }
-        Message::Join { rank, size, contact } if machine.cohort.is_lead() => {
-            machine.cohort.joins(now, &mut machine.wire, from, rank, size, contact)
-        }
-        Message::TreeHello { rank, contact } => {
-            machine.cohort.child_hello(now, &mut machine.wire, from, (rank, contact))
-        }
-        other => {
-            machine.unexpected(from, &other);
-            Progress::None
-        }
     };
-    machine.cohort_progress(progress);
-}
-
-fn hear_assembly(machine: &mut SubscriberMachine, from: PeerId, role: Role, message: Message) {
-    let now = machine.now;
-    let progress = match (role, message) {
-        (Role::Candidate(_), Message::ProbeReply { epoch, incumbent }) if machine.cohort.is_open() => {
-            attachment::publisher_replied(machine, from, epoch, incumbent);
-            Progress::None
-        }
-        (Role::Candidate(_), Message::ProbeReply { epoch, incumbent }) => {
-            machine.cohort.probe_reply(now, &mut machine.wire, from, epoch, incumbent)
-        }
-        (Role::Lead, Message::Welcome { epoch, parent }) => {
-            machine.cohort.welcomed(now, &mut machine.wire, from, epoch, parent)
-        }
-        (Role::Lead, Message::Refused { reason }) => {
-            machine.cohort.refused(now, &mut machine.wire, from, reason)
-        }
-        (Role::Joiner(rank), Message::TreeHello { rank: said, contact }) if said == rank => {
-            machine.cohort.child_hello(now, &mut machine.wire, from, (rank, contact))
-        }
-        (_, other) => {
-            machine.unexpected(from, &other);
-            Progress::None
-        }
-    };
-    machine.cohort_progress(progress);
-}
-
-fn hear_parent(machine: &mut SubscriberMachine, from: PeerId, message: Message) {
-    match message {
-        Message::CohortOpen => {
-            let progress = machine.cohort.opened_from_above(machine.now, &mut machine.wire, from);
-            machine.cohort_progress(progress);
+    match (role, message) {
+        (Role::Candidate, Message::ProbeReply { epoch, incumbent }) => {
+            attachment::publisher_replied(machine, from, epoch, incumbent)
         }
         // For this rank the stream is over: its parent sent that before it heard that the cohort is lost.
-        Message::Attached { .. }
-        | Message::AwaitingRestart { .. }
-        | Message::StreamEnd { .. }
-        | Message::Assign(_)
-        | Message::Reselected { .. }
-            if machine.cohort_is_lost => {}
-        Message::Attached { .. } | Message::AwaitingRestart { .. } | Message::StreamEnd { .. } => {
-            attachment::news_from_above(machine, from, message);
+        (
+            Role::Parent,
+            Message::Attached { .. }
+            | Message::AwaitingRestart { .. }
+            | Message::StreamEnd { .. }
+            | Message::Assign(_)
+            | Message::Reselected { .. },
+        ) if machine.cohort_is_lost => {}
+        (Role::Parent | Role::Publisher, Message::Assign(assignment)) => {
+            stream::assigned(machine, from, assignment)
         }
-        Message::Assign(assignment) => stream::assigned(machine, from, assignment),
-        Message::Reselected { first, spec } => stream::reselected(machine, first, spec),
-        Message::RankLost { rank, reason } => loss::cohort_lost(machine, rank, reason),
-        Message::Left => drain::closed(machine, CloseOutcome::Clean),
+        (Role::Parent | Role::Publisher, Message::Reselected { first, spec }) => {
+            stream::reselected(machine, first, spec)
+        }
         // An answer to a question of an epoch that is over is passed over there.
-        Message::Resolved { .. } | Message::Unresolved { .. } | Message::Contacts { .. } => {
-            questions::hear_answerer(machine, from, message)
+        (Role::Parent | Role::Publisher | Role::Answerer, Message::Resolved { request, encoded, owners }) => {
+            questions::resolved(machine, request, encoded, owners)
         }
-        other => machine.unexpected(from, &other),
+        (Role::Parent | Role::Publisher | Role::Answerer, Message::Unresolved { request, reason }) => {
+            questions::unresolved(machine, request, reason)
+        }
+        (Role::Parent | Role::Publisher | Role::Answerer, Message::Contacts { request, contacts }) => {
+            contacts::contacts_told(machine, from, request, contacts)
+        }
+        (Role::Publisher, message) => attachment::hear_publisher(machine, from, message),
+        (role, message) => hear_relative(machine, from, role, message),
     }
 }
 
-fn hear_child(machine: &mut SubscriberMachine, from: PeerId, rank: Rank, message: Message) {
-    match message {
-        Message::SubtreeOpen => {
-            let progress = machine.cohort.child_open(machine.now, &mut machine.wire, rank);
-            machine.cohort_progress(progress);
-        }
-        Message::Release { step } => stream::child_released(machine, from, rank, step),
-        Message::RestartHeard => stream::child_heard_restart(machine, from, rank),
-        Message::Leaving => drain::child_leaving(machine, rank),
-        Message::Resolve { request, table, queries } => {
+/// The parent or a child in the tree speaks; nobody else has anything to say.
+fn hear_relative(machine: &mut SubscriberMachine, from: PeerId, role: Role, message: Message) {
+    match (role, message) {
+        (Role::Parent, news @ Message::Attached { .. }) => attachment::attached_above(machine, from, news),
+        (Role::Parent, Message::AwaitingRestart { reason }) => attachment::await_restart(machine, reason),
+        (Role::Parent, Message::StreamEnd { reason, skipped }) => loss::ended(machine, reason, skipped),
+        (Role::Parent, Message::Left) => drain::closed(machine, CloseOutcome::Clean),
+        (Role::Child(child), Message::Release { step }) => stream::child_released(machine, from, child, step),
+        (Role::Child(child), Message::RestartHeard) => stream::child_heard_restart(machine, from, child),
+        (Role::Child(child), Message::Leaving) => drain::child_leaving(machine, child),
+        (Role::Child(_), Message::Resolve { request, table, queries }) => {
             questions::pass_question_on(machine, from, request, table, queries)
         }
-        Message::AskContacts { request, ranks } => {
-            contacts::pass_contacts_on(machine, from, rank, request, ranks)
+        (Role::Child(child), Message::AskContacts { request, ranks }) => {
+            contacts::pass_contacts_on(machine, from, child, request, ranks)
         }
-        Message::RankLost { rank, reason } => loss::cohort_lost(machine, rank, reason),
-        other => machine.unexpected(from, &other),
+        (Role::Parent | Role::Child(_), Message::RankLost { rank, reason }) => {
+            loss::cohort_lost(machine, rank, reason)
+        }
+        (_, other) => machine.unexpected(from, &other),
     }
 }

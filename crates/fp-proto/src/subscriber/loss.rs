@@ -23,12 +23,12 @@ pub(crate) fn lost_link(machine: &mut SubscriberMachine, peer: PeerId, role: Rol
         Role::Child(_) => lost_relative(machine, role, reason),
         Role::Publisher => lost_publisher(machine, reason),
         Role::Answerer => questions::answerer_gone(machine),
-        Role::Candidate(_) if machine.cohort.is_open() => {
-            machine.attachment.candidate_gone(machine.now, peer)
-        }
-        Role::Candidate(_) | Role::Joiner(_) | Role::Lead => {
-            let progress = machine.cohort.disconnected(machine.now, &mut machine.wire, peer, role);
-            machine.cohort_progress(progress);
+        Role::Candidate | Role::Joiner(_) | Role::Lead => {
+            match (role, &mut machine.attachment.search) {
+                (Role::Candidate, Some(search)) => search.gone(&machine.wire, peer),
+                _ => machine.cohort.disconnected(&mut machine.wire, peer, role),
+            }
+            machine.cohort_progress();
         }
         Role::Fresh | Role::Prober | Role::Early | Role::Member(_) | Role::Asker => {}
     }
@@ -50,11 +50,8 @@ pub(crate) fn cohort_lost(machine: &mut SubscriberMachine, rank: Rank, reason: L
     if machine.phase == Phase::Closed || std::mem::replace(&mut machine.cohort_is_lost, true) {
         return;
     }
-    let lost = Message::RankLost { rank, reason };
-    machine.tell_children(&lost);
-    if let Some(parent) = machine.cohort.parent() {
-        machine.wire.send(machine.now, parent, lost);
-    }
+    machine.cohort.tell_children(&mut machine.wire, || Message::RankLost { rank, reason });
+    machine.cohort.tell_parent(&mut machine.wire, Message::RankLost { rank, reason });
     if machine.phase == Phase::Assembling {
         machine.cohort.abort();
         machine.open_failed(OpenFailure::RankLost { rank, reason });
@@ -67,7 +64,7 @@ pub(crate) fn cohort_lost(machine: &mut SubscriberMachine, rank: Rank, reason: L
         drain::closed(machine, CloseOutcome::Lost { rank, reason });
         return;
     }
-    if machine.attachment.epoch().is_none() {
+    if machine.attachment.epoch.is_none() {
         machine.open_failed(OpenFailure::RankLost { rank, reason });
         return;
     }
@@ -115,7 +112,8 @@ pub(crate) fn publisher_ended(machine: &mut SubscriberMachine, reason: EndReason
 
 /// The stream is over for this cohort; steps assigned before can still be read.
 pub(crate) fn ended(machine: &mut SubscriberMachine, reason: EndReason, skipped: u64) {
-    machine.tell_children(&Message::StreamEnd { reason: reason.clone(), skipped });
+    let news = || Message::StreamEnd { reason: reason.clone(), skipped };
+    machine.cohort.tell_children(&mut machine.wire, news);
     end_here(machine, reason);
 }
 

@@ -17,8 +17,8 @@ use crate::event::{Event, OpenFailure};
 use crate::message::{MemberId, Message};
 use crate::outcome::LossReason;
 use crate::time::Moment;
-use crate::transition::{Transition, TransitionSet};
-use crate::wire::{DialPurpose, Role, Wire};
+use crate::transition::TransitionSet;
+use crate::wire::{DialPurpose, Wire};
 use attachment::Attachment;
 use contacts::Contacts;
 use fp_types::{Epoch, Rank, SubscriptionId};
@@ -45,7 +45,6 @@ pub(crate) enum Phase {
 /// The machine of one subscriber rank for one stream.
 pub struct SubscriberMachine {
     pub(crate) config: SubscriberConfig,
-    pub(crate) now: Moment,
     pub(crate) wire: Wire,
     pub(crate) cohort: Cohort,
     pub(crate) phase: Phase,
@@ -64,10 +63,13 @@ pub struct SubscriberMachine {
 impl SubscriberMachine {
     /// A rank that starts to attach.
     pub fn new(config: SubscriberConfig, now: Moment) -> Self {
-        let mut wire = Wire::new(&config.cohort);
-        let cohort = Cohort::start(now, &mut wire, config.cohort.clone(), config.epoch, false);
+        let mut wire = Wire::new(&config.cohort, now);
+        #[cfg(feature = "mutations")]
+        {
+            wire.mutation = config.mutation;
+        }
+        let cohort = Cohort::start(&mut wire, config.cohort.clone(), config.epoch, false);
         let mut machine = Self {
-            now,
             wire,
             cohort,
             phase: Phase::Assembling,
@@ -80,19 +82,19 @@ impl SubscriberMachine {
             close_give_up: None,
             config,
         };
-        let progress = machine.cohort.begin_alone(now, &mut machine.wire);
-        machine.cohort_progress(progress);
+        machine.cohort.review(&mut machine.wire);
+        machine.cohort_progress();
         machine
     }
 
     /// The epoch of the publisher that this rank is attached to.
     pub fn epoch(&self) -> Option<Epoch> {
-        self.attachment.epoch()
+        self.attachment.epoch
     }
 
     /// The subscription and membership at that publisher.
     pub fn membership(&self) -> Option<(SubscriptionId, MemberId)> {
-        self.attachment.membership()
+        self.attachment.membership
     }
 
     /// The next thing for the coordinator to do.
@@ -120,75 +122,58 @@ impl SubscriberMachine {
         due.into_iter().flatten().min()
     }
 
-    pub(crate) fn enter(&mut self, now: Moment) {
-        self.now = self.now.max(now);
-    }
-
     /// A peer dialled us.
     pub fn handle_accepted(&mut self, now: Moment, peer: PeerId) {
-        self.enter(now);
-        if self.phase == Phase::Closed {
-            self.wire.push(Effect::Disconnect { peer, reason: DisconnectReason::Ended });
-            return;
-        }
-        self.wire.connect(now, peer, Role::Fresh);
+        self.wire.enter(now);
+        self.wire.accepted(peer, self.phase == Phase::Closed);
     }
 
     /// A dial came through.
     pub fn handle_dialled(&mut self, now: Moment, ticket: DialTicket, peer: PeerId) {
-        self.enter(now);
-        self.wire.connect(now, peer, Role::Fresh);
-        match self.wire.take_dial(ticket) {
-            Some(DialPurpose::Answerer) => questions::answerer_dialled(self, ticket, peer),
-            Some(DialPurpose::Probe(epoch)) if self.cohort.is_open() => {
-                self.attachment.dialled(now, &mut self.wire, ticket, peer, epoch);
-            }
-            Some(purpose) => {
-                let progress = self.cohort.dialled(now, &mut self.wire, ticket, peer, purpose);
-                self.cohort_progress(progress);
-            }
-            None => drop(self.wire.disconnect(peer, DisconnectReason::Done)),
+        self.wire.enter(now);
+        self.wire.connect(peer);
+        match (self.wire.take_dial(ticket), &mut self.attachment.search) {
+            (Some(DialPurpose::Answerer), _) => questions::answerer_dialled(self, ticket, peer),
+            (Some(DialPurpose::Probe), Some(search)) => search.dialled(&mut self.wire, ticket, peer),
+            (Some(purpose), _) => self.cohort.dialled(&mut self.wire, ticket, peer, purpose),
+            (None, _) => drop(self.wire.disconnect(peer, DisconnectReason::Done)),
         }
+        self.cohort_progress();
     }
 
     /// A dial failed.
     pub fn handle_dial_failed(&mut self, now: Moment, ticket: DialTicket) {
-        self.enter(now);
-        match self.wire.take_dial(ticket) {
-            Some(DialPurpose::Answerer) => questions::answerer_unreachable(self, ticket),
-            Some(DialPurpose::Probe(_)) if self.cohort.is_open() => {
-                self.attachment.dial_failed(now, &mut self.wire, ticket);
-            }
-            Some(_) => {
-                let progress = self.cohort.dial_failed(now, &mut self.wire, ticket);
-                self.cohort_progress(progress);
-            }
-            None => {}
+        self.wire.enter(now);
+        match (self.wire.take_dial(ticket), &mut self.attachment.search) {
+            (Some(DialPurpose::Answerer), _) => questions::answerer_unreachable(self, ticket),
+            (Some(DialPurpose::Probe), Some(search)) => search.failed(&mut self.wire, ticket),
+            (Some(_), _) => self.cohort.dial_failed(&mut self.wire, ticket),
+            (None, _) => {}
         }
+        self.cohort_progress();
     }
 
     /// The entries of the rendezvous that were asked for.
     pub fn handle_listing(&mut self, now: Moment, listing: Vec<Listing>) {
-        self.enter(now);
-        if self.cohort.is_open() {
-            self.attachment.listing(now, &mut self.wire, listing);
-        } else {
-            let progress = self.cohort.listing(now, &mut self.wire, listing);
-            self.cohort_progress(progress);
+        self.wire.enter(now);
+        match &mut self.attachment.search {
+            Some(search) => search.listing(&mut self.wire, listing),
+            None => self.cohort.listing(&mut self.wire, listing),
         }
+        self.cohort_progress();
     }
 
     /// The launcher has exchanged the contacts of so many ranks: for the lead of a cohort that is
     /// `CohortPosition::Gathered`.
     pub fn handle_gathered(&mut self, now: Moment, size: u32) {
-        self.enter(now);
-        let progress = self.cohort.gathered(now, &mut self.wire, size);
-        self.cohort_progress(progress);
+        self.wire.enter(now);
+        self.cohort.gathered(&mut self.wire, size);
+        self.cohort_progress();
     }
 
     /// The coordinator lost a link.
     pub fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
-        self.enter(now);
+        self.wire.enter(now);
         if let Some(role) = self.wire.remove(peer) {
             loss::lost_link(self, peer, role, LossReason::Disconnected);
         }
@@ -196,50 +181,31 @@ impl SubscriberMachine {
 
     /// A deadline passed.
     pub fn handle_timeout(&mut self, now: Moment) {
-        self.enter(now);
+        self.wire.enter(now);
         if self.phase == Phase::Closed {
             return;
         }
-        self.tick_links();
-        let progress = self.cohort.tick(now, &mut self.wire);
-        self.cohort_progress(progress);
+        for peer in self.wire.tick() {
+            if let Some((role, reason)) = self.wire.silenced(peer) {
+                loss::lost_link(self, peer, role, reason);
+            }
+        }
+        self.cohort.tick(&mut self.wire);
+        self.cohort_progress();
         attachment::tick_attaching(self);
         contacts::tick_contacts(self);
         drain::tick_close(self);
     }
 
-    fn tick_links(&mut self) {
-        let silent = self.wire.tick(self.now);
-        #[cfg(feature = "mutations")]
-        if self.mutated(crate::mutation::Mutation::SilenceIgnored) {
-            silent.iter().for_each(|&peer| self.wire.heard(self.now, peer));
-            self.wire.review_deadline();
-            return;
-        }
-        let silence_ms = u64::try_from(self.config.cohort.silence.as_millis()).unwrap_or(u64::MAX);
-        for peer in silent {
-            self.wire.mark(Transition::LinkSilent);
-            if let Some(role) = self.wire.disconnect(peer, DisconnectReason::Silent) {
-                loss::lost_link(self, peer, role, LossReason::Silent { silence_ms });
-            }
-        }
-    }
-
-    /// Whether this mistake is switched on; never in production.
-    #[cfg(feature = "mutations")]
-    pub(crate) fn mutated(&self, mutation: crate::mutation::Mutation) -> bool {
-        self.config.mutation == Some(mutation)
-    }
-
     /// A message came.
     pub fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
-        self.enter(now);
-        self.wire.heard(now, from);
-        match self.wire.whole(from, message) {
-            Ok(Some(message)) => dispatch::hear(self, from, message),
+        self.wire.enter(now);
+        match self.wire.hear(from, message) {
+            Ok(Some((role, message))) => dispatch::dispatch(self, from, role, message),
             Ok(None) => {}
             Err(what) => self.misbehaved(from, what),
         }
+        self.cohort_progress();
     }
 
     pub(crate) fn unexpected(&mut self, from: PeerId, message: &Message) {
@@ -252,11 +218,11 @@ impl SubscriberMachine {
         }
     }
 
-    pub(crate) fn cohort_progress(&mut self, progress: Progress) {
-        match progress {
-            Progress::None => {}
-            Progress::Opened => attachment::assembled(self),
-            Progress::Failed(failure) => self.open_failed(failure),
+    pub(crate) fn cohort_progress(&mut self) {
+        match self.cohort.progress.take() {
+            None => {}
+            Some(Progress::Opened) => attachment::assembled(self),
+            Some(Progress::Failed(failure)) => self.open_failed(failure),
         }
     }
 
@@ -265,16 +231,6 @@ impl SubscriberMachine {
             return;
         }
         self.phase = Phase::Closed;
-        self.cohort.release_name(&mut self.wire);
-        self.wire.event(Event::OpenFailed(failure));
-        self.wire.disconnect_all(DisconnectReason::Ended);
-    }
-
-    /// Sends to every child.
-    pub(crate) fn tell_children(&mut self, message: &Message) {
-        let children: Vec<PeerId> = self.cohort.children().map(|(_, peer)| peer).collect();
-        for child in children {
-            self.wire.send(self.now, child, message.clone());
-        }
+        self.cohort.end(&mut self.wire, Event::OpenFailed(failure));
     }
 }

@@ -1,15 +1,12 @@
 //! Questions about tables, to the publisher rank that answers this one (`docs/protocol.md`, section 11).
 
 use super::{Phase, SubscriberMachine};
-use crate::commands::CommandError;
-use crate::config::{CohortConfig, ContactText};
+use crate::config::ContactText;
 use crate::effect::{DialTicket, DisconnectReason, PeerId};
 use crate::event::{Event, ResolveOutcome};
 use crate::message::{Message, NoTable, ResolveQuery};
 use crate::subscriber::contacts;
-use crate::time::Moment;
 use crate::transition::Transition;
-use crate::tree;
 use crate::wire::{DialPurpose, Role};
 use fp_types::{Rank, TableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +22,7 @@ pub(crate) struct Resolving {
     /// Waiting for the link.
     unsent: Vec<Message>,
     /// Sent or unsent, not answered.
-    open: BTreeSet<u64>,
+    pub(crate) open: BTreeSet<u64>,
     /// The same for those of children: who asked, and the child's number for it.
     relayed: BTreeMap<u64, (PeerId, u64)>,
 }
@@ -33,32 +30,8 @@ pub(crate) struct Resolving {
 /// Questions of children that may be under way at one time.
 const LIMIT_RELAYED: usize = 4096;
 
-/// As `SubscriberMachine::resolve`.
-pub(crate) fn resolve(
-    machine: &mut SubscriberMachine,
-    now: Moment,
-    table: TableId,
-    queries: Vec<ResolveQuery>,
-) -> Result<u64, CommandError> {
-    machine.enter(now);
-    if !matches!(machine.phase, Phase::Streaming | Phase::Ended) {
-        return Err(CommandError::NotAttached);
-    }
-    let request = next_request(machine);
-    machine.resolving.open.insert(request);
-    put_question(machine, Message::Resolve { request, table, queries });
-    Ok(request)
-}
-
-/// As `SubscriberMachine::answering_rank`.
-pub(crate) fn answering_rank(machine: &SubscriberMachine) -> Rank {
-    let CohortConfig { rank, fan_out, .. } = machine.config.cohort;
-    let mut way = std::iter::successors(Some(rank), |&rank| tree::parent(rank, fan_out));
-    let asker = way.find(|rank| rank.0 < machine.attachment.askers).unwrap_or(Rank::LEAD);
-    Rank(asker.0 % machine.attachment.answerers.max(1))
-}
-
-fn next_request(machine: &mut SubscriberMachine) -> u64 {
+/// The number of the next question.
+pub(crate) fn next_request(machine: &mut SubscriberMachine) -> u64 {
     let request = machine.resolving.next;
     machine.resolving.next += 1;
     request
@@ -68,14 +41,14 @@ pub(crate) fn put_question(machine: &mut SubscriberMachine, question: Message) {
     let parent =
         machine.cohort.parent().filter(|&peer| asks_parent(machine) && machine.wire.role(peer).is_some());
     match machine.attachment.publisher.or(machine.resolving.answerer).or(parent) {
-        Some(peer) => machine.wire.send(machine.now, peer, question),
+        Some(peer) => machine.wire.send(peer, question),
         None => ask_later(machine, question),
     }
 }
 
 /// Whether this rank has no publisher rank to ask: so many ranks of the cohort have.
 pub(crate) fn asks_parent(machine: &SubscriberMachine) -> bool {
-    let CohortConfig { rank, .. } = machine.config.cohort;
+    let rank = machine.config.cohort.rank;
     rank != Rank::LEAD && rank.0 >= machine.attachment.askers
 }
 
@@ -92,7 +65,7 @@ pub(crate) fn pass_question_on(
         return;
     }
     if machine.resolving.relayed.len() >= LIMIT_RELAYED {
-        machine.wire.send(machine.now, from, Message::Unresolved { request, reason: NoTable::Unanswered });
+        machine.wire.send(from, Message::Unresolved { request, reason: NoTable::Unanswered });
         return;
     }
     machine.wire.mark(Transition::QuestionPassedOn);
@@ -123,16 +96,7 @@ pub(crate) fn answerer_dialled(machine: &mut SubscriberMachine, ticket: DialTick
     machine.resolving.answerer = Some(peer);
     machine.wire.set_role(peer, Role::Answerer);
     for question in std::mem::take(&mut machine.resolving.unsent) {
-        machine.wire.send(machine.now, peer, question);
-    }
-}
-
-pub(crate) fn hear_answerer(machine: &mut SubscriberMachine, from: PeerId, message: Message) {
-    match message {
-        Message::Resolved { request, encoded, owners } => resolved(machine, request, encoded, owners),
-        Message::Unresolved { request, reason } => unresolved(machine, request, reason),
-        Message::Contacts { request, contacts } => contacts::contacts_told(machine, from, request, contacts),
-        other => machine.unexpected(from, &other),
+        machine.wire.send(peer, question);
     }
 }
 
@@ -143,7 +107,7 @@ pub(crate) fn resolved(
     owners: Vec<(Rank, ContactText)>,
 ) {
     if let Some((child, request)) = machine.resolving.relayed.remove(&request) {
-        machine.wire.send(machine.now, child, Message::Resolved { request, encoded, owners });
+        machine.wire.send(child, Message::Resolved { request, encoded, owners });
         return;
     }
     let outcome = match encoded {
@@ -155,7 +119,7 @@ pub(crate) fn resolved(
 
 pub(crate) fn unresolved(machine: &mut SubscriberMachine, request: u64, reason: NoTable) {
     if let Some((child, request)) = machine.resolving.relayed.remove(&request) {
-        machine.wire.send(machine.now, child, Message::Unresolved { request, reason });
+        machine.wire.send(child, Message::Unresolved { request, reason });
         return;
     }
     let outcome = match reason {
@@ -187,7 +151,7 @@ pub(crate) fn answerer_gone(machine: &mut SubscriberMachine) {
         machine.wire.event(Event::Resolved { request, outcome: ResolveOutcome::Lost });
     }
     for (_, (child, request)) in std::mem::take(&mut machine.resolving.relayed) {
-        machine.wire.send(machine.now, child, Message::Unresolved { request, reason: NoTable::Unanswered });
+        machine.wire.send(child, Message::Unresolved { request, reason: NoTable::Unanswered });
     }
     contacts::contacts_unanswered(machine);
 }

@@ -32,11 +32,9 @@ fn effects(machine: &mut PublisherMachine) -> Vec<Effect> {
 
 /// What it says about contacts, and to whom.
 fn said(machine: &mut PublisherMachine) -> Vec<(PeerId, Message)> {
-    let said = |effect| match effect {
-        Effect::Send { to, message: message @ (Message::AskContacts { .. } | Message::Contacts { .. }) } => {
-            Some((to, message))
-        }
-        _ => None,
+    let said = |effect| {
+        let Effect::Send { to, message } = effect else { return None };
+        matches!(message, Message::AskContacts { .. } | Message::Contacts { .. }).then_some((to, message))
     };
     effects(machine).into_iter().filter_map(said).collect()
 }

@@ -9,7 +9,7 @@ use fp_proto::config::{
 };
 use fp_proto::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
 use fp_proto::event::{Event, ResolveOutcome};
-use fp_proto::message::{Assignment, MemberId, Message, NoTable, ResolveQuery};
+use fp_proto::message::{Assignment, Decision, MemberId, Message, NoTable, ResolveQuery};
 use fp_proto::outcome::{EndReason, LossReason};
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::subscriber::SubscriberMachine;
@@ -41,9 +41,9 @@ fn effects(poll: impl FnMut() -> Option<Effect>) -> Vec<Effect> {
 }
 
 fn sent_to(effects: &[Effect], peer: PeerId) -> Vec<Message> {
-    let sent = |effect: &Effect| match effect {
-        Effect::Send { to, message } if *to == peer => Some(message.clone()),
-        _ => None,
+    let sent = |effect: &Effect| {
+        let Effect::Send { to, message } = effect else { return None };
+        (*to == peer).then(|| message.clone())
     };
     effects.iter().filter_map(sent).collect()
 }
@@ -127,12 +127,13 @@ impl Publishers {
         self.lead.end_step(START, step, Contribution::default(), Vec::new(), 0).expect("ended");
         self.other.end_step(START, step, contribution(blocks), Vec::new(), 0).expect("ended");
         self.exchange();
-        let table = |message: &Message| match message {
-            Message::Log { entries, .. } => entries.iter().find_map(|entry| match entry {
-                fp_proto::message::Decision::Decided { table, .. } => *table,
-                _ => None,
-            }),
-            _ => None,
+        let table_of = |decision: &Decision| {
+            let Decision::Decided { table, .. } = decision else { return None };
+            *table
+        };
+        let table = |message: &Message| {
+            let Message::Log { entries, .. } = message else { return None };
+            entries.iter().find_map(table_of)
         };
         sent_to(&std::mem::take(&mut self.seen), TREE).iter().find_map(table)
     }

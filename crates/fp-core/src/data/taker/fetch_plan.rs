@@ -2,6 +2,7 @@
 
 use crate::records::made::Made;
 use crate::value::derived_names::is_internal;
+use fp_proto::data::BlockPart;
 use fp_transform::Block;
 use fp_types::{
     CopyError, Epoch, GapPolicy, Layout, MemoryOrder, Part, PartRuns, Piece, Plan, Region, Run,
@@ -33,7 +34,7 @@ pub(crate) struct FetchPlan {
     /// The records, where a transform made them here.
     pub(crate) made: Option<Arc<Made>>,
     /// The pieces as their owners are asked for them: counted from the corner of the block.
-    pub(crate) wanted: Vec<fp_proto::data::Piece>,
+    pub(crate) wanted: Vec<BlockPart>,
     /// The one run of each piece that is one, once it was copied: in bytes, from the block to the subscriber's array.
     pub(crate) single: Box<[OnceLock<Option<Run>>]>,
 }
@@ -259,14 +260,14 @@ pub(crate) fn names(table: &StepTable) -> Vec<String> {
 }
 
 /// A piece as its owner knows it.
-fn wanted(variable: &str, piece: &Piece) -> fp_proto::data::Piece {
+fn wanted(variable: &str, piece: &Piece) -> BlockPart {
     let (start, zero) = (piece.block_region.start(), piece.block_region.start().zeros_like());
     let part = match &piece.part {
         Part::Region(region) => Part::Region(moved(region, start, &zero)),
         Part::Strided(strided) => Part::Strided(strided.translate(start, &zero).unwrap_or(*strided)),
         Part::Points(points) => Part::Points(points.iter().map(|point| from_corner(point, start)).collect()),
     };
-    fp_proto::data::Piece { variable: variable.to_owned(), block: piece.block.index, part }
+    BlockPart { variable: variable.to_owned(), block: piece.block.index, part }
 }
 
 fn moved(region: &Region, start: &fp_types::Dims, zero: &fp_types::Dims) -> Region {
@@ -281,7 +282,7 @@ fn from_corner(point: &SelectedPoint, start: &fp_types::Dims) -> SelectedPoint {
 }
 
 /// Bytes that a piece takes in a request, at most.
-pub(crate) fn request_bytes(piece: &fp_proto::data::Piece) -> usize {
+pub(crate) fn request_bytes(piece: &BlockPart) -> usize {
     let points = if let Part::Points(points) = &piece.part { points.len() } else { 0 };
     piece.variable.len() + PART_BYTES + POINT_BYTES * points
 }

@@ -5,7 +5,7 @@ use crate::data::segment::{REMOTE_LEN_BYTES, told};
 use crate::data::taker::block_locations::BlockLocations;
 use crate::data::taker::owner_wait::Patience;
 use crate::value::counters::Counters;
-use fp_proto::data::{DataMessage, GoneReason, Piece, Place, WantedVariable};
+use fp_proto::data::{BlockPart, DataMessage, GoneReason, Place, WantedVariable};
 use fp_proto::message::MemberId;
 use fp_transport::memory::MapOptions;
 use fp_transport::{
@@ -38,7 +38,12 @@ pub(crate) trait Sink {
     /// Receives the next `len` bytes of the body, a piece that was asked for under this place in the request.
     fn requested(&mut self, link: &mut Link, at: usize, patience: &Patience<'_>) -> Result<(), LinkError>;
     /// Receives a pushed piece, or says that it is not wanted now.
-    fn pushed(&mut self, link: &mut Link, piece: &Piece, patience: &Patience<'_>) -> Result<bool, LinkError>;
+    fn pushed(
+        &mut self,
+        link: &mut Link,
+        piece: &BlockPart,
+        patience: &Patience<'_>,
+    ) -> Result<bool, LinkError>;
 }
 
 /// What one received message meant.
@@ -60,7 +65,7 @@ pub(crate) struct OwnerLink {
     placed: BlockLocations<Payload>,
     /// Blocks that are READ.
     remote: BlockLocations<RemoteMemory>,
-    staged: StepMap<Vec<(Piece, Vec<u8>)>>,
+    staged: StepMap<Vec<(BlockPart, Vec<u8>)>>,
     pushed: StepMap<()>,
     wants: Vec<WantedVariable>,
     /// Bytes of an element of each wanted variable.
@@ -110,7 +115,7 @@ impl OwnerLink {
     }
 
     /// A piece that was pushed before anybody wanted it.
-    pub(crate) fn staged(&mut self, step: StepId, wanted: &Piece) -> Option<Vec<u8>> {
+    pub(crate) fn staged(&mut self, step: StepId, wanted: &BlockPart) -> Option<Vec<u8>> {
         let pieces = self.staged.get_mut(&step)?;
         let at = pieces.iter().position(|(piece, _)| piece == wanted)?;
         Some(pieces.swap_remove(at).1)
@@ -156,7 +161,7 @@ impl OwnerLink {
     pub(crate) fn request(
         &mut self,
         step: StepId,
-        pieces: Vec<Piece>,
+        pieces: Vec<BlockPart>,
         deadline: Instant,
     ) -> Result<u64, LinkError> {
         let request = self.next_request;
@@ -349,7 +354,7 @@ impl OwnerLink {
         sink: &mut dyn Sink,
         step: StepId,
         current: bool,
-        pieces: Vec<Piece>,
+        pieces: Vec<BlockPart>,
         patience: &Patience<'_>,
         counters: &Counters,
     ) -> Result<Heard, OwnerError> {
@@ -376,7 +381,7 @@ impl OwnerLink {
         self.staged.values().flatten().map(|(_, bytes)| bytes.len()).sum()
     }
 
-    fn len_of(&self, piece: &Piece) -> Option<usize> {
+    fn len_of(&self, piece: &BlockPart) -> Option<usize> {
         let at = self.wants.iter().position(|wanted| wanted.name == piece.variable)?;
         usize::try_from(piece.part.element_count()).ok()?.checked_mul(*self.sizes.get(at)?)
     }
@@ -384,7 +389,7 @@ impl OwnerLink {
     fn stage(
         &mut self,
         step: StepId,
-        piece: Piece,
+        piece: BlockPart,
         len: usize,
         patience: &Patience<'_>,
         counters: &Counters,

@@ -2,7 +2,7 @@
 
 use fp_proto::config::{ContactText, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::data::{
-    DataMessage, GoneReason, MadeBlock, NamedType, OfferedTransform, Piece, Place, PlacedBlock,
+    BlockPart, DataMessage, GoneReason, MadeBlock, NamedType, OfferedTransform, Place, PlacedBlock,
     TransformOutcome, WantedVariable,
 };
 use fp_proto::message::{
@@ -256,10 +256,10 @@ pub(crate) fn control() -> Vec<Message> {
     [within_cohorts(), among_publishers(), about_subscriptions(), about_layouts()].concat()
 }
 
-fn pieces() -> Vec<Piece> {
+fn pieces() -> Vec<BlockPart> {
     let point = SelectedPoint { position: 3, point: Dims::from([1, 2]) };
     let parts = [Part::Region(region()), Part::Strided(strided()), Part::Points(vec![point])];
-    parts.map(|part| Piece { variable: "T".to_owned(), block: 2, part }).into()
+    parts.map(|part| BlockPart { variable: "T".to_owned(), block: 2, part }).into()
 }
 
 fn placed() -> Vec<PlacedBlock> {

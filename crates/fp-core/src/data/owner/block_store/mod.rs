@@ -13,7 +13,7 @@ use crate::data::owner::room::Room;
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::records::types::Types;
 use crate::value::counters::Counters;
-use fp_proto::data::{DataMessage, EAGER_BYTES, GoneReason, Piece, Place, PlacedBlock};
+use fp_proto::data::{BlockPart, DataMessage, EAGER_BYTES, GoneReason, Place, PlacedBlock};
 use fp_proto::message::MemberId;
 use fp_transform::Transforms;
 use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, inproc};
@@ -303,7 +303,7 @@ impl BlockStore {
                 let Some(part) = wanted_part(block, selection).filter(|_| large) else { continue };
                 let Some(bytes) = self.gather(block, &part) else { continue };
                 body.extend(bytes);
-                pieces.push(Piece { variable: wanted.name.clone(), block: block.index, part });
+                pieces.push(BlockPart { variable: wanted.name.clone(), block: block.index, part });
             }
         }
         if want.variables.iter().all(|wanted| wanted.push.is_none())
@@ -438,14 +438,14 @@ impl BlockStore {
         served: &mut SubscriberLink,
         request: u64,
         step: StepId,
-        pieces: &[Piece],
+        pieces: &[BlockPart],
     ) -> Result<(), LinkError> {
         let Some(stored) = steps.get_mut(&step).filter(|stored| stored.ended) else {
             return self.answer_gone(served, Some(request), step, GoneReason::Step);
         };
         let known = (0..).zip(&stored.blocks).map(|(at, block)| ((&*block.def.name, block.index), at));
         let known: BTreeMap<(&str, u32), usize> = known.collect();
-        let find = |piece: &Piece| known.get(&(&*piece.variable, piece.block)).copied();
+        let find = |piece: &BlockPart| known.get(&(&*piece.variable, piece.block)).copied();
         let Some(found) = pieces.iter().map(find).collect::<Option<Vec<usize>>>() else {
             return self.answer_gone(served, Some(request), step, GoneReason::Block);
         };

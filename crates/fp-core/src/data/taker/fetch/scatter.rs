@@ -5,7 +5,7 @@ use crate::data::taker::fetch_plan::FetchPlan;
 use crate::data::taker::owner_link::Sink;
 use crate::data::taker::owner_wait::Patience;
 use crate::value::counters::Counters;
-use fp_proto::data::Piece;
+use fp_proto::data::BlockPart;
 use fp_transport::{Link, LinkError};
 use fp_types::{DenseArray, Part, Runs};
 use std::io::IoSliceMut;
@@ -68,7 +68,12 @@ impl Sink for Destination<'_, '_> {
         self.receive(link, asked, patience)
     }
 
-    fn pushed(&mut self, link: &mut Link, piece: &Piece, patience: &Patience<'_>) -> Result<bool, LinkError> {
+    fn pushed(
+        &mut self,
+        link: &mut Link,
+        piece: &BlockPart,
+        patience: &Patience<'_>,
+    ) -> Result<bool, LinkError> {
         let gets = &self.gets;
         let same = |missing: &&Missing| {
             gets.get(missing.get).and_then(|get| get.planned.wanted.get(missing.piece)) == Some(piece)
