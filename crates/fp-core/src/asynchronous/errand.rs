@@ -110,7 +110,7 @@ impl<E: Errand> Entrusted<E> {
     fn take_queued(&self, progress: &mut Progress<E>) -> Option<E> {
         match std::mem::replace(&mut progress.stage, Stage::Gone) {
             Stage::Queued(errand) => Some(errand),
-            other => {
+            other @ (Stage::Running | Stage::Done(_) | Stage::Gone) => {
                 progress.stage = other;
                 None
             }
@@ -131,7 +131,7 @@ impl<E: Errand> Entrusted<E> {
                 drop(progress);
                 return Poll::Ready(errand.refuse(self.timed_out()));
             }
-            stage => progress.stage = stage,
+            stage @ (Stage::Queued(_) | Stage::Running) => progress.stage = stage,
         }
         let queued = matches!(progress.stage, Stage::Queued(_));
         let replaced = progress.waker.replace(waker);

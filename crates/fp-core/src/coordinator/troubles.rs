@@ -34,11 +34,9 @@ impl Troubles {
 
     /// A live peer that speaks another version of the protocol, or wants another token.
     pub(crate) fn refusal(&self) -> Option<(fp_transport::Contact, Refusal)> {
-        self.dials.values().find_map(|error| match error {
-            DialError::Refused { contact, refusal, .. } if is_for_us(refusal) => {
-                Some(((**contact).clone(), *refusal))
-            }
-            _ => None,
+        self.dials.values().find_map(|error| {
+            let DialError::Refused { contact, refusal, .. } = error else { return None };
+            is_for_us(refusal).then(|| ((**contact).clone(), *refusal))
         })
     }
 }

@@ -213,7 +213,7 @@ impl Asking {
                 let place = prepared.head.first_chunk().ok_or_else(short)?;
                 Ok(Bytes::Read(told(place, BULK_BYTES as u64).ok_or_else(short)?))
             }
-            _ => Ok(Bytes::Sent),
+            TransportKind::Tcp | _ => Ok(Bytes::Sent),
         }
     }
 
@@ -230,7 +230,7 @@ impl Asking {
             Bytes::Sent if answer.body_len == array.len() as u64 => {
                 self.link.recv_body_deadline(array, self.deadline)?;
             }
-            _ => return Err(wrong_len),
+            Bytes::Seen(_) | Bytes::Sent => return Err(wrong_len),
         }
         Ok(())
     }

@@ -432,7 +432,16 @@ impl ReadError {
             Self::Plan { variable, .. }
             | Self::Records { variable, .. }
             | Self::Incompatible { variable, .. } => name.clone_into(variable),
-            _ => {}
+            Self::Lost { .. }
+            | Self::NoLayout { .. }
+            | Self::Gone { .. }
+            | Self::TimedOut { .. }
+            | Self::PeerMisbehaved { .. }
+            | Self::NotTransformed { .. }
+            | Self::NotDerived { .. }
+            | Self::NoStep { .. }
+            | Self::NotProvided { .. }
+            | Self::Coordinator { .. } => {}
         }
         self
     }

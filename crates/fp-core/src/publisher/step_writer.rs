@@ -198,7 +198,9 @@ impl StepWriter {
                 self.open.note(variable, &region, None)
             }
             ArrayKind::LocalScalar => self.put_copy(variable, &region, &[value]),
-            _ => Err(self.open.wrong_kind(variable, "put it with a region")),
+            ArrayKind::GlobalArray | ArrayKind::LocalArray | ArrayKind::JoinedArray { .. } => {
+                Err(self.open.wrong_kind(variable, "put it with a region"))
+            }
         }
     }
 

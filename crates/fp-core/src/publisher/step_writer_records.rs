@@ -104,7 +104,9 @@ impl StepWriter {
                 self.open.values.push(ScalarValue { name, rank, dtype, bytes });
                 self.open.note(variable, &region, None)
             }
-            _ => Err(self.open.wrong_kind(variable, "put it with a region")),
+            ArrayKind::GlobalArray | ArrayKind::LocalArray | ArrayKind::JoinedArray { .. } => {
+                Err(self.open.wrong_kind(variable, "put it with a region"))
+            }
         }
     }
 }

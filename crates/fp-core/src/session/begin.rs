@@ -114,7 +114,14 @@ pub(crate) fn begin_error(stream: String, error: CommandError) -> BeginError {
         CommandError::Lost { rank, reason } => BeginError::Lost { stream, rank, reason },
         CommandError::StepOpen(step) => BeginError::Misuse { stream, source: Misuse::StepOpen(step) },
         CommandError::Closed => BeginError::Closed { stream },
-        other => BeginError::Misuse { stream, source: Misuse::Command(other) },
+        CommandError::StepNotOpen(_)
+        | CommandError::NotHeld(_)
+        | CommandError::ScalarsTooLarge { .. }
+        | CommandError::TooManyBlocks { .. }
+        | CommandError::Contribution { .. }
+        | CommandError::NotAttached
+        | CommandError::InvalidRanks { .. }
+        | CommandError::InvalidSpec => BeginError::Misuse { stream, source: Misuse::Command(error) },
     }
 }
 

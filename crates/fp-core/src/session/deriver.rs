@@ -76,9 +76,8 @@ impl Known {
 
     /// In which order the results of all ranks lie.
     fn order(&self, of_input: MemoryOrder) -> MemoryOrder {
-        let reordered = |operation: &Operation| match operation {
-            Operation::Reorder(order) => Some(*order),
-            _ => None,
+        let reordered = |operation: &Operation| {
+            if let Operation::Reorder(order) = operation { Some(*order) } else { None }
         };
         self.derivation.operations().iter().rev().find_map(reordered).unwrap_or(of_input)
     }
@@ -262,11 +261,12 @@ mod tests {
                 calls.into_iter().map(|call| call.join().expect("no panic")).collect()
             });
             for failure in failures.into_iter().flatten() {
-                match failure {
-                    Failure::Pool(PoolError::Overrun { .. }) => overruns += 1,
-                    Failure::Refused => refused += 1,
-                    Failure::Pool(PoolError::Busy { .. }) => {}
-                    other => panic!("{other}"),
+                if matches!(failure, Failure::Pool(PoolError::Overrun { .. })) {
+                    overruns += 1;
+                } else if matches!(failure, Failure::Refused) {
+                    refused += 1;
+                } else {
+                    assert!(matches!(failure, Failure::Pool(PoolError::Busy { .. })), "{failure}");
                 }
             }
             if refused > 0 {

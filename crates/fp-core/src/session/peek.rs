@@ -13,7 +13,7 @@ pub(crate) fn look_ahead(state: &mut State<SubscriberRole>, _now: Moment) -> Loo
     }
     match state.machine.peek_step() {
         Next::NotYet => Err(None),
-        next => Ok(Ok((next, state.machine.epoch()))),
+        next @ (Next::Step(_) | Next::Ended(_)) => Ok(Ok((next, state.machine.epoch()))),
     }
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn look_for_step(state: &mut State<SubscriberRole>, now: Moment) -> L
     }
     match state.machine.next_step(now) {
         Next::NotYet => Err(None),
-        next => {
+        next @ (Next::Step(_) | Next::Ended(_)) => {
             state.role.held += usize::from(matches!(next, Next::Step(_)));
             Ok(Ok((next, state.machine.epoch())))
         }

@@ -57,7 +57,12 @@ impl Role for PublisherRole {
             Effect::Free { step, retire } => self.server.free(step, retire),
             Effect::Assigned { member, step, .. } => self.server.push(member, step),
             Effect::Event(event) => self.event(event),
-            _ => {}
+            Effect::Send { .. }
+            | Effect::Dial { .. }
+            | Effect::Disconnect { .. }
+            | Effect::PublishName { .. }
+            | Effect::WithdrawName { .. }
+            | Effect::Lookup { .. } => {}
         }
     }
 
@@ -93,7 +98,19 @@ impl PublisherRole {
             Event::SubscriptionStarted { .. } => self.started += 1,
             Event::SubscriptionEnded { .. } => self.ended += 1,
             Event::Closed(outcome) => self.closed = Some(outcome.clone()),
-            _ => {}
+            Event::MemberJoined { .. }
+            | Event::MemberLeft { .. }
+            | Event::StepDropped { .. }
+            | Event::StepRejected { .. }
+            | Event::RankLagging { .. }
+            | Event::RankLost { .. }
+            | Event::Resolved { .. }
+            | Event::Contacts { .. }
+            | Event::Specified { .. }
+            | Event::Reselected { .. }
+            | Event::AwaitingRestart { .. }
+            | Event::Restarted { .. }
+            | Event::Ended(_) => {}
         }
         tracing::debug!(?event, "publisher");
         self.events.push(event);

@@ -106,7 +106,16 @@ impl Role for SubscriberRole {
                 self.owners.told(*request, contacts, *left);
                 return;
             }
-            _ => {}
+            Event::SubscriptionStarted { .. }
+            | Event::MemberJoined { .. }
+            | Event::MemberLeft { .. }
+            | Event::SubscriptionEnded { .. }
+            | Event::StepDropped { .. }
+            | Event::StepRejected { .. }
+            | Event::RankLagging { .. }
+            | Event::RankLost { .. }
+            | Event::Reselected { .. }
+            | Event::Ended(_) => {}
         }
         self.ended |= matches!(event, Event::Ended(_));
         tracing::debug!(?event, "subscriber");

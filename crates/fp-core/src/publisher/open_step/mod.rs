@@ -100,13 +100,14 @@ impl OpenStep {
     }
 
     pub(crate) fn command_error(&self, error: CommandError) -> PutError {
-        match error {
-            CommandError::Lost { rank, reason } => {
-                PutError::Lost { stream: self.shared.stream.clone(), rank, reason }
-            }
-            CommandError::StepNotOpen(step) => self.misuse(Misuse::StepNotOpen(step)),
-            other => self.misuse(Misuse::Command(other)),
+        if let CommandError::Lost { rank, reason } = error {
+            return PutError::Lost { stream: self.shared.stream.clone(), rank, reason };
         }
+        self.misuse(if let CommandError::StepNotOpen(step) = error {
+            Misuse::StepNotOpen(step)
+        } else {
+            Misuse::Command(error)
+        })
     }
 
     pub(crate) fn contribution(&mut self) -> Contribution {

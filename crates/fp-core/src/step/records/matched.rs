@@ -66,9 +66,6 @@ fn matched_type(
 pub(crate) fn may_be_of_type(error: &ReadError) -> bool {
     let is_of_selection =
         |source: &Misuse| matches!(source, Misuse::Selection { .. } | Misuse::SelectionText { .. });
-    match error {
-        ReadError::Incompatible { .. } | ReadError::Plan { .. } => true,
-        ReadError::Misuse { source, .. } => is_of_selection(source),
-        _ => false,
-    }
+    matches!(error, ReadError::Incompatible { .. } | ReadError::Plan { .. })
+        || matches!(error, ReadError::Misuse { source, .. } if is_of_selection(source))
 }

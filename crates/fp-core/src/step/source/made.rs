@@ -219,9 +219,10 @@ pub(crate) fn not_here(
     asked: &TransformedVariable,
     problem: ApplyProblem,
 ) -> ReadError {
-    let problem = match problem {
-        ApplyProblem::Transform(problem) => problem,
-        other => TransformProblem::Subscriber { what: other.to_string() },
+    let problem = if let ApplyProblem::Transform(problem) = problem {
+        problem
+    } else {
+        TransformProblem::Subscriber { what: problem.to_string() }
     };
     not_made(held, asked, HERE, problem)
 }

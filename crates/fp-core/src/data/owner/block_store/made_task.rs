@@ -167,7 +167,9 @@ impl MakeProblem {
                 matches!(source, PoolError::Full { .. } | PoolError::Busy { .. })
             }
             Self::NoRoom { .. } | Self::TooManyTypes | Self::Gone => true,
-            _ => false,
+            Self::NotOffered { .. } | Self::Apply(_) | Self::Array(_) | Self::Records(_) | Self::Panicked => {
+                false
+            }
         }
     }
 }

@@ -408,7 +408,15 @@ impl BlockStore {
                     let wish = Wish { token, request, step, variable, blocks, transforms };
                     self.wish((steps, makings), served, wish)?;
                 }
-                _ => {
+                DataMessage::SegmentIs { .. }
+                | DataMessage::SegmentGone { .. }
+                | DataMessage::Placed { .. }
+                | DataMessage::Pieces { .. }
+                | DataMessage::Pushed { .. }
+                | DataMessage::Gone { .. }
+                | DataMessage::Described { .. }
+                | DataMessage::Offers { .. }
+                | DataMessage::Transformed { .. } => {
                     return Err(LinkError::Malformed { what: "message of a subscriber", value: 0, limit: 0 });
                 }
             }

@@ -16,9 +16,11 @@ pub(crate) fn describe(
     (rank, fingerprint): (Rank, Fingerprint),
     limit: Limit<'_>,
 ) -> Result<RecordSchema, ReadError> {
-    let read = |_, answer| match answer {
-        DataMessage::Described { schema, .. } => checked(schema, fingerprint),
-        _ => Err("something else, asked for a type of records".to_owned()),
+    let read = |_, answer| {
+        let DataMessage::Described { schema, .. } = answer else {
+            return Err("something else, asked for a type of records".to_owned());
+        };
+        checked(schema, fingerprint)
     };
     let ask = |_, request| DataMessage::Describe { request, fingerprint };
     let mut told = Question { ask: &ask, read: &read }.of(taker, identity, &[rank], limit)?;

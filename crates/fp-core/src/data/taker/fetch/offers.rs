@@ -22,12 +22,12 @@ pub(crate) fn offers(
     rank: Rank,
     limit: Limit<'_>,
 ) -> Result<Offers, ReadError> {
-    let read = |_, answer| match answer {
-        DataMessage::Offers { transforms, .. } => {
-            let offers = transforms.into_iter().map(offer).collect();
-            Offers::new(offers).map_err(|error| format!("it offers what cannot be: {error}"))
-        }
-        _ => Err("something else, asked for its transforms".to_owned()),
+    let read = |_, answer| {
+        let DataMessage::Offers { transforms, .. } = answer else {
+            return Err("something else, asked for its transforms".to_owned());
+        };
+        let offers = transforms.into_iter().map(offer).collect();
+        Offers::new(offers).map_err(|error| format!("it offers what cannot be: {error}"))
     };
     let ask = |_, request| DataMessage::AskOffers { request };
     let mut told = Question { ask: &ask, read: &read }.of(taker, identity, &[rank], limit)?;
@@ -83,18 +83,17 @@ fn transform_within(
         blocks: asked(rank).to_vec(),
         transforms: transforms.to_vec(),
     };
-    let read = |rank, answer| match answer {
-        DataMessage::Transformed { outcome: TransformOutcome::Made { blocks, .. }, .. }
-            if blocks.len() != asked(rank).len() =>
+    let read = |rank, answer| {
+        let DataMessage::Transformed { outcome, .. } = answer else {
+            return Err("something else, asked to transform blocks".to_owned());
+        };
+        let expected = asked(rank).len();
+        if let TransformOutcome::Made { blocks, .. } = &outcome
+            && blocks.len() != expected
         {
-            Err(format!(
-                "{} blocks went through transforms, of {} asked for",
-                blocks.len(),
-                asked(rank).len()
-            ))
+            return Err(format!("{} blocks went through transforms, of {expected} asked for", blocks.len()));
         }
-        DataMessage::Transformed { outcome, .. } => Ok(outcome),
-        _ => Err("something else, asked to transform blocks".to_owned()),
+        Ok(outcome)
     };
     let ranks: Vec<Rank> = blocks.keys().copied().collect();
     Question { ask: &ask, read: &read }.of(taker, identity, &ranks, limit)
