@@ -133,24 +133,23 @@ impl Channel {
         slices: &mut [IoSliceMut<'_>],
         descriptors: &mut VecDeque<OwnedFd>,
     ) -> Result<usize, ReceiveError> {
-        match (&mut self.carrier, &mut self.tls) {
-            (Carrier::Verbs(stream), _) => Ok(stream.receive(slices)?),
-            (Carrier::Socket(socket), None) => receive_vectored(socket.as_fd(), slices, descriptors),
+        match (&self.carrier, &mut self.tls) {
             (Carrier::Socket(socket), Some(cipher)) => Ok(cipher.receive(socket.as_fd(), slices)?),
+            _ => self.receive_raw(slices, descriptors),
         }
     }
 
     /// Most bytes that the next call of `send` is given, of so many. Fewer only where a test makes things go wrong.
     pub(crate) fn send_limit(&mut self, limit: usize) -> io::Result<usize> {
         #[cfg(feature = "testing")]
-        let limit = self.before_send(limit)?;
+        let limit = self.before(limit, |faults| faults.send_bytes)?;
         Ok(limit)
     }
 
     /// The same for `receive`.
     pub(crate) fn receive_limit(&mut self, limit: usize) -> io::Result<usize> {
         #[cfg(feature = "testing")]
-        let limit = self.before_receive(limit)?;
+        let limit = self.before(limit, |faults| faults.receive_bytes)?;
         Ok(limit)
     }
 
@@ -163,10 +162,14 @@ impl Channel {
     }
 
     /// Receives as it comes from the socket, enciphered or not.
-    pub(crate) fn receive_raw(&mut self, slices: &mut [IoSliceMut<'_>]) -> Result<usize, ReceiveError> {
+    pub(crate) fn receive_raw(
+        &mut self,
+        slices: &mut [IoSliceMut<'_>],
+        descriptors: &mut VecDeque<OwnedFd>,
+    ) -> Result<usize, ReceiveError> {
         match &mut self.carrier {
             Carrier::Verbs(stream) => Ok(stream.receive(slices)?),
-            Carrier::Socket(socket) => receive_vectored(socket.as_fd(), slices, &mut VecDeque::new()),
+            Carrier::Socket(socket) => receive_vectored(socket.as_fd(), slices, descriptors),
         }
     }
 

@@ -260,16 +260,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn endpoint() -> impl Strategy<Value = Endpoint> {
+        let address = || (any::<std::net::IpAddr>(), any::<u16>()).prop_map(SocketAddr::from);
         prop_oneof![
             "[a-zA-Z0-9_.-]{1,100}".prop_map(Endpoint::Unix),
-            (any::<std::net::Ipv4Addr>(), any::<u16>())
-                .prop_map(|(ip, port)| Endpoint::Tcp((ip, port).into())),
-            (any::<std::net::Ipv6Addr>(), any::<u16>())
-                .prop_map(|(ip, port)| Endpoint::Tcp((ip, port).into())),
-            (any::<std::net::Ipv4Addr>(), any::<u16>())
-                .prop_map(|(ip, port)| Endpoint::Tls((ip, port).into())),
-            (any::<std::net::Ipv4Addr>(), any::<u16>())
-                .prop_map(|(ip, port)| Endpoint::Verbs((ip, port).into())),
+            address().prop_map(Endpoint::Tcp),
+            address().prop_map(Endpoint::Tls),
+            address().prop_map(Endpoint::Verbs),
         ]
     }
 

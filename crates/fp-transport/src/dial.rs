@@ -6,13 +6,12 @@ use crate::contact::Contact;
 use crate::hello::{Purpose, Refusal, Token};
 use crate::identity::ProcessId;
 use crate::link::Link;
-use crate::negotiation::Reason;
+use crate::negotiation::{Listed, Reason};
 use crate::tls::TlsIdentity;
 use crate::transport_kind::TransportKind;
 use crate::transport_policy::TransportPolicy;
 use crate::verbs::Domain;
 use attempt::{Failure, attempt};
-use std::fmt;
 use std::time::Instant;
 
 /// How to dial.
@@ -156,14 +155,6 @@ impl DialError {
     }
 }
 
-struct Listed<'a>(&'a [(TransportKind, Reason)]);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|(kind, reason)| write!(f, "; {kind} refused: {reason}"))
-    }
-}
-
 /// Dials a contact: the first candidate of the policy that proves itself becomes the link, and keeps the reasons of
 /// the others. Blocks the calling thread, at most until the deadline.
 ///
@@ -171,25 +162,29 @@ impl fmt::Display for Listed<'_> {
 /// [`DialError`].
 pub fn dial(contact: &Contact, options: &DialOptions) -> Result<Link, DialError> {
     let mut refused = not_allowed(&options.policy);
+    let contact = Box::new(contact.clone());
     for kind in options.policy.allow.iter().copied() {
-        match attempt(contact, options, kind) {
-            Ok(done) => return Ok(done.into_link(refused)),
+        match attempt(&contact, options, kind) {
+            Ok(mut link) => {
+                link.handshaken.negotiated.refused = refused;
+                return Ok(link);
+            }
             Err(Failure::Candidate(reason)) => {
                 let forbidden = options.policy.forbid_fallback && !reason.is_inapplicable();
                 refused.push((kind, reason));
                 if forbidden {
-                    return Err(DialError::FallbackForbidden { contact: Box::new(contact.clone()), refused });
+                    return Err(DialError::FallbackForbidden { contact, refused });
                 }
             }
             Err(Failure::Final(refusal)) => {
-                return Err(DialError::Refused { contact: Box::new(contact.clone()), refusal, refused });
+                return Err(DialError::Refused { contact, refusal, refused });
             }
             Err(Failure::Deadline(waiting_for)) => {
-                return Err(DialError::Deadline { contact: Box::new(contact.clone()), waiting_for, refused });
+                return Err(DialError::Deadline { contact, waiting_for, refused });
             }
         }
     }
-    Err(DialError::NoTransport { contact: Box::new(contact.clone()), refused })
+    Err(DialError::NoTransport { contact, refused })
 }
 
 /// Transports better than those that the policy lists: that they were not even tried should be seen.

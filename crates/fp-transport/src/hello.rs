@@ -64,20 +64,16 @@ pub(crate) const HELLO_MAGIC: [u8; 4] = *b"FLXP";
 #[non_exhaustive]
 pub enum Purpose {
     /// Coordination.
-    Control,
+    Control = 1,
     /// Payload.
-    Data,
+    Data = 2,
     /// Asking who is there, and nothing more.
-    Probe,
+    Probe = 3,
 }
 
 impl Purpose {
     fn code(self) -> u8 {
-        match self {
-            Purpose::Control => 1,
-            Purpose::Data => 2,
-            Purpose::Probe => 3,
-        }
+        self as u8
     }
 
     fn from_code(code: u8) -> Option<Purpose> {
@@ -140,7 +136,7 @@ impl Hello {
             version_lowest: u16_at(bytes, 4),
             version_highest: u16_at(bytes, 6),
             epoch: (epoch != 0).then_some(epoch),
-            token: Token::from_wire(array_at(bytes, 24)),
+            token: Token::new(array_at(bytes, 24)),
             process: ProcessId(u128_at(bytes, 56)),
             host: HostId(u128_at(bytes, 72)),
             pid: u32_at(bytes, 88),

@@ -59,8 +59,9 @@ pub use link::{Flushed, Link, LinkError};
 pub use listen_address::{ListenAddress, ListenAddressError};
 pub use listener::{Accepted, ListenError, ListenOptions, Listener};
 pub use memory::{
-    Arena, InprocKey, Loan, Location, MappedSegment, MappedSlice, MemoryError, Payload, Pool, PoolOptions,
-    PoolStats, ProcessWatch, RemoteMemory, SegmentDescriptor, SegmentId, inproc, ring, ring::RingWatch,
+    Arena, InprocKey, Location, MappedSegment, MappedSlice, MemoryError, Payload, Pool, PoolMemory,
+    PoolOptions, PoolStats, ProcessWatch, RemoteMemory, SegmentDescriptor, SegmentId, inproc, ring,
+    ring::RingWatch,
 };
 pub use negotiation::{Negotiated, Reason};
 pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};
@@ -77,7 +78,7 @@ const _: () = {
     shared::<Listener>();
     shared::<Pool>();
     shared::<Arena>();
-    shared::<Loan>();
+    shared::<PoolMemory>();
     shared::<Payload>();
     shared::<MappedSegment>();
     shared::<ring::RingSender>();

@@ -25,7 +25,7 @@ use crate::memory::ProcessWatch;
 use crate::memory::ring::RingWatch;
 use crate::negotiation::Negotiated;
 use crate::transport_kind::TransportKind;
-use inbox::{Inbox, Parsed, Read};
+use inbox::{Inbox, Parsed};
 use outbox::Outbox;
 use rings::Rings;
 use std::fmt;
@@ -40,11 +40,7 @@ pub const SEND_LIMIT_BYTES: u64 = 64 << 20;
 /// A live connection to a peer. Dropping it closes it without waiting; what the kernel has taken is still delivered.
 pub struct Link {
     channel: Channel,
-    negotiated: Negotiated,
-    peer: PeerIdentity,
-    peer_state: u8,
-    version: u16,
-    watch: Option<ProcessWatch>,
+    pub(crate) handshaken: Handshaken,
     limits: FrameLimits,
     outbox: Outbox,
     inbox: Inbox,
@@ -53,7 +49,6 @@ pub struct Link {
 
 /// What a handshake found out.
 pub(crate) struct Handshaken {
-    pub(crate) channel: Channel,
     pub(crate) negotiated: Negotiated,
     pub(crate) peer: PeerIdentity,
     pub(crate) peer_state: u8,
@@ -62,15 +57,11 @@ pub(crate) struct Handshaken {
 }
 
 impl Link {
-    pub(crate) fn new(mut done: Handshaken) -> Link {
-        done.channel.settle();
+    pub(crate) fn new(mut channel: Channel, handshaken: Handshaken) -> Link {
+        channel.settle();
         Link {
-            channel: done.channel,
-            negotiated: done.negotiated,
-            peer: done.peer,
-            peer_state: done.peer_state,
-            version: done.version,
-            watch: done.watch,
+            channel,
+            handshaken,
             limits: FrameLimits::default(),
             outbox: Outbox::new(SEND_LIMIT_BYTES),
             inbox: Inbox::default(),
@@ -80,7 +71,7 @@ impl Link {
 
     /// The transport that was agreed.
     pub fn transport(&self) -> TransportKind {
-        self.negotiated.transport
+        self.handshaken.negotiated.transport
     }
 
     /// Whether both ends are in one process, with one copy of the library.
@@ -95,28 +86,28 @@ impl Link {
 
     /// What was agreed, and why nothing better.
     pub fn negotiated(&self) -> &Negotiated {
-        &self.negotiated
+        &self.handshaken.negotiated
     }
 
     /// Who is at the other end.
     pub fn peer(&self) -> &PeerIdentity {
-        &self.peer
+        &self.handshaken.peer
     }
 
     /// The state byte of the listener's reply (0 on the accepting side).
     pub fn peer_state(&self) -> u8 {
-        self.peer_state
+        self.handshaken.peer_state
     }
 
     /// The protocol version that was agreed.
     pub fn version(&self) -> u16 {
-        self.version
+        self.handshaken.version
     }
 
     /// A watch of the peer's process, over shm. It was opened while the link was alive, so the number was the peer's
     /// own.
     pub fn watch(&self) -> Option<&ProcessWatch> {
-        self.watch.as_ref()
+        self.handshaken.watch.as_ref()
     }
 
     /// Sets the most bytes that may wait to be sent (default [`SEND_LIMIT_BYTES`]). One frame always may.
@@ -211,16 +202,15 @@ impl Link {
         if self.inbox.body_remaining > 0 {
             return Err(LinkError::BodyPending { remaining_bytes: self.inbox.body_remaining });
         }
-        let mut read = None;
+        let mut reads = true;
         loop {
             if let Some(frame) = self.next_without_asking()? {
                 return Ok(Some(frame));
             }
             // One read is enough: what is left makes the descriptor readable, and a peer that sends without end does
             // not keep the caller. But what was read ahead the kernel does not know of.
-            let goes_on = read.is_none() || (read == Some(Read::Some) && self.channel.reads_ahead());
-            if goes_on {
-                read = Some(self.read_once()?);
+            if reads {
+                reads = self.read_once()? && self.channel.reads_ahead();
             } else if self.rings.are_empty_for_sure()? {
                 return Ok(None);
             }
@@ -254,14 +244,15 @@ impl Link {
         }
     }
 
-    /// Reads once. A peer that goes may have left frames in its ring: they are heard first, and then the end.
-    fn read_once(&mut self) -> Result<Read, LinkError> {
+    /// Reads once; whether that brought anything. A peer that goes may have left frames in its ring: they are heard
+    /// first, and then the end.
+    fn read_once(&mut self) -> Result<bool, LinkError> {
         match self.inbox.read_once(&mut self.channel, self.rings.are_open()) {
             Err(LinkError::Closed | LinkError::Lost(_)) if !self.rings.are_empty_for_sure()? => {
                 self.inbox.ended = false;
-                Ok(Read::Nothing)
+                Ok(false)
             }
-            read => read,
+            read => Ok(read?.is_some()),
         }
     }
 
@@ -308,7 +299,7 @@ impl AsFd for Link {
 impl Drop for Link {
     /// Over TLS the peer is told that the end is meant: to be cut off is an error there.
     fn drop(&mut self) {
-        if !self.outbox.has_ended() {
+        if !self.outbox.ended {
             self.channel.farewell();
         }
     }
@@ -317,8 +308,8 @@ impl Drop for Link {
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Link")
-            .field("negotiated", &self.negotiated)
-            .field("peer", &self.peer)
+            .field("negotiated", self.negotiated())
+            .field("peer", self.peer())
             .field("queued_bytes", &self.outbox.queued_bytes)
             .field("body_remaining", &self.inbox.body_remaining)
             .finish()

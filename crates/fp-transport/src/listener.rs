@@ -20,7 +20,7 @@ use crate::link::Link;
 use crate::socket::{stream_socket, timespec};
 use crate::tls::TlsIdentity;
 use crate::verbs::{VerbsListener, VerbsTrouble};
-use handshake::{Handshake, House, Progress, Via};
+use handshake::{Handshake, Progress, Via};
 use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
@@ -68,7 +68,6 @@ pub struct Listener {
     verbs: Option<VerbsListener>,
     verbs_trouble: Option<VerbsTrouble>,
     contact: Contact,
-    house: House,
     options: ListenOptions,
     handshakes: BTreeMap<u64, Handshake>,
     next_key: u64,
@@ -85,55 +84,27 @@ impl Listener {
     /// loopback without a token, or cannot be dialled by others.
     pub fn bind(options: ListenOptions) -> Result<Listener, ListenError> {
         options.check()?;
-        let unix = (options.shm || options.inproc).then(bind_unix).transpose()?;
-        let tcp = options.tcp.map(bind_tcp).transpose()?;
+        let (unix, unix_name) = (options.shm || options.inproc).then(bind_unix).transpose()?.unzip();
+        let (tcp, tcp_bound) = options.tcp.map(bind_tcp).transpose()?.unzip();
         let (verbs, verbs_trouble) = bind_verbs(&options);
-        let mut endpoints = Vec::new();
-        endpoints.extend(unix.as_ref().map(|(_, name)| Endpoint::Unix(name.clone())));
-        let tcp_endpoint = if options.tls.is_some() { Endpoint::Tls } else { Endpoint::Tcp };
-        endpoints.extend(tcp.as_ref().map(|(_, bound)| tcp_endpoint(options.advertised(*bound))));
-        endpoints.extend(verbs.as_ref().map(|(_, bound)| Endpoint::Verbs(options.advertised(*bound))));
-        let contact = Contact {
-            process: ProcessId::own(),
-            host: HostId::own(),
-            pid: own_pid(),
-            needs_token: options.token.is_some(),
-            endpoints,
-        };
-        let mut listener =
-            Listener::assemble(options, contact, unix.map(|(fd, _)| fd), tcp.map(|(fd, _)| fd))?;
-        if let Some((listening, _)) = verbs {
-            watch(&listener.epoll, listening.as_fd(), VERBS_KEY).map_err(ListenError::system)?;
-            listener.verbs = Some(listening);
-        }
-        listener.verbs_trouble = verbs_trouble;
-        Ok(listener)
-    }
-
-    fn assemble(
-        options: ListenOptions,
-        contact: Contact,
-        unix: Option<OwnedFd>,
-        tcp: Option<OwnedFd>,
-    ) -> Result<Listener, ListenError> {
+        let (verbs, verbs_bound) = verbs.unzip();
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(ListenError::system)?;
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)
             .map_err(ListenError::system)?;
-        for (key, fd) in [(UNIX_KEY, unix.as_ref()), (TCP_KEY, tcp.as_ref()), (TIMER_KEY, Some(&timer))] {
-            if let Some(fd) = fd {
-                watch(&epoll, fd.as_fd(), key).map_err(ListenError::system)?;
-            }
+        let sockets = [(UNIX_KEY, unix.as_ref()), (TCP_KEY, tcp.as_ref()), (TIMER_KEY, Some(&timer))];
+        let sockets = sockets.into_iter().filter_map(|(key, fd)| Some((key, fd?.as_fd())));
+        for (key, fd) in sockets.chain(verbs.as_ref().map(|verbs| (VERBS_KEY, verbs.as_fd()))) {
+            watch(&epoll, fd, key).map_err(ListenError::system)?;
         }
         Ok(Listener {
             spare: timer.try_clone().ok(),
-            house: House::new(&options),
             epoll,
             timer,
             unix,
             tcp,
-            verbs: None,
-            verbs_trouble: None,
-            contact,
+            verbs,
+            verbs_trouble,
+            contact: contact_of(&options, unix_name, tcp_bound, verbs_bound),
             options,
             handshakes: BTreeMap::new(),
             next_key: FIRST_HANDSHAKE_KEY,
@@ -158,7 +129,7 @@ impl Listener {
 
     /// Sets the state byte of replies from now on.
     pub fn set_state(&mut self, state: u8) {
-        self.house.state = state;
+        self.options.state = state;
     }
 
     /// Handshakes that are not finished.
@@ -190,7 +161,7 @@ impl Listener {
                 UNIX_KEY => self.take_connections(true, now),
                 TCP_KEY => self.take_connections(false, now),
                 VERBS_KEY => self.take_verbs(now),
-                TIMER_KEY => drain_timer(&self.timer),
+                TIMER_KEY => drop(rustix::io::read(&self.timer, &mut [0; 8])),
                 key => self.advance(key),
             }
         }
@@ -236,10 +207,10 @@ impl Listener {
     fn begin(&mut self, socket: OwnedFd, unix: bool, now: Instant) {
         let Some(via) = via_of(&socket, unix) else { return };
         if self.handshakes.len() >= self.options.handshakes_limit {
-            return self.house.turn_away(&socket, Refusal::Busy);
+            return self.options.turn_away(&socket, Refusal::Busy);
         }
         let deadline = now + Duration::from_millis(self.options.handshake_timeout_ms);
-        let Some(handshake) = Handshake::new(socket, via, deadline, &self.house) else { return };
+        let Some(handshake) = Handshake::new(socket, via, deadline, &self.options) else { return };
         self.add(handshake);
     }
 
@@ -249,30 +220,25 @@ impl Listener {
         let Some(listening) = (if unix { &self.unix } else { &self.tcp }) else { return };
         if let Ok(socket) = accept_with(listening, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
             tracing::warn!("out of file descriptors: a peer was turned away");
-            self.house.turn_away(&socket, Refusal::Busy);
+            self.options.turn_away(&socket, Refusal::Busy);
         }
         self.spare = self.timer.try_clone().ok();
     }
 
     fn advance(&mut self, key: u64) {
         let Some(handshake) = self.handshakes.get_mut(&key) else { return };
-        match handshake.advance(&self.house) {
+        match handshake.advance(&self.options) {
             Progress::Waiting => handshake.watch(&self.epoll, key),
-            Progress::Over => self.forget(key),
+            Progress::Over => drop(self.take_out(key)),
             Progress::Done => {
-                if let Some(handshake) = self.forget_into(key) {
-                    self.ready.extend(handshake.into_accepted(&self.house));
-                }
+                let done = self.take_out(key);
+                self.ready.extend(done.and_then(|handshake| handshake.into_accepted(&self.options)));
             }
         }
     }
 
-    fn forget(&mut self, key: u64) {
-        drop(self.forget_into(key));
-    }
-
     /// Takes a handshake out of the table and its socket out of the epoll set.
-    fn forget_into(&mut self, key: u64) -> Option<Handshake> {
+    fn take_out(&mut self, key: u64) -> Option<Handshake> {
         let handshake = self.handshakes.remove(&key)?;
         let _ = epoll::delete(&self.epoll, handshake.as_fd());
         Some(handshake)
@@ -283,7 +249,7 @@ impl Listener {
         let late: Vec<u64> = self.handshakes.iter().filter_map(late).collect();
         for key in late {
             tracing::debug!(key, "a handshake was not finished in time");
-            self.forget(key);
+            drop(self.take_out(key));
         }
     }
 
@@ -318,8 +284,24 @@ fn watch(epoll: &OwnedFd, fd: BorrowedFd<'_>, key: u64) -> rustix::io::Result<()
     epoll::add(epoll, fd, epoll::EventData::new_u64(key), epoll::EventFlags::IN)
 }
 
-fn drain_timer(timer: &OwnedFd) {
-    let _ = rustix::io::read(timer, &mut [0; 8]);
+/// How others reach a listener with these options, by what could be bound.
+fn contact_of(
+    options: &ListenOptions,
+    unix_name: Option<String>,
+    tcp: Option<SocketAddr>,
+    verbs: Option<SocketAddr>,
+) -> Contact {
+    let tcp_endpoint = if options.tls.is_some() { Endpoint::Tls } else { Endpoint::Tcp };
+    let unix = unix_name.map(Endpoint::Unix);
+    let tcp = tcp.map(|bound| tcp_endpoint(options.advertised(bound)));
+    let verbs = verbs.map(|bound| Endpoint::Verbs(options.advertised(bound)));
+    Contact {
+        process: ProcessId::own(),
+        host: HostId::own(),
+        pid: own_pid(),
+        needs_token: options.token.is_some(),
+        endpoints: [unix, tcp, verbs].into_iter().flatten().collect(),
+    }
 }
 
 fn via_of(socket: &OwnedFd, unix: bool) -> Option<Via> {

@@ -1,6 +1,6 @@
 //! The memory that is published: segments, the pool that recycles them, and what a peer maps.
 //!
-//! A [`Pool`] makes segments, lends memory of them as [`Loan`]s, and takes them back when the last [`Payload`] of an
+//! A [`Pool`] makes segments, lends [`PoolMemory`] of them, and takes them back when the last [`Payload`] of an
 //! [`Arena`] is gone. Segments are memfds that are mapped writable once and then sealed. Nobody can write, shrink or
 //! grow them through the descriptor. A peer maps a segment with [`MappedSegment`], read only, after checking its seals
 //! and its length. Unsafe code is in the files that map memory or make slices of it, each use with its reason.
@@ -23,7 +23,7 @@ mod remote_memory;
 pub mod ring;
 mod segment;
 
-pub use arena::{Arena, Loan};
+pub use arena::{Arena, PoolMemory};
 pub use error::MemoryError;
 pub use inproc::InprocKey;
 pub use payload::{Location, Payload};
@@ -34,5 +34,6 @@ pub use remote_memory::RemoteMemory;
 pub use segment::{SegmentDescriptor, SegmentId, seals_supported};
 
 pub(crate) use memory_map::Mapping;
+pub(crate) use pool::segment_len_for;
 pub(crate) use remote_memory::{Registered, Registrar};
 pub(crate) use segment::sealed_memfd;

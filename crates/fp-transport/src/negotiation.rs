@@ -123,10 +123,16 @@ impl fmt::Display for Negotiated {
         if !self.detail.is_empty() {
             write!(f, " {}", self.detail)?;
         }
-        for (kind, reason) in &self.refused {
-            write!(f, "; {kind} refused: {reason}")?;
-        }
-        Ok(())
+        write!(f, "{}", Listed(&self.refused))
+    }
+}
+
+/// Candidates that were not taken, as messages list them.
+pub(crate) struct Listed<'a>(pub(crate) &'a [(TransportKind, Reason)]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|(kind, reason)| write!(f, "; {kind} refused: {reason}"))
     }
 }
 

@@ -25,7 +25,7 @@ pub struct StepWriter {
 /// Memory of the pool, lent to be filled with the elements of one block; [`StepWriter::put_loan`] puts it without a
 /// copy.
 pub struct Loan<T: Element> {
-    memory: fp_transport::Loan,
+    memory: fp_transport::PoolMemory,
     variable: Variable,
     region: Region,
     step: StepId,

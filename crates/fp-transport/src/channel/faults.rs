@@ -53,15 +53,12 @@ impl Channel {
         send_bytes.or(receive_bytes).is_some() || would_block_every.or(reset_after_bytes).is_some()
     }
 
-    pub(super) fn before_send(&mut self, limit: usize) -> io::Result<usize> {
-        self.before(limit, self.faults.faults.send_bytes)
-    }
-
-    pub(super) fn before_receive(&mut self, limit: usize) -> io::Result<usize> {
-        self.before(limit, self.faults.faults.receive_bytes)
-    }
-
-    fn before(&mut self, limit: usize, most: Option<usize>) -> io::Result<usize> {
+    /// What is left of `limit` in a call whose own limit is `most`, unless it is the one that goes wrong.
+    pub(super) fn before(
+        &mut self,
+        limit: usize,
+        most: impl Fn(&Faults) -> Option<usize>,
+    ) -> io::Result<usize> {
         let FaultState { faults, calls, bytes } = &mut self.faults;
         *calls += 1;
         if faults.would_block_every.is_some_and(|every| calls.is_multiple_of(every)) {
@@ -72,7 +69,7 @@ impl Channel {
             self.break_off();
             return Err(io::ErrorKind::ConnectionReset.into());
         }
-        let limit = most.map_or(limit, |most| most.max(1).min(limit));
+        let limit = most(faults).map_or(limit, |most| most.max(1).min(limit));
         *bytes += limit as u64;
         Ok(limit)
     }

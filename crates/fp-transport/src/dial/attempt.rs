@@ -46,16 +46,6 @@ impl From<Reason> for Failure {
     }
 }
 
-/// A candidate that worked.
-pub(super) struct Done(Handshaken);
-
-impl Done {
-    pub(super) fn into_link(mut self, refused: Vec<(TransportKind, Reason)>) -> Link {
-        self.0.negotiated.refused = refused;
-        Link::new(self.0)
-    }
-}
-
 /// A connected socket and what the kernel says of the other end.
 struct Connected {
     channel: Channel,
@@ -68,7 +58,7 @@ pub(super) fn attempt(
     contact: &Contact,
     options: &DialOptions,
     kind: TransportKind,
-) -> Result<Done, Failure> {
+) -> Result<Link, Failure> {
     check_possible(contact, options, kind)?;
     let (began, deadline) = (Instant::now(), deadline_of(options, kind));
     let connected = match kind {
@@ -252,7 +242,7 @@ fn shake_hands(
     options: &DialOptions,
     (kind, deadline): (TransportKind, Instant),
     mut connected: Connected,
-) -> Result<Done, Failure> {
+) -> Result<Link, Failure> {
     let watch = watch_peer(kind, &connected)?;
     let hello = hello_of(options, kind).encode();
     connected.channel.send_exact(&hello, deadline).map_err(failed("room for the hello"))?;
@@ -345,13 +335,9 @@ fn read_probe(descriptor: Option<OwnedFd>) -> Result<u128, Reason> {
 
 /// Over shm the other process must be visible: memory that it may still see is refilled only when it is gone.
 fn watch_peer(kind: TransportKind, connected: &Connected) -> Result<Option<ProcessWatch>, Reason> {
-    match (kind, connected.credentials) {
-        (TransportKind::Shm, Some(Credentials { pid, .. })) => match ProcessWatch::open(pid) {
-            Ok(watch) => Ok(Some(watch)),
-            Err(error) => Err(Reason::Probe { what: error.to_string() }),
-        },
-        _ => Ok(None),
-    }
+    let credentials = connected.credentials.filter(|_| kind == TransportKind::Shm);
+    let watch = credentials.map(|Credentials { pid, .. }| ProcessWatch::open(pid)).transpose();
+    watch.map_err(|error| Reason::Probe { what: error.to_string() })
 }
 
 fn finish(
@@ -360,16 +346,12 @@ fn finish(
     reply: &Reply,
     version: u16,
     watch: Option<ProcessWatch>,
-) -> Done {
+) -> Link {
     let pid = connected.credentials.map_or(reply.pid, |credentials| credentials.pid);
     let uid = connected.credentials.map(|credentials| credentials.uid);
     let encrypted = connected.channel.is_encrypted();
-    Done(Handshaken {
-        channel: connected.channel,
-        negotiated: Negotiated { transport: kind, encrypted, detail: connected.detail, refused: Vec::new() },
-        peer: PeerIdentity { process: reply.process, pid, host: reply.host, uid },
-        peer_state: reply.state,
-        version,
-        watch,
-    })
+    let negotiated = Negotiated { transport: kind, encrypted, detail: connected.detail, refused: Vec::new() };
+    let peer = PeerIdentity { process: reply.process, pid, host: reply.host, uid };
+    let handshaken = Handshaken { negotiated, peer, peer_state: reply.state, version, watch };
+    Link::new(connected.channel, handshaken)
 }

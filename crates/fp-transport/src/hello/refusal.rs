@@ -92,28 +92,28 @@ impl Refusal {
 pub enum TransportRefusal {
     /// A transport that this version does not know.
     #[error("not known there")]
-    Unknown,
+    Unknown = 0,
     /// The owner switched it off.
     #[error("switched off there")]
-    SwitchedOff,
+    SwitchedOff = 1,
     /// It came over the wrong kind of socket.
     #[error("asked for over the wrong kind of socket")]
-    WrongSocket,
+    WrongSocket = 2,
     /// The kernel cannot seal shared memory.
     #[error("the kernel there has no F_SEAL_FUTURE_WRITE")]
-    NoSeals,
+    NoSeals = 3,
     /// The process could not be watched: retired memory could never be freed.
     #[error("the process cannot be watched from there (other pid namespace)")]
-    NoWatch,
+    NoWatch = 4,
     /// The user is shown as the overflow id.
     #[error("the user is not known in its user namespace")]
-    OverflowUid,
+    OverflowUid = 5,
     /// There was no memory for the probe.
     #[error("no memory for the probe there")]
-    NoRoom,
+    NoRoom = 6,
     /// It is another process (inproc only).
     #[error("other process")]
-    OtherProcess,
+    OtherProcess = 7,
 }
 
 const TRANSPORT_REFUSALS: [TransportRefusal; 7] = [
@@ -128,13 +128,11 @@ const TRANSPORT_REFUSALS: [TransportRefusal; 7] = [
 
 impl TransportRefusal {
     pub(super) fn code(self) -> u8 {
-        let position = TRANSPORT_REFUSALS.iter().position(|refusal| *refusal == self);
-        position.map_or(0, |position| position as u8 + 1)
+        self as u8
     }
 
     pub(super) fn from_code(code: u8) -> TransportRefusal {
-        let position = usize::from(code).checked_sub(1);
-        let known = position.and_then(|position| TRANSPORT_REFUSALS.get(position));
-        known.copied().unwrap_or(TransportRefusal::Unknown)
+        let known = TRANSPORT_REFUSALS.into_iter().find(|refusal| refusal.code() == code);
+        known.unwrap_or(TransportRefusal::Unknown)
     }
 }

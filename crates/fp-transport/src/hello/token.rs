@@ -118,10 +118,6 @@ impl Token {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    pub(super) fn from_wire(bytes: [u8; 32]) -> Option<Token> {
-        Token::new(bytes)
-    }
-
     /// Compared in a time that does not depend on where they differ.
     pub fn matches(&self, other: Option<&Token>) -> bool {
         let theirs = other.map_or(&[0; 32], |token| &token.0);

@@ -39,13 +39,6 @@ pub(super) struct Inbox {
     pub(super) ended: bool,
 }
 
-/// What reading came to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Read {
-    Some,
-    Nothing,
-}
-
 /// A frame of the link's user, or one of the link's own.
 pub(super) enum Parsed {
     Frame(InFrame),
@@ -55,10 +48,6 @@ pub(super) enum Parsed {
 }
 
 impl Inbox {
-    fn has_buffered(&self) -> bool {
-        self.start < self.end
-    }
-
     /// Whether all of a frame's head is here, or something that is none.
     pub(super) fn has_frame(&self) -> bool {
         let here = self.buffered().len();
@@ -94,13 +83,8 @@ impl Inbox {
         }
         let Some(header) = self.buffered().first_chunk::<HEADER_LEN>() else { return Ok(None) };
         let header = Header::decode(header, limits)?;
-        if header.descriptors > 0 && !descriptors_pass {
-            let value = header.descriptors.into();
-            return Err(LinkError::Malformed {
-                what: "number of descriptors over tcp or verbs",
-                value,
-                limit: 0,
-            });
+        if !descriptors_pass {
+            at_most("number of descriptors over tcp or verbs", header.descriptors.into(), 0)?;
         }
         if header.is_of_rings {
             let (value, limit) = (header.head_len.into(), u64::from(descriptors_pass));
@@ -134,8 +118,7 @@ impl Inbox {
 
     fn finish(&mut self, header: Header, head: Vec<u8>) -> Result<Parsed, LinkError> {
         let wanted = usize::from(header.descriptors);
-        let missing = self.descriptors.len() < wanted;
-        if missing && std::mem::take(&mut self.descriptors_lost) {
+        if self.descriptors.len() < wanted && std::mem::take(&mut self.descriptors_lost) {
             self.descriptors.clear();
             if !header.is_of_rings {
                 return Err(descriptors_lost());
@@ -143,14 +126,8 @@ impl Inbox {
             // No room for a ring: all goes on by the socket.
             return Ok(Parsed::Nothing);
         }
-        if missing {
-            let (value, limit) = (wanted as u64, self.descriptors.len() as u64);
-            return Err(LinkError::Malformed {
-                what: "number of descriptors, of which came fewer",
-                value,
-                limit,
-            });
-        }
+        let came = self.descriptors.len() as u64;
+        at_most("number of descriptors, of which came fewer", wanted as u64, came)?;
         self.body_remaining = header.body_len;
         let descriptors = self.descriptors.drain(..wanted).collect();
         let frame = InFrame { head, body_len: header.body_len, descriptors };
@@ -159,14 +136,13 @@ impl Inbox {
 
     /// Reads once, into the large head or the buffer.
     fn fill(&mut self, channel: &mut Channel, limit: usize) -> Result<usize, ReceiveError> {
-        match self.large.take() {
-            Some((header, mut head)) => {
-                let received = fill_large(channel, &header, &mut head, &mut self.descriptors, limit);
-                self.large = Some((header, head));
-                received
-            }
-            None => self.fill_buffer(channel, limit),
-        }
+        let Some((header, head)) = &mut self.large else { return self.fill_buffer(channel, limit) };
+        let filled = head.len();
+        let step = (header.head_len as usize - filled).min(HEAD_STEP_BYTES).min(limit);
+        head.resize(filled + step, 0);
+        let received = channel.receive(&mut [IoSliceMut::new(&mut head[filled..])], &mut self.descriptors);
+        head.truncate(filled + received.as_ref().unwrap_or(&0));
+        received
     }
 
     /// Descriptors that could not be taken are missed by the frame that claims them, and by no other.
@@ -187,8 +163,12 @@ impl Inbox {
         Ok(received)
     }
 
-    /// Reads once. `has_rings`: whether frames may come by a ring.
-    pub(super) fn read_once(&mut self, channel: &mut Channel, has_rings: bool) -> Result<Read, LinkError> {
+    /// Reads once; says how many bytes. `has_rings`: whether frames may come by a ring.
+    pub(super) fn read_once(
+        &mut self,
+        channel: &mut Channel,
+        has_rings: bool,
+    ) -> Result<Option<usize>, LinkError> {
         let result = match channel.receive_limit(BUFFER_BYTES.max(HEAD_STEP_BYTES)) {
             Ok(limit) => self.fill(channel, limit),
             Err(error) => Err(error.into()),
@@ -196,8 +176,12 @@ impl Inbox {
         self.judge(result, has_rings)
     }
 
-    /// Turns what a call received into what it means: the end, an error, or nothing yet.
-    fn judge(&mut self, result: Result<usize, ReceiveError>, has_rings: bool) -> Result<Read, LinkError> {
+    /// Turns what a call received into what it means: the end, an error, or nothing yet (`None`).
+    fn judge(
+        &mut self,
+        result: Result<usize, ReceiveError>,
+        has_rings: bool,
+    ) -> Result<Option<usize>, LinkError> {
         let unclaimed = self.descriptors.len() as u64;
         let outcome = match result {
             Ok(_) if unclaimed > UNCLAIMED_LIMIT => Err(LinkError::Malformed {
@@ -207,8 +191,8 @@ impl Inbox {
             }),
             Ok(0) if self.is_between_frames() => Err(LinkError::Closed),
             Ok(0) => Err(LinkError::Lost(io::ErrorKind::UnexpectedEof.into())),
-            Ok(_) => Ok(Read::Some),
-            Err(ReceiveError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => Ok(Read::Nothing),
+            Ok(received) => Ok(Some(received)),
+            Err(ReceiveError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             // A peer that closes with a bell unheard resets the connection.
             Err(ReceiveError::Io(error))
                 if error.kind() == io::ErrorKind::ConnectionReset
@@ -254,7 +238,7 @@ impl Inbox {
 
     fn take_buffered(&mut self, destination: &mut [IoSliceMut<'_>], cursor: &mut BodyCursor) -> usize {
         let mut moved = 0;
-        while self.body_remaining > 0 && self.has_buffered() {
+        while self.body_remaining > 0 && self.start < self.end {
             let Some(run) = cursor.run(destination) else { break };
             let wanted = run.len().min(usize::try_from(self.body_remaining).unwrap_or(usize::MAX));
             let bytes = self.take(wanted);
@@ -287,12 +271,8 @@ impl Inbox {
             }
             Err(error) => Err(error.into()),
         };
-        let received = *result.as_ref().unwrap_or(&0);
         // A body is the middle of a frame: no ring has anything to do with its end.
-        match self.judge(result, false)? {
-            Read::Some => Ok(Some(received)),
-            Read::Nothing => Ok(None),
-        }
+        self.judge(result, false)
     }
 
     /// Throws bytes of the body away, as many as are here; says how many are left.
@@ -310,19 +290,4 @@ impl Inbox {
 
 fn descriptors_lost() -> LinkError {
     LinkError::DescriptorsLost { limit: getrlimit(Resource::Nofile).current }
-}
-
-fn fill_large(
-    channel: &mut Channel,
-    header: &Header,
-    head: &mut Vec<u8>,
-    descriptors: &mut VecDeque<OwnedFd>,
-    limit: usize,
-) -> Result<usize, ReceiveError> {
-    let filled = head.len();
-    let step = (header.head_len as usize - filled).min(HEAD_STEP_BYTES).min(limit);
-    head.resize(filled + step, 0);
-    let received = channel.receive(&mut [IoSliceMut::new(&mut head[filled..])], descriptors);
-    head.truncate(filled + received.as_ref().unwrap_or(&0));
-    received
 }

@@ -25,7 +25,8 @@ pub(super) struct Outbox {
     frames: VecDeque<Waiting>,
     pub(super) queued_bytes: u64,
     pub(super) limit_bytes: u64,
-    ended: bool,
+    /// Nothing more is sent: said so, or the link is broken.
+    pub(super) ended: bool,
 }
 
 /// A frame, written up to `offset` bytes of piece `piece`. Piece 0 is the header, 1 the head, then the body.
@@ -50,10 +51,6 @@ impl Waiting {
             1 => Some(&self.frame.head),
             _ => self.frame.body.get(index - 2).map(|payload| payload.as_slice()),
         }
-    }
-
-    fn is_untouched(&self) -> bool {
-        self.piece == 0 && self.offset == 0
     }
 
     /// What is left of the pieces, in order.
@@ -90,11 +87,6 @@ impl Outbox {
 
     pub(super) fn is_empty(&self) -> bool {
         self.frames.is_empty()
-    }
-
-    /// Nothing more is sent: said so, or the link is broken.
-    pub(super) fn has_ended(&self) -> bool {
-        self.ended
     }
 
     pub(super) fn has_room(&self, wire_len: u64) -> bool {
@@ -142,7 +134,7 @@ impl Outbox {
 
     fn first_descriptors(&self) -> &[Arc<OwnedFd>] {
         match self.frames.front() {
-            Some(first) if first.is_untouched() => &first.frame.descriptors,
+            Some(first) if (first.piece, first.offset) == (0, 0) => &first.frame.descriptors,
             _ => &[],
         }
     }
@@ -160,7 +152,7 @@ impl Outbox {
 
     /// Whether something waits to be written.
     pub(super) fn wants_write(&self, channel: &Channel) -> bool {
-        !self.is_empty() || (channel.wants_write() && !self.has_ended())
+        !self.is_empty() || (channel.wants_write() && !self.ended)
     }
 
     /// Writes as much of what waits as the channel takes now. After an error nothing more is sent, and what waited is

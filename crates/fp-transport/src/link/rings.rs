@@ -13,7 +13,7 @@
 use super::error::LinkError;
 use super::outbox::Outbox;
 use crate::channel::Channel;
-use crate::frame::{FrameLimits, InFrame, OutFrame};
+use crate::frame::{FrameLimits, InFrame, OutFrame, at_most};
 use crate::memory::ring::{RingError, RingOffer, RingReceiver, RingSender, RingWatch, Taken};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -89,7 +89,7 @@ impl Rings {
     pub(super) fn send(&mut self, frame: &OutFrame, outbox: &mut Outbox) -> Result<bool, LinkError> {
         let idle = outbox.is_empty();
         let Sending::Open { ring, inside } = &mut self.sending else { return Ok(false) };
-        if outbox.has_ended() {
+        if outbox.ended {
             return Ok(false);
         }
         let fits = frame.body.is_empty() && frame.descriptors.is_empty();
@@ -144,11 +144,10 @@ impl Rings {
         };
         let mut head = Vec::new();
         match ring.take(&mut head)? {
-            Taken::Frame if head.len() > limits.head_bytes as usize => {
-                let (value, limit) = (head.len() as u64, limits.head_bytes.into());
-                return Err(LinkError::Malformed { what: "head length", value, limit });
+            Taken::Frame => {
+                at_most("head length", head.len() as u64, limits.head_bytes.into())?;
+                return Ok(Some(InFrame { head, body_len: 0, descriptors: Vec::new() }));
             }
-            Taken::Frame => return Ok(Some(InFrame { head, body_len: 0, descriptors: Vec::new() })),
             Taken::Leave => *inside = false,
             Taken::Nothing => {}
         }

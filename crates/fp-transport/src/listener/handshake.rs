@@ -4,7 +4,7 @@ use super::{Accepted, ListenOptions};
 use crate::channel::Channel;
 use crate::credentials::OVERFLOW_UID;
 use crate::hello::{
-    HELLO_LEN, HELLO_MAGIC, Hello, PROOF_LEN, Refusal, Reply, Token, TransportRefusal, VERSION_HIGHEST,
+    HELLO_LEN, HELLO_MAGIC, Hello, PROOF_LEN, Refusal, Reply, TransportRefusal, VERSION_HIGHEST,
     VERSION_LOWEST, choose_version,
 };
 use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid};
@@ -13,7 +13,7 @@ use crate::memory::{ProcessWatch, seals_supported};
 use crate::negotiation::Negotiated;
 use crate::probe::Probe;
 use crate::socket::{ReceiveError, end_sending, send_vectored};
-use crate::tls::{TlsFailure, TlsIdentity};
+use crate::tls::TlsFailure;
 use crate::transport_kind::TransportKind;
 use rustix::event::epoll;
 use rustix::process::geteuid;
@@ -31,16 +31,6 @@ const DRAIN_LIMIT_BYTES: usize = 64 << 10;
 
 /// The first byte of whoever speaks TLS.
 const TLS_HANDSHAKE: u8 = 22;
-
-/// What all handshakes of a listener share.
-pub(super) struct House {
-    epoch: u128,
-    token: Option<Token>,
-    tls: Option<TlsIdentity>,
-    shm: bool,
-    inproc: bool,
-    pub(super) state: u8,
-}
 
 /// How a peer came in.
 pub(super) enum Via {
@@ -92,18 +82,8 @@ enum Stage {
     },
 }
 
-impl House {
-    pub(super) fn new(options: &ListenOptions) -> House {
-        House {
-            epoch: options.epoch,
-            token: options.token.clone(),
-            tls: options.tls.clone(),
-            shm: options.shm,
-            inproc: options.inproc,
-            state: options.state,
-        }
-    }
-
+/// How handshakes are answered: all of a listener share its options.
+impl ListenOptions {
     /// Says why, and hangs up; what the peer has sent so far is not waited for.
     pub(super) fn turn_away(&self, socket: &OwnedFd, refusal: Refusal) {
         let reply = self.reply(Err(refusal), 0).encode();
@@ -179,8 +159,13 @@ fn check_user(via: &Via) -> Result<(), Refusal> {
 
 impl Handshake {
     /// `None`: TLS has no random bytes, or no memory.
-    pub(super) fn new(socket: OwnedFd, via: Via, deadline: Instant, house: &House) -> Option<Handshake> {
-        let channel = match (&house.tls, &via) {
+    pub(super) fn new(
+        socket: OwnedFd,
+        via: Via,
+        deadline: Instant,
+        options: &ListenOptions,
+    ) -> Option<Handshake> {
+        let channel = match (&options.tls, &via) {
             (Some(identity), Via::Tcp { .. }) => Channel::secured(socket, identity.listen().ok()?),
             _ => Channel::plain(socket),
         };
@@ -209,11 +194,11 @@ impl Handshake {
     }
 
     /// Goes on as far as the bytes that are here allow.
-    pub(super) fn advance(&mut self, house: &House) -> Progress {
+    pub(super) fn advance(&mut self, options: &ListenOptions) -> Progress {
         loop {
             let step = match &self.stage {
-                Stage::Hello => self.hear_hello(house),
-                Stage::Proof { .. } => self.hear_proof(house),
+                Stage::Hello => self.hear_hello(options),
+                Stage::Proof { .. } => self.hear_proof(options),
                 Stage::Draining { .. } => return self.drain(),
             };
             if let Some(step) = step {
@@ -223,11 +208,11 @@ impl Handshake {
     }
 
     /// Reads until `input` has `wanted` bytes and not one more: what follows belongs to the link.
-    fn read_up_to(&mut self, wanted: usize, house: &House) -> Result<(), Option<Progress>> {
+    fn read_up_to(&mut self, wanted: usize, options: &ListenOptions) -> Result<(), Option<Progress>> {
         while self.input.len() < wanted {
             let mut bytes = [0; HELLO_LEN];
             let missing = wanted - self.input.len();
-            match self.receive(house, &mut bytes[..missing])? {
+            match self.receive(options, &mut bytes[..missing])? {
                 0 => return Err(Some(Progress::Over)),
                 received => self.input.extend_from_slice(&bytes[..received]),
             }
@@ -238,24 +223,24 @@ impl Handshake {
         Ok(())
     }
 
-    fn receive(&mut self, house: &House, bytes: &mut [u8]) -> Result<usize, Option<Progress>> {
+    fn receive(&mut self, options: &ListenOptions, bytes: &mut [u8]) -> Result<usize, Option<Progress>> {
         // Descriptors that a peer sends with its hello are closed here.
         match self.channel.receive(&mut [IoSliceMut::new(bytes)], &mut VecDeque::new()) {
             Ok(received) => Ok(received),
-            Err(ReceiveError::Io(error)) => Err(self.judge_error(house, &error)),
+            Err(ReceiveError::Io(error)) => Err(self.judge_error(options, &error)),
             Err(ReceiveError::DescriptorsLost { .. }) => Err(Some(Progress::Over)),
         }
     }
 
     /// What an error means: wait, the end, or (without a step) another stage.
-    fn judge_error(&mut self, house: &House, error: &io::Error) -> Option<Progress> {
+    fn judge_error(&mut self, options: &ListenOptions, error: &io::Error) -> Option<Progress> {
         match TlsFailure::of(error) {
             None if error.kind() == io::ErrorKind::WouldBlock => Some(Progress::Waiting),
             None => Some(Progress::Over),
             Some(TlsFailure::NotTls) => {
                 tracing::warn!(peer = %self.via, "a peer without TLS was refused: this side has it configured");
                 self.channel.without_tls();
-                self.refuse(house, Refusal::TlsNeeded)
+                self.refuse(options, Refusal::TlsNeeded)
             }
             Some(failure) => {
                 tracing::warn!(peer = %self.via, %failure, "a peer was refused");
@@ -277,33 +262,31 @@ impl Handshake {
         Refusal::Malformed
     }
 
-    fn hear_hello(&mut self, house: &House) -> Option<Progress> {
-        match self.read_up_to(HELLO_LEN, house) {
-            Ok(()) => {}
-            Err(step) => return step,
+    fn hear_hello(&mut self, options: &ListenOptions) -> Option<Progress> {
+        if let Err(step) = self.read_up_to(HELLO_LEN, options) {
+            return step;
         }
-        let hello = self.input.first_chunk().ok_or(Refusal::Malformed).and_then(Hello::decode);
-        let hello =
-            hello.map_err(|refusal| if refusal == Refusal::Malformed { self.no_hello() } else { refusal });
-        let judged = hello.and_then(|hello| house.judge(&hello, &self.via).map(|version| (hello, version)));
-        let prepared = judged.and_then(|(hello, version)| self.prepare(hello, version));
-        match prepared {
+        match self.prepare(options) {
             Ok((hello, version, probe, watch)) => {
-                let reply = house.reply(Ok(version), probe.challenge);
+                let reply = options.reply(Ok(version), probe.challenge);
                 self.input.clear();
                 let sent = self.say(&reply, probe.descriptor.as_slice());
                 self.stage = Stage::Proof { hello: Box::new(hello), version, probe, watch };
                 (!sent).then_some(Progress::Over)
             }
-            Err(refusal) => self.refuse(house, refusal),
+            Err(refusal) => self.refuse(options, refusal),
         }
     }
 
+    /// Judges the hello that was read, and makes what its proof needs.
     fn prepare(
         &mut self,
-        hello: Hello,
-        version: u16,
+        options: &ListenOptions,
     ) -> Result<(Hello, u16, Probe, Option<ProcessWatch>), Refusal> {
+        let hello = self.input.first_chunk().ok_or(Refusal::Malformed).and_then(Hello::decode);
+        let hello =
+            hello.map_err(|refusal| if refusal == Refusal::Malformed { self.no_hello() } else { refusal })?;
+        let version = options.judge(&hello, &self.via)?;
         let refused = |reason| Refusal::Transport { reason };
         let (probe, watch) = match hello.transport {
             TransportKind::Inproc => (Probe::inproc(), None),
@@ -333,25 +316,24 @@ impl Handshake {
         matches!(sent, Ok(sent) if sent == bytes.len())
     }
 
-    fn refuse(&mut self, house: &House, refusal: Refusal) -> Option<Progress> {
+    fn refuse(&mut self, options: &ListenOptions, refusal: Refusal) -> Option<Progress> {
         tracing::debug!(%refusal, "a peer was refused");
-        self.say(&house.reply(Err(refusal), 0), &[]);
+        self.say(&options.reply(Err(refusal), 0), &[]);
         self.channel.end_sending();
         self.stage = Stage::Draining { read_bytes: 0 };
         None
     }
 
-    fn hear_proof(&mut self, house: &House) -> Option<Progress> {
-        match self.read_up_to(PROOF_LEN, house) {
-            Ok(()) => {}
-            Err(step) => return step,
+    fn hear_proof(&mut self, options: &ListenOptions) -> Option<Progress> {
+        if let Err(step) = self.read_up_to(PROOF_LEN, options) {
+            return step;
         }
         let proof = self.input.first_chunk().map(|bytes| u128::from_le_bytes(*bytes));
         let Stage::Proof { version, probe, .. } = &self.stage else { return Some(Progress::Over) };
         if proof != Some(probe.answer) {
-            return self.refuse(house, Refusal::Probe);
+            return self.refuse(options, Refusal::Probe);
         }
-        let reply = house.reply(Ok(*version), 0);
+        let reply = options.reply(Ok(*version), 0);
         Some(if self.say(&reply, &[]) { Progress::Done } else { Progress::Over })
     }
 
@@ -360,7 +342,7 @@ impl Handshake {
         let mut bytes = [0; 4096];
         loop {
             let slices = &mut [IoSliceMut::new(&mut bytes)];
-            match self.channel.receive_raw(slices) {
+            match self.channel.receive_raw(slices, &mut VecDeque::new()) {
                 Err(ReceiveError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Progress::Waiting;
                 }
@@ -377,10 +359,10 @@ impl Handshake {
     }
 
     /// The link of a finished handshake.
-    pub(super) fn into_accepted(self, house: &House) -> Option<Accepted> {
+    pub(super) fn into_accepted(self, options: &ListenOptions) -> Option<Accepted> {
         let Stage::Proof { hello, version, watch, .. } = self.stage else { return None };
         let (uid, pid, detail) = match self.via {
-            Via::Unix { uid, pid } if house.tls.is_some() => {
+            Via::Unix { uid, pid } if options.tls.is_some() => {
                 (Some(uid), pid, hello.transport.without_tls().to_owned())
             }
             Via::Unix { uid, pid } => (Some(uid), pid, String::new()),
@@ -389,8 +371,8 @@ impl Handshake {
         let peer = PeerIdentity { process: hello.process, pid, host: hello.host, uid };
         let encrypted = self.channel.is_encrypted();
         let negotiated = Negotiated { transport: hello.transport, encrypted, detail, refused: Vec::new() };
-        let done = Handshaken { channel: self.channel, negotiated, peer, peer_state: 0, version, watch };
-        Some(Accepted { link: Link::new(done), hello: *hello, peer })
+        let link = Link::new(self.channel, Handshaken { negotiated, peer, peer_state: 0, version, watch });
+        Some(Accepted { link, hello: *hello, peer })
     }
 }
 
@@ -408,7 +390,7 @@ mod certificates;
 mod tests {
     use super::*;
     use crate::socket::stream_socket;
-    use crate::tls::TlsOptions;
+    use crate::tls::{TlsIdentity, TlsOptions};
     use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
     use rustix::net::{AddressFamily, connect};
     use rustix::time::Timespec;
@@ -457,21 +439,21 @@ mod tests {
         set_socket_send_buffer_size(&far, 1).expect("a socket");
         far.set_nonblocking(true).expect("a socket");
         let mut dialler = Channel::secured(near, tls.dial().expect("a connection"));
-        let house = House::new(&ListenOptions::new(1).with_tls(Some(tls)));
+        let options = ListenOptions::new(1).with_tls(Some(tls));
         dialler.shake_hands(Instant::now()).expect_err("nobody answers yet");
         let (told, go) = mpsc::channel();
         let dialling = std::thread::spawn(move || dial_slowly(dialler, deadline, &go));
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a set");
         epoll::add(&epoll, &far, epoll::EventData::new_u64(1), epoll::EventFlags::IN).expect("watched");
         let mut handshake =
-            Handshake::new(far.into(), Via::Tcp { address }, deadline, &house).expect("begun");
+            Handshake::new(far.into(), Via::Tcp { address }, deadline, &options).expect("begun");
         let mut waited = false;
         while !matches!(handshake.stage, Stage::Proof { .. }) {
             let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
             let mut events = [MaybeUninit::uninit(); 1];
             let (ready, _) = epoll::wait(&epoll, &mut events, Some(&patience)).expect("a set");
             assert!(!ready.is_empty(), "nothing happens any more");
-            assert!(matches!(handshake.advance(&house), Progress::Waiting), "it goes on");
+            assert!(matches!(handshake.advance(&options), Progress::Waiting), "it goes on");
             handshake.watch(&epoll, 1);
             if handshake.writing && !std::mem::replace(&mut waited, true) {
                 told.send(()).expect("it listens");

@@ -67,7 +67,7 @@ impl Pool {
     ///
     /// # Errors
     /// As [`Arena::loan`].
-    pub fn loan(&self, len_bytes: usize, align: usize) -> Result<Loan, MemoryError> {
+    pub fn loan(&self, len_bytes: usize, align: usize) -> Result<PoolMemory, MemoryError> {
         self.arena().lend(len_bytes, align, true)
     }
 }
@@ -78,16 +78,16 @@ impl Arena {
     ///
     /// # Errors
     /// [`MemoryError::Alignment`], [`MemoryError::NoRoom`], [`MemoryError::NoDescriptor`].
-    pub fn loan(&self, len_bytes: usize, align: usize) -> Result<Loan, MemoryError> {
+    pub fn loan(&self, len_bytes: usize, align: usize) -> Result<PoolMemory, MemoryError> {
         let own = len_bytes > self.shared.pool.options.segment_len_bytes / 2;
         self.lend(len_bytes, align, own)
     }
 
-    fn lend(&self, len: usize, align: usize, own: bool) -> Result<Loan, MemoryError> {
+    fn lend(&self, len: usize, align: usize, own: bool) -> Result<PoolMemory, MemoryError> {
         let align = check_align(align)?;
         if len == 0 {
             let pointer = NonNull::<AlignedByte>::dangling().cast::<u8>();
-            return Ok(Loan { pointer, len, location: None, hold: Arc::clone(&self.shared) });
+            return Ok(PoolMemory { pointer, len, location: None, hold: Arc::clone(&self.shared) });
         }
         let mut state = lock(&self.shared.state);
         let place =
@@ -115,13 +115,13 @@ impl Arena {
         Ok(place)
     }
 
-    fn loan_at(&self, state: &State, place: Place, len: usize) -> Loan {
+    fn loan_at(&self, state: &State, place: Place, len: usize) -> PoolMemory {
         let segment = &state.segments[place.segment];
         let (offset, len_bytes) = (place.offset as u64, len as u64);
         let location = segment.fd.as_ref().map(|_| Location { segment: segment.id, offset, len: len_bytes });
         // SAFETY: `shared_place` and `own_place` keep offset + len within the segment's mapping.
         let pointer = unsafe { segment.mapping.pointer().add(place.offset) };
-        Loan { pointer, len, location, hold: Arc::clone(&self.shared) }
+        PoolMemory { pointer, len, location, hold: Arc::clone(&self.shared) }
     }
 
     /// From now on the segments of this arena are parked when its loans and payloads are gone. They are not reused
@@ -175,8 +175,8 @@ impl fmt::Debug for Arena {
     }
 }
 
-/// Memory lent to be filled: a mutable slice that can be sent to another thread.
-pub struct Loan {
+/// Memory of a pool, lent to be filled: a mutable slice that can be sent to another thread.
+pub struct PoolMemory {
     pointer: NonNull<u8>,
     len: usize,
     location: Option<Location>,
@@ -185,18 +185,18 @@ pub struct Loan {
 
 // SAFETY: the loan has its range of the segment for itself, so it may be moved to another thread. Ranges of one arena
 // never overlap, and a segment is in one arena at a time.
-unsafe impl Send for Loan {}
-// SAFETY: `&Loan` only reads.
-unsafe impl Sync for Loan {}
+unsafe impl Send for PoolMemory {}
+// SAFETY: `&PoolMemory` only reads.
+unsafe impl Sync for PoolMemory {}
 
-impl Loan {
+impl PoolMemory {
     /// Gives up writing: from now on the bytes can be shared.
     pub fn freeze(self) -> Payload {
         Payload::new(self.pointer, self.len, self.location, self.hold)
     }
 }
 
-impl Deref for Loan {
+impl Deref for PoolMemory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -206,7 +206,7 @@ impl Deref for Loan {
     }
 }
 
-impl DerefMut for Loan {
+impl DerefMut for PoolMemory {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in deref, and `&mut self` makes the access exclusive in this process. Other processes can map the
         // segment read only and are told of the range after `freeze`.
@@ -214,8 +214,8 @@ impl DerefMut for Loan {
     }
 }
 
-impl fmt::Debug for Loan {
+impl fmt::Debug for PoolMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loan").field("len", &self.len).field("location", &self.location).finish()
+        f.debug_struct("PoolMemory").field("len", &self.len).field("location", &self.location).finish()
     }
 }

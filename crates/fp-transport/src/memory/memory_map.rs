@@ -19,8 +19,8 @@ pub(crate) struct Mapping {
     pid: u32,
 }
 
-// SAFETY: this value alone owns the mapping and unmaps it once, in drop. The types that hand out slices (Loan, Payload,
-// MappedSlice) decide who may read or write which bytes. The thread that holds it does not.
+// SAFETY: this value alone owns the mapping and unmaps it once, in drop. The types that hand out slices (PoolMemory,
+// Payload, MappedSlice) decide who may read or write which bytes. The thread that holds it does not.
 unsafe impl Send for Mapping {}
 // SAFETY: `&Mapping` gives out a raw pointer and atomics only.
 unsafe impl Sync for Mapping {}

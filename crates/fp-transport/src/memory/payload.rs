@@ -38,8 +38,8 @@ struct Hold {
 /// An arena, or what the application gave.
 type Owner = Arc<dyn Any + Send + Sync>;
 
-// SAFETY: the bytes behind the pointer are never written while a Payload exists, and every owner is Send. A Loan gave
-// up its exclusive access in `freeze`, and an application's owner is only borrowed shared.
+// SAFETY: the bytes behind the pointer are never written while a Payload exists, and every owner is Send. `PoolMemory`
+// gave up its exclusive access in `freeze`, and an application's owner is only borrowed shared.
 unsafe impl Send for Hold {}
 // SAFETY: as above; shared access reads only, and every owner is Sync.
 unsafe impl Sync for Hold {}

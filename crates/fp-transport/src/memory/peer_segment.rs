@@ -4,7 +4,7 @@
 use super::error::MemoryError;
 use super::memory_map::Mapping;
 use super::segment::SEALS;
-use rustix::fs::{SealFlags, fcntl_get_seals, fstat};
+use rustix::fs::{fcntl_get_seals, fstat};
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -83,20 +83,15 @@ impl fmt::Debug for MappedSegment {
 
 fn check(fd: BorrowedFd<'_>, expected_bytes: u64) -> Result<(), MemoryError> {
     let seals = fcntl_get_seals(fd).map_err(|errno| MemoryError::NotMemfd(errno.into()))?;
-    check_seals(seals)?;
+    if !seals.contains(SEALS) {
+        return Err(MemoryError::NotSealed { found: seals.bits(), needed: SEALS.bits() });
+    }
     let found = fstat(fd).map_err(|errno| MemoryError::NotMemfd(errno.into()))?;
     let found_bytes = u64::try_from(found.st_size).unwrap_or(0);
     if found_bytes != expected_bytes || found_bytes == 0 {
         return Err(MemoryError::WrongLen { expected_bytes, found_bytes });
     }
     Ok(())
-}
-
-fn check_seals(found: SealFlags) -> Result<(), MemoryError> {
-    if found.contains(SEALS) {
-        return Ok(());
-    }
-    Err(MemoryError::NotSealed { found: found.bits(), needed: SEALS.bits() })
 }
 
 /// Bytes of a peer's segment. The peer promises that they do not change: it refills a segment only after it was

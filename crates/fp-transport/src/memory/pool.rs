@@ -361,7 +361,7 @@ impl State {
 
 /// Lengths are rounded up by a thirty-second of the next power of two, and at least to a page. So steps whose size
 /// changes a little find a kept segment.
-fn segment_len_for(len: usize) -> Option<usize> {
+pub(crate) fn segment_len_for(len: usize) -> Option<usize> {
     let granule = (len.checked_next_power_of_two()? / 32).max(PAGE_BYTES);
     len.checked_next_multiple_of(granule).filter(|&rounded| rounded <= isize::MAX as usize)
 }

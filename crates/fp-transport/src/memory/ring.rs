@@ -59,6 +59,10 @@ pub enum RingError {
     },
 }
 
+fn malformed<T>(what: &'static str, value: u64, limit: u64) -> Result<T, RingError> {
+    Err(RingError::Malformed { what, value, limit })
+}
+
 /// Both ends of a ring within one process.
 ///
 /// # Errors

@@ -32,44 +32,40 @@ impl TlsOptions {
     /// # Errors
     /// [`TlsError`], naming the file.
     pub fn load(&self) -> Result<TlsIdentity, TlsError> {
-        TlsIdentity::load(self)
+        let name = server_name(&self.name)?;
+        let chain = certificates("certificate", &self.certificate)?;
+        let roots = authorities(&self.authority)?;
+        // Named, never the process's default: a program may use another provider for its own ends.
+        let provider = Arc::new(ring::default_provider());
+        let listeners = WebPkiServerVerifier::builder_with_provider(roots.clone(), provider.clone())
+            .build()
+            .map_err(unreadable("authority", &self.authority))?;
+        let diallers = WebPkiClientVerifier::builder_with_provider(roots, provider.clone())
+            .build()
+            .map_err(unreadable("authority", &self.authority))?;
+        check_own(self, &chain, listeners.as_ref(), &name)?;
+        let diallers = Arc::new(NamedClients { chain: diallers, name: name.clone() });
+        secret_file::look_at("private key", &self.key);
+        let key = || private_key(&self.key);
+        let unusable = |error: Error| TlsError::Unusable {
+            certificate: self.certificate.clone(),
+            key: self.key.clone(),
+            error: error.to_string(),
+        };
+        Ok(TlsIdentity {
+            dialling: Arc::new(dialling(&provider, listeners, chain.clone(), key()?).map_err(unusable)?),
+            listening: Arc::new(listening(&provider, diallers, chain, key()?).map_err(unusable)?),
+            name,
+            files: Arc::new(Files {
+                certificate: self.certificate.clone(),
+                authority: self.authority.clone(),
+                name: self.name.clone(),
+            }),
+        })
     }
 }
 
 impl TlsIdentity {
-    fn load(options: &TlsOptions) -> Result<TlsIdentity, TlsError> {
-        let name = server_name(&options.name)?;
-        let chain = certificates("certificate", &options.certificate)?;
-        let roots = authorities(&options.authority)?;
-        // Named, never the process's default: a program may use another provider for its own ends.
-        let provider = Arc::new(ring::default_provider());
-        let unusable = |error: &dyn fmt::Display| TlsError::File {
-            what: "authority",
-            path: options.authority.clone(),
-            error: error.to_string(),
-        };
-        let listeners = WebPkiServerVerifier::builder_with_provider(roots.clone(), provider.clone())
-            .build()
-            .map_err(|error| unusable(&error))?;
-        let diallers = WebPkiClientVerifier::builder_with_provider(roots, provider.clone())
-            .build()
-            .map_err(|error| unusable(&error))?;
-        check_own(options, &chain, listeners.as_ref(), &name)?;
-        let diallers = Arc::new(NamedClients { chain: diallers, name: name.clone() });
-        secret_file::look_at("private key", &options.key);
-        let key = || private_key(&options.key);
-        Ok(TlsIdentity {
-            dialling: Arc::new(dialling(options, &provider, listeners, chain.clone(), key()?)?),
-            listening: Arc::new(listening(options, &provider, diallers, chain, key()?)?),
-            name,
-            files: Arc::new(Files {
-                certificate: options.certificate.clone(),
-                authority: options.authority.clone(),
-                name: options.name.clone(),
-            }),
-        })
-    }
-
     /// The dialler's end of a new connection.
     pub(crate) fn dial(&self) -> Result<Cipher, Error> {
         let connection = ClientConnection::new(self.dialling.clone(), self.name.clone())?;
@@ -94,35 +90,25 @@ fn server_name(name: &str) -> Result<ServerName<'static>, TlsError> {
     Ok(ServerName::DnsName(DnsName::try_from(name.to_owned()).map_err(wrong)?))
 }
 
+/// A file that holds nothing of the kind.
+fn unreadable<E: fmt::Display>(what: &'static str, path: &Path) -> impl FnOnce(E) -> TlsError {
+    move |error| TlsError::File { what, path: path.to_owned(), error: error.to_string() }
+}
+
 fn certificates(what: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let wrong =
-        |error: &dyn fmt::Display| TlsError::File { what, path: path.to_owned(), error: error.to_string() };
-    let found = CertificateDer::pem_file_iter(path).map_err(|error| wrong(&error))?;
-    let found: Result<Vec<_>, _> = found.collect();
-    let found = found.map_err(|error| wrong(&error))?;
-    if found.is_empty() {
-        return Err(wrong(&"it holds none"));
-    }
-    Ok(found)
+    let found = CertificateDer::pem_file_iter(path).and_then(|found| found.collect::<Result<Vec<_>, _>>());
+    let found = found.map_err(unreadable(what, path))?;
+    if found.is_empty() { Err(unreadable(what, path)("it holds none")) } else { Ok(found) }
 }
 
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
-    let wrong = |error: rustls::pki_types::pem::Error| TlsError::File {
-        what: "private key",
-        path: path.to_owned(),
-        error: error.to_string(),
-    };
-    PrivateKeyDer::from_pem_file(path).map_err(wrong)
+    PrivateKeyDer::from_pem_file(path).map_err(unreadable("private key", path))
 }
 
 fn authorities(path: &Path) -> Result<Arc<RootCertStore>, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates("authority", path)? {
-        roots.add(certificate).map_err(|error| TlsError::File {
-            what: "authority",
-            path: path.to_owned(),
-            error: error.to_string(),
-        })?;
+        roots.add(certificate).map_err(unreadable("authority", path))?;
     }
     Ok(Arc::new(roots))
 }
@@ -154,45 +140,31 @@ fn check_own(
     Ok(())
 }
 
-fn unusable(options: &TlsOptions) -> impl Fn(Error) -> TlsError {
-    |error| TlsError::Unusable {
-        certificate: options.certificate.clone(),
-        key: options.key.clone(),
-        error: error.to_string(),
-    }
-}
-
 fn dialling(
-    options: &TlsOptions,
     provider: &Arc<CryptoProvider>,
     verifier: Arc<WebPkiServerVerifier>,
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
-) -> Result<ClientConfig, TlsError> {
+) -> Result<ClientConfig, Error> {
     let mut config = ClientConfig::builder_with_provider(provider.clone())
-        .with_protocol_versions(&[&TLS13])
-        .map_err(unusable(options))?
+        .with_protocol_versions(&[&TLS13])?
         .with_webpki_verifier(verifier)
-        .with_client_auth_cert(chain, key)
-        .map_err(unusable(options))?;
+        .with_client_auth_cert(chain, key)?;
     config.resumption = Resumption::disabled();
     config.enable_sni = false;
     Ok(config)
 }
 
 fn listening(
-    options: &TlsOptions,
     provider: &Arc<CryptoProvider>,
     verifier: Arc<NamedClients>,
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
-) -> Result<ServerConfig, TlsError> {
+) -> Result<ServerConfig, Error> {
     let mut config = ServerConfig::builder_with_provider(provider.clone())
-        .with_protocol_versions(&[&TLS13])
-        .map_err(unusable(options))?
+        .with_protocol_versions(&[&TLS13])?
         .with_client_cert_verifier(verifier)
-        .with_single_cert(chain, key)
-        .map_err(unusable(options))?;
+        .with_single_cert(chain, key)?;
     config.send_tls13_tickets = 0;
     Ok(config)
 }

@@ -3,6 +3,7 @@
 use super::error::VerbsTrouble;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::ffi::c_int;
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
 
@@ -19,10 +20,14 @@ pub(super) fn none<T>() -> *mut T {
 /// Makes the calls on a descriptor return at once.
 pub(super) fn do_not_block(fd: BorrowedFd<'_>) -> Result<(), VerbsTrouble> {
     let set = fcntl_getfl(fd).and_then(|flags| fcntl_setfl(fd, flags | OFlags::NONBLOCK));
-    set.map_err(|errno| VerbsTrouble::Call { call: "fcntl", error: errno.to_string() })
+    set.map_err(VerbsTrouble::of_call("fcntl"))
 }
 
-/// Calls that give 0, or an error of theirs.
+/// Calls that give 0, an error of theirs, or a negative number with the error in `errno`.
 pub(super) fn succeed(call: &'static str, outcome: c_int) -> Result<(), VerbsTrouble> {
-    if outcome == 0 { Ok(()) } else { Err(VerbsTrouble::code(call, outcome)) }
+    match outcome {
+        0 => Ok(()),
+        ..0 => Err(VerbsTrouble::call(call)),
+        code => Err(VerbsTrouble::of_call(call)(io::Error::from_raw_os_error(code))),
+    }
 }

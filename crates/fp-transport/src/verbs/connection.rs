@@ -48,11 +48,6 @@ impl EventSource {
         Ok(source)
     }
 
-    #[cfg(test)]
-    pub(super) fn fake(library: &'static Library, raw: NonNull<EventChannel>) -> EventSource {
-        EventSource { library, raw }
-    }
-
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         // SAFETY: alive, and its descriptor is open as long.
         unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().fd) }
@@ -281,17 +276,14 @@ fn raw_address(address: SocketAddr) -> libc::sockaddr_storage {
     let place = &raw mut storage;
     match address {
         SocketAddr::V4(v4) => {
-            let sin_addr = libc::in_addr { s_addr: u32::from(*v4.ip()).to_be() };
-            let (sin_family, sin_port) = (libc::AF_INET as u16, v4.port().to_be());
-            // SAFETY: the storage has room for any address and is aligned for it.
-            unsafe {
-                place.cast::<libc::sockaddr_in>().write(libc::sockaddr_in {
-                    sin_family,
-                    sin_port,
-                    sin_addr,
-                    sin_zero: [0; 8],
-                })
+            let raw = libc::sockaddr_in {
+                sin_family: libc::AF_INET as u16,
+                sin_port: v4.port().to_be(),
+                sin_addr: libc::in_addr { s_addr: u32::from(*v4.ip()).to_be() },
+                sin_zero: [0; 8],
             };
+            // SAFETY: the storage has room for any address and is aligned for it.
+            unsafe { place.cast::<libc::sockaddr_in>().write(raw) };
         }
         SocketAddr::V6(v6) => {
             let raw = libc::sockaddr_in6 {

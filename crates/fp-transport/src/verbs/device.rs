@@ -1,7 +1,7 @@
 //! A device of this machine, as librdmacm opens it: what it allows, and whether it or a port of it went down.
 #![allow(unsafe_code)] // calls of the C libraries
 
-use super::call_outcome::do_not_block;
+use super::call_outcome::{do_not_block, succeed};
 use super::error::VerbsTrouble;
 use super::gids;
 use super::library::Library;
@@ -63,21 +63,12 @@ pub struct VerbsDevice {
 }
 
 impl Device {
-    #[cfg(test)]
-    pub(super) fn fake(library: &'static Library, context: NonNull<Context>) -> &'static Device {
-        let limits = Limits { places: 4, reads_out: 1, reads_in: 1, ports: 1 };
-        let (down, bells) = (AtomicU64::new(0), Mutex::default());
-        Box::leak(Box::new(Device { library, context, name: "none".to_owned(), limits, down, bells }))
-    }
-
     pub(super) fn new(library: &'static Library, context: NonNull<Context>) -> Result<Device, VerbsTrouble> {
         // SAFETY: zeros are a value of it.
         let mut attr: DeviceAttr = unsafe { MaybeUninit::zeroed().assume_init() };
         // SAFETY: an open context, and room for what is written.
         let outcome = unsafe { (library.ibv_query_device)(context.as_ptr(), &mut attr) };
-        if outcome != 0 {
-            return Err(VerbsTrouble::code("ibv_query_device", outcome));
-        }
+        succeed("ibv_query_device", outcome)?;
         // SAFETY: an open context has a device, whose name is a C string that lives as long.
         let name = unsafe { CStr::from_ptr((library.ibv_get_device_name)(context.as_ref().device)) };
         let places = if attr.max_sge_rd > 0 { attr.max_sge.min(attr.max_sge_rd) } else { attr.max_sge };
@@ -99,23 +90,16 @@ impl Device {
         Ok(device)
     }
 
-    /// State and packet size of a port.
-    fn query_port(&self, port: u8) -> Result<(u32, u32), VerbsTrouble> {
+    /// Packet size of a port that is active.
+    pub(super) fn check_port(&self, port: u8) -> Result<u32, VerbsTrouble> {
         // SAFETY: zeros are a value of it.
         let mut attr: PortAttr = unsafe { MaybeUninit::zeroed().assume_init() };
         // SAFETY: an open context, and room for what any version writes.
         let outcome = unsafe { (self.library.ibv_query_port)(self.context.as_ptr(), port, &mut attr) };
-        if outcome != 0 {
-            return Err(VerbsTrouble::code("ibv_query_port", outcome));
-        }
-        Ok((attr.state, 128u32 << attr.active_mtu.min(5)))
-    }
-
-    /// Packet size of a port that is active.
-    pub(super) fn check_port(&self, port: u8) -> Result<u32, VerbsTrouble> {
-        match self.query_port(port)? {
-            (sys::PORT_ACTIVE, mtu_bytes) => Ok(mtu_bytes),
-            (state, _) => Err(VerbsTrouble::PortDown { device: self.name.clone(), port, state }),
+        succeed("ibv_query_port", outcome)?;
+        match attr.state {
+            sys::PORT_ACTIVE => Ok(128u32 << attr.active_mtu.min(5)),
+            state => Err(VerbsTrouble::PortDown { device: self.name.clone(), port, state }),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Why verbs cannot be used here or with a peer, and what to do about it.
 
-use std::ffi::c_int;
+use std::fmt::Display;
 use std::io;
 use std::net::SocketAddr;
 
@@ -136,15 +136,12 @@ pub enum VerbsTrouble {
 impl VerbsTrouble {
     /// A call that left its error in `errno`.
     pub(super) fn call(call: &'static str) -> VerbsTrouble {
-        VerbsTrouble::Call { call, error: io::Error::last_os_error().to_string() }
+        VerbsTrouble::of_call(call)(io::Error::last_os_error())
     }
 
-    /// A call that gave its error back.
-    pub(super) fn code(call: &'static str, code: c_int) -> VerbsTrouble {
-        if code < 0 {
-            return VerbsTrouble::call(call);
-        }
-        VerbsTrouble::Call { call, error: io::Error::from_raw_os_error(code).to_string() }
+    /// A call with the error that it gave.
+    pub(super) fn of_call<E: Display>(call: &'static str) -> impl Fn(E) -> VerbsTrouble {
+        move |error| VerbsTrouble::Call { call, error: error.to_string() }
     }
 }
 

@@ -9,8 +9,7 @@ mod probe_outcomes;
 
 use super::call_outcome::none;
 use super::connection::{EventSource, Identifier};
-use super::device::Device;
-use super::device_list::DeviceList;
+use super::device_list::{DeviceList, device_of};
 use super::domain::Domain;
 use super::library::Library;
 use super::queue::Queue;
@@ -206,7 +205,7 @@ extern "C" fn let_go<T>(_: *mut T) -> c_int {
     0
 }
 
-extern "C" fn let_source_go(_: *mut EventChannel) {}
+extern "C" fn ignore<T>(_: *mut T) {}
 
 extern "C" fn create_source() -> *mut EventChannel {
     Box::into_raw(Box::new(EventChannel { fd: descriptor() }))
@@ -252,8 +251,6 @@ extern "C" fn list_devices(count: *mut c_int) -> *mut *mut c_void {
     NonNull::dangling().as_ptr()
 }
 
-extern "C" fn free_device_list(_: *mut *mut c_void) {}
-
 extern "C" fn get_devices(count: *mut c_int) -> *mut *mut Context {
     on(|machine| {
         machine.lists += 1;
@@ -291,8 +288,6 @@ extern "C" fn get_async_event(context: *mut Context, event: *mut AsyncEvent) -> 
     })
 }
 
-extern "C" fn ack_async_event(_: *mut AsyncEvent) {}
-
 fn descriptor() -> c_int {
     eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).expect("a descriptor").into_raw_fd()
 }
@@ -314,7 +309,7 @@ fn library() -> &'static Library {
         rdma_create_qp: create_qp,
         rdma_destroy_id: let_go,
         rdma_create_event_channel: create_source,
-        rdma_destroy_event_channel: let_source_go,
+        rdma_destroy_event_channel: ignore,
         rdma_create_id: create_id,
         rdma_resolve_addr: resolve_addr,
         rdma_resolve_route: resolve_route,
@@ -322,14 +317,14 @@ fn library() -> &'static Library {
         rdma_get_cm_event: get_cm_event,
         rdma_ack_cm_event: let_go,
         ibv_get_device_list: list_devices,
-        ibv_free_device_list: free_device_list,
+        ibv_free_device_list: ignore,
         rdma_get_devices: get_devices,
         rdma_free_devices: free_devices,
         ibv_get_device_name: device_name,
         ibv_query_device: query_device,
         ibv_query_port: query_port,
         ibv_get_async_event: get_async_event,
-        ibv_ack_async_event: ack_async_event,
+        ibv_ack_async_event: ignore,
         ..Library::of_no_calls()
     }))
 }
@@ -377,16 +372,13 @@ pub(super) fn of_this_thread() -> Option<&'static DeviceList> {
     INSTALLED.get()
 }
 
-/// A connection that has its queue pair.
-fn stream() -> Stream {
-    let library = library();
+/// A connection over a device of the machine, with its queue pair.
+fn over(context: *mut Context) -> Stream {
     let id: &mut CmId = zeros();
-    id.qp = NonNull::dangling().as_ptr();
-    let context = NonNull::new(device(c"none")).expect("made");
-    let device = Device::fake(library, context);
-    let source = EventSource::fake(library, NonNull::new(create_source()).expect("made"));
-    let identifier = Identifier::fake(library, NonNull::from(id));
+    (id.verbs, id.port_num) = (context, 1);
+    let device = device_of(context).expect("known");
+    let identifier = Identifier::fake(device.library, NonNull::from(id));
     let domain = Domain::new();
-    let queue = Queue::over(device, source, identifier, &domain).expect("made");
-    Stream::of(queue, &domain).expect("made")
+    let source = EventSource::new().expect("made");
+    Stream::of(Queue::over(device, source, identifier, &domain).expect("made"), &domain).expect("made")
 }

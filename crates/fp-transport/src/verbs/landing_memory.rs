@@ -8,8 +8,7 @@ use super::protection::Protection;
 use super::registration::{Access, Registration};
 use super::sys::Sge;
 use crate::lock::lock;
-use crate::memory::Mapping;
-use crate::page::PAGE_BYTES;
+use crate::memory::{Mapping, segment_len_for};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ptr::NonNull;
@@ -180,7 +179,8 @@ struct State {
 impl Landings {
     /// Memory of so many bytes, which are as they happen to be: kept one that fits, or new.
     pub(super) fn lend(self: &Arc<Self>, len: usize) -> Result<Landing, VerbsTrouble> {
-        let wanted = rounded(len);
+        // Rounded as pools do it, so that lengths that change a little find a kept one.
+        let wanted = segment_len_for(len.max(1)).unwrap_or(len);
         let (found, outgoing) = {
             let mut state = lock(&self.state);
             let found = state.take_kept(wanted);
@@ -223,18 +223,10 @@ impl State {
 }
 
 fn make(len: usize) -> Result<Land, VerbsTrouble> {
-    let no_room = |error: std::io::Error| VerbsTrouble::Call { call: "mmap", error: error.to_string() };
-    let mapping = Mapping::private(len).map_err(no_room)?;
+    let mapping = Mapping::private(len).map_err(VerbsTrouble::of_call("mmap"))?;
     // SAFETY: the mapping is kept beside the keys, and goes after them.
     let keys = unsafe { Keys::of(mapping.pointer(), mapping.len()) };
     Ok(Land { keys, mapping })
-}
-
-/// Up by a thirty-second of the next power of two, as pools do it, so that lengths that change a little find a kept
-/// one.
-fn rounded(len: usize) -> usize {
-    let granule = (len.checked_next_power_of_two().unwrap_or(0) / 32).max(PAGE_BYTES);
-    len.max(1).checked_next_multiple_of(granule).unwrap_or(len)
 }
 
 #[cfg(test)]

@@ -82,18 +82,19 @@ table! {
 
 /// Opens a library and never closes it: what it made may live as long as the process.
 fn open(name: &'static str) -> Result<&'static libloading::Library, VerbsTrouble> {
-    let failed =
-        |error: libloading::Error| VerbsTrouble::NoLibrary { library: name, error: error.to_string() };
     // SAFETY: the constructors of rdma-core's libraries read the environment and allocate, nothing more; they are named
     // with their version, whose interface the table has.
-    let library = unsafe { libloading::Library::new(name) }.map_err(failed)?;
+    let library = unsafe { libloading::Library::new(name) }.map_err(missing(name))?;
     Ok(Box::leak(Box::new(library)))
 }
 
 fn symbol<T: Copy>(library: &'static libloading::Library, name: &'static str) -> Result<T, VerbsTrouble> {
     // SAFETY: the table gives each name the type that the headers of rdma-core give it.
     let found = unsafe { library.get::<T>(name.as_bytes()) };
-    let missing =
-        |error: libloading::Error| VerbsTrouble::NoLibrary { library: name, error: error.to_string() };
-    found.map(|symbol| *symbol).map_err(missing)
+    found.map(|symbol| *symbol).map_err(missing(name))
+}
+
+/// A library, or the symbol of one.
+fn missing(library: &'static str) -> impl FnOnce(libloading::Error) -> VerbsTrouble {
+    move |error| VerbsTrouble::NoLibrary { library, error: error.to_string() }
 }

@@ -30,14 +30,6 @@ const MEMORY_BYTES: usize = 2 * SLOTS * SLOT_BYTES + PAGE_BYTES;
 /// Messages, credits and READs may all be under way.
 const SENDS: usize = 2 * SLOTS + READS;
 
-/// A completion.
-pub(super) struct Completion {
-    pub(super) id: u64,
-    pub(super) status: u32,
-    pub(super) len_bytes: usize,
-    pub(super) word: u32,
-}
-
 /// The owners, in the order in which they must go.
 pub(super) struct Queue {
     pub(super) identifier: Identifier,
@@ -101,9 +93,7 @@ impl Queue {
         domain: &Domain,
     ) -> Result<Queue, VerbsTrouble> {
         let protection = domain.protection(device)?;
-        let mapping = Mapping::private(MEMORY_BYTES);
-        let no_room = |error: std::io::Error| VerbsTrouble::Call { call: "mmap", error: error.to_string() };
-        let memory = Arc::new(mapping.map_err(no_room)?);
+        let memory = Arc::new(Mapping::private(MEMORY_BYTES).map_err(VerbsTrouble::of_call("mmap"))?);
         let registration =
             Registration::of_mapping(&protection, Arc::clone(&memory), Access::LocalAndRemoteRead)?;
         let (library, context) = (device.library, device.context.as_ptr());
@@ -175,13 +165,15 @@ impl Queue {
         Sge { addr: self.probe_place().0, length: len_bytes, lkey: self.registration.local_key() }
     }
 
+    /// The first bytes of a slot as a place of a request.
+    fn place(&self, slot: usize, received: bool, len_bytes: usize) -> Sge {
+        let addr = self.slot(slot, received).as_ptr() as u64;
+        Sge { addr, length: len_bytes.min(SLOT_BYTES) as u32, lkey: self.registration.local_key() }
+    }
+
     /// Gives a slot back to the device.
     pub(super) fn post_receive(&mut self, slot: usize) -> Result<(), VerbsTrouble> {
-        let mut place = Sge {
-            addr: self.slot(slot, true).as_ptr() as u64,
-            length: SLOT_BYTES as u32,
-            lkey: self.registration.local_key(),
-        };
+        let mut place = self.place(slot, true, SLOT_BYTES);
         let mut request =
             RecvWr { wr_id: id_of(Kind::Receive, slot), next: none(), sg_list: &mut place, num_sge: 1 };
         let post = self.operations().post_recv.ok_or(VerbsTrouble::NoDevice)?;
@@ -191,11 +183,7 @@ impl Queue {
 
     /// Sends the first bytes of a slot and a word beside them.
     pub(super) fn post_send(&mut self, slot: usize, len_bytes: usize, word: u32) -> Result<(), VerbsTrouble> {
-        let mut place = Sge {
-            addr: self.slot(slot, false).as_ptr() as u64,
-            length: len_bytes.min(SLOT_BYTES) as u32,
-            lkey: self.registration.local_key(),
-        };
+        let mut place = self.place(slot, false, len_bytes);
         let inline = if len_bytes <= self.inline_bytes { sys::SEND_INLINE } else { 0 };
         let flags = sys::SEND_SIGNALED | sys::SEND_SOLICITED | inline;
         let mut request = SendWr::new(id_of(Kind::Send, slot), sys::WR_SEND_WITH_IMM, flags);
@@ -252,19 +240,14 @@ impl Queue {
         self.identifier.pair().ok_or(VerbsTrouble::NoDevice)
     }
 
-    /// Takes completions, at most as many as a call gives; calls `take` with each.
-    pub(super) fn poll(&mut self, take: &mut Vec<Completion>) -> Result<(), VerbsTrouble> {
+    /// Takes completions, at most as many as a call gives, into `taken`.
+    pub(super) fn poll(&mut self, taken: &mut Vec<Wc>) -> Result<(), VerbsTrouble> {
         let mut completions = [Wc::default(); SLOTS];
         let poll = self.operations().poll_cq.ok_or(VerbsTrouble::NoDevice)?;
         // SAFETY: a live completion queue, and room for so many.
         let count = unsafe { poll(self.cq.raw.as_ptr(), SLOTS as c_int, completions.as_mut_ptr()) };
         let count = usize::try_from(count).map_err(|_| VerbsTrouble::call("ibv_poll_cq"))?;
-        take.extend(completions.iter().take(count).map(|completion| Completion {
-            id: completion.wr_id,
-            status: completion.status,
-            len_bytes: completion.byte_len as usize,
-            word: u32::from_be(completion.imm_data),
-        }));
+        taken.extend(completions.iter().take(count));
         Ok(())
     }
 
@@ -303,8 +286,7 @@ fn create_pair(
     cq: &CompletionQueue,
     places: usize,
 ) -> Result<usize, VerbsTrouble> {
-    let mut last = VerbsTrouble::NoDevice;
-    for max_inline_data in [INLINE_BYTES, 0] {
+    let mut create = |max_inline_data| {
         let cap = QpCap {
             max_send_wr: SENDS as u32,
             max_recv_wr: SLOTS as u32,
@@ -322,12 +304,10 @@ fn create_pair(
             qp_type: sys::QPT_RC,
             sq_sig_all: 0,
         };
-        match identifier.create_pair(protection, &mut attr) {
-            Ok(()) => return Ok(attr.cap.max_inline_data.min(SLOT_BYTES as u32) as usize),
-            Err(trouble) => last = trouble,
-        }
-    }
-    Err(last)
+        identifier.create_pair(protection, &mut attr)?;
+        Ok(attr.cap.max_inline_data.min(SLOT_BYTES as u32) as usize)
+    };
+    create(INLINE_BYTES).or_else(|_: VerbsTrouble| create(0))
 }
 
 /// What a request was.

@@ -118,16 +118,12 @@ impl Request {
 /// Both ends of a run lie within their memory.
 pub(super) fn check(run: &ReadRun, remote_len: u64, destination_len: usize) -> Result<(), ReadTrouble> {
     let len = run.len_bytes as u64;
-    let outside = |what, value, limit| Err(ReadTrouble::Outside { what, value, limit });
-    match run.source.checked_add(len) {
-        Some(end) if end <= remote_len => {}
-        end => return outside("end of a READ in the peer's memory", end.unwrap_or(u64::MAX), remote_len),
-    }
-    let (start, limit) = (run.destination as u64, destination_len as u64);
-    match start.checked_add(len) {
+    let within = |what, start: u64, limit: u64| match start.checked_add(len) {
         Some(end) if end <= limit => Ok(()),
-        end => outside("end of a READ in the destination", end.unwrap_or(u64::MAX), limit),
-    }
+        end => Err(ReadTrouble::Outside { what, value: end.unwrap_or(u64::MAX), limit }),
+    };
+    within("end of a READ in the peer's memory", run.source, remote_len)?;
+    within("end of a READ in the destination", run.destination as u64, destination_len as u64)
 }
 
 /// Puts runs one after the other into the one half of a landing and then the other, in as many batches as that takes.

@@ -14,9 +14,9 @@ use super::connection::{EventSource, Identifier};
 use super::domain::Domain;
 use super::error::{Breakage, VerbsTrouble};
 use super::protection::Protection;
-use super::queue::{Completion, Kind, Queue, SLOT_BYTES, SLOTS, kind_of};
+use super::queue::{Kind, Queue, SLOT_BYTES, SLOTS, kind_of};
 use super::read_requests::Reads;
-use super::sys;
+use super::sys::{self, Wc};
 use crate::socket::timespec;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, epoll, eventfd, poll};
 use std::collections::VecDeque;
@@ -37,7 +37,7 @@ pub(crate) struct Stream {
     pub(super) queue: Queue,
     set: OwnedFd,
     bell: Arc<OwnedFd>,
-    completions: Vec<Completion>,
+    completions: Vec<Wc>,
     /// Slots that can be filled.
     empty: Vec<usize>,
     /// Messages that came: slot, bytes taken, bytes.
@@ -79,13 +79,12 @@ impl Stream {
     }
 
     pub(super) fn of(queue: Queue, domain: &Domain) -> Result<Stream, VerbsTrouble> {
-        let no_descriptor =
-            |errno: rustix::io::Errno| VerbsTrouble::Call { call: "epoll", error: errno.to_string() };
-        let set = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(no_descriptor)?;
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(no_descriptor)?;
+        let no_descriptor = VerbsTrouble::of_call("epoll");
+        let set = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(&no_descriptor)?;
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(&no_descriptor)?;
         for fd in [queue.fd(), queue.source.fd(), queue.device().events(), bell.as_fd()] {
             let data = epoll::EventData::new_u64(0);
-            epoll::add(&set, fd, data, epoll::EventFlags::IN).map_err(no_descriptor)?;
+            epoll::add(&set, fd, data, epoll::EventFlags::IN).map_err(&no_descriptor)?;
         }
         let bell = Arc::new(bell);
         queue.device().add_bell(Arc::downgrade(&bell));
@@ -265,7 +264,7 @@ impl Stream {
     /// Rings for what came while nobody received: its completions are taken, and tell of it no more.
     pub(super) fn remind(&mut self) {
         let news = !self.arrived.is_empty() || self.peer_ended || self.broken.is_some();
-        if news && !std::mem::replace(&mut self.rung, true) {
+        if news && !self.rung {
             self.ring();
         }
     }
@@ -296,12 +295,17 @@ impl Stream {
             self.give_up(trouble);
             return false;
         }
+        self.hear_all()
+    }
+
+    /// Hears of the connection and of the device, and handles completions; whether there was anything.
+    fn hear_all(&mut self) -> bool {
         let heard = self.hear();
         self.progress() || heard
     }
 
-    fn complete(&mut self, completion: &Completion) {
-        let (kind, slot) = kind_of(completion.id);
+    fn complete(&mut self, completion: &Wc) {
+        let (kind, slot) = kind_of(completion.wr_id);
         match kind {
             Kind::Send => {
                 self.empty.push(slot);
@@ -319,13 +323,14 @@ impl Stream {
         }
     }
 
-    fn arrive(&mut self, slot: usize, completion: &Completion) {
-        self.credits += (completion.word & !END) as usize;
-        self.peer_ended |= completion.word & END != 0;
-        if self.credits > SLOTS || completion.len_bytes > SLOT_BYTES {
+    fn arrive(&mut self, slot: usize, completion: &Wc) {
+        let (word, len_bytes) = (u32::from_be(completion.imm_data), completion.byte_len as usize);
+        self.credits += (word & !END) as usize;
+        self.peer_ended |= word & END != 0;
+        if self.credits > SLOTS || len_bytes > SLOT_BYTES {
             return self.break_off(Breakage::Misbehaved);
         }
-        match completion.len_bytes {
+        match len_bytes {
             0 => self.post_anew(slot),
             len => self.arrived.push_back((slot, 0, len)),
         }
@@ -445,21 +450,12 @@ impl Drop for Stream {
             && (self.flying > 0 || self.ending == Ending::Due)
             && Instant::now() < deadline
         {
-            if !self.progress() && !self.stall_for_all() && !self.await_room(deadline).unwrap_or(false) {
+            let came = self.progress() || (self.queue.arm(true).is_ok() && self.hear_all());
+            if !came && !self.await_room(deadline).unwrap_or(false) {
                 break;
             }
         }
         self.break_off(Breakage::Ended);
-    }
-}
-
-impl Stream {
-    fn stall_for_all(&mut self) -> bool {
-        if self.queue.arm(true).is_err() {
-            return false;
-        }
-        let heard = self.hear();
-        self.progress() || heard
     }
 }
 

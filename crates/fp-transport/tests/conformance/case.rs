@@ -14,10 +14,12 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn pair(self) -> (Link, Link) {
-        let (mut one, mut other) = match self.kind {
-            TransportKind::Tcp if self.tls => support::tls_pair(),
-            TransportKind::Verbs => support::verbs_pair(),
-            kind => support::pair(kind),
+        let (mut one, mut other) = if self.kind == TransportKind::Verbs {
+            support::verbs_pair()
+        } else if self.tls {
+            support::tls_pair()
+        } else {
+            support::pair(self.kind)
         };
         one.set_faults(self.faults);
         other.set_faults(self.faults);

@@ -288,10 +288,8 @@ fn malformed_by(case: Case, wire: &[u8]) -> (&'static str, u64, u64) {
     one.send_raw(wire).expect("a fresh socket has room");
     let error = other.recv_deadline(soon()).expect_err("not a frame");
     assert!(matches!(other.recv(), Err(LinkError::Closed)), "the link is of no more use");
-    match error {
-        LinkError::Malformed { what, value, limit } => (what, value, limit),
-        error => panic!("{error}"),
-    }
+    let LinkError::Malformed { what, value, limit } = error else { panic!("{error}") };
+    (what, value, limit)
 }
 
 pub(crate) fn corrupt_headers_end_the_link(case: Case) {

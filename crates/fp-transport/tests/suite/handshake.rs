@@ -117,9 +117,9 @@ fn a_stale_contact_is_passed_over_with_its_reasons() {
     assert!(matches!(error, DialError::NoTransport { .. }));
     let kinds: Vec<_> = error.refused().iter().map(|(kind, _)| *kind).collect();
     assert_eq!(kinds, TransportKind::ALL);
-    let silent = |kind: TransportKind, reason: &Reason| match kind {
-        TransportKind::Verbs => *reason == Reason::NoEndpoint,
-        _ => matches!(reason, Reason::Io { .. }),
+    let silent = |kind: TransportKind, reason: &Reason| {
+        let listed = kind != TransportKind::Verbs;
+        if listed { matches!(reason, Reason::Io { .. }) } else { *reason == Reason::NoEndpoint }
     };
     assert!(error.refused().iter().all(|(kind, reason)| silent(*kind, reason)), "{error}");
     let unlisted = Contact { endpoints: vec![], ..contact };

@@ -25,10 +25,8 @@ fn over_tls(identity: &TlsIdentity) -> DialOptions {
 
 /// The reason against tcp, which was all that was allowed.
 fn reason_of(error: &DialError) -> &Reason {
-    match error {
-        DialError::NoTransport { refused, .. } => &refused.last().expect("tcp was tried").1,
-        other => panic!("{other}"),
-    }
+    let DialError::NoTransport { refused, .. } = error else { panic!("{error}") };
+    &refused.last().expect("tcp was tried").1
 }
 
 fn load(own: &Issued, trusted: &Authority) -> Result<TlsIdentity, TlsError> {

@@ -18,7 +18,7 @@ use crate::value::element::Element;
 use crate::value::variable::Variable;
 use fp_proto::commands::{BegunStep, CommandError};
 use fp_proto::message::ScalarValue;
-use fp_transport::{Arena, Payload};
+use fp_transport::{Arena, Payload, PoolMemory};
 use fp_types::{ArrayKind, Contribution, Dims, Dtype, Rank, Region, StepId, VariablePut, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -132,7 +132,7 @@ impl OpenStep {
         }
     }
 
-    pub(crate) fn lend(&self, variable: &Variable, len_bytes: usize) -> Result<fp_transport::Loan, PutError> {
+    pub(crate) fn lend(&self, variable: &Variable, len_bytes: usize) -> Result<PoolMemory, PutError> {
         self.check_bound(len_bytes as u64)?;
         let lent = self.arena_of(variable.name()).loan(len_bytes, 64);
         lent.map_err(|source| PutError::Memory {

@@ -3,7 +3,7 @@
 use super::super::memory_map::Mapping;
 use super::super::peer_segment::{MapOptions, MappedSegment};
 use super::super::segment::sealed_memfd;
-use super::{RingError, control, data, frame_limit_bytes, frame_words, parts};
+use super::{RingError, control, data, frame_limit_bytes, frame_words, malformed, parts};
 use crate::page::PAGE_BYTES;
 use rustix::fs::fstat;
 use std::os::fd::OwnedFd;
@@ -56,8 +56,7 @@ impl RingReceiver {
     pub fn open(data_fd: OwnedFd) -> Result<(RingReceiver, OwnedFd), RingError> {
         let len_bytes = fstat(&data_fd).map(|found| u64::try_from(found.st_size).unwrap_or(0)).unwrap_or(0);
         if len_bytes > LIMIT_BYTES {
-            let what = "length of a ring in bytes";
-            return Err(RingError::Malformed { what, value: len_bytes, limit: LIMIT_BYTES });
+            return malformed("length of a ring in bytes", len_bytes, LIMIT_BYTES);
         }
         let segment = MappedSegment::map(data_fd, len_bytes, MapOptions::default().with_prefault(true))?;
         let capacity_words = checked_capacity(segment.words())?;
@@ -91,12 +90,7 @@ impl RingReceiver {
             let head = self.segment.words()[data::HEAD_WORD].load(Ordering::Acquire);
             let filled = head.wrapping_sub(self.tail);
             if filled > self.capacity_words {
-                let limit = self.capacity_words;
-                return Err(RingError::Malformed {
-                    what: "words filled by the sender",
-                    value: filled,
-                    limit,
-                });
+                return malformed("words filled by the sender", filled, self.capacity_words);
             }
             self.head = head;
         }
@@ -140,7 +134,7 @@ impl RingReceiver {
         match len_bytes {
             data::LEAVE => Ok(None),
             len_bytes if len_bytes <= limit => Ok(Some(len_bytes)),
-            value => Err(RingError::Malformed { what: "length of a frame", value, limit }),
+            value => malformed("length of a frame", value, limit),
         }
     }
 
@@ -148,7 +142,7 @@ impl RingReceiver {
         let count = (frame_words(len_bytes) - 1) as usize;
         into.clear();
         into.resize(count * 8, 0);
-        let (before, after) = self.words(self.tail + 1, count);
+        let (before, after) = parts(self.segment.words(), self.capacity_words, self.tail + 1, count);
         let (chunks, _) = into.as_chunks_mut::<8>();
         let (first, second) = chunks.split_at_mut(before.len());
         for (words, chunks) in [(before, first), (after, second)] {
@@ -159,11 +153,6 @@ impl RingReceiver {
         into.truncate(len_bytes as usize);
     }
 
-    /// So many words from that position on: up to the end of the ring, and those that go on at its beginning.
-    fn words(&self, position: u64, count: usize) -> (&[AtomicU64], &[AtomicU64]) {
-        parts(self.segment.words(), self.capacity_words, position, count)
-    }
-
     fn word(&self, position: u64) -> &AtomicU64 {
         &self.segment.words()[data::FRAMES_WORD + (position & (self.capacity_words - 1)) as usize]
     }
@@ -172,15 +161,15 @@ impl RingReceiver {
 fn checked_capacity(words: &[AtomicU64]) -> Result<u64, RingError> {
     let limit = (words.len() as u64).saturating_sub(data::FRAMES_WORD as u64);
     if limit < 8 {
-        return Err(RingError::Malformed { what: "length of the segment", value: words.len() as u64, limit });
+        return malformed("length of the segment", words.len() as u64, limit);
     }
     let magic = words[data::MAGIC_WORD].load(Ordering::Relaxed);
     if magic != data::MAGIC {
-        return Err(RingError::Malformed { what: "first word", value: magic, limit: data::MAGIC });
+        return malformed("first word", magic, data::MAGIC);
     }
     let capacity = words[data::CAPACITY_WORD].load(Ordering::Acquire);
     if !capacity.is_power_of_two() || !(8..=limit).contains(&capacity) {
-        return Err(RingError::Malformed { what: "capacity in words", value: capacity, limit });
+        return malformed("capacity in words", capacity, limit);
     }
     Ok(capacity)
 }

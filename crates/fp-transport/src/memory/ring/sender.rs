@@ -3,7 +3,7 @@
 use super::super::memory_map::Mapping;
 use super::super::peer_segment::{MapOptions, MappedSegment};
 use super::super::segment::sealed_memfd;
-use super::{RingError, control, data, frame_limit_bytes, frame_words, parts};
+use super::{RingError, control, data, frame_limit_bytes, frame_words, malformed, parts};
 use crate::page::PAGE_BYTES;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -132,11 +132,7 @@ impl RingSender {
     fn read_tail(&self) -> Result<u64, RingError> {
         let tail = self.control.words()[control::TAIL_WORD].load(Ordering::Acquire);
         if tail < self.tail || tail > self.head {
-            return Err(RingError::Malformed {
-                what: "position of the receiver",
-                value: tail,
-                limit: self.head,
-            });
+            return malformed("position of the receiver", tail, self.head);
         }
         Ok(tail)
     }

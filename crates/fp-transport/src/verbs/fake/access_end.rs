@@ -1,11 +1,18 @@
 //! How a peer's access ends, where the calls that end it are refused.
 
 use super::super::error::{Breakage, VerbsTrouble};
-use super::{answer, calls, stream};
+use super::super::stream::Stream;
+use super::{answer, calls, device, install, over};
 use rustix::io::Errno;
 use std::ffi::c_int;
 
 const REFUSED: c_int = Errno::IO.raw_os_error();
+
+fn stream() -> Stream {
+    let context = device(c"fake0");
+    install(&[context]);
+    over(context)
+}
 
 #[test]
 fn the_error_state_is_enough_and_stays() {

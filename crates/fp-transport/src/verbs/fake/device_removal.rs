@@ -1,18 +1,13 @@
 //! Devices that come and go while a process runs.
 
-use super::{calls, device, install, on};
+use super::{calls, device, install, on, over};
 use crate::socket::wait_for;
-use crate::verbs::connection::{EventSource, Identifier};
 use crate::verbs::device::Device;
 use crate::verbs::device_list::{DeviceList, device_of, verbs_devices};
-use crate::verbs::domain::Domain;
 use crate::verbs::error::{Breakage, VerbsTrouble};
-use crate::verbs::queue::Queue;
-use crate::verbs::stream::Stream;
-use crate::verbs::sys::{self, CmId, Context};
+use crate::verbs::sys::{self, Context};
 use rustix::event::PollFlags;
 use std::os::fd::AsFd;
-use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 fn names() -> Vec<String> {
@@ -25,17 +20,6 @@ fn name_of(context: *mut Context) -> Result<String, VerbsTrouble> {
 
 fn devices() -> Result<Vec<&'static Device>, VerbsTrouble> {
     DeviceList::of_process()?.devices()
-}
-
-/// A connection over the device.
-fn over(device: &'static Device) -> Stream {
-    let id: &mut CmId = super::zeros();
-    id.verbs = device.context.as_ptr();
-    id.port_num = 1;
-    let identifier = Identifier::fake(device.library, NonNull::from(id));
-    let domain = Domain::new();
-    let source = EventSource::new().expect("made");
-    Stream::of(Queue::over(device, source, identifier, &domain).expect("made"), &domain).expect("made")
 }
 
 #[test]
@@ -95,8 +79,7 @@ fn a_device_that_says_that_it_is_gone_is_looked_for() {
 fn a_connection_outlives_its_device() {
     let (old, new) = (device(c"fake0"), device(c"fake1"));
     install(&[old]);
-    let mut stream = over(device_of(old).expect("known"));
-    let mut other = over(device_of(old).expect("known"));
+    let [mut stream, mut other] = [over(old), over(old)];
     on(|machine| {
         machine.listed = vec![new];
         machine.told.push((old, sys::EVENT_DEVICE_FATAL));
@@ -117,8 +100,7 @@ fn a_connection_outlives_its_device() {
 fn a_connection_that_hears_of_the_removal_tells_all() {
     let (old, new) = (device(c"fake0"), device(c"fake0"));
     install(&[old]);
-    let mut stream = over(device_of(old).expect("known"));
-    let mut other = over(device_of(old).expect("known"));
+    let [mut stream, mut other] = [over(old), over(old)];
     on(|machine| {
         machine.listed = vec![new];
         machine.happenings.push_back(sys::CM_DEVICE_REMOVAL);
