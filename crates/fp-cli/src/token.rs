@@ -14,9 +14,10 @@ pub(crate) fn run(options: &TokenOptions) -> Result<(), Failure> {
     let Some(path) = &options.out else { return Ok(writeln!(io::stdout(), "{}", token.to_hex())?) };
     let written = if options.force { replace(&token, path) } else { token.write_file(path) };
     written.map_err(|error| {
-        let why = match error.kind() {
-            io::ErrorKind::AlreadyExists => "it is there already, and --force is not said".to_owned(),
-            _ => error.to_string(),
+        let why = if error.kind() == io::ErrorKind::AlreadyExists {
+            "it is there already, and --force is not said".to_owned()
+        } else {
+            error.to_string()
         };
         Failure::NoToken(format!("{}: {why}", path.display()))
     })
