@@ -2,14 +2,16 @@
 
 use crate::asynchronous::errand::{Call, on_a_thread};
 use crate::asynchronous::events::{EventQueue, Of};
+use crate::asynchronous::leave;
 use crate::asynchronous::leave::Leaving;
 use crate::error::gather::GatherError;
 use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
 use crate::session::gather::{Gathering, Side};
+use crate::session::life::Session as _;
 use crate::session::peek::{look_ahead, look_for_step};
-use crate::session::subscriber::{SubscriberSession, look_closed};
+use crate::session::subscriber::SubscriberSession;
 use crate::step::records::provide;
 use crate::step::{StepReader, peek};
 use crate::subscriber::attach::{Attached, refused};
@@ -101,13 +103,7 @@ impl Subscriber {
     /// As [`Subscriber::close`].
     pub fn close_async(mut self) -> impl Future<Output = Result<(), CloseError>> + Send + use<> {
         self.closed = true;
-        let shared = self.shared.clone();
-        let leaving = Leaving::new(&shared);
-        async move {
-            let outcome = close(&shared).await;
-            leaving.done();
-            outcome
-        }
+        leave::close(self.shared.clone())
     }
 }
 
@@ -140,14 +136,8 @@ async fn types_there(shared: &Arc<SubscriberSession>, attached: Attached) -> Res
         Ok(()) => Ok(()),
         Err(error) => {
             // Why it leaves is what the caller is told; how that went is not.
-            let _ = close(shared).await;
+            let _ = shared.close_async().await;
             Err(refused(error))
         }
     }
-}
-
-async fn close(shared: &SubscriberSession) -> Result<(), CloseError> {
-    let deadline = shared.start_closing()?;
-    let closed = shared.endpoint.wait_async(deadline, |state, _| look_closed(state)).await;
-    shared.close_outcome(closed)
 }

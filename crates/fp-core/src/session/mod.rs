@@ -9,6 +9,7 @@ pub(crate) mod derived_variables;
 pub(crate) mod deriver;
 pub(crate) mod events;
 pub(crate) mod gather;
+pub(crate) mod life;
 pub(crate) mod offers;
 pub(crate) mod opening;
 pub(crate) mod peek;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Fills one array.
 pub(crate) fn fill<'l>(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     planned: &Arc<FetchPlan>,
     destination: &mut [u8],
     limit: impl Into<Limit<'l>>,
@@ -22,11 +22,7 @@ pub(crate) fn fill<'l>(
 }
 
 /// Global scalars came with the announcement; everything else is fetched.
-pub(crate) fn fill_all(
-    held: &Arc<HeldStep>,
-    mut gets: Vec<Get<'_>>,
-    limit: Limit<'_>,
-) -> Result<(), ReadError> {
+pub(crate) fn fill_all(held: &HeldStep, mut gets: Vec<Get<'_>>, limit: Limit<'_>) -> Result<(), ReadError> {
     let _span = held.span().entered();
     let (mut wrong, mut copied) = (Ok(()), Ok(()));
     gets.retain_mut(|get| {
@@ -48,7 +44,7 @@ pub(crate) fn fill_all(
 }
 
 /// Copies a scalar that came with the announcement; `false` if none of this length did.
-pub(crate) fn fill_scalar(held: &Arc<HeldStep>, get: &mut Get<'_>) -> bool {
+pub(crate) fn fill_scalar(held: &HeldStep, get: &mut Get<'_>) -> bool {
     let def = &get.planned.def;
     let value = held.assignment.values.iter().find(|value| value.name == def.name);
     match value.filter(|value| def.kind == ArrayKind::Scalar && value.bytes.len() == get.destination.len()) {
@@ -61,7 +57,7 @@ pub(crate) fn fill_scalar(held: &Arc<HeldStep>, get: &mut Get<'_>) -> bool {
 }
 
 /// As [`fill_all`], but only if nobody need be waited for: otherwise `false`.
-pub(crate) fn fill_inline(held: &Arc<HeldStep>, mut gets: Vec<Get<'_>>) -> bool {
+pub(crate) fn fill_inline(held: &HeldStep, mut gets: Vec<Get<'_>>) -> bool {
     if gets.iter().any(|get| get.planned.def.dtype == Dtype::Bool) {
         // They are checked by a thread.
         return false;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The selected elements where they lie, if they are a contiguous part of one block in memory that is shared.
 pub(crate) fn placed(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     planned: &Arc<FetchPlan>,
     limit: Limit<'_>,
 ) -> Result<Option<Payload>, ReadError> {

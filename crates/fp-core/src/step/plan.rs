@@ -15,7 +15,7 @@ use std::time::Instant;
 
 /// The same of a variable of the step, whether it was subscribed to or not.
 pub(crate) fn blocks_as_put(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     deadline: Instant,
 ) -> Result<Vec<(BlockId, Region)>, ReadError> {
@@ -28,7 +28,7 @@ pub(crate) fn blocks_as_put(
 
 /// The plan for what a publisher made of the step when it was asked for: of this step alone, so it is not kept.
 pub(crate) fn planned_there(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     entry: &TableEntry,
     request: Request<'_>,
 ) -> Result<Arc<FetchPlan>, ReadError> {
@@ -38,10 +38,7 @@ pub(crate) fn planned_there(
 }
 
 /// The plan for a variable of the step.
-pub(crate) fn planned_as_put(
-    held: &Arc<HeldStep>,
-    request: Request<'_>,
-) -> Result<Arc<FetchPlan>, ReadError> {
+pub(crate) fn planned_as_put(held: &HeldStep, request: Request<'_>) -> Result<Arc<FetchPlan>, ReadError> {
     let planned = match recent_plan(held, request) {
         Some(planned) => planned,
         None => found_plan(held, request)?,
@@ -50,14 +47,14 @@ pub(crate) fn planned_as_put(
     Ok(planned)
 }
 
-fn recent_plan(held: &Arc<HeldStep>, request: Request<'_>) -> Option<Arc<FetchPlan>> {
+fn recent_plan(held: &HeldStep, request: Request<'_>) -> Option<Arc<FetchPlan>> {
     let Request { variable, select, has_fill: fill, .. } = request;
     let (table, selection, order) = (held.assignment.table, select.exact()?, select.order());
     let query = PlanQuery { epoch: held.epoch(), table, variable, selection, fill, order };
     held.shared.plans.find_recent(&query)
 }
 
-fn found_plan(held: &Arc<HeldStep>, request: Request<'_>) -> Result<Arc<FetchPlan>, ReadError> {
+fn found_plan(held: &HeldStep, request: Request<'_>) -> Result<Arc<FetchPlan>, ReadError> {
     let shape = match request.select.needs_shape() {
         true => shape_in(held, &*held.table(request.deadline)?, request.variable)?,
         false => None,
@@ -71,7 +68,7 @@ fn found_plan(held: &Arc<HeldStep>, request: Request<'_>) -> Result<Arc<FetchPla
 
 /// The plan for a variable of the step, if it was made before.
 pub(crate) fn known_plan_as_put(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: Request<'_>,
 ) -> Result<Option<Arc<FetchPlan>>, ReadError> {
     let shape = match request.select.needs_shape() {
@@ -88,7 +85,7 @@ pub(crate) fn known_plan_as_put(
 }
 
 /// Whether the variable may be read.
-pub(crate) fn admit(held: &Arc<HeldStep>, variable: &str) -> Result<(), ReadError> {
+pub(crate) fn admit(held: &HeldStep, variable: &str) -> Result<(), ReadError> {
     held.shared.check_fork().map_err(|source| held.misuse(source))?;
     let step = held.step();
     match held.wants.contains(VariableDef::base_name(variable)) {
@@ -98,7 +95,7 @@ pub(crate) fn admit(held: &Arc<HeldStep>, variable: &str) -> Result<(), ReadErro
 }
 
 /// The variable's shape in this step; none of a local array.
-fn shape_in(held: &Arc<HeldStep>, table: &StepTable, variable: &str) -> Result<Option<Shape>, ReadError> {
+fn shape_in(held: &HeldStep, table: &StepTable, variable: &str) -> Result<Option<Shape>, ReadError> {
     match table.entry(variable) {
         Some(entry) => Ok(entry.layout.shape().copied()),
         None => Err(held.misuse(unknown(held, table, variable))),
@@ -106,14 +103,14 @@ fn shape_in(held: &Arc<HeldStep>, table: &StepTable, variable: &str) -> Result<O
 }
 
 /// The table has no such variable.
-pub(crate) fn unknown(held: &Arc<HeldStep>, table: &StepTable, variable: &str) -> Misuse {
+pub(crate) fn unknown(held: &HeldStep, table: &StepTable, variable: &str) -> Misuse {
     let known = names(table);
     Misuse::UnknownVariable { step: held.step(), variable: variable.to_owned(), known }
 }
 
 /// What a plan is known by.
 pub(crate) fn key(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: Request<'_>,
     shape: Option<&Shape>,
 ) -> Result<PlanKey, ReadError> {
@@ -133,7 +130,7 @@ pub(crate) fn key(
 
 /// Whether the variable has the element type that is asked for, if one is.
 pub(crate) fn check_dtype(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     planned: &FetchPlan,
     dtype: Option<Dtype>,
 ) -> Result<(), ReadError> {
@@ -147,7 +144,7 @@ pub(crate) fn check_dtype(
     }
 }
 
-fn plan(held: &Arc<HeldStep>, key: PlanKey, deadline: Instant) -> Result<Arc<FetchPlan>, ReadError> {
+fn plan(held: &HeldStep, key: PlanKey, deadline: Instant) -> Result<Arc<FetchPlan>, ReadError> {
     let query = ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };
     let table = resolve::resolve(&held.shared, held.identity(), key.table, vec![query], deadline)?;
     make_plan(held, &table, key)
@@ -155,7 +152,7 @@ fn plan(held: &Arc<HeldStep>, key: PlanKey, deadline: Instant) -> Result<Arc<Fet
 
 /// The plans for whole blocks of variables: one question for all that are not known.
 pub(crate) fn planned_blocks(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     wanted: &[(&str, BlockId)],
     deadline: Instant,
 ) -> Result<Vec<Arc<FetchPlan>>, ReadError> {
@@ -164,7 +161,7 @@ pub(crate) fn planned_blocks(
 
 /// The same, with elements in that order.
 pub(crate) fn planned_blocks_in(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     wanted: &[(&str, BlockId)],
     order: MemoryOrder,
     deadline: Instant,
@@ -199,7 +196,7 @@ pub(crate) fn planned_blocks_in(
     keys.into_iter().map(plan).collect()
 }
 
-fn make_plan(held: &Arc<HeldStep>, table: &StepTable, key: PlanKey) -> Result<Arc<FetchPlan>, ReadError> {
+fn make_plan(held: &HeldStep, table: &StepTable, key: PlanKey) -> Result<Arc<FetchPlan>, ReadError> {
     let planned = FetchPlan::new(table, &key).map_err(|found| no_plan(held, key.clone(), found))?;
     let planned = Arc::new(planned);
     held.shared.plans.keep(key, planned.clone());
@@ -207,7 +204,7 @@ fn make_plan(held: &Arc<HeldStep>, table: &StepTable, key: PlanKey) -> Result<Ar
 }
 
 /// Why there is no plan.
-pub(crate) fn no_plan(held: &Arc<HeldStep>, key: PlanKey, no_plan: NoPlan) -> ReadError {
+pub(crate) fn no_plan(held: &HeldStep, key: PlanKey, no_plan: NoPlan) -> ReadError {
     let (step, variable) = (held.step(), key.variable);
     match no_plan {
         NoPlan::UnknownVariable(known) => held.misuse(Misuse::UnknownVariable { step, variable, known }),

@@ -19,7 +19,6 @@ use crate::value::select::Select;
 use crate::value::view::View;
 use bytemuck::Pod;
 use fp_types::record::{Record, RecordSchema, decode_records};
-use std::sync::Arc;
 
 impl StepReader {
     /// Takes the selected records into `destination`, as those of a type without lists and texts. `destination` has as
@@ -172,7 +171,7 @@ impl StepReader {
 }
 
 fn check_room(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     count: usize,
     wanted: &RecordSchema,

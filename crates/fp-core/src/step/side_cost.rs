@@ -8,12 +8,11 @@ use crate::step::held::HeldStep;
 use crate::value::derived_names::derived_name_of;
 use fp_proto::message::ResolveQuery;
 use fp_types::{Layout, Selection, StepTable, VariableDef};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Measures what the publisher made of a step, where that is to be known.
 pub(crate) fn weigh_received(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     table: &StepTable,
     deadline: Instant,
@@ -30,7 +29,7 @@ pub(crate) fn weigh_received(
 
 /// The bytes of all blocks of all ranks that went in and came out.
 pub(crate) fn sizes(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     table: &StepTable,
     deadline: Instant,

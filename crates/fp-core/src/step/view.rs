@@ -41,7 +41,7 @@ pub(crate) fn view_inline<T: Element>(
 }
 
 /// Memory of the stream's for a view of elements that come as they are, where a device may write to it.
-pub(crate) fn landing(held: &Arc<HeldStep>, planned: &ConvertedPlan) -> Option<Landing> {
+pub(crate) fn landing(held: &HeldStep, planned: &ConvertedPlan) -> Option<Landing> {
     let domain = &held.shared.endpoint.dial.domain;
     let len_bytes = planned.planned.len_bytes()?;
     let is_read = planned.is_same() && len_bytes >= READ_BYTES;

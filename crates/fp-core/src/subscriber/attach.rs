@@ -3,6 +3,7 @@
 //! Types are not in the subscription: the publisher's lead would judge for others without knowing their transforms.
 
 use crate::error::{OpenError, ReadError};
+use crate::session::life::Session as _;
 use crate::session::peek::look_ahead;
 use crate::session::subscriber::SubscriberSession;
 use crate::step::peek;

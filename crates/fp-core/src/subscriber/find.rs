@@ -11,6 +11,7 @@ use crate::options::link::LinkOptions;
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
 use crate::rendezvous::{Entry, Rendezvous};
+use crate::session::life::Session as _;
 use crate::session::peek::look_ahead;
 use crate::session::subscriber::SubscriberSession;
 use crate::step::peek;

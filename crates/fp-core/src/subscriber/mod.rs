@@ -8,6 +8,7 @@ use crate::error::record_block::RecordBlockError;
 use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
+use crate::session::life::Session as _;
 use crate::session::peek::{Came, look_ahead, look_for_step};
 use crate::session::sides::PlacedVariable;
 use crate::session::subscriber::SubscriberSession;
@@ -155,7 +156,7 @@ impl Subscriber {
 
     /// What happened on the stream since the last call.
     pub fn events(&mut self) -> Vec<Event> {
-        self.shared.endpoint.inspect(|state| state.role.events.take())
+        self.shared.endpoint.inspect(|state| state.role.life.events.take())
     }
 
     /// What was counted.

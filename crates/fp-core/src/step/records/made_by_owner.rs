@@ -31,7 +31,7 @@ pub(crate) fn made_there(
 
 /// Has the blocks made that are needed for a selection, and says what they are called.
 pub(crate) fn have_made(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     there: &OwnerRoute,
 ) -> Result<String, ReadError> {
@@ -60,7 +60,7 @@ pub(crate) fn have_made(
 
 /// Puts what the owners made beside the variables of the step.
 pub(crate) fn lay_out(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     (source, name): (&TableEntry, &str),
     there: &OwnerRoute,
     asked: &BTreeMap<Rank, Vec<u32>>,
@@ -94,7 +94,7 @@ pub(crate) fn lay_out(
 
 /// The owners did not make the records, for the reason in `what`.
 pub(crate) fn not_there(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     source: &VariableDef,
     there: &OwnerRoute,
     what: String,

@@ -24,7 +24,7 @@ pub(crate) struct Matched {
 
 /// So many records as the type that is wanted.
 pub(crate) fn converted(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     matched: &Matched,
     bytes: &[u8],
@@ -39,7 +39,7 @@ pub(crate) fn converted(
 }
 
 /// What is there and what is wanted, with the conversion from the one to the other.
-pub(crate) fn matched(held: &Arc<HeldStep>, request: RecordRequest<'_>) -> Result<Matched, ReadError> {
+pub(crate) fn matched(held: &HeldStep, request: RecordRequest<'_>) -> Result<Matched, ReadError> {
     let planned = source::planned(held, request.elements())?;
     let (found, conversion) = matched_type(held, request, &planned)?;
     let given = request.wanted.unwrap_or(&found).clone();
@@ -48,7 +48,7 @@ pub(crate) fn matched(held: &Arc<HeldStep>, request: RecordRequest<'_>) -> Resul
 
 /// The type of the published records, and the conversion to the wanted one; `None` where bytes stay as they are.
 fn matched_type(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     planned: &FetchPlan,
 ) -> Result<(RecordSchema, Option<Arc<Conversion>>), ReadError> {

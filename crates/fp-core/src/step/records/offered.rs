@@ -59,7 +59,7 @@ impl OwnerRoute {
 /// The cheapest way from the type of a variable's records to the one that is wanted, over transforms that the publisher
 /// offers. The inner error says why there is none, if the publisher offers any.
 pub(crate) fn there(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     entry: &TableEntry,
     (found, wanted): (&RecordSchema, &RecordSchema),
     loss: Loss,
@@ -91,7 +91,7 @@ pub(crate) fn there(
 
 /// The cheapest way to a type that is converted to the one that is wanted.
 pub(crate) fn there_converted(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     (offers, rank): (&Offers, Rank),
     (found, wanted): (&RecordSchema, &RecordSchema),
     (len_bytes, loss): (u64, Loss),
@@ -112,7 +112,7 @@ pub(crate) fn there_converted(
 /// What the publisher offers: asked for, over a data link, when it was not for a while. A subscription holds for later
 /// steps only, so that a get of this very step would fail. A rendezvous entry would be wrong as soon as something is
 /// registered later.
-pub(crate) fn offers(held: &Arc<HeldStep>, rank: Rank, limit: Limit<'_>) -> Result<Arc<Offers>, ReadError> {
+pub(crate) fn offers(held: &HeldStep, rank: Rank, limit: Limit<'_>) -> Result<Arc<Offers>, ReadError> {
     let (known, epoch) = (&held.shared.offers, held.epoch());
     if let Some(offers) = known.find(epoch) {
         return Ok(offers);

@@ -103,7 +103,7 @@ pub(crate) fn transformed(
 
 /// The selected ones of the records that came out.
 pub(crate) fn chosen(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     wanted: &RecordSchema,
     done: &Outcome,
@@ -134,7 +134,7 @@ pub(crate) fn chosen(
 
 /// The plan for a selection of what came out.
 pub(crate) fn planned_result(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     shape: &Shape,
 ) -> Result<FetchPlan, ReadError> {

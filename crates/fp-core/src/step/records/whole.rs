@@ -11,7 +11,6 @@ use crate::value::counters::Counters;
 use fp_types::record::{Loss, Records};
 use fp_types::{ArrayKind, BlockId, MemoryOrder};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Whether the value came with the announcement of the step.
 pub(crate) fn is_told(planned: &FetchPlan) -> bool {
@@ -20,7 +19,7 @@ pub(crate) fn is_told(planned: &FetchPlan) -> bool {
 
 /// The selected records as bytes, of the type that is wanted.
 pub(crate) fn whole_records(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     matched: &Matched,
 ) -> Result<Vec<u8>, ReadError> {
@@ -50,7 +49,7 @@ pub(crate) fn whole_records(
 
 /// For each selected record its number, in the order of the selection.
 pub(crate) fn numbers(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     planned: &FetchPlan,
     blocks: &BTreeMap<BlockId, Whole>,
@@ -70,7 +69,7 @@ pub(crate) fn numbers(
 
 /// The records of these numbers.
 pub(crate) fn picked(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     matched: &Matched,
     blocks: &BTreeMap<BlockId, Whole>,

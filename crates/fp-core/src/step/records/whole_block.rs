@@ -16,7 +16,7 @@ const LIMIT_BLOCKS: usize = 1024;
 
 /// The blocks, whole, in the order in which they were put; of plain records these refer to nothing.
 pub(crate) fn whole_blocks(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     def: &VariableDef,
     is_plain: bool,
     mut ids: Vec<BlockId>,

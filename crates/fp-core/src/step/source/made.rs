@@ -35,13 +35,13 @@ struct Source {
 }
 
 /// Whether it is made here in this step, by what is asked for in it.
-pub(crate) fn is_made_here(held: &Arc<HeldStep>, asked: &TransformedVariable) -> bool {
+pub(crate) fn is_made_here(held: &HeldStep, asked: &TransformedVariable) -> bool {
     !held.wants.asks(&asked.through())
 }
 
 /// The plan for what is made here.
 pub(crate) fn planned_made(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     request: Request<'_>,
 ) -> Result<Arc<FetchPlan>, ReadError> {
@@ -54,7 +54,7 @@ pub(crate) fn planned_made(
 
 /// Every block of it, each by the block that it was made of.
 pub(crate) fn made_blocks(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     limit: Limit<'_>,
 ) -> Result<Vec<(BlockId, Region)>, ReadError> {
@@ -63,7 +63,7 @@ pub(crate) fn made_blocks(
 
 /// All of it; made once in a step.
 pub(crate) fn made(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     limit: Limit<'_>,
 ) -> Result<Arc<Made>, ReadError> {
@@ -101,7 +101,7 @@ pub(crate) fn made(
 
 /// Fetches the published records, whole, and transforms them block by block; [`made`] has that done once.
 pub(crate) fn make(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     limit: Limit<'_>,
 ) -> Result<Made, ReadError> {
@@ -126,7 +126,7 @@ pub(crate) fn make(
 
 /// The results as an array: each in the place of what it was made of, or one after another as rows.
 fn laid_out(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     applying: &Applying,
     source: Source,
@@ -151,18 +151,14 @@ fn laid_out(
 }
 
 /// The transform, if this process knows it and it takes such records.
-fn applying(
-    held: &Arc<HeldStep>,
-    asked: &TransformedVariable,
-    source: &Source,
-) -> Result<Applying, ApplyProblem> {
+fn applying(held: &HeldStep, asked: &TransformedVariable, source: &Source) -> Result<Applying, ApplyProblem> {
     let registry = (held.shared.options.transforms.as_ref(), "subscriber");
     Applying::find(registry, &asked.transform, (Some(&source.schema), source.def.kind))
 }
 
 /// What the type of it would be in this step; nothing of it is fetched.
 pub(crate) fn made_type(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     limit: Limit<'_>,
 ) -> Result<Result<RecordSchema, String>, ReadError> {
@@ -175,7 +171,7 @@ pub(crate) fn made_type(
 
 /// What the step has of it.
 pub(crate) fn made_info(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     table: &StepTable,
 ) -> Option<VariableInfo> {
@@ -193,7 +189,7 @@ pub(crate) fn made_info(
 }
 
 /// The published records, and where they are.
-fn source(held: &Arc<HeldStep>, asked: &TransformedVariable, limit: Limit<'_>) -> Result<Source, ReadError> {
+fn source(held: &HeldStep, asked: &TransformedVariable, limit: Limit<'_>) -> Result<Source, ReadError> {
     let (variable, table) = (&asked.variable, held.assignment.table);
     let known = held.table(limit.deadline)?;
     let Some(entry) = known.entry(variable) else {
@@ -214,11 +210,7 @@ fn source(held: &Arc<HeldStep>, asked: &TransformedVariable, limit: Limit<'_>) -
 }
 
 /// It cannot be made by this process, for this reason.
-pub(crate) fn not_here(
-    held: &Arc<HeldStep>,
-    asked: &TransformedVariable,
-    problem: ApplyProblem,
-) -> ReadError {
+pub(crate) fn not_here(held: &HeldStep, asked: &TransformedVariable, problem: ApplyProblem) -> ReadError {
     let problem = match problem {
         ApplyProblem::Transform(problem) => problem,
         other => TransformProblem::Subscriber { what: other.to_string() },
@@ -228,7 +220,7 @@ pub(crate) fn not_here(
 
 /// The transform gave nothing; `by` names the side in the error.
 pub(crate) fn not_made(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     by: &'static str,
     problem: TransformProblem,

@@ -46,7 +46,7 @@ impl<'a> Source<'a> {
 }
 
 /// The plan, asking the publisher for what is not known of the layout.
-pub(crate) fn planned(held: &Arc<HeldStep>, request: Request<'_>) -> Result<Arc<FetchPlan>, ReadError> {
+pub(crate) fn planned(held: &HeldStep, request: Request<'_>) -> Result<Arc<FetchPlan>, ReadError> {
     match Source::of(held, request.variable) {
         Source::AsPut => {
             plan::admit(held, request.variable)?;
@@ -63,10 +63,7 @@ pub(crate) fn planned(held: &Arc<HeldStep>, request: Request<'_>) -> Result<Arc<
 }
 
 /// The plan, if it was made before.
-pub(crate) fn known_plan(
-    held: &Arc<HeldStep>,
-    request: Request<'_>,
-) -> Result<Option<Arc<FetchPlan>>, ReadError> {
+pub(crate) fn known_plan(held: &HeldStep, request: Request<'_>) -> Result<Option<Arc<FetchPlan>>, ReadError> {
     match Source::of_subscription(held, request.variable) {
         Source::AsPut => {
             plan::admit(held, request.variable)?;
@@ -78,7 +75,7 @@ pub(crate) fn known_plan(
 }
 
 /// Every block of a variable, with its region.
-pub(crate) fn blocks(held: &Arc<HeldStep>, variable: &str) -> Result<Vec<(BlockId, Region)>, ReadError> {
+pub(crate) fn blocks(held: &HeldStep, variable: &str) -> Result<Vec<(BlockId, Region)>, ReadError> {
     let deadline = held.deadline();
     match Source::of_subscription(held, variable) {
         Source::Transformed(asked) if made::is_made_here(held, asked) => {
@@ -94,7 +91,7 @@ pub(crate) fn blocks(held: &Arc<HeldStep>, variable: &str) -> Result<Vec<(BlockI
 }
 
 /// What a table says of the variables, derived ones among them.
-pub(crate) fn infos(held: &Arc<HeldStep>, table: &StepTable) -> Vec<VariableInfo> {
+pub(crate) fn infos(held: &HeldStep, table: &StepTable) -> Vec<VariableInfo> {
     let mut infos = held::infos(table);
     let mut derived = derived::derived_infos(held, table);
     derived.extend(transformed::received_infos(held, table));

@@ -7,14 +7,13 @@ use crate::step::held::HeldStep;
 use crate::step::{fill, plan};
 use fp_proto::message::ResolveQuery;
 use fp_types::{BlockId, Rank, Selection};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// The longest text about a failure that is read.
 const LIMIT_TEXT_BYTES: usize = 4096;
 
 /// What the ranks that failed say.
-pub(crate) fn told(held: &Arc<HeldStep>, failed: &str, deadline: Instant) -> Result<String, ReadError> {
+pub(crate) fn told(held: &HeldStep, failed: &str, deadline: Instant) -> Result<String, ReadError> {
     let text = |(rank, bytes): (Rank, Vec<u8>)| {
         let len = bytes.len().min(LIMIT_TEXT_BYTES);
         format!("publisher rank {rank}: {}", String::from_utf8_lossy(&bytes[..len]))
@@ -26,7 +25,7 @@ pub(crate) fn told(held: &Arc<HeldStep>, failed: &str, deadline: Instant) -> Res
 
 /// The bytes of every block of a local array of bytes, with the ranks that put them.
 pub(crate) fn parts(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     deadline: Instant,
 ) -> Result<Vec<(Rank, Vec<u8>)>, ReadError> {
@@ -43,7 +42,7 @@ pub(crate) fn parts(
 
 /// The blocks of such an array: asked for once under one table of one epoch.
 pub(crate) fn part_blocks(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     deadline: Instant,
 ) -> Result<Vec<BlockId>, ReadError> {
