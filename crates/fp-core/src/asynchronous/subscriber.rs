@@ -60,7 +60,7 @@ impl Subscriber {
     /// As [`Subscriber::next_step`].
     pub async fn next_step_async(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
         let shared = &self.shared;
-        shared.check_fork().map_err(|source| shared.misuse(source))?;
+        shared.check_fork()?;
         let deadline = after(Instant::now(), timeout);
         let came = shared.endpoint.wait_async(deadline, look_for_step).await;
         taken(shared, came)
@@ -85,7 +85,7 @@ impl Subscriber {
     /// As [`Subscriber::of_schema`].
     pub async fn of_schema_async(&mut self, wanted: &RecordSchema) -> Result<Vec<Provided>, ReadError> {
         let (shared, wanted, started) = (&self.shared, wanted.clone(), Instant::now());
-        shared.check_fork().map_err(|source| shared.misuse(source))?;
+        shared.check_fork()?;
         let deadline = after(started, shared.options.link.open_timeout);
         let came = shared.endpoint.wait_async(deadline, look_ahead).await;
         let step = peek::ahead(shared, came, started)?;

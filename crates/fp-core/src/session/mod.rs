@@ -16,7 +16,6 @@ pub(crate) mod peek;
 pub(crate) mod prepare;
 pub(crate) mod publisher;
 pub(crate) mod reselect;
-pub(crate) mod resolve;
 pub(crate) mod side_cost;
 pub(crate) mod sides;
 pub(crate) mod subscriber;

@@ -208,8 +208,8 @@ impl SubscriberSession {
         ReadError::Misuse { stream: self.stream.clone(), source }
     }
 
-    pub(crate) fn check_fork(&self) -> Result<(), Misuse> {
-        if self.endpoint.is_forked() { Err(Misuse::Forked) } else { Ok(()) }
+    pub(crate) fn check_fork(&self) -> Result<(), ReadError> {
+        if self.endpoint.is_forked() { Err(self.misuse(Misuse::Forked)) } else { Ok(()) }
     }
 
     /// Until when opening may take, and who opens.

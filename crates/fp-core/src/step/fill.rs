@@ -23,7 +23,7 @@ pub(crate) fn fill<'l>(
 
 /// Global scalars came with the announcement; everything else is fetched.
 pub(crate) fn fill_all(held: &HeldStep, mut gets: Vec<Get<'_>>, limit: Limit<'_>) -> Result<(), ReadError> {
-    let _span = held.span().entered();
+    let _span = tracing::debug_span!("get", stream = held.stream(), step = %held.step()).entered();
     let (mut wrong, mut copied) = (Ok(()), Ok(()));
     gets.retain_mut(|get| {
         if let Some(filled) = get.planned.fill_here(get.destination) {
@@ -38,7 +38,7 @@ pub(crate) fn fill_all(held: &HeldStep, mut gets: Vec<Get<'_>>, limit: Limit<'_>
     });
     copied.map_err(|error| held.failed(error))?;
     tracing::debug!(gets = gets.len(), "fetch");
-    fetch::fetch(held.shared.taker(), held.identity(), &mut gets, limit)?;
+    fetch::fetch(held.taker(), &mut gets, limit)?;
     let fetched = gets.iter().try_for_each(|get| bool_check::check(&get.planned.def, get.destination));
     wrong.and(fetched).map_err(|misuse| held.misuse(misuse))
 }
@@ -63,5 +63,5 @@ pub(crate) fn fill_inline(held: &HeldStep, mut gets: Vec<Get<'_>>) -> bool {
         return false;
     }
     gets.retain_mut(|get| !fill_scalar(held, get));
-    inline::fetch_inline(held.shared.taker(), held.identity(), &mut gets)
+    inline::fetch_inline(held.taker(), &mut gets)
 }

@@ -1,6 +1,6 @@
 //! A step that is held, and what was computed of it so far.
 
-use crate::data::taker::fetch_plan::is_known;
+use crate::data::taker::context::Taker;
 use crate::error::ReadError;
 use crate::error::misuse::Misuse;
 use crate::error::record::RecordProblem;
@@ -14,8 +14,8 @@ use fp_transform::{Array, Block, OutputType};
 use fp_transport::Payload;
 use fp_types::record::Incompatible;
 use fp_types::{
-    ArrayKind, BlockId, Dtype, Epoch, Layout, LayoutError, Rank, Region, Shape, StepId, StepTable,
-    TableEntry, VariableDef,
+    ArrayKind, BlockId, Dtype, Epoch, Layout, LayoutError, Rank, Region, Shape, StepId, TableEntry,
+    VariableDef,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -192,15 +192,6 @@ pub struct VariableInfo {
     pub shape: Option<Shape>,
 }
 
-/// What a table says of its variables.
-pub(crate) fn infos(table: &StepTable) -> Vec<VariableInfo> {
-    let info = |entry: &fp_types::TableEntry| VariableInfo {
-        def: (*entry.def).clone(),
-        shape: entry.layout.shape().copied(),
-    };
-    table.entries().iter().filter(|entry| is_known(&entry.def)).map(info).collect()
-}
-
 impl HeldStep {
     /// A share that keeps the step, for what outlives its reader.
     pub(crate) fn hold(self: &Arc<Self>) -> StepHold {
@@ -212,19 +203,9 @@ impl HeldStep {
         &self.shared.stream
     }
 
-    /// The span of what is read of the step, for the log.
-    pub(crate) fn span(&self) -> tracing::Span {
-        tracing::debug_span!("get", stream = self.stream(), step = %self.step())
-    }
-
     /// The step's number in its epoch.
     pub(crate) fn step(&self) -> StepId {
         self.assignment.step
-    }
-
-    /// The epoch of the publisher that published it.
-    pub(crate) fn epoch(&self) -> Option<Epoch> {
-        self.epoch
     }
 
     /// Records cannot be had: the error, with stream, step and variable.
@@ -268,14 +249,18 @@ impl HeldStep {
         Instant::now() + self.shared.options.fetch_timeout
     }
 
-    /// The definitions of the step's variables.
-    pub(crate) fn table(&self, deadline: Instant) -> Result<Arc<StepTable>, ReadError> {
-        self.shared.definitions(self.identity(), self.assignment.table, deadline)
-    }
-
-    /// The same, if they were asked for before.
-    pub(crate) fn known_table(&self) -> Option<Arc<StepTable>> {
-        self.shared.known_definitions(self.epoch, self.assignment.table)
+    /// What fetches of the step work with.
+    pub(crate) fn taker(&self) -> Taker<'_> {
+        Taker {
+            stream: self.stream(),
+            step: self.step(),
+            epoch: self.epoch,
+            owners: &self.shared.owners,
+            counters: &self.shared.counters,
+            subscription: &*self.shared,
+            dial: &self.shared.endpoint.dial,
+            busy_poll: self.shared.options.link.busy_poll,
+        }
     }
 
     /// The bytes of a global scalar, as they came with the announcement.

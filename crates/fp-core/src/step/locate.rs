@@ -20,6 +20,6 @@ pub(crate) fn placed(
     let Some((_, range)) = planned.contiguous().filter(|_| is_elsewhere) else {
         return Ok(None);
     };
-    let placed = locate::locate(held.shared.taker(), held.identity(), planned, limit)?;
+    let placed = locate::locate(held.taker(), planned, limit)?;
     Ok(placed.and_then(|block| block.slice(range)))
 }

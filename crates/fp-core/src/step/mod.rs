@@ -12,6 +12,7 @@ pub(crate) mod plan;
 pub(crate) mod record_reader;
 pub(crate) mod records;
 pub(crate) mod request;
+pub(crate) mod resolve;
 pub(crate) mod side_cost;
 pub(crate) mod source;
 pub(crate) mod view;

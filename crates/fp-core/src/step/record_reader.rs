@@ -12,7 +12,7 @@ use crate::step::held::HeldStep;
 use crate::step::records::matched::may_be_of_type;
 use crate::step::records::{matched, record_type, take, taken};
 use crate::step::request::RecordRequest;
-use crate::step::{StepReader, fill, locate, plan};
+use crate::step::{StepReader, fill, locate};
 use crate::value::counters::Counters;
 use crate::value::limit::Limit;
 use crate::value::select::Select;
@@ -66,7 +66,7 @@ impl StepReader {
             self.held.shared.options.transformed_variable(variable).map(TransformedVariable::result);
         let table = self.held.table(self.held.deadline())?;
         let entry = table.entry(received.as_deref().unwrap_or(variable));
-        let entry = entry.ok_or_else(|| self.held.misuse(plan::unknown(&self.held, &table, variable)))?;
+        let entry = entry.ok_or_else(|| self.held.unknown(&table, variable))?;
         record_type::type_of(&self.held, &entry.def, None, limit)
     }
 

@@ -2,7 +2,6 @@
 
 use crate::error::ReadError;
 use crate::options::transformed_variable::TransformedVariable;
-use crate::session::resolve;
 use crate::session::sides::History;
 use crate::step::held::HeldStep;
 use crate::value::derived_names::derived_name_of;
@@ -42,7 +41,7 @@ pub(crate) fn sizes(
     let wanted = names.iter().flat_map(|(def, parts)| [Some(def.name.clone()), parts.clone()]).flatten();
     let query = |variable| ResolveQuery { variable, selection: Selection::All };
     let queries = wanted.filter(|name| table.entry(name).is_some()).map(query).collect();
-    let answer = resolve::resolve(&held.shared, held.identity(), held.assignment.table, queries, deadline)?;
+    let answer = held.resolve(queries, deadline)?;
     let len = |name: &str, each: u64| answer.entry(name).map_or(0, |entry| elements(&entry.layout) * each);
     let [input, output] = names
         .map(|(def, parts)| len(&def.name, size_of_record(&def)) + parts.map_or(0, |parts| len(&parts, 1)));

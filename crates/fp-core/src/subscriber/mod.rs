@@ -57,7 +57,7 @@ impl Subscriber {
         &mut self,
         names: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<(), ReadError> {
-        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        self.shared.check_fork()?;
         let variables = VariableSet::named(names);
         self.shared.ask(|asking| asking.variables = variables)
     }
@@ -71,7 +71,7 @@ impl Subscriber {
     /// # Errors
     /// Nothing is derived by that name; a transform that this process does not know; the stream is not attached.
     pub fn place(&mut self, variable: &str, placement: CohortSide) -> Result<(), ReadError> {
-        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        self.shared.check_fork()?;
         self.shared.check_place(variable, placement).map_err(|source| self.shared.misuse(source))?;
         self.shared.ask(|asking| asking.place(variable, placement))
     }
@@ -100,7 +100,7 @@ impl Subscriber {
     /// # Errors
     /// As [`Subscriber::of`].
     pub fn of_schema(&mut self, wanted: &RecordSchema) -> Result<Vec<Provided>, ReadError> {
-        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        self.shared.check_fork()?;
         let started = Instant::now();
         let deadline = after(started, self.shared.options.link.open_timeout);
         let came = self.shared.endpoint.wait(deadline, look_ahead);
@@ -149,7 +149,7 @@ impl Subscriber {
     /// # Errors
     /// The handle was forked, or the coordinator failed. The end of the stream is no error.
     pub fn next_step(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
-        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        self.shared.check_fork()?;
         let next = self.shared.endpoint.wait(after(Instant::now(), timeout), look_for_step);
         taken(&self.shared, next)
     }

@@ -37,7 +37,7 @@ pub(crate) fn have_made(
 ) -> Result<String, ReadError> {
     let RecordRequest { variable, select, limit, .. } = request;
     let table = held.table(limit.deadline)?;
-    let entry = table.entry(variable).ok_or_else(|| held.misuse(plan::unknown(held, &table, variable)))?;
+    let entry = held.entry(&table, variable)?;
     let blocks = match there.keeps_places(&entry.def) || select.is_of_blocks() {
         true => {
             let planned = plan::planned_as_put(held, request.elements().with_fill())?;
@@ -52,8 +52,8 @@ pub(crate) fn have_made(
     }
     let mut of_ranks: BTreeMap<Rank, Vec<u32>> = BTreeMap::new();
     blocks.keys().for_each(|block| of_ranks.entry(block.rank).or_default().push(block.index));
-    let (asked, identity) = ((variable, &there.names()[..]), held.identity());
-    let outcomes = offers::transform(held.shared.taker(), identity, asked, &of_ranks, limit)?;
+    let asked = (variable, &there.names()[..]);
+    let outcomes = offers::transform(held.taker(), asked, &of_ranks, limit)?;
     lay_out(held, (entry, &name), there, &of_ranks, (&blocks, outcomes), limit)?;
     Ok(name)
 }

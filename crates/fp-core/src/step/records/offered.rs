@@ -113,11 +113,11 @@ pub(crate) fn there_converted(
 /// steps only, so that a get of this very step would fail. A rendezvous entry would be wrong as soon as something is
 /// registered later.
 pub(crate) fn offers(held: &HeldStep, rank: Rank, limit: Limit<'_>) -> Result<Arc<Offers>, ReadError> {
-    let (known, epoch) = (&held.shared.offers, held.epoch());
+    let (known, epoch) = (&held.shared.offers, held.epoch);
     if let Some(offers) = known.find(epoch) {
         return Ok(offers);
     }
-    let offers = Arc::new(fetch::offers::offers(held.shared.taker(), held.identity(), rank, limit)?);
+    let offers = Arc::new(fetch::offers::offers(held.taker(), rank, limit)?);
     known.keep(epoch, offers.clone());
     Ok(offers)
 }

@@ -47,7 +47,7 @@ pub(crate) fn type_at(
     if let Some(known) = types.find(fingerprint) {
         return Ok(known);
     }
-    let schema = describe::describe(held.shared.taker(), held.identity(), (rank, fingerprint), limit)?;
+    let schema = describe::describe(held.taker(), (rank, fingerprint), limit)?;
     Counters::add(&held.shared.counters.types, 1);
     types.learn_anyway(&schema);
     Ok(schema)

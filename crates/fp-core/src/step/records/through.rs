@@ -143,7 +143,7 @@ pub(crate) fn planned_result(
     let block = (BlockId::new(Rank::LEAD, 0), Region::whole(shape));
     let layout = Layout::global(*shape, [block]);
     let layout = layout.map_err(|error| held.failed(error))?;
-    FetchPlan::of_layout(def, &layout, &key).map_err(|no_plan| plan::no_plan(held, key, no_plan))
+    plan::of_layout(held, def, &layout, &key)
 }
 
 impl Route {

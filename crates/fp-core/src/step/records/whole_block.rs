@@ -31,7 +31,7 @@ pub(crate) fn whole_blocks(
     let wanted: Vec<(&str, BlockId)> = ids.iter().flat_map(of_block).collect();
     let mut planned = Vec::with_capacity(wanted.len());
     for some in wanted.chunks(2 * LIMIT_BLOCKS) {
-        planned.extend(plan::planned_blocks_in(held, some, def.order, limit.deadline)?);
+        planned.extend(plan::planned_blocks(held, some, def.order, limit.deadline)?);
     }
     let mut blocks = BTreeMap::new();
     let mut first = 0;

@@ -97,8 +97,8 @@ pub(crate) fn planned_merged(
     let layout = layout.map_err(|error| not_derived(held, asked, error.to_string()))?;
     let key = plan::key(held, request.of_variable(&variable), Some(shape))?;
     let def = Arc::new(VariableDef::global_array(variable, *dtype, shape.ndims()));
-    let planned = FetchPlan::of_blocks(def, &layout, blocks.clone(), &key);
-    planned.map_err(|no_plan| plan::no_plan(held, key, no_plan))
+    let planned = plan::of_layout(held, def, &layout, &key)?;
+    Ok(FetchPlan { wanted: Vec::new(), here: Some(blocks.clone()), ..planned })
 }
 
 /// What all ranks derived, put together; once in a step.

@@ -7,7 +7,6 @@ use crate::error::transform::TransformProblem;
 use crate::options::transformed_variable::TransformedVariable;
 use crate::records::apply::{ApplyProblem, Applying};
 use crate::records::made::{Made, Whole};
-use crate::session::resolve;
 use crate::step::held::{HeldStep, VariableInfo};
 use crate::step::plan;
 use crate::step::records::{record_type, whole_block};
@@ -47,8 +46,7 @@ pub(crate) fn planned_made(
 ) -> Result<Arc<FetchPlan>, ReadError> {
     let made = made(held, asked, request.deadline.into())?;
     let key = plan::key(held, request.of_variable(&asked.name), made.layout.shape())?;
-    let planned = FetchPlan::of_layout(made.def.clone(), &made.layout, &key);
-    let planned = planned.map_err(|no_plan| plan::no_plan(held, key, no_plan))?;
+    let planned = plan::of_layout(held, made.def.clone(), &made.layout, &key)?;
     Ok(Arc::new(FetchPlan { wanted: Vec::new(), made: Some(made), ..planned }))
 }
 
@@ -190,7 +188,7 @@ pub(crate) fn made_info(
 
 /// The published records, and where they are.
 fn source(held: &HeldStep, asked: &TransformedVariable, limit: Limit<'_>) -> Result<Source, ReadError> {
-    let (variable, table) = (&asked.variable, held.assignment.table);
+    let variable = &asked.variable;
     let known = held.table(limit.deadline)?;
     let Some(entry) = known.entry(variable) else {
         let what = format!("there is no variable {variable:?}; there are {}", names(&known).join(", "));
@@ -201,7 +199,7 @@ fn source(held: &HeldStep, asked: &TransformedVariable, limit: Limit<'_>) -> Res
         return Err(not_made(held, asked, HERE, TransformProblem::Subscriber { what }));
     }
     let query = ResolveQuery { variable: variable.clone(), selection: Selection::All };
-    let answer = resolve::resolve(&held.shared, held.identity(), table, vec![query], limit.deadline)?;
+    let answer = held.resolve(vec![query], limit.deadline)?;
     let blocks: Vec<(BlockId, Region)> =
         answer.entry(variable).map(|entry| entry.layout.blocks().collect()).unwrap_or_default();
     let owner = blocks.first().map(|(block, _)| block.rank);

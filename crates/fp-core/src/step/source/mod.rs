@@ -5,11 +5,11 @@ pub(crate) mod made;
 pub(crate) mod parts;
 pub(crate) mod transformed;
 
-use crate::data::taker::fetch_plan::FetchPlan;
+use crate::data::taker::fetch_plan::{FetchPlan, is_known};
 use crate::error::ReadError;
 use crate::options::transformed_variable::TransformedVariable;
 use crate::session::derived_variables::DerivedRequest;
-use crate::step::held::{self, HeldStep, VariableInfo};
+use crate::step::held::{HeldStep, VariableInfo};
 use crate::step::plan;
 use crate::step::request::Request;
 use fp_types::{BlockId, Region, StepTable, TableEntry};
@@ -92,7 +92,10 @@ pub(crate) fn blocks(held: &HeldStep, variable: &str) -> Result<Vec<(BlockId, Re
 
 /// What a table says of the variables, derived ones among them.
 pub(crate) fn infos(held: &HeldStep, table: &StepTable) -> Vec<VariableInfo> {
-    let mut infos = held::infos(table);
+    let known = table.entries().iter().filter(|entry| is_known(&entry.def));
+    let info =
+        |entry: &TableEntry| VariableInfo { def: (*entry.def).clone(), shape: entry.layout.shape().copied() };
+    let mut infos: Vec<VariableInfo> = known.map(info).collect();
     let mut derived = derived::derived_infos(held, table);
     derived.extend(transformed::received_infos(held, table));
     infos.retain(|info| derived.iter().all(|hides| hides.def.name != info.def.name));
