@@ -10,6 +10,7 @@ pub(crate) mod element;
 pub(crate) mod fill_target;
 pub(crate) mod limit;
 pub(crate) mod log;
+pub(crate) mod owned_bytes;
 pub(crate) mod packed;
 pub(crate) mod select;
 pub(crate) mod step_hold;

@@ -16,21 +16,13 @@ use crate::step::records::route::Route;
 use crate::step::records::{record_type, taken};
 use crate::step::request::RecordRequest;
 use crate::value::counters::Counters;
+use crate::value::owned_bytes;
 use fp_transform::{ShareError, record_array};
 use fp_transport::Payload;
 use fp_types::record::{Loss, RecordSchema, Records};
 use fp_types::{BlockId, Dtype, Layout, MemoryOrder, Rank, Region, Selection, Shape, VariableDef};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// What an owner gave as bytes, kept as ours.
-struct Held(fp_transform::SharedBytes);
-
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
-        (*self.0).as_ref()
-    }
-}
 
 /// The selected records as the type that is wanted, through transforms.
 ///
@@ -167,7 +159,7 @@ impl Route {
         let records = records.map_err(|source| TransformProblem::Value { of, source })?;
         let bytes = match &self.last {
             Some(last) => Payload::from_owner(last.convert(&records)?.into_owned()),
-            None => Payload::from_owner(Held(payload.clone())),
+            None => owned_bytes::of_given(payload),
         };
         Ok(Outcome { shape, bytes })
     }
