@@ -8,6 +8,7 @@ use crate::error::transform::TransformProblem;
 use crate::records::made::Made;
 use crate::session::subscriber::SubscriberSession;
 use crate::session::wants::Wants;
+use crate::step::once::Once;
 use crate::value::step_hold::StepHold;
 use fp_proto::message::{Assignment, ScalarValue};
 use fp_transform::{Array, Block, OutputType};
@@ -40,15 +41,6 @@ impl Merged {
 
 /// Variables of one step that are made here and kept with it.
 const LIMIT_MADE: usize = 64;
-
-/// What was made of one step, by variable and transform.
-pub(crate) struct MadeOnce(pub(crate) fp_transform::Shared<Made, TransformProblem, String>);
-
-impl Default for MadeOnce {
-    fn default() -> Self {
-        Self(fp_transform::Shared::new(LIMIT_MADE))
-    }
-}
 
 /// What publishers made of a variable of a step, as far as it was asked for.
 struct Known {
@@ -115,15 +107,6 @@ pub(crate) struct Outcome {
     pub(crate) bytes: Payload,
 }
 
-/// What was transformed of one step: by variable, selection and type.
-pub(crate) struct Transformed(pub(crate) fp_transform::Shared<Outcome, TransformProblem, String>);
-
-impl Default for Transformed {
-    fn default() -> Self {
-        Self(fp_transform::Shared::new(LIMIT_RESULTS))
-    }
-}
-
 /// A step that is held: its last handle releases it.
 pub(crate) struct HeldStep {
     pub(crate) shared: Arc<SubscriberSession>,
@@ -135,10 +118,10 @@ pub(crate) struct HeldStep {
     pub(crate) wants: Arc<Wants>,
     /// Derived variables that were put together, by what they are called in the step.
     merged: Mutex<BTreeMap<String, Arc<Merged>>>,
-    /// Records that went through transforms.
-    pub(crate) transformed: Transformed,
+    /// Records that went through transforms: by variable, selection and type.
+    pub(crate) transformed: Once<Outcome>,
     /// What publishers are otherwise asked to send through transforms.
-    pub(crate) made: MadeOnce,
+    pub(crate) made: Once<Made>,
     /// What publishers made of it because somebody asked for its type.
     pub(crate) there: OwnerMade,
 }
@@ -158,8 +141,8 @@ impl HeldStep {
             is_ahead,
             wants,
             merged: Mutex::default(),
-            transformed: Transformed::default(),
-            made: MadeOnce::default(),
+            transformed: Once::new(LIMIT_RESULTS),
+            made: Once::new(LIMIT_MADE),
             there: OwnerMade::default(),
         })
     }

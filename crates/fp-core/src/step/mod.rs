@@ -7,6 +7,7 @@ pub(crate) mod fetch;
 pub(crate) mod fill;
 pub(crate) mod held;
 pub(crate) mod locate;
+pub(crate) mod once;
 pub(crate) mod peek;
 pub(crate) mod plan;
 pub(crate) mod record_reader;

@@ -270,9 +270,9 @@ impl OpenStep {
         region: &Region,
         payload: Option<Payload>,
     ) -> Result<(), PutError> {
-        let is_shared = self.shared_variables.contains(variable.name());
+        let is_shared = || self.shared_variables.contains(variable.name());
         let payload = match payload {
-            Some(payload) if is_shared && !payload.is_empty() => Some(self.shareable(variable, &payload)?),
+            Some(payload) if !payload.is_empty() && is_shared() => Some(self.shareable(variable, &payload)?),
             other => other,
         };
         self.note(variable, region, payload)

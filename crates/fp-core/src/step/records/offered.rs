@@ -3,7 +3,7 @@
 
 use crate::data::taker::fetch;
 use crate::error::ReadError;
-
+use crate::records::apply::given_def;
 use crate::step::held::{HeldStep, OwnerMade};
 use crate::step::records::record_type;
 use crate::value::limit::Limit;
@@ -138,12 +138,8 @@ pub(crate) fn keep(
         let rows = made.iter().map(|(block, made)| row((block, len(made))));
         rows.collect::<Result<BTreeMap<BlockId, Region>, _>>()
     };
-    let of = source.def.dtype;
-    let (def, blocks) = match keeps_places {
-        true => (VariableDef::global_array(name, of, source.def.ndims()), blocks.clone()),
-        false => (VariableDef::joined_array(name, of, 1, 0), rows(|made| made.count)?),
-    };
-    let def = def.with_order(source.def.order).with_record(given);
+    let def = given_def(name, &source.def, keeps_places, given);
+    let blocks = if keeps_places { blocks.clone() } else { rows(|made| made.count)? };
     let parts = def.parts().map(|parts| Ok::<_, LayoutError>((parts, rows(|made| made.parts_bytes)?)));
     let parts = parts.transpose()?;
     known.keep(Arc::new(def), source.layout.shape().filter(|_| keeps_places), blocks)?;

@@ -15,14 +15,12 @@ use crate::step::plan;
 use crate::step::records::route::Route;
 use crate::step::records::{record_type, taken};
 use crate::step::request::RecordRequest;
-use crate::value::counters::Counters;
 use crate::value::owned_bytes;
-use fp_transform::{ShareError, record_array};
+use fp_transform::record_array;
 use fp_transport::Payload;
 use fp_types::record::{Loss, RecordSchema, Records};
 use fp_types::{BlockId, Dtype, Layout, MemoryOrder, Rank, Region, Selection, Shape, VariableDef};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The selected records as the type that is wanted, through transforms.
 ///
@@ -60,37 +58,12 @@ pub(crate) fn transformed(
 ) -> Result<Arc<Outcome>, ReadError> {
     let RecordRequest { variable, select, limit, .. } = request;
     let key = format!("{} {variable} {select:?} {:?}", wanted.fingerprint(), route.loss);
-    let (results, counters) = (&held.transformed.0, &held.shared.counters);
-    let (mut failed, mut is_computed) = (None, false);
-    let left = limit.deadline.saturating_duration_since(Instant::now());
-    let done = results.derive_as(key.clone(), left, || {
-        is_computed = true;
-        let source = taken::take_as_put(held, RecordRequest { wanted: None, ..request });
-        let source = source.map_err(|error| {
-            let what = error.to_string();
-            failed = Some(error);
-            TransformProblem::Elsewhere { what }
-        })?;
-        route.run(source, select.order())
-    });
-    if let Some(error) = failed {
-        // Another get may have more luck.
-        results.discard(&key);
-        return Err(error);
-    }
-    let counter = match (is_computed, &done) {
-        (true, Ok(_)) => &counters.transforms,
-        (true, Err(_)) => &counters.failed_transforms,
-        (false, _) => &counters.shared_transforms,
-    };
-    Counters::add(counter, 1);
-    done.map_err(|error| {
-        let problem = match error {
-            ShareError::Failed(problem) => problem,
-            late @ ShareError::TimedOut { .. } => TransformProblem::Elsewhere { what: late.to_string() },
-        };
-        held.not_transformed(variable, route.path.to_string(), problem)
-    })
+    let done = held.transformed.of(&held.shared.counters, key, limit.deadline, || {
+        let source = taken::take_as_put(held, RecordRequest { wanted: None, ..request })?;
+        Ok(route.run(source, select.order()))
+    })?;
+    done.map(|(done, _)| done)
+        .map_err(|problem| held.not_transformed(variable, route.path.to_string(), problem))
 }
 
 /// The selected ones of the records that came out.

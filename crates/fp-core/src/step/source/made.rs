@@ -5,7 +5,7 @@ use crate::data::taker::fetch_plan::{FetchPlan, names};
 use crate::error::ReadError;
 use crate::error::transform::TransformProblem;
 use crate::options::transformed_variable::TransformedVariable;
-use crate::records::apply::{ApplyProblem, Applying};
+use crate::records::apply::{ApplyProblem, Applying, given_def};
 use crate::records::made::{Made, Whole};
 use crate::step::held::{HeldStep, VariableInfo};
 use crate::step::plan;
@@ -14,13 +14,11 @@ use crate::step::request::Request;
 use crate::value::counters::Counters;
 use crate::value::limit::Limit;
 use fp_proto::message::ResolveQuery;
-use fp_transform::ShareError;
 use fp_transport::Payload;
 use fp_types::record::RecordSchema;
 use fp_types::{ArrayKind, BlockId, Dims, Layout, Region, Selection, Shape, StepTable, VariableDef};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The path in errors of what is made here.
 const HERE: &str = "by the subscriber";
@@ -65,33 +63,11 @@ pub(crate) fn made(
     asked: &TransformedVariable,
     limit: Limit<'_>,
 ) -> Result<Arc<Made>, ReadError> {
-    let (key, counters) = (asked.result(), &held.shared.counters);
-    let (mut failed, mut is_made) = (None, false);
-    let left = limit.deadline.saturating_duration_since(Instant::now());
-    let done = held.made.0.derive_as(key.clone(), left, || {
-        is_made = true;
-        make(held, asked, limit).map_err(|error| {
-            let what = error.to_string();
-            failed = Some(error);
-            TransformProblem::Elsewhere { what }
-        })
-    });
-    if let Some(error) = failed {
-        // Another get may have more luck.
-        held.made.0.discard(&key);
-        Counters::add(&counters.failed_transforms, 1);
-        return Err(error);
-    }
-    let counter = if is_made { &counters.transforms } else { &counters.shared_transforms };
-    Counters::add(counter, 1);
-    let made = done.map_err(|error| {
-        let problem = match error {
-            ShareError::Failed(problem) => problem,
-            late @ ShareError::TimedOut { .. } => TransformProblem::Elsewhere { what: late.to_string() },
-        };
-        not_made(held, asked, HERE, problem)
-    })?;
-    if is_made {
+    let counters = &held.shared.counters;
+    let done = held.made.of(counters, asked.result(), limit.deadline, || make(held, asked, limit).map(Ok));
+    let done = done.inspect_err(|_| Counters::add(&counters.failed_transforms, 1))?;
+    let (made, is_new) = done.map_err(|problem| not_made(held, asked, HERE, problem))?;
+    if is_new {
         held.shared.weigh(asked, held.identity(), true, (made.input_bytes, made.output_bytes()));
     }
     Ok(made)
@@ -131,21 +107,18 @@ fn laid_out(
     blocks: BTreeMap<BlockId, Whole>,
     input_bytes: u64,
 ) -> Result<Made, ReadError> {
-    let (def, layout) = match source.shape.filter(|_| applying.keeps_places) {
-        Some(shape) => {
-            let def = VariableDef::global_array(&asked.name, source.def.dtype, source.def.ndims());
-            (def.with_order(source.def.order), Layout::global(shape, source.blocks))
-        }
+    let def = given_def(&asked.name, &source.def, applying.keeps_places, &applying.given);
+    let layout = match source.shape.filter(|_| applying.keeps_places) {
+        Some(shape) => Layout::global(shape, source.blocks),
         None => {
             let rows = |(&id, block): (&BlockId, &Whole)| {
                 Dims::from_slice(&[block.count as u64]).ok().map(|count| (id, count))
             };
-            let def = VariableDef::joined_array(&asked.name, source.def.dtype, 1, 0);
-            (def, Layout::joined(1, 0, blocks.iter().filter_map(rows)))
+            Layout::joined(1, 0, blocks.iter().filter_map(rows))
         }
     };
     let layout = layout.map_err(|error| held.failed(error))?;
-    Ok(Made { def: Arc::new(def.with_record(&applying.given)), layout, blocks, input_bytes })
+    Ok(Made { def: Arc::new(def), layout, blocks, input_bytes })
 }
 
 /// The transform, if this process knows it and it takes such records.
@@ -176,14 +149,10 @@ pub(crate) fn made_info(
     let entry = table.entry(&asked.variable)?;
     let native = held.shared.options.transforms.as_ref()?.native(&asked.transform)?;
     let (_, given) = native.schemas.as_ref()?;
-    let (dtype, ndims) = (entry.def.dtype, entry.def.ndims());
-    let shape = entry.layout.shape().copied();
-    let (def, shape) = match native.is_one_by_one && entry.def.kind == ArrayKind::GlobalArray {
-        true => (VariableDef::global_array(&asked.name, dtype, ndims).with_order(entry.def.order), shape),
-        // How many rows there are is not known before they are made.
-        false => (VariableDef::joined_array(&asked.name, dtype, 1, 0), None),
-    };
-    Some(VariableInfo { def: def.with_record(given), shape })
+    let keeps_places = native.is_one_by_one && entry.def.kind == ArrayKind::GlobalArray;
+    // How many rows there are is not known before they are made.
+    let shape = entry.layout.shape().copied().filter(|_| keeps_places);
+    Some(VariableInfo { def: given_def(&asked.name, &entry.def, keeps_places, given), shape })
 }
 
 /// The published records, and where they are.
