@@ -1,6 +1,6 @@
 //! The asynchronous calls of a subscriber.
 
-use crate::asynchronous::errand::{Call, on_a_thread};
+use crate::asynchronous::errand::call;
 use crate::asynchronous::events::{EventQueue, Of};
 use crate::asynchronous::leave;
 use crate::asynchronous::leave::Leaving;
@@ -12,12 +12,12 @@ use crate::session::gather::{Gathering, Side};
 use crate::session::life::Session as _;
 use crate::session::peek::{look_ahead, look_for_step};
 use crate::session::subscriber::SubscriberSession;
+use crate::step::peek;
 use crate::step::records::provide;
-use crate::step::{StepReader, peek};
 use crate::subscriber::attach::{Attached, refused};
 use crate::subscriber::taken;
 use crate::subscriber::{NextStep, Subscriber};
-use crate::value::limit::{Limit, after};
+use crate::value::limit::after;
 use fp_types::record::{Record, RecordSchema};
 use std::future::Future;
 use std::sync::Arc;
@@ -89,9 +89,7 @@ impl Subscriber {
         let deadline = after(started, shared.options.link.open_timeout);
         let came = shared.endpoint.wait_async(deadline, look_ahead).await;
         let step = peek::ahead(shared, came, started)?;
-        let look =
-            move |step: &StepReader, limit: Limit<'_>| provide::provided(&step.held, &wanted, None, limit);
-        on_a_thread(step.clone_handle(), Call(step, look), deadline).await
+        call(step, deadline, move |held, limit| provide::provided(held, &wanted, None, limit)).await
     }
 
     /// As [`Subscriber::close`], for a task. A subscriber that is merely dropped leaves as well, but waits for it,
@@ -126,10 +124,7 @@ async fn open(shared: Arc<SubscriberSession>, directory: &str) -> Result<Subscri
 async fn types_there(shared: &Arc<SubscriberSession>, attached: Attached) -> Result<(), OpenError> {
     let came = shared.endpoint.wait_async(attached.deadline, look_ahead).await;
     let fits = match peek::ahead(shared, came, attached.at) {
-        Ok(step) => {
-            let check = |step: &StepReader, limit: Limit<'_>| provide::check_types(&step.held, limit);
-            on_a_thread(step.clone_handle(), Call(step, check), attached.deadline).await
-        }
+        Ok(step) => call(step, attached.deadline, |held, limit| provide::check_types(held, limit)).await,
         Err(error) => Err(error),
     };
     match fits {

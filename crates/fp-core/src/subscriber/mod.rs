@@ -13,6 +13,7 @@ use crate::session::peek::{Came, look_ahead, look_for_step};
 use crate::session::sides::PlacedVariable;
 use crate::session::subscriber::SubscriberSession;
 use crate::step::StepReader;
+use crate::step::held::HeldStep;
 use crate::step::peek;
 use crate::step::records::provide;
 use crate::value::counters::{Counters, Statistics};
@@ -104,8 +105,8 @@ impl Subscriber {
         let started = Instant::now();
         let deadline = after(started, self.shared.options.link.open_timeout);
         let came = self.shared.endpoint.wait(deadline, look_ahead);
-        let reader = peek::ahead(&self.shared, came, started)?;
-        provide::provided(&reader.held, wanted, None, deadline.into())
+        let step = peek::ahead(&self.shared, came, started)?;
+        provide::provided(&step, wanted, None, deadline.into())
     }
 
     pub(crate) fn no_type(&self, source: RecordBlockError) -> ReadError {
@@ -204,5 +205,5 @@ fn take(shared: &Arc<SubscriberSession>, assignment: Assignment, epoch: Option<E
     Counters::add(&shared.counters.steps, 1);
     Counters::add(&shared.counters.skipped_steps, assignment.skipped as usize);
     shared.owners.took(assignment.step);
-    StepReader::new(shared.clone(), assignment, epoch)
+    StepReader { held: HeldStep::new(shared.clone(), assignment, epoch, false) }
 }

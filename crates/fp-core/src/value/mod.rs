@@ -6,6 +6,7 @@ pub(crate) mod collectives;
 pub(crate) mod counters;
 pub(crate) mod derive_pool;
 pub(crate) mod derived_names;
+pub(crate) mod each;
 pub(crate) mod element;
 pub(crate) mod fill_target;
 pub(crate) mod limit;

@@ -5,17 +5,12 @@ use crate::error::ReadError;
 use crate::records::made::Whole;
 use crate::step::held::HeldStep;
 use crate::step::records::matched::Matched;
-use crate::step::records::{matched, whole_block};
+use crate::step::records::{matched, record_type, whole_block};
 use crate::step::request::RecordRequest;
 use crate::value::counters::Counters;
 use fp_types::record::{Loss, Records};
 use fp_types::{ArrayKind, BlockId, MemoryOrder};
 use std::collections::BTreeMap;
-
-/// Whether the value came with the announcement of the step.
-pub(crate) fn is_told(planned: &FetchPlan) -> bool {
-    planned.def.kind == ArrayKind::Scalar
-}
 
 /// The selected records as bytes, of the type that is wanted.
 pub(crate) fn whole_records(
@@ -24,7 +19,8 @@ pub(crate) fn whole_records(
     matched: &Matched,
 ) -> Result<Vec<u8>, ReadError> {
     let variable = request.variable;
-    if is_told(&matched.planned) {
+    if matched.planned.def.kind == ArrayKind::Scalar {
+        // The value came with the announcement of the step.
         let bytes = held.value(variable)?.bytes.clone();
         return matched::converted(held, variable, matched, &bytes, 1);
     }
@@ -75,8 +71,7 @@ pub(crate) fn picked(
     blocks: &BTreeMap<BlockId, Whole>,
     numbers: &[u64],
 ) -> Result<Vec<u8>, ReadError> {
-    let types = &held.shared.types;
-    let copy = || types.conversion(&matched.found, &matched.found, Loss::Refused).map(|(copy, _)| copy);
+    let copy = || record_type::conversion(held, &matched.found, &matched.found, Loss::Refused);
     let conversion = matched
         .conversion
         .clone()

@@ -12,6 +12,7 @@ use crate::session::derived_variables::DerivedRequest;
 use crate::step::held::{HeldStep, VariableInfo};
 use crate::step::plan;
 use crate::step::request::Request;
+use crate::value::limit::Limit;
 use fp_types::{BlockId, Region, StepTable, TableEntry};
 use std::sync::Arc;
 
@@ -88,6 +89,11 @@ pub(crate) fn blocks(held: &HeldStep, variable: &str) -> Result<Vec<(BlockId, Re
             plan::blocks_as_put(held, variable, deadline)
         }
     }
+}
+
+/// The step's variables, by name.
+pub(crate) fn variables(held: &HeldStep, limit: Limit<'_>) -> Result<Vec<VariableInfo>, ReadError> {
+    held.table(limit.deadline).map(|table| infos(held, &table))
 }
 
 /// What a table says of the variables, derived ones among them.

@@ -13,7 +13,7 @@ use fp_proto::data::{
     DataMessage, GoneReason, LIMIT_WORDS_BYTES, MadeBlock, NamedType, OfferedTransform, TransformOutcome,
 };
 use fp_transform::{DataType, DeriveError, Offer, Transforms};
-use fp_transport::{LinkError, OutFrame};
+use fp_transport::LinkError;
 use fp_types::{ArrayKind, Region, StepId, StepMap, VariableDef};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl BlockStore {
             }
         }
         let transforms = offers.into_iter().map(told).collect();
-        served.link.send(OutFrame::new(DataMessage::Offers { request, transforms }.encode()))
+        served.tell(DataMessage::Offers { request, transforms })
     }
 
     /// Has blocks sent through transforms, or answers if they were before.
@@ -90,7 +90,7 @@ impl BlockStore {
             let Some(task) = self.task(stored, &wish, name.clone(), &missing) else {
                 return self.answer_gone(served, Some(request), step, GoneReason::Block);
             };
-            if let Err(error) = workers::submit_making(Arc::new(task)) {
+            if let Err(error) = workers::MAKING.submit(Arc::new(task)) {
                 let what = format!("no thread can be started for it: {error}");
                 return tell(served, request, step, TransformOutcome::Failed { what });
             }
@@ -162,7 +162,7 @@ impl BlockStore {
         let mut lost = Vec::new();
         for (token, message) in answers {
             let Some(served) = links.get_mut(&token) else { continue };
-            match served.link.send(OutFrame::new(message.encode())) {
+            match served.tell(message) {
                 Ok(()) => self.watch(token, served),
                 Err(_) => lost.push(token),
             }
@@ -306,7 +306,7 @@ fn tell(
     step: StepId,
     outcome: TransformOutcome,
 ) -> Result<(), LinkError> {
-    served.link.send(OutFrame::new(DataMessage::Transformed { request, step, outcome }.encode()))
+    served.tell(DataMessage::Transformed { request, step, outcome })
 }
 
 /// Nobody waits any more over these links.
