@@ -5,7 +5,7 @@ use crate::coordinator::wakers::Seat;
 use crate::coordinator::workers;
 use crate::coordinator::workers::Task;
 use crate::error::ReadError;
-use crate::step::StepReader;
+use crate::step::held::HeldStep;
 use crate::value::limit::Limit;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,18 +26,18 @@ pub(crate) trait Errand: Send + 'static {
 }
 
 /// A call that gives nothing back but its outcome.
-pub(crate) struct Call<F>(pub(crate) StepReader, pub(crate) F);
+struct Call<F>(Arc<HeldStep>, F);
 
 impl<R, F> Errand for Call<F>
 where
     R: Send + 'static,
-    F: FnOnce(&StepReader, Limit<'_>) -> Result<R, ReadError> + Send + 'static,
+    F: FnOnce(&Arc<HeldStep>, Limit<'_>) -> Result<R, ReadError> + Send + 'static,
 {
     type Outcome = Result<R, ReadError>;
 
     fn run(self, limit: Limit<'_>) -> Self::Outcome {
-        let Self(reader, call) = self;
-        call(&reader, limit)
+        let Self(held, call) = self;
+        call(&held, limit)
     }
 
     fn refuse(self, error: ReadError) -> Self::Outcome {
@@ -64,7 +64,7 @@ struct Progress<E: Errand> {
 
 /// An errand under way.
 struct Entrusted<E: Errand> {
-    reader: StepReader,
+    held: Arc<HeldStep>,
     deadline: Instant,
     started: Instant,
     given_up: AtomicBool,
@@ -72,14 +72,14 @@ struct Entrusted<E: Errand> {
 }
 
 /// Has an errand about a step run until `deadline`. Dropped, it is not begun, or given up.
-pub(crate) async fn on_a_thread<E: Errand>(reader: StepReader, errand: E, deadline: Instant) -> E::Outcome {
-    let shared = reader.held.shared.clone();
+pub(crate) async fn on_a_thread<E: Errand>(held: Arc<HeldStep>, errand: E, deadline: Instant) -> E::Outcome {
+    let shared = held.shared.clone();
     let progress = Mutex::new(Progress { stage: Stage::Queued(errand), waker: None });
     let (started, given_up) = (Instant::now(), AtomicBool::new(false));
-    let entrusted = Arc::new(Entrusted { reader, deadline, started, given_up, progress });
+    let entrusted = Arc::new(Entrusted { held, deadline, started, given_up, progress });
     let wanted = Wanted(entrusted.clone());
-    if let Err(error) = workers::submit(entrusted) {
-        let failed = wanted.0.coordinator(format!("no thread to fetch on: {error}"));
+    if let Err(error) = workers::FETCHING.submit(entrusted) {
+        let failed = wanted.0.held.failed(format!("no thread to fetch on: {error}"));
         let errand = wanted.0.take_queued(&mut wanted.0.lock());
         return match errand {
             Some(errand) => errand.refuse(failed),
@@ -88,6 +88,15 @@ pub(crate) async fn on_a_thread<E: Errand>(reader: StepReader, errand: E, deadli
     }
     let seat = shared.endpoint.seat();
     poll_fn(|ctx| wanted.0.poll(&seat, ctx)).await
+}
+
+/// Has a call about a step run so.
+pub(crate) async fn call<R: Send + 'static>(
+    held: Arc<HeldStep>,
+    deadline: Instant,
+    call: impl FnOnce(&Arc<HeldStep>, Limit<'_>) -> Result<R, ReadError> + Send + 'static,
+) -> Result<R, ReadError> {
+    on_a_thread(held.clone(), Call(held, call), deadline).await
 }
 
 /// An errand that somebody waits for.
@@ -124,7 +133,7 @@ impl<E: Errand> Entrusted<E> {
         match std::mem::replace(&mut progress.stage, Stage::Gone) {
             Stage::Done(outcome) => return Poll::Ready(outcome),
             Stage::Gone => {
-                let failed = self.coordinator("the thread that fetched panicked".to_owned());
+                let failed = self.held.failed("the thread that fetched panicked");
                 return Poll::Ready(E::lost(failed));
             }
             Stage::Queued(errand) if late => {
@@ -139,25 +148,21 @@ impl<E: Errand> Entrusted<E> {
         drop(replaced);
         if queued {
             // An errand under way ends at its deadline by itself; for one that waits for a thread somebody must look.
-            drop(self.reader.held.shared.endpoint.alarm(seat, ctx, self.deadline));
+            drop(self.held.shared.endpoint.alarm(seat, ctx, self.deadline));
         }
         Poll::Pending
     }
 
     fn timed_out(&self) -> ReadError {
-        let stream = self.reader.stream().to_owned();
+        let stream = self.held.stream().to_owned();
         let (waited, waits_for) = (self.started.elapsed(), "a thread to fetch on".to_owned());
-        ReadError::TimedOut { stream, step: self.reader.step(), waited, waits_for }
-    }
-
-    fn coordinator(&self, what: String) -> ReadError {
-        ReadError::Coordinator { stream: self.reader.stream().to_owned(), what }
+        ReadError::TimedOut { stream, step: self.held.step(), waited, waits_for }
     }
 }
 
 impl<E: Errand> Task for Entrusted<E> {
     fn stream(&self) -> usize {
-        Arc::as_ptr(&self.reader.held.shared) as usize
+        Arc::as_ptr(&self.held.shared) as usize
     }
 
     fn run(&self) {

@@ -1,9 +1,9 @@
 //! Waiting for what happens on a stream, beside the handle that opened it.
 
-use crate::coordinator::{Endpoint, Look, Role, State};
-use crate::session::events::Events;
-use crate::session::publisher::{PublisherRole, PublisherSession};
-use crate::session::subscriber::{SubscriberRole, SubscriberSession};
+use crate::coordinator::Endpoint;
+use crate::session::life::Living;
+use crate::session::publisher::PublisherSession;
+use crate::session::subscriber::SubscriberSession;
 use crate::value::limit::after;
 use fp_proto::event::Event;
 use std::sync::Arc;
@@ -20,23 +20,6 @@ pub(crate) enum Of {
     Subscriber(Arc<SubscriberSession>),
 }
 
-/// What has events.
-pub(crate) trait Eventful: Role {
-    fn queue(&mut self) -> &mut Events;
-}
-
-impl Eventful for PublisherRole {
-    fn queue(&mut self) -> &mut Events {
-        &mut self.events
-    }
-}
-
-impl Eventful for SubscriberRole {
-    fn queue(&mut self) -> &mut Events {
-        &mut self.events
-    }
-}
-
 impl EventQueue {
     /// The oldest event that was not taken, waiting up to `timeout` for one; none if none comes, or in a forked child.
     pub fn next(&self, timeout: Duration) -> Option<Event> {
@@ -47,13 +30,9 @@ impl EventQueue {
     }
 }
 
-fn next<R: Eventful>(endpoint: &Endpoint<R>, timeout: Duration) -> Option<Event> {
+fn next<R: Living>(endpoint: &Endpoint<R>, timeout: Duration) -> Option<Event> {
     if endpoint.is_forked() {
         return None;
     }
-    endpoint.wait(after(Instant::now(), timeout), |state, _| look(state))
-}
-
-pub(crate) fn look<R: Eventful>(state: &mut State<R>) -> Look<Event> {
-    state.role.queue().take_one().ok_or(None)
+    endpoint.wait(after(Instant::now(), timeout), |state, _| state.role.life().events.take_one().ok_or(None))
 }

@@ -7,8 +7,9 @@ use crate::data::taker::fetch::inline::INLINE_BYTES;
 use crate::data::taker::fetch::job::Get;
 use crate::data::taker::fetch_plan::{FetchPlan, element_count};
 use crate::error::ReadError;
+use crate::step::held::HeldStep;
 use crate::step::request::Request;
-use crate::step::{StepReader, fill, source};
+use crate::step::{fill, source};
 use crate::value::element::Element;
 use crate::value::limit::{Limit, after};
 use crate::value::select::Select;
@@ -30,14 +31,14 @@ struct OwnedGet {
 /// polled. The step is held until then and while it lasts.
 #[must_use = "nothing is fetched before `wait` is awaited"]
 pub struct AsyncFetch<A: Arrays> {
-    reader: StepReader,
+    held: Arc<HeldStep>,
     asked: Vec<OwnedGet>,
     arrays: A,
 }
 
 impl AsyncFetch<()> {
-    pub(crate) fn new(reader: StepReader) -> Self {
-        Self { reader, asked: Vec::new(), arrays: () }
+    pub(crate) fn new(held: Arc<HeldStep>) -> Self {
+        Self { held, asked: Vec::new(), arrays: () }
     }
 }
 
@@ -55,7 +56,7 @@ impl<A: Arrays> AsyncFetch<A> {
     {
         let (variable, selection, dtype) = (variable.to_owned(), selection.into(), T::DTYPE);
         self.asked.push(OwnedGet { variable, selection, dtype });
-        AsyncFetch { reader: self.reader, asked: self.asked, arrays: self.arrays.append(array) }
+        AsyncFetch { held: self.held, asked: self.asked, arrays: self.arrays.append(array) }
     }
 
     /// Fetches everything within `timeout`, from the first poll. Gives the outcome, and the arrays in the order of the
@@ -75,7 +76,7 @@ impl<A: Arrays> AsyncFetch<A> {
         let deadline = after(Instant::now(), timeout);
         match self.fill_inline() {
             Some(outcome) => (outcome, self.arrays),
-            None => on_a_thread(self.reader.clone_handle(), self, deadline).await,
+            None => on_a_thread(self.held.clone(), self, deadline).await,
         }
     }
 
@@ -92,7 +93,7 @@ impl<A: Arrays> AsyncFetch<A> {
         let known = |asked: &OwnedGet| {
             let request =
                 Request::new(&asked.variable, &asked.selection, Instant::now()).of_type(asked.dtype);
-            source::known_plan(&self.reader.held, request).transpose()
+            source::known_plan(&self.held, request).transpose()
         };
         let plans: Option<Result<Vec<_>, ReadError>> = self.asked.iter().map(known).collect();
         let plans = match plans? {
@@ -103,19 +104,19 @@ impl<A: Arrays> AsyncFetch<A> {
         if lens.fold(0, usize::saturating_add) > INLINE_BYTES {
             return None;
         }
-        let reader = self.reader.clone_handle();
-        fill::fill_inline(&reader.held, self.gets(plans)).then_some(Ok(()))
+        let held = self.held.clone();
+        fill::fill_inline(&held, self.gets(plans)).then_some(Ok(()))
     }
 
     /// Fetches everything, on a thread that may wait.
     fn fill(&mut self, limit: Limit<'_>) -> Result<(), ReadError> {
         let plan = |asked: &OwnedGet| {
             let request = Request::new(&asked.variable, &asked.selection, limit.deadline);
-            source::planned(&self.reader.held, request.of_type(asked.dtype))
+            source::planned(&self.held, request.of_type(asked.dtype))
         };
         let plans = self.asked.iter().map(plan).collect::<Result<_, _>>()?;
-        let reader = self.reader.clone_handle();
-        fill::fill_all(&reader.held, self.gets(plans), limit)
+        let held = self.held.clone();
+        fill::fill_all(&held, self.gets(plans), limit)
     }
 }
 

@@ -1,33 +1,16 @@
 //! Handles whose task is dropped before it has opened or closed them.
 
-use crate::session::publisher::PublisherSession;
-use crate::session::subscriber::SubscriberSession;
+use crate::error::CloseError;
+use crate::session::life::Session;
+use std::future::Future;
 use std::sync::Arc;
-
-/// What can be closed, on a thread that may wait.
-pub(crate) trait Closing: Send + Sync + 'static {
-    fn close_waiting(&self);
-}
-
-impl Closing for PublisherSession {
-    fn close_waiting(&self) {
-        // The task that would have been told how it went is gone.
-        let _ = self.close();
-    }
-}
-
-impl Closing for SubscriberSession {
-    fn close_waiting(&self) {
-        let _ = self.close();
-    }
-}
 
 /// Closes a handle, if it is dropped before [`Leaving::done`], on a thread of its own: a task must not wait for that.
 /// Where no thread can be started the handle goes without a word, as if its process were gone.
-pub(crate) struct Leaving<H: Closing>(Option<Arc<H>>);
+pub(crate) struct Leaving<S: Session>(Option<Arc<S>>);
 
-impl<H: Closing> Leaving<H> {
-    pub(crate) fn new(handle: &Arc<H>) -> Self {
+impl<S: Session> Leaving<S> {
+    pub(crate) fn new(handle: &Arc<S>) -> Self {
         Self(Some(handle.clone()))
     }
 
@@ -37,12 +20,25 @@ impl<H: Closing> Leaving<H> {
     }
 }
 
-impl<H: Closing> Drop for Leaving<H> {
+impl<S: Session> Drop for Leaving<S> {
     fn drop(&mut self) {
         let Some(handle) = self.0.take() else { return };
+        // The task that would have been told how it went is gone.
         let thread = std::thread::Builder::new().name("flexpath-close".to_owned());
-        if let Err(error) = thread.spawn(move || handle.close_waiting()) {
+        if let Err(error) = thread.spawn(move || handle.close()) {
             tracing::warn!(%error, "a handle could not be closed");
         }
+    }
+}
+
+/// Closes a handle, for a task. Dropped, it goes on closing on a thread of its own.
+pub(crate) fn close<S: Session>(
+    handle: Arc<S>,
+) -> impl Future<Output = Result<(), CloseError>> + Send + use<S> {
+    let leaving = Leaving::new(&handle);
+    async move {
+        let outcome = handle.close_async().await;
+        leaving.done();
+        outcome
     }
 }

@@ -1,6 +1,7 @@
 //! The asynchronous calls of a publisher.
 
 use crate::asynchronous::events::{EventQueue, Of};
+use crate::asynchronous::leave;
 use crate::asynchronous::leave::Leaving;
 use crate::coordinator::State;
 use crate::error::gather::GatherError;
@@ -10,7 +11,8 @@ use crate::publisher::Publisher;
 use crate::publisher::step_writer::StepWriter;
 use crate::session::begin;
 use crate::session::gather::{Gathering, Side};
-use crate::session::publisher::{BACKSTOP, PublisherRole, PublisherSession, look_closed};
+use crate::session::life::Session as _;
+use crate::session::publisher::{BACKSTOP, PublisherRole, PublisherSession};
 use crate::value::limit::after;
 use std::future::Future;
 use std::sync::Arc;
@@ -80,13 +82,7 @@ impl Publisher {
     /// As [`Publisher::close`].
     pub fn close_async(mut self) -> impl Future<Output = Result<(), CloseError>> + Send + use<> {
         self.closed = true;
-        let shared = self.shared.clone();
-        let leaving = Leaving::new(&shared);
-        async move {
-            let outcome = close(&shared).await;
-            leaving.done();
-            outcome
-        }
+        leave::close(self.shared.clone())
     }
 }
 
@@ -112,17 +108,10 @@ async fn open(shared: Arc<PublisherSession>, directory: &str) -> Result<Publishe
         None => {
             let error = shared.too_few_subscribers(started);
             // Whoever opens again at once must find the name given back; how closing went says nothing new.
-            let _ = close(&shared).await;
+            let _ = shared.close_async().await;
             Err(error)
         }
     };
     leaving.done();
     outcome
-}
-
-async fn close(shared: &PublisherSession) -> Result<(), CloseError> {
-    let started = Instant::now();
-    let deadline = shared.start_closing()?;
-    let closed = shared.endpoint.wait_async(deadline, |state, _| look_closed(state)).await;
-    shared.close_outcome(closed, started)
 }

@@ -1,12 +1,12 @@
 //! Looking at a step without a thread of one's own: its variables, and elements where they lie.
 
-use crate::asynchronous::errand::{Call, on_a_thread};
+use crate::asynchronous::errand::call;
 use crate::asynchronous::fetch::{AsyncFetch, Fetched};
 use crate::error::ReadError;
 use crate::step::held::VariableInfo;
 use crate::step::{StepReader, convert, source, view};
 use crate::value::element::Element;
-use crate::value::limit::{Limit, after};
+use crate::value::limit::after;
 use crate::value::select::Select;
 use crate::value::view::View;
 use std::future::Future;
@@ -27,13 +27,11 @@ impl StepReader {
     ) -> Pin<Box<dyn Future<Output = Result<Vec<T>, ReadError>> + Send>> {
         let (timeout, select) = (self.held.shared.options.fetch_timeout, selection.into());
         if select.loss().is_some() {
-            let (reader, variable) = (self.clone_handle(), variable.to_owned());
-            let call = move |reader: &StepReader, limit: Limit<'_>| {
-                convert::get_within(&reader.held, &variable, select, limit)
-            };
+            let (held, variable) = (self.held.clone(), variable.to_owned());
             return Box::pin(async move {
                 let deadline = after(Instant::now(), timeout);
-                on_a_thread(reader.clone_handle(), Call(reader, call), deadline).await
+                call(held, deadline, move |held, limit| convert::get_within(held, &variable, select, limit))
+                    .await
             });
         }
         let fetched = self.fetch_async().get(variable, select, Vec::new()).wait(timeout);
@@ -68,7 +66,7 @@ impl StepReader {
 
     /// Several gets that are fetched together, for a task: one message to each owner.
     pub fn fetch_async(&self) -> AsyncFetch<()> {
-        AsyncFetch::new(self.clone_handle())
+        AsyncFetch::new(self.held.clone())
     }
 
     /// As [`StepReader::variables`], for a task; at most `fetch_timeout`, from the first poll. Asks the publisher only
@@ -81,17 +79,12 @@ impl StepReader {
     pub fn variables_async(
         &self,
     ) -> impl Future<Output = Result<Vec<VariableInfo>, ReadError>> + Send + use<> {
-        let reader = self.clone_handle();
+        let held = self.held.clone();
         async move {
-            let deadline = after(Instant::now(), reader.held.shared.options.fetch_timeout);
-            match reader.held.known_table() {
-                Some(table) => Ok(source::infos(&reader.held, &table)),
-                None => {
-                    let call = |reader: &StepReader, limit: Limit<'_>| {
-                        reader.held.table(limit.deadline).map(|table| source::infos(&reader.held, &table))
-                    };
-                    on_a_thread(reader.clone_handle(), Call(reader, call), deadline).await
-                }
+            let deadline = after(Instant::now(), held.shared.options.fetch_timeout);
+            match held.known_table() {
+                Some(table) => Ok(source::infos(&held, &table)),
+                None => call(held, deadline, |held, limit| source::variables(held, limit)).await,
             }
         }
     }
@@ -108,19 +101,13 @@ impl StepReader {
         variable: &str,
         selection: impl Into<Select>,
     ) -> Pin<Box<dyn Future<Output = Result<View<T>, ReadError>> + Send>> {
-        let (reader, variable, select) = (self.clone_handle(), variable.to_owned(), selection.into());
+        let (held, variable, select) = (self.held.clone(), variable.to_owned(), selection.into());
         Box::pin(async move {
-            let deadline = after(Instant::now(), reader.held.shared.options.fetch_timeout);
-            match view::view_inline(&reader.held, &variable, &select) {
-                Ok(Some(view)) => Ok(view),
-                Err(error) => Err(error),
-                Ok(None) => {
-                    let call = move |reader: &StepReader, limit: Limit<'_>| {
-                        view::view_within(&reader.held, &variable, select, limit)
-                    };
-                    on_a_thread(reader.clone_handle(), Call(reader, call), deadline).await
-                }
+            let deadline = after(Instant::now(), held.shared.options.fetch_timeout);
+            if let Some(view) = view::view_inline(&held, &variable, &select)? {
+                return Ok(view);
             }
+            call(held, deadline, move |held, limit| view::view_within(held, &variable, select, limit)).await
         })
     }
 }

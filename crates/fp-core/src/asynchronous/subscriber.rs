@@ -1,21 +1,23 @@
 //! The asynchronous calls of a subscriber.
 
-use crate::asynchronous::errand::{Call, on_a_thread};
+use crate::asynchronous::errand::call;
 use crate::asynchronous::events::{EventQueue, Of};
+use crate::asynchronous::leave;
 use crate::asynchronous::leave::Leaving;
 use crate::error::gather::GatherError;
 use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
 use crate::session::gather::{Gathering, Side};
+use crate::session::life::Session as _;
 use crate::session::peek::{look_ahead, look_for_step};
-use crate::session::subscriber::{SubscriberSession, look_closed};
+use crate::session::subscriber::SubscriberSession;
+use crate::step::peek;
 use crate::step::records::provide;
-use crate::step::{StepReader, peek};
 use crate::subscriber::attach::{Attached, refused};
 use crate::subscriber::taken;
 use crate::subscriber::{NextStep, Subscriber};
-use crate::value::limit::{Limit, after};
+use crate::value::limit::after;
 use fp_types::record::{Record, RecordSchema};
 use std::future::Future;
 use std::sync::Arc;
@@ -58,7 +60,7 @@ impl Subscriber {
     /// As [`Subscriber::next_step`].
     pub async fn next_step_async(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
         let shared = &self.shared;
-        shared.check_fork().map_err(|source| shared.misuse(source))?;
+        shared.check_fork()?;
         let deadline = after(Instant::now(), timeout);
         let came = shared.endpoint.wait_async(deadline, look_for_step).await;
         taken(shared, came)
@@ -83,13 +85,11 @@ impl Subscriber {
     /// As [`Subscriber::of_schema`].
     pub async fn of_schema_async(&mut self, wanted: &RecordSchema) -> Result<Vec<Provided>, ReadError> {
         let (shared, wanted, started) = (&self.shared, wanted.clone(), Instant::now());
-        shared.check_fork().map_err(|source| shared.misuse(source))?;
+        shared.check_fork()?;
         let deadline = after(started, shared.options.link.open_timeout);
         let came = shared.endpoint.wait_async(deadline, look_ahead).await;
         let step = peek::ahead(shared, came, started)?;
-        let look =
-            move |step: &StepReader, limit: Limit<'_>| provide::provided(&step.held, &wanted, None, limit);
-        on_a_thread(step.clone_handle(), Call(step, look), deadline).await
+        call(step, deadline, move |held, limit| provide::provided(held, &wanted, None, limit)).await
     }
 
     /// As [`Subscriber::close`], for a task. A subscriber that is merely dropped leaves as well, but waits for it,
@@ -101,13 +101,7 @@ impl Subscriber {
     /// As [`Subscriber::close`].
     pub fn close_async(mut self) -> impl Future<Output = Result<(), CloseError>> + Send + use<> {
         self.closed = true;
-        let shared = self.shared.clone();
-        let leaving = Leaving::new(&shared);
-        async move {
-            let outcome = close(&shared).await;
-            leaving.done();
-            outcome
-        }
+        leave::close(self.shared.clone())
     }
 }
 
@@ -130,24 +124,15 @@ async fn open(shared: Arc<SubscriberSession>, directory: &str) -> Result<Subscri
 async fn types_there(shared: &Arc<SubscriberSession>, attached: Attached) -> Result<(), OpenError> {
     let came = shared.endpoint.wait_async(attached.deadline, look_ahead).await;
     let fits = match peek::ahead(shared, came, attached.at) {
-        Ok(step) => {
-            let check = |step: &StepReader, limit: Limit<'_>| provide::check_types(&step.held, limit);
-            on_a_thread(step.clone_handle(), Call(step, check), attached.deadline).await
-        }
+        Ok(step) => call(step, attached.deadline, |held, limit| provide::check_types(held, limit)).await,
         Err(error) => Err(error),
     };
     match fits {
         Ok(()) => Ok(()),
         Err(error) => {
             // Why it leaves is what the caller is told; how that went is not.
-            let _ = close(shared).await;
+            let _ = shared.close_async().await;
             Err(refused(error))
         }
     }
-}
-
-async fn close(shared: &SubscriberSession) -> Result<(), CloseError> {
-    let deadline = shared.start_closing()?;
-    let closed = shared.endpoint.wait_async(deadline, |state, _| look_closed(state)).await;
-    shared.close_outcome(closed)
 }

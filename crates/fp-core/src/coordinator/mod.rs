@@ -123,16 +123,13 @@ pub(crate) struct Endpoint<R: Role> {
     pid: u32,
 }
 
-/// Why an endpoint could not be set up.
-pub(crate) type SetupError = std::io::Error;
-
 impl<R: Role> Endpoint<R> {
     pub(crate) fn start(
         clock: Clock,
         setup: Setup,
         machine: R::Machine,
         role: R,
-    ) -> Result<Arc<Self>, SetupError> {
+    ) -> std::io::Result<Arc<Self>> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mailbox = Arc::new(Mailbox::new()?);
         let read = epoll::EventFlags::IN;
@@ -203,14 +200,10 @@ impl<R: Role> Endpoint<R> {
 
     /// Closes every control link without a word, as if this process were gone.
     pub(crate) fn cut(&self) {
-        let mut state = self.lock();
-        for peer in state.links.close_all() {
-            state.machine.handle_disconnected(self.clock.now(), peer);
-        }
-        self.drain(&mut state);
-        self.tell_waiting(&state);
-        drop(state);
-        self.wakers.wake_all();
+        self.drive(|state, now| {
+            let peers = state.links.close_all();
+            peers.into_iter().for_each(|peer| state.machine.handle_disconnected(now, peer));
+        });
     }
 
     /// Looks, without driving.

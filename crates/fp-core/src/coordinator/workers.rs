@@ -50,26 +50,12 @@ struct Inner {
     idle: usize,
 }
 
-static WORKERS: Workers = Workers::new("flexpath-fetch", IDLE);
+/// Those that fetch.
+pub(crate) static FETCHING: Workers = Workers::new("flexpath-fetch", IDLE);
 
-/// Its threads are apart from those that wait for what is made here: in one process they could wait for each other.
-static MAKERS: Workers = Workers::new("flexpath-make", IDLE);
-
-/// Has a task done.
-///
-/// # Errors
-/// There is no thread, and none can be started.
-pub(crate) fn submit(task: Arc<dyn Task>) -> std::io::Result<()> {
-    WORKERS.submit(task)
-}
-
-/// Has a task of a publisher done that subscribers may wait for.
-///
-/// # Errors
-/// There is no thread, and none can be started.
-pub(crate) fn submit_making(task: Arc<dyn Task>) -> std::io::Result<()> {
-    MAKERS.submit(task)
-}
+/// Those that do for a publisher what subscribers may wait for. Its threads are apart from those that wait for what is
+/// made here: in one process they could wait for each other.
+pub(crate) static MAKING: Workers = Workers::new("flexpath-make", IDLE);
 
 impl Workers {
     const fn new(name: &'static str, idle: Duration) -> Self {
@@ -82,7 +68,11 @@ impl Workers {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn submit(&'static self, task: Arc<dyn Task>) -> std::io::Result<()> {
+    /// Has a task done.
+    ///
+    /// # Errors
+    /// There is no thread, and none can be started.
+    pub(crate) fn submit(&'static self, task: Arc<dyn Task>) -> std::io::Result<()> {
         let mut inner = self.lock();
         let withdrawn = inner.admit(task);
         let enlisted = self.enlist(&mut inner);

@@ -84,6 +84,20 @@ impl LinkOptions {
     }
 }
 
+/// Setters of options: a line for each says what it is called and takes, and which field becomes what.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($given:ident: $kind:ty) => $($field:ident).+ = $value:expr;)+) => {
+        $(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self, $given: $kind) -> Self {
+                self.$($field).+ = $value;
+                self
+            }
+        )+
+    };
+}
+
 /// Setters that both kinds of options share.
 macro_rules! link_setters {
     () => {
@@ -104,91 +118,45 @@ macro_rules! link_setters {
             self
         }
 
-        /// Sets the rendezvous directory.
-        #[must_use]
-        pub fn with_rendezvous(mut self, rendezvous: Rendezvous) -> Self {
-            self.link.rendezvous = Some(rendezvous);
-            self
-        }
+        setters! {
+            /// Sets the rendezvous directory.
+            with_rendezvous(rendezvous: Rendezvous) => link.rendezvous = Some(rendezvous);
 
-        /// Sets the contact of the own cohort's lead.
-        #[must_use]
-        pub fn with_lead_contact(mut self, contact: Contact) -> Self {
-            self.link.lead_contact = Some(contact);
-            self
-        }
+            /// Sets the contact of the own cohort's lead.
+            with_lead_contact(contact: Contact) => link.lead_contact = Some(contact);
 
-        /// Sets which transports may be used.
-        #[must_use]
-        pub fn with_transports(mut self, policy: TransportPolicy) -> Self {
-            self.link.transports = Some(policy);
-            self
-        }
+            /// Sets which transports may be used.
+            with_transports(policy: TransportPolicy) => link.transports = Some(policy);
 
-        /// Sets where to listen for tcp; `None`: not at all. `FLEXPATH_LISTEN` then counts no more.
-        #[must_use]
-        pub fn with_tcp(mut self, address: Option<SocketAddr>) -> Self {
-            self.link.tcp = Some(address.into());
-            self
-        }
+            /// Sets where to listen for tcp; `None`: not at all. `FLEXPATH_LISTEN` then counts no more.
+            with_tcp(address: Option<SocketAddr>) => link.tcp = Some(address.into());
 
-        /// Sets the address that others dial.
-        #[must_use]
-        pub fn with_advertised(mut self, address: IpAddr) -> Self {
-            self.link.advertised = Some(address);
-            self
-        }
+            /// Sets the address that others dial.
+            with_advertised(address: IpAddr) => link.advertised = Some(address);
 
-        /// Sets the token that every peer must show.
-        #[must_use]
-        pub fn with_token(mut self, token: Token) -> Self {
-            self.link.token = Some(token);
-            self
-        }
+            /// Sets the token that every peer must show.
+            with_token(token: Token) => link.token = Some(token);
 
-        /// Sets TLS for every tcp link: then no peer without it is spoken to over tcp.
-        #[must_use]
-        pub fn with_tls(mut self, tls: TlsOptions) -> Self {
-            self.link.tls = Some(tls);
-            self
-        }
+            /// Sets TLS for every tcp link: then no peer without it is spoken to over tcp.
+            with_tls(tls: TlsOptions) => link.tls = Some(tls);
 
-        /// Sets the RDMA device to use, such as `mlx5_0`; `rdma link` lists them.
-        #[must_use]
-        pub fn with_verbs_device(mut self, device: &str) -> Self {
-            self.link.verbs_device = Some(device.to_owned());
-            self
-        }
+            /// Sets the RDMA device to use, such as `mlx5_0`; `rdma link` lists them.
+            with_verbs_device(device: &str) => link.verbs_device = Some(device.to_owned());
 
-        /// Sets the longest that opening may take.
-        #[must_use]
-        pub fn with_open_timeout(mut self, timeout: Duration) -> Self {
-            self.link.open_timeout = timeout;
-            self
-        }
+            /// Sets the longest that opening may take.
+            with_open_timeout(timeout: Duration) => link.open_timeout = timeout;
 
-        /// Sets the longest that closing may take.
-        #[must_use]
-        pub fn with_close_timeout(mut self, timeout: Duration) -> Self {
-            self.link.close_timeout = timeout;
-            self
-        }
+            /// Sets the longest that closing may take.
+            with_close_timeout(timeout: Duration) => link.close_timeout = timeout;
 
-        /// Sets after which silence a peer is lost.
-        #[must_use]
-        pub fn with_silence(mut self, silence: Duration) -> Self {
-            self.link.silence = silence;
-            self
-        }
+            /// Sets after which silence a peer is lost.
+            with_silence(silence: Duration) => link.silence = silence;
 
-        /// Sets how long a waiting call looks again and again before it sleeps. What comes meanwhile needs no wake of a
-        /// sleeping core, which takes tens of microseconds. The price is a core that is busy while it waits.
-        #[must_use]
-        pub fn with_busy_poll(mut self, at_most: Duration) -> Self {
-            self.link.busy_poll = at_most;
-            self
+            /// Sets how long a waiting call looks again and again before it sleeps. What comes meanwhile needs no wake
+            /// of a sleeping core, which takes tens of microseconds. The price is a core that is busy while it waits.
+            with_busy_poll(at_most: Duration) => link.busy_poll = at_most;
         }
     };
 }
 
-pub(crate) use link_setters;
+pub(crate) use {link_setters, setters};

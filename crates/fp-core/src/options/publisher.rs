@@ -1,6 +1,6 @@
 //! How a publisher opens its stream: its options, each with the method that sets it.
 
-use crate::options::link::{LinkOptions, link_setters};
+use crate::options::link::{LinkOptions, link_setters, setters};
 use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
 use crate::value::collectives::{Collectives, SharedCollectives};
@@ -59,86 +59,50 @@ impl Default for PublisherOptions {
 }
 
 impl PublisherOptions {
-    /// Sets whose deployed code this rank runs: unless it is told otherwise, nobody's. A subscriber is known to be of
-    /// the same user only where both leads are on one machine and linked otherwise than by tcp. There the system itself
-    /// says who it is. A list of hashes needs no such proof.
-    ///
-    /// Without the feature `wasm` no code is run, whatever is set here.
-    #[must_use]
-    pub fn with_deployment(mut self, policy: DeployPolicy) -> Self {
-        self.deployment = policy;
-        self
-    }
+    setters! {
+        /// Sets whose deployed code this rank runs: unless it is told otherwise, nobody's. A subscriber is known to be
+        /// of the same user only where both leads are on one machine and linked otherwise than by tcp. There the system
+        /// itself says who it is. A list of hashes needs no such proof.
+        ///
+        /// Without the feature `wasm` no code is run, whatever is set here.
+        with_deployment(policy: DeployPolicy) => deployment = policy;
 
-    /// Sets what a call of deployed code may use on this rank. Three quarters of
-    /// [`derive_timeout`](PublisherOptions::derive_timeout) are the longest that one may take.
-    #[must_use]
-    pub fn with_deploy_limits(mut self, limits: DeployLimits) -> Self {
-        self.deploy_limits = limits;
-        self
+        /// Sets what a call of deployed code may use on this rank. Three quarters of
+        /// [`derive_timeout`](PublisherOptions::derive_timeout) are the longest that one may take.
+        with_deploy_limits(limits: DeployLimits) => deploy_limits = limits;
     }
 
     link_setters!();
 
-    /// Sets how many subscriptions `open` waits for.
-    #[must_use]
-    pub fn with_min_subscribers(mut self, subscribers: u32) -> Self {
-        self.min_subscribers = subscribers;
-        self
-    }
+    setters! {
+        /// Sets how many subscriptions `open` waits for.
+        with_min_subscribers(subscribers: u32) => min_subscribers = subscribers;
 
-    /// Sets how many steps this rank may be ahead.
-    #[must_use]
-    pub fn with_skew_steps(mut self, steps: u32) -> Self {
-        self.skew_steps = steps;
-        self
-    }
+        /// Sets how many steps this rank may be ahead.
+        with_skew_steps(steps: u32) => skew_steps = steps;
 
-    /// Sets the bound of live bytes on this rank.
-    #[must_use]
-    pub fn with_limit_bytes(mut self, limit_bytes: u64) -> Self {
-        self.limit_bytes = limit_bytes;
-        self
-    }
+        /// Sets the bound of live bytes on this rank.
+        with_limit_bytes(limit_bytes: u64) => limit_bytes = limit_bytes;
 
-    /// Sets how many of the last steps are kept for newcomers.
-    #[must_use]
-    pub fn with_reserve_steps(mut self, steps: u32) -> Self {
-        self.reserve_steps = steps;
-        self
-    }
+        /// Sets how many of the last steps are kept for newcomers.
+        with_reserve_steps(steps: u32) => reserve_steps = steps;
 
-    /// Sets whether the first step is kept for every newcomer.
-    #[must_use]
-    pub fn with_precious_first(mut self, precious: bool) -> Self {
-        self.precious_first = precious;
-        self
-    }
+        /// Sets whether the first step is kept for every newcomer.
+        with_precious_first(precious: bool) => precious_first = precious;
 
-    /// Sets the longest that one derivation may take on this rank in one step. A derivation that takes longer fails for
-    /// those who asked for it. After the second time it is not done any more.
-    #[must_use]
-    pub fn with_derive_timeout(mut self, timeout: Duration) -> Self {
-        self.derive_timeout = timeout;
-        self
-    }
+        /// Sets the longest that one derivation may take on this rank in one step. A derivation that takes longer fails
+        /// for those who asked for it. After the second time it is not done any more.
+        with_derive_timeout(timeout: Duration) => derive_timeout = timeout;
 
-    /// Sets the longest wait for a slow rank of the own cohort.
-    #[must_use]
-    pub fn with_skew_timeout(mut self, timeout: Duration) -> Self {
-        self.skew_timeout = timeout;
-        self
-    }
+        /// Sets the longest wait for a slow rank of the own cohort.
+        with_skew_timeout(timeout: Duration) => skew_timeout = timeout;
 
-    /// Registers transforms: those that this registry has now, and those that it gets later. Subscribers may ask for
-    /// them by name ([`with_transformed`]), or by the types that they lead to
-    /// ([`Subscriber::of`](crate::Subscriber::of)). Derivations may call them ([`with_derivation`]).
-    ///
-    /// [`with_transformed`]: crate::SubscriberOptions::with_transformed
-    /// [`with_derivation`]: crate::SubscriberOptions::with_derivation
-    #[must_use]
-    pub fn with_transforms(mut self, transforms: &Transforms) -> Self {
-        self.transforms = Some(transforms.clone());
-        self
+        /// Registers transforms: those that this registry has now, and those that it gets later. Subscribers may ask
+        /// for them by name ([`with_transformed`]), or by the types that they lead to
+        /// ([`Subscriber::of`](crate::Subscriber::of)). Derivations may call them ([`with_derivation`]).
+        ///
+        /// [`with_transformed`]: crate::SubscriberOptions::with_transformed
+        /// [`with_derivation`]: crate::SubscriberOptions::with_derivation
+        with_transforms(transforms: &Transforms) => transforms = Some(transforms.clone());
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::derivation::DerivationError;
 use crate::error::record_block::RecordBlockError;
 use crate::options::derived_variable::{ALWAYS, DerivedVariable, FEWER_BYTES, with_mark};
-use crate::options::link::{LinkOptions, link_setters};
+use crate::options::link::{LinkOptions, link_setters, setters};
 use crate::options::module::{DeployedModule, STAMP_BYTES, shipped};
 use crate::options::transformed_variable::TransformedVariable;
 use crate::options::wanted_type::WantedType;
@@ -132,18 +132,12 @@ impl SubscriberOptions {
 
     link_setters!();
 
-    /// Sets the subscriber's name.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
+    setters! {
+        /// Sets the subscriber's name.
+        with_name(name: impl Into<String>) => name = Some(name.into());
 
-    /// Sets where the publisher's lead is.
-    #[must_use]
-    pub fn with_publisher_contact(mut self, contact: Contact) -> Self {
-        self.publisher_contact = Some(contact);
-        self
+        /// Sets where the publisher's lead is.
+        with_publisher_contact(contact: Contact) => publisher_contact = Some(contact);
     }
 
     /// Subscribes to these variables only.
@@ -216,53 +210,33 @@ impl SubscriberOptions {
         self
     }
 
-    /// Sets what happens at the bound.
-    #[must_use]
-    pub fn with_policy(mut self, policy: QueuePolicy) -> Self {
-        self.policy = policy;
-        self
-    }
+    setters! {
+        /// Sets what happens at the bound.
+        with_policy(policy: QueuePolicy) => policy = policy;
 
-    /// Sets the bound of live steps.
-    #[must_use]
-    pub fn with_limit_steps(mut self, steps: u32) -> Self {
-        self.limit_steps = steps;
-        self
-    }
+        /// Sets the bound of live steps.
+        with_limit_steps(steps: u32) => limit_steps = steps;
 
-    /// Sets how many steps are taken ahead of what was released.
-    #[must_use]
-    pub fn with_credit_steps(mut self, steps: u32) -> Self {
-        self.credit_steps = steps;
-        self
-    }
+        /// Sets how many steps are taken ahead of what was released.
+        with_credit_steps(steps: u32) => credit_steps = steps;
 
-    /// Sets where it starts.
-    #[must_use]
-    pub fn with_start_at(mut self, start_at: StartAt) -> Self {
-        self.start_at = start_at;
-        self
-    }
+        /// Sets where it starts.
+        with_start_at(start_at: StartAt) => start_at = start_at;
 
-    /// Makes it a member of a work-sharing set.
-    #[must_use]
-    pub fn with_share(mut self, share: Share) -> Self {
-        self.share = Some(share);
-        self
-    }
+        /// Makes it a member of a work-sharing set.
+        with_share(share: Share) => share = Some(share);
 
-    /// Sets what it does when the publisher is lost.
-    #[must_use]
-    pub fn with_on_loss(mut self, on_loss: OnLoss) -> Self {
-        self.on_loss = on_loss;
-        self
-    }
+        /// Sets what it does when the publisher is lost.
+        with_on_loss(on_loss: OnLoss) => on_loss = on_loss;
 
-    /// Sets the longest that a fetch may take.
-    #[must_use]
-    pub fn with_fetch_timeout(mut self, timeout: Duration) -> Self {
-        self.fetch_timeout = timeout;
-        self
+        /// Sets the longest that a fetch may take.
+        with_fetch_timeout(timeout: Duration) => fetch_timeout = timeout;
+
+        /// Gives transforms by which records become types that they have no conversion to.
+        /// [`Subscriber::of`](crate::Subscriber::of) finds the cheapest path of them.
+        /// [`StepReader::get_records`](crate::StepReader::get_records) and its like take that path, on the threads of
+        /// the registry and within its limits. What is registered later counts from then on.
+        with_transforms(transforms: &Transforms) => transforms = Some(transforms.clone());
     }
 
     pub(crate) fn place(&mut self, variable: &str, placement: CohortSide) {
@@ -285,16 +259,6 @@ impl SubscriberOptions {
     pub(crate) fn knows_transform_of(&self, variable: &str) -> bool {
         let Some(asked) = self.transformed_variable(variable) else { return true };
         self.transforms.as_ref().is_some_and(|known| known.native(&asked.transform).is_some())
-    }
-
-    /// Gives transforms by which records become types that they have no conversion to.
-    /// [`Subscriber::of`](crate::Subscriber::of) finds the cheapest path of them.
-    /// [`StepReader::get_records`](crate::StepReader::get_records) and its like take that path, on the threads of the
-    /// registry and within its limits. What is registered later counts from then on.
-    #[must_use]
-    pub fn with_transforms(mut self, transforms: &Transforms) -> Self {
-        self.transforms = Some(transforms.clone());
-        self
     }
 
     /// Has the records of a variable go through a transform where they are put: only the result is kept and sent. The

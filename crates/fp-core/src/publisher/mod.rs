@@ -9,6 +9,7 @@ use crate::error::{BeginError, CloseError, OpenError};
 use crate::options::publisher::PublisherOptions;
 use crate::publisher::step_writer::StepWriter;
 use crate::session::begin;
+use crate::session::life::Session as _;
 use crate::session::publisher::PublisherSession;
 use crate::value::counters::Statistics;
 use fp_proto::event::Event;
@@ -67,7 +68,7 @@ impl Publisher {
 
     /// What happened on the stream since the last call.
     pub fn events(&mut self) -> Vec<Event> {
-        self.shared.endpoint.inspect(|state| state.role.events.take())
+        self.shared.endpoint.inspect(|state| state.role.life.events.take())
     }
 
     /// What was counted.

@@ -7,10 +7,9 @@ use crate::session::publisher::PublisherSession;
 use crate::value::bool_check;
 use crate::value::counters::Counters;
 use crate::value::element::Element;
+use crate::value::owned_bytes;
 use crate::value::variable::Variable;
 use fp_proto::commands::BegunStep;
-use fp_proto::message::ScalarValue;
-use fp_transport::Payload;
 use fp_types::{ArrayKind, Dtype, Region, Shape, StepId};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -44,15 +43,6 @@ impl<T: Element> Deref for Loan<T> {
 impl<T: Element> DerefMut for Loan<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         bytemuck::try_cast_slice_mut(&mut self.memory).unwrap_or_default()
-    }
-}
-
-/// An owner of elements as an owner of bytes.
-struct Owner<O, T>(O, PhantomData<fn() -> T>);
-
-impl<O: AsRef<[T]>, T: Element> AsRef<[u8]> for Owner<O, T> {
-    fn as_ref(&self) -> &[u8] {
-        bytemuck::cast_slice(self.0.as_ref())
     }
 }
 
@@ -96,15 +86,8 @@ impl StepWriter {
         owner: impl AsRef<[T]> + Send + Sync + 'static,
     ) -> Result<(), PutError> {
         self.open.admit::<T>(variable, region, owner.as_ref().len())?;
-        if !self.wanted(variable.name()) {
-            return self.open.note(variable, region, None);
-        }
-        let payload = Payload::from_owner(Owner(owner, PhantomData));
-        let payload = match self.open.shared_variables.contains(variable.name()) && !payload.is_empty() {
-            true => self.open.shareable(variable, &payload)?,
-            false => payload,
-        };
-        self.open.note(variable, region, Some(payload))
+        let payload = self.wanted(variable.name()).then(|| owned_bytes::of_elements(owner));
+        self.open.note_payload(variable, region, payload)
     }
 
     /// Puts a copy of these elements, made in the pool.
@@ -118,14 +101,8 @@ impl StepWriter {
         elements: &[T],
     ) -> Result<(), PutError> {
         self.open.admit::<T>(variable, region, elements.len())?;
-        if !self.wanted(variable.name()) {
-            return self.open.note(variable, region, None);
-        }
-        let bytes = bytemuck::cast_slice(elements);
-        let mut loan = self.open.lend(variable, bytes.len())?;
-        loan.copy_from_slice(bytes);
-        Counters::add(&self.open.shared.counters.put_copied_bytes, bytes.len());
-        self.open.note(variable, region, Some(loan.freeze()))
+        let wanted = self.wanted(variable.name());
+        self.open.note_copy(variable, region, bytemuck::cast_slice(elements), wanted)
     }
 
     /// Lends memory for a block: to be filled and given to [`StepWriter::put_loan`], without a copy. Its content is
@@ -193,9 +170,7 @@ impl StepWriter {
                 self.open.admit::<T>(variable, &region, 1)?;
                 let bytes = bytemuck::bytes_of(&value).to_vec();
                 bool_check::check(&variable.def, &bytes).map_err(|misuse| self.open.misuse(misuse))?;
-                let (name, rank) = (variable.name().to_owned(), self.open.rank());
-                self.open.values.push(ScalarValue { name, rank, dtype: variable.def.dtype, bytes });
-                self.open.note(variable, &region, None)
+                self.open.note_value(variable, &region, bytes)
             }
             ArrayKind::LocalScalar => self.put_copy(variable, &region, &[value]),
             ArrayKind::GlobalArray | ArrayKind::LocalArray | ArrayKind::JoinedArray { .. } => {
@@ -257,14 +232,7 @@ impl StepWriter {
             return Err(self.open.wrong_kind(variable, "texts are global scalars"));
         }
         let region = Region::whole(&Shape::scalar());
-        self.open.check_known(variable, &region)?;
-        let (name, rank) = (variable.name().to_owned(), self.open.rank());
-        self.open.values.push(ScalarValue {
-            name,
-            rank,
-            dtype: Dtype::String,
-            bytes: text.as_bytes().to_vec(),
-        });
-        self.open.note(variable, &region, None)
+        self.open.check_known(variable, &region, 1)?;
+        self.open.note_value(variable, &region, text.as_bytes().to_vec())
     }
 }

@@ -8,7 +8,6 @@ use crate::records::block;
 use crate::records::block::RecordBlock;
 use crate::value::variable::Variable;
 use bytemuck::NoUninit;
-use fp_proto::message::ScalarValue;
 use fp_types::record::Record;
 use fp_types::{ArrayKind, Region, Shape};
 
@@ -99,10 +98,7 @@ impl StepWriter {
             ArrayKind::LocalScalar => self.put_records(variable, &region, record),
             ArrayKind::Scalar => {
                 self.open.admit_records(variable, &region, record.schema(), record.count())?;
-                let (name, rank) = (variable.name().to_owned(), self.open.rank());
-                let (dtype, bytes) = (variable.def.dtype, record.as_bytes().to_vec());
-                self.open.values.push(ScalarValue { name, rank, dtype, bytes });
-                self.open.note(variable, &region, None)
+                self.open.note_value(variable, &region, record.as_bytes().to_vec())
             }
             ArrayKind::GlobalArray | ArrayKind::LocalArray | ArrayKind::JoinedArray { .. } => {
                 Err(self.open.wrong_kind(variable, "put it with a region"))

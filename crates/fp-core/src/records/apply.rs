@@ -4,7 +4,7 @@ use crate::error::transform::TransformProblem;
 use fp_transform::{Array, DeriveError, Native, Transforms, record_array};
 use fp_transport::Payload;
 use fp_types::record::RecordSchema;
-use fp_types::{ArrayKind, Dtype, MemoryOrder, Shape};
+use fp_types::{ArrayKind, Dtype, MemoryOrder, Shape, VariableDef};
 
 /// The most names of transforms that a failure lists.
 const LIMIT_NAMES: usize = 16;
@@ -95,6 +95,20 @@ impl Applying {
         let count = usize::try_from(given).unwrap_or(usize::MAX);
         Ok(Applied { count, bytes: (**bytes).as_ref().to_vec() })
     }
+}
+
+/// What results are blocks of: records in the places of those that they are made of, or rows one after another.
+pub(crate) fn given_def(
+    name: &str,
+    of: &VariableDef,
+    keeps_places: bool,
+    given: &RecordSchema,
+) -> VariableDef {
+    let def = match keeps_places {
+        true => VariableDef::global_array(name, of.dtype, of.ndims()).with_order(of.order),
+        false => VariableDef::joined_array(name, of.dtype, 1, 0),
+    };
+    def.with_record(given)
 }
 
 /// The one block of the one array of records that there should be.

@@ -1,6 +1,7 @@
 //! Records on their way into a step.
 
 use crate::error::record_block::RecordBlockError;
+use crate::value::owned_bytes;
 use bytemuck::NoUninit;
 use fp_transport::Payload;
 use fp_types::record::{Record, RecordSchema, Records, encode_records};
@@ -12,15 +13,6 @@ pub struct RecordBlock {
     bytes: Payload,
 }
 
-/// A vector of records as an owner of bytes.
-struct Owner<T>(Vec<T>);
-
-impl<T: NoUninit> AsRef<[u8]> for Owner<T> {
-    fn as_ref(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.0)
-    }
-}
-
 impl RecordBlock {
     /// Records as they lie in memory: nothing is done for each, and nothing is copied.
     ///
@@ -28,7 +20,7 @@ impl RecordBlock {
     /// The Rust type lies otherwise in memory than its record does, or is no record type.
     pub fn plain<T: Record + NoUninit + Send + Sync>(records: Vec<T>) -> Result<Self, RecordBlockError> {
         let (schema, count) = (plain_schema::<T>()?, records.len());
-        Ok(Self { schema, count, bytes: Payload::from_owner(Owner(records)) })
+        Ok(Self { schema, count, bytes: owned_bytes::of_elements(records) })
     }
 
     /// Records of any Rust type, written one by one.

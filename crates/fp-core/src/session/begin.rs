@@ -37,7 +37,7 @@ impl<'a> Beginning<'a> {
         now: Moment,
     ) -> Look<Result<BegunStep, BeginError>> {
         let stream = || self.shared.stream.clone();
-        if let Some(what) = &state.role.failure {
+        if let Some(what) = &state.role.life.failure {
             return Ok(Err(BeginError::Coordinator { stream: stream(), what: what.clone() }));
         }
         let allowance = self.shared.server.room.allowance();

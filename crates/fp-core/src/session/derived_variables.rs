@@ -1,10 +1,10 @@
 //! What a subscriber asks to be derived, and under which names it reads it.
 
-use crate::options::derived_variable::{ALWAYS, DerivedVariable, FEWER_BYTES, with_mark};
+use crate::options::derived_variable::DerivedVariable;
 use crate::options::module::{Code, DeployedModule};
-use crate::session::wants::Wants;
+use crate::session::sides::Marks;
 use crate::value::derived_names::{derived_name, failed_name, is_packed};
-use fp_transform::{CohortSide, Derivation, Modules};
+use fp_transform::{Derivation, Modules};
 use fp_types::{BlockId, Epoch, TableId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,21 +21,7 @@ pub(crate) struct DerivedRequest {
     /// The name of the texts that say why there is none.
     pub(crate) failed: String,
     pub(crate) is_packed: bool,
-    /// What travels to have it done by the publisher, and by whom fewer bytes travel.
-    always: Vec<u8>,
-    fewer_bytes: Vec<u8>,
-}
-
-impl DerivedRequest {
-    /// On which side it is derived where that is asked for. Where two names stand for the same derivation on several
-    /// sides, any of them is as good.
-    pub(crate) fn placement(&self, wants: &Wants) -> CohortSide {
-        match () {
-            () if wants.asks(&self.always) => CohortSide::Publisher,
-            () if wants.asks(&self.fewer_bytes) => CohortSide::FewerBytes,
-            () => CohortSide::Subscriber,
-        }
-    }
+    pub(crate) marks: Marks,
 }
 
 /// Where the parts of one variable are: in one table of one epoch they are always the same.
@@ -57,8 +43,7 @@ impl Derived {
             variable: derived_name(of.derivation.id()),
             failed: failed_name(of.derivation.id()),
             is_packed: is_packed(&of.derivation),
-            always: with_mark(ALWAYS, &of.derivation),
-            fewer_bytes: with_mark(FEWER_BYTES, &of.derivation),
+            marks: Marks::of(&of.derivation),
             derivation: of.derivation.clone(),
         };
         let (asked, parts) = (derivations.iter().map(asked).collect(), Mutex::new(HashMap::new()));
@@ -108,6 +93,7 @@ mod tests {
     use crate::options::subscriber::SubscriberOptions;
     use crate::options::subscriber::canonical;
     use fp_proto::bounds::LIMIT_DERIVATIONS;
+    use fp_transform::CohortSide;
 
     fn derivation(text: &str) -> Derivation {
         text.parse().expect("a derivation")

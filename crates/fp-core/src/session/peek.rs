@@ -8,7 +8,7 @@ use fp_types::Epoch;
 
 /// The step that will be the next one, if it is here.
 pub(crate) fn look_ahead(state: &mut State<SubscriberRole>, _now: Moment) -> Look<Came> {
-    if let Some(what) = &state.role.failure {
+    if let Some(what) = &state.role.life.failure {
         return Ok(Err(what.clone()));
     }
     match state.machine.peek_step() {
@@ -22,7 +22,7 @@ pub(crate) type Came = Result<(Next, Option<Epoch>), String>;
 
 /// Takes the next step, if it is here.
 pub(crate) fn look_for_step(state: &mut State<SubscriberRole>, now: Moment) -> Look<Came> {
-    if let Some(what) = &state.role.failure {
+    if let Some(what) = &state.role.life.failure {
         return Ok(Err(what.clone()));
     }
     match state.machine.next_step(now) {

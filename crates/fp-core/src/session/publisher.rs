@@ -9,14 +9,14 @@ use crate::error::{CloseError, OpenError};
 use crate::options::module::vouch;
 use crate::options::publisher::PublisherOptions;
 use crate::session::deriver::Deriver;
-use crate::session::events::Events;
 use crate::session::gather::{Gathering, Ready, Side};
-use crate::session::open_attempt::{OpenAttempt, Opens};
+use crate::session::life::{Life, Living, Session};
+use crate::session::open_attempt::OpenAttempt;
 use crate::session::prepare::{cohort_config, prepare};
 use crate::value::counters::Counters;
 use fp_proto::config::{CohortPosition, PublisherConfig};
 use fp_proto::effect::Effect;
-use fp_proto::event::{CloseOutcome, Event, OpenFailure};
+use fp_proto::event::{CloseOutcome, Event};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
 use fp_transport::{Link, Pool, PoolOptions};
@@ -31,21 +31,14 @@ pub(crate) const BACKSTOP: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) struct PublisherRole {
     server: Arc<BlockStore>,
-    pub(crate) events: Events,
-    pub(crate) opened: Option<Result<Epoch, OpenFailure>>,
+    pub(crate) life: Life,
     started: u32,
     ended: u32,
-    closed: Option<CloseOutcome>,
-    pub(crate) failure: Option<String>,
 }
 
-impl Opens for PublisherRole {
-    fn opened(&self) -> &Option<Result<Epoch, OpenFailure>> {
-        &self.opened
-    }
-
-    fn failure(&self) -> &Option<String> {
-        &self.failure
+impl Living for PublisherRole {
+    fn life(&mut self) -> &mut Life {
+        &mut self.life
     }
 }
 
@@ -75,7 +68,7 @@ impl Role for PublisherRole {
     }
 
     fn failed(&mut self, what: String) {
-        self.failure.get_or_insert(what);
+        self.life.failure.get_or_insert(what);
     }
 
     fn vouch(&self, message: &mut Message, uid: Option<u32>) {
@@ -92,28 +85,10 @@ impl PublisherRole {
     }
 
     fn event(&mut self, event: Event) {
-        match &event {
-            Event::Opened { epoch } => self.opened = Some(Ok(*epoch)),
-            Event::OpenFailed(failure) => self.opened = Some(Err(failure.clone())),
-            Event::SubscriptionStarted { .. } => self.started += 1,
-            Event::SubscriptionEnded { .. } => self.ended += 1,
-            Event::Closed(outcome) => self.closed = Some(outcome.clone()),
-            Event::MemberJoined { .. }
-            | Event::MemberLeft { .. }
-            | Event::StepDropped { .. }
-            | Event::StepRejected { .. }
-            | Event::RankLagging { .. }
-            | Event::RankLost { .. }
-            | Event::Resolved { .. }
-            | Event::Contacts { .. }
-            | Event::Specified { .. }
-            | Event::Reselected { .. }
-            | Event::AwaitingRestart { .. }
-            | Event::Restarted { .. }
-            | Event::Ended(_) => {}
-        }
+        self.started += u32::from(matches!(event, Event::SubscriptionStarted { .. }));
+        self.ended += u32::from(matches!(event, Event::SubscriptionEnded { .. }));
         tracing::debug!(?event, "publisher");
-        self.events.push(event);
+        self.life.event(event);
     }
 }
 
@@ -208,15 +183,7 @@ impl PublisherSession {
         let pool = Pool::new(pool_options(&options));
         let room = Room::of_stream(pool.clone(), options.limit_bytes);
         let server = BlockStore::new(pool, room, counters.clone(), options.transforms.as_ref());
-        let role = PublisherRole {
-            server: server.clone(),
-            events: Events::default(),
-            opened: None,
-            started: 0,
-            ended: 0,
-            closed: None,
-            failure: None,
-        };
+        let role = PublisherRole { server: server.clone(), life: Life::default(), started: 0, ended: 0 };
         let directory = setup.rendezvous.directory().display().to_string();
         let clock = Clock::start();
         let machine = PublisherMachine::new(config, clock.now());
@@ -265,16 +232,20 @@ impl PublisherSession {
             self.caught_up.store(true, Ordering::Relaxed);
         }
     }
+}
 
-    pub(crate) fn close(&self) -> Result<(), CloseError> {
-        let started = Instant::now();
-        let deadline = self.start_closing()?;
-        let closed = self.endpoint.wait(deadline, |state, _| look_closed(state));
-        self.close_outcome(closed, started)
+impl Session for PublisherSession {
+    type Role = PublisherRole;
+
+    fn stream(&self) -> &str {
+        &self.stream
     }
 
-    /// Has the machine begin to close; until when that may take.
-    pub(crate) fn start_closing(&self) -> Result<Instant, CloseError> {
+    fn endpoint(&self) -> &Endpoint<PublisherRole> {
+        &self.endpoint
+    }
+
+    fn start_closing(&self) -> Result<Instant, CloseError> {
         if self.endpoint.is_forked() {
             return Err(Misuse::Forked.into());
         }
@@ -282,35 +253,17 @@ impl PublisherSession {
         Ok(Instant::now() + self.options.link.close_timeout + Duration::from_secs(5))
     }
 
-    pub(crate) fn close_outcome(
-        &self,
-        closed: Option<Result<CloseOutcome, String>>,
-        started: Instant,
-    ) -> Result<(), CloseError> {
+    fn told(&self, closed: CloseOutcome, started: Instant) -> Result<(), CloseError> {
         let stream = self.stream.clone();
         match closed {
-            Some(Ok(CloseOutcome::Clean)) => Ok(()),
-            Some(Ok(CloseOutcome::Held(held))) => {
+            CloseOutcome::Clean => Ok(()),
+            CloseOutcome::Held(held) => {
                 let held = held.iter().map(|(id, steps)| format!("subscription {id}: steps {}", list(steps)));
                 let held = held.collect::<Vec<_>>().join("; ");
                 Err(CloseError::Held { stream, waited: started.elapsed(), held })
             }
-            Some(Ok(CloseOutcome::Lost { rank, reason })) => Err(CloseError::Lost { stream, rank, reason }),
-            Some(Err(what)) => Err(CloseError::Coordinator { stream, what }),
-            None => {
-                Err(CloseError::Coordinator { stream, what: "the coordinator made no progress".to_owned() })
-            }
+            CloseOutcome::Lost { rank, reason } => Err(CloseError::Lost { stream, rank, reason }),
         }
-    }
-}
-
-/// Whether the machine has closed, and how.
-pub(crate) fn look_closed(state: &mut State<PublisherRole>) -> Look<Result<CloseOutcome, String>> {
-    match (&state.role.closed, &state.role.failure) {
-        (Some(closed), _) => Ok(Ok(closed.clone())),
-        (None, _) if state.role.opened.as_ref().is_some_and(Result::is_err) => Ok(Ok(CloseOutcome::Clean)),
-        (None, Some(what)) => Ok(Err(what.clone())),
-        (None, None) => Err(None),
     }
 }
 

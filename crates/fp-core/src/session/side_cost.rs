@@ -21,16 +21,12 @@ pub(crate) type Identity = (StepId, Option<Epoch>);
 #[derive(Clone, Default)]
 pub(crate) struct Scale {
     pub(crate) last: Option<Identity>,
-    measured: Option<(u64, u64)>,
+    pub(crate) measured: Option<(u64, u64)>,
     /// Steps in a row that speak for the other side.
     pub(crate) against: u32,
 }
 
 impl Scale {
-    pub(crate) fn measured(&self) -> Option<(u64, u64)> {
-        self.measured
-    }
-
     /// Takes what went in and came out in a step; whether it is to be moved to the other side.
     pub(crate) fn weigh(&mut self, step: Identity, is_here: bool, (input, output): (u64, u64)) -> bool {
         if self.last.replace(step) == Some(step) {

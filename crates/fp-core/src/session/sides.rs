@@ -8,7 +8,7 @@ use crate::options::derived_variable::{ALWAYS, FEWER_BYTES, with_mark};
 use crate::options::subscriber::SubscriberOptions;
 use crate::session::side_cost::Scale;
 use crate::session::wants::Wants;
-use fp_transform::CohortSide;
+use fp_transform::{CohortSide, Derivation};
 use fp_types::StepId;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -36,35 +36,47 @@ pub struct VariablePlacement {
     pub measured_bytes: Option<(u64, u64)>,
 }
 
-/// What travels to have a variable made.
-pub(crate) struct Placeable {
-    pub(crate) name: String,
+/// What travels to have a variable made by the publisher.
+pub(crate) struct Marks {
     always: Vec<u8>,
     /// If shapes decide for each step.
     fewer_bytes: Option<Vec<u8>>,
 }
 
-impl Placeable {
-    fn all(options: &SubscriberOptions) -> Vec<Self> {
-        let derived = options.derivations.iter().map(|of| Self {
-            name: of.name.clone(),
-            always: with_mark(ALWAYS, &of.derivation),
-            fewer_bytes: Some(with_mark(FEWER_BYTES, &of.derivation)),
-        });
-        let transformed = options.transformed.iter().map(|of| Self {
-            name: of.name.clone(),
-            always: of.through(),
-            fewer_bytes: None,
-        });
-        derived.chain(transformed).collect()
+impl Marks {
+    pub(crate) fn of(derivation: &Derivation) -> Self {
+        let fewer_bytes = Some(with_mark(FEWER_BYTES, derivation));
+        Self { always: with_mark(ALWAYS, derivation), fewer_bytes }
     }
 
+    /// On which side it is made where that is asked for. Where two names stand for the same on several sides, any of
+    /// them is as good.
     pub(crate) fn placement(&self, wants: &Wants) -> CohortSide {
         match &self.fewer_bytes {
             _ if wants.asks(&self.always) => CohortSide::Publisher,
             Some(fewer_bytes) if wants.asks(fewer_bytes) => CohortSide::FewerBytes,
             _ => CohortSide::Subscriber,
         }
+    }
+}
+
+/// A variable that may be made on either side.
+pub(crate) struct Placeable {
+    pub(crate) name: String,
+    pub(crate) marks: Marks,
+}
+
+impl Placeable {
+    fn all(options: &SubscriberOptions) -> Vec<Self> {
+        let derived = options
+            .derivations
+            .iter()
+            .map(|of| Self { name: of.name.clone(), marks: Marks::of(&of.derivation) });
+        let transformed = options.transformed.iter().map(|of| Self {
+            name: of.name.clone(),
+            marks: Marks { always: of.through(), fewer_bytes: None },
+        });
+        derived.chain(transformed).collect()
     }
 }
 
@@ -98,7 +110,7 @@ impl Sides {
     /// What was asked for has changed.
     pub(crate) fn changed(&self, first: StepId, before: &Wants, now: &Wants) {
         for (variable, history) in self.variables.iter().zip(self.lock().iter_mut()) {
-            if variable.placement(before) != variable.placement(now) {
+            if variable.marks.placement(before) != variable.marks.placement(now) {
                 history.since = first;
                 history.moves += 1;
             }

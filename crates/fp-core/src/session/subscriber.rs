@@ -1,7 +1,7 @@
 //! A subscriber rank's session: its role towards the coordinator, and the life of its opening.
 
 use crate::coordinator::clock::Clock;
-use crate::coordinator::{DataServer, Endpoint, Look, Role, Setup, State};
+use crate::coordinator::{DataServer, Endpoint, Role, Setup};
 use crate::data::taker::fetch_plan::FetchPlans;
 use crate::data::taker::owner_directory::OwnerDirectory;
 use crate::error::misuse::Misuse;
@@ -9,17 +9,17 @@ use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::{SubscriberOptions, spec};
 use crate::records::types::Types;
 use crate::session::derived_variables::Derived;
-use crate::session::events::Events;
 use crate::session::gather::{Gathering, Ready, Side};
+use crate::session::life::{Life, Living, Session};
 use crate::session::offers::KnownOffers;
-use crate::session::open_attempt::{OpenAttempt, Opens};
+use crate::session::open_attempt::OpenAttempt;
 use crate::session::prepare::{cohort_config, prepare};
 use crate::session::sides::Sides;
 use crate::session::wants::WantsHistory;
 use crate::value::counters::Counters;
 use fp_proto::config::{CohortPosition, ContactText, SubscriberConfig};
 use fp_proto::effect::Effect;
-use fp_proto::event::{CloseOutcome, Event, OpenFailure, ResolveOutcome};
+use fp_proto::event::{Event, ResolveOutcome};
 use fp_proto::outcome::{EndReason, StreamEnding};
 use fp_proto::subscriber::SubscriberMachine;
 use fp_transport::Link;
@@ -30,10 +30,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 pub(crate) struct SubscriberRole {
-    pub(crate) events: Events,
-    pub(crate) opened: Option<Result<Epoch, OpenFailure>>,
-    closed: Option<CloseOutcome>,
-    pub(crate) failure: Option<String>,
+    pub(crate) life: Life,
     pub(crate) answers: HashMap<u64, ResolveOutcome>,
     owners: Arc<OwnerDirectory>,
     selected: Arc<WantsHistory>,
@@ -43,30 +40,9 @@ pub(crate) struct SubscriberRole {
     ended: bool,
 }
 
-impl SubscriberRole {
-    fn new(owners: Arc<OwnerDirectory>, selected: Arc<WantsHistory>, sides: Arc<Sides>) -> Self {
-        Self {
-            events: Events::default(),
-            opened: None,
-            closed: None,
-            failure: None,
-            answers: HashMap::new(),
-            owners,
-            selected,
-            sides,
-            held: 0,
-            ended: false,
-        }
-    }
-}
-
-impl Opens for SubscriberRole {
-    fn opened(&self) -> &Option<Result<Epoch, OpenFailure>> {
-        &self.opened
-    }
-
-    fn failure(&self) -> &Option<String> {
-        &self.failure
+impl Living for SubscriberRole {
+    fn life(&mut self) -> &mut Life {
+        &mut self.life
     }
 }
 
@@ -76,12 +52,7 @@ impl Role for SubscriberRole {
     fn effect(&mut self, effect: Effect) {
         let Effect::Event(event) = effect else { return };
         match &event {
-            Event::Opened { epoch } => {
-                self.owners.attached(Some(*epoch));
-                self.opened = Some(Ok(*epoch));
-            }
-            Event::OpenFailed(failure) => self.opened = Some(Err(failure.clone())),
-            Event::Closed(outcome) => self.closed = Some(outcome.clone()),
+            Event::Opened { epoch } => self.owners.attached(Some(*epoch)),
             Event::AwaitingRestart { .. } => {
                 self.held = 0;
                 self.owners.attached(None);
@@ -106,7 +77,9 @@ impl Role for SubscriberRole {
                 self.owners.told(*request, contacts, *left);
                 return;
             }
-            Event::SubscriptionStarted { .. }
+            Event::OpenFailed(_)
+            | Event::Closed(_)
+            | Event::SubscriptionStarted { .. }
             | Event::MemberJoined { .. }
             | Event::MemberLeft { .. }
             | Event::SubscriptionEnded { .. }
@@ -119,7 +92,7 @@ impl Role for SubscriberRole {
         }
         self.ended |= matches!(event, Event::Ended(_));
         tracing::debug!(?event, "subscriber");
-        self.events.push(event);
+        self.life.event(event);
     }
 
     fn data_link(&mut self, _link: Link, _epoll: BorrowedFd<'_>) {
@@ -131,7 +104,7 @@ impl Role for SubscriberRole {
     }
 
     fn failed(&mut self, what: String) {
-        self.failure.get_or_insert(what);
+        self.life.failure.get_or_insert(what);
     }
 }
 
@@ -181,16 +154,6 @@ fn config(
     config
 }
 
-/// Whether the machine has closed.
-pub(crate) fn look_closed(state: &mut State<SubscriberRole>) -> Look<Result<(), String>> {
-    match (&state.role.closed, &state.role.failure) {
-        (Some(_), _) => Ok(Ok(())),
-        (None, _) if state.role.opened.as_ref().is_some_and(Result::is_err) => Ok(Ok(())),
-        (None, Some(what)) => Ok(Err(what.clone())),
-        (None, None) => Err(None),
-    }
-}
-
 impl SubscriberSession {
     /// Listens, and has the machine begin to attach; the second is where it looks for the publisher. Calls the
     /// launcher's collectives, if there are any.
@@ -220,7 +183,15 @@ impl SubscriberSession {
         config.cohort.position = position;
         let owners = Arc::new(OwnerDirectory::default());
         let (selected, sides) = (Arc::new(WantsHistory::new(spec(&options))), Arc::new(Sides::new(&options)));
-        let role = SubscriberRole::new(owners.clone(), selected.clone(), sides.clone());
+        let role = SubscriberRole {
+            life: Life::default(),
+            answers: HashMap::new(),
+            owners: owners.clone(),
+            selected: selected.clone(),
+            sides: sides.clone(),
+            held: 0,
+            ended: false,
+        };
         let directory = setup.rendezvous.directory().display().to_string();
         let clock = Clock::start();
         let machine = SubscriberMachine::new(config, clock.now());
@@ -248,8 +219,8 @@ impl SubscriberSession {
         ReadError::Misuse { stream: self.stream.clone(), source }
     }
 
-    pub(crate) fn check_fork(&self) -> Result<(), Misuse> {
-        if self.endpoint.is_forked() { Err(Misuse::Forked) } else { Ok(()) }
+    pub(crate) fn check_fork(&self) -> Result<(), ReadError> {
+        if self.endpoint.is_forked() { Err(self.misuse(Misuse::Forked)) } else { Ok(()) }
     }
 
     /// Until when opening may take, and who opens.
@@ -271,15 +242,20 @@ impl SubscriberSession {
             }
         });
     }
+}
 
-    pub(crate) fn close(&self) -> Result<(), CloseError> {
-        let deadline = self.start_closing()?;
-        let closed = self.endpoint.wait(deadline, |state, _| look_closed(state));
-        self.close_outcome(closed)
+impl Session for SubscriberSession {
+    type Role = SubscriberRole;
+
+    fn stream(&self) -> &str {
+        &self.stream
     }
 
-    /// Has the machine begin to leave; until when that may take.
-    pub(crate) fn start_closing(&self) -> Result<Instant, CloseError> {
+    fn endpoint(&self) -> &Endpoint<SubscriberRole> {
+        &self.endpoint
+    }
+
+    fn start_closing(&self) -> Result<Instant, CloseError> {
         if self.endpoint.is_forked() {
             return Err(Misuse::Forked.into());
         }
@@ -289,16 +265,5 @@ impl SubscriberSession {
         }
         self.endpoint.drive(|state, now| state.machine.close(now));
         Ok(Instant::now() + self.options.link.close_timeout + Duration::from_secs(5))
-    }
-
-    pub(crate) fn close_outcome(&self, closed: Option<Result<(), String>>) -> Result<(), CloseError> {
-        let stream = self.stream.clone();
-        match closed {
-            Some(Ok(())) => Ok(()),
-            Some(Err(what)) => Err(CloseError::Coordinator { stream, what }),
-            None => {
-                Err(CloseError::Coordinator { stream, what: "the coordinator made no progress".to_owned() })
-            }
-        }
     }
 }

@@ -1,63 +1,32 @@
-//! A subscriber rank as one that takes blocks: what it knows of tables, and what fetches may ask of it.
+//! A subscriber rank as one that takes blocks: what fetches may ask of it.
 
-use crate::data::taker::context::{Subscription, Taker};
+use crate::data::taker::context::Subscription;
 use crate::error::ReadError;
-use crate::session::resolve;
 use crate::session::subscriber::SubscriberSession;
+use fp_proto::bounds::LIMIT_CONTACTS;
+use fp_proto::commands::CommandError;
 use fp_proto::message::MemberId;
-use fp_types::{Epoch, Rank, Selection, StepId, StepTable, SubscriptionId, TableId};
-use std::sync::{Arc, PoisonError};
+use fp_types::{Epoch, Rank, Selection, StepId, SubscriptionId};
 use std::time::Instant;
-
-/// Tables (definitions alone) that are kept.
-const LIMIT_TABLES: usize = 64;
-
-impl SubscriberSession {
-    /// The variables of a table, without blocks.
-    pub(crate) fn definitions(
-        &self,
-        (step, epoch): (StepId, Option<Epoch>),
-        id: TableId,
-        deadline: Instant,
-    ) -> Result<Arc<StepTable>, ReadError> {
-        if let Some(table) = self.known_definitions(epoch, id) {
-            return Ok(table);
-        }
-        let table = Arc::new(resolve::resolve(self, (step, epoch), id, Vec::new(), deadline)?);
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        if tables.len() >= LIMIT_TABLES {
-            tables.clear();
-        }
-        tables.insert((epoch, id), table.clone());
-        Ok(table)
-    }
-
-    /// The same, if they were asked for before.
-    pub(crate) fn known_definitions(&self, epoch: Option<Epoch>, id: TableId) -> Option<Arc<StepTable>> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner).get(&(epoch, id)).cloned()
-    }
-
-    /// What fetches work with.
-    pub(crate) fn taker(&self) -> Taker<'_> {
-        Taker {
-            stream: &self.stream,
-            owners: &self.owners,
-            counters: &self.counters,
-            subscription: self,
-            dial: &self.endpoint.dial,
-            busy_poll: self.options.link.busy_poll,
-        }
-    }
-}
 
 impl Subscription for SubscriberSession {
     fn learn_contacts(
         &self,
-        step: (StepId, Option<Epoch>),
+        (step, epoch): (StepId, Option<Epoch>),
         ranks: Vec<Rank>,
         deadline: Instant,
     ) -> Result<(), ReadError> {
-        resolve::learn_contacts(self, step, ranks, deadline)
+        let unknown = self.owners.unknown(epoch, ranks);
+        unknown
+            .chunks(LIMIT_CONTACTS)
+            .try_for_each(|part| ask_contacts(self, (step, epoch), part, deadline))?;
+        match self.owners.unknown(epoch, unknown).first() {
+            Some(&rank) => {
+                let what = "nobody can say any more where it is: a rank on the way is lost".to_owned();
+                Err(ReadError::Lost { stream: self.stream.clone(), step, rank, what })
+            }
+            None => Ok(()),
+        }
     }
 
     fn membership(&self) -> Option<(SubscriptionId, MemberId)> {
@@ -72,4 +41,32 @@ impl Subscription for SubscriberSession {
         let of_it = self.options.selections.iter().find(|(name, _)| is_it(name));
         of_it.map(|(_, selection)| selection.clone())
     }
+}
+
+/// Asks where these ranks are; it is known from then on, as long as the opening of the stream lasts.
+fn ask_contacts(
+    shared: &SubscriberSession,
+    (step, epoch): (StepId, Option<Epoch>),
+    ranks: &[Rank],
+    deadline: Instant,
+) -> Result<(), ReadError> {
+    let started = Instant::now();
+    let asked = shared.endpoint.drive(|state, now| {
+        let of_epoch = state.machine.epoch() == epoch;
+        let asked = of_epoch.then(|| state.machine.ask_contacts(now, ranks.to_vec()));
+        asked.unwrap_or(Err(CommandError::NotAttached))
+    });
+    let stream = shared.stream.clone();
+    let request = asked.map_err(|error| {
+        let rank = ranks.first().copied().unwrap_or(Rank::LEAD);
+        ReadError::Lost { stream: stream.clone(), step, rank, what: format!("where it is: {error}") }
+    })?;
+    let answer = shared.endpoint.wait(deadline, |_, _| match shared.owners.take_answer(request) {
+        true => Ok(()),
+        false => Err(None),
+    });
+    answer.ok_or_else(|| {
+        let waits_for = format!("the publisher's answer where {} of its ranks are", ranks.len());
+        ReadError::TimedOut { stream, step, waited: started.elapsed(), waits_for }
+    })
 }

@@ -34,7 +34,7 @@ impl ConvertedPlan {
 
 /// The plan for elements of that type, which the variable has or, where the selection says so, becomes.
 pub(crate) fn planned_as<T: Element>(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     select: Select,
     deadline: Instant,
@@ -59,7 +59,7 @@ pub(crate) fn planned_as<T: Element>(
 /// Fills the elements. Elements that lie in one piece in memory that is shared are converted from there. Other elements
 /// that are converted come by way of memory of the publisher's type.
 pub(crate) fn fill_as<T: Element>(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     planned: &ConvertedPlan,
     Filled { elements, keys }: Filled<'_, T>,
     limit: Limit<'_>,
@@ -89,7 +89,7 @@ pub(crate) fn fill_as<T: Element>(
 
 /// The selected elements in memory of their own, until the limit; what `get` and its like call.
 pub(crate) fn get_within<T: Element>(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     select: Select,
     limit: Limit<'_>,

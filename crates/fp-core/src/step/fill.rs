@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Fills one array.
 pub(crate) fn fill<'l>(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     planned: &Arc<FetchPlan>,
     destination: &mut [u8],
     limit: impl Into<Limit<'l>>,
@@ -22,12 +22,8 @@ pub(crate) fn fill<'l>(
 }
 
 /// Global scalars came with the announcement; everything else is fetched.
-pub(crate) fn fill_all(
-    held: &Arc<HeldStep>,
-    mut gets: Vec<Get<'_>>,
-    limit: Limit<'_>,
-) -> Result<(), ReadError> {
-    let _span = held.span().entered();
+pub(crate) fn fill_all(held: &HeldStep, mut gets: Vec<Get<'_>>, limit: Limit<'_>) -> Result<(), ReadError> {
+    let _span = tracing::debug_span!("get", stream = held.stream(), step = %held.step()).entered();
     let (mut wrong, mut copied) = (Ok(()), Ok(()));
     gets.retain_mut(|get| {
         if let Some(filled) = get.planned.fill_here(get.destination) {
@@ -42,13 +38,13 @@ pub(crate) fn fill_all(
     });
     copied.map_err(|error| held.failed(error))?;
     tracing::debug!(gets = gets.len(), "fetch");
-    fetch::fetch(held.shared.taker(), held.identity(), &mut gets, limit)?;
+    fetch::fetch(held.taker(), &mut gets, limit)?;
     let fetched = gets.iter().try_for_each(|get| bool_check::check(&get.planned.def, get.destination));
     wrong.and(fetched).map_err(|misuse| held.misuse(misuse))
 }
 
 /// Copies a scalar that came with the announcement; `false` if none of this length did.
-pub(crate) fn fill_scalar(held: &Arc<HeldStep>, get: &mut Get<'_>) -> bool {
+pub(crate) fn fill_scalar(held: &HeldStep, get: &mut Get<'_>) -> bool {
     let def = &get.planned.def;
     let value = held.assignment.values.iter().find(|value| value.name == def.name);
     match value.filter(|value| def.kind == ArrayKind::Scalar && value.bytes.len() == get.destination.len()) {
@@ -61,11 +57,11 @@ pub(crate) fn fill_scalar(held: &Arc<HeldStep>, get: &mut Get<'_>) -> bool {
 }
 
 /// As [`fill_all`], but only if nobody need be waited for: otherwise `false`.
-pub(crate) fn fill_inline(held: &Arc<HeldStep>, mut gets: Vec<Get<'_>>) -> bool {
+pub(crate) fn fill_inline(held: &HeldStep, mut gets: Vec<Get<'_>>) -> bool {
     if gets.iter().any(|get| get.planned.def.dtype == Dtype::Bool) {
         // They are checked by a thread.
         return false;
     }
     gets.retain_mut(|get| !fill_scalar(held, get));
-    inline::fetch_inline(held.shared.taker(), held.identity(), &mut gets)
+    inline::fetch_inline(held.taker(), &mut gets)
 }

@@ -1,6 +1,6 @@
 //! A step that is held, and what was computed of it so far.
 
-use crate::data::taker::fetch_plan::is_known;
+use crate::data::taker::context::Taker;
 use crate::error::ReadError;
 use crate::error::misuse::Misuse;
 use crate::error::record::RecordProblem;
@@ -8,14 +8,15 @@ use crate::error::transform::TransformProblem;
 use crate::records::made::Made;
 use crate::session::subscriber::SubscriberSession;
 use crate::session::wants::Wants;
+use crate::step::once::Once;
 use crate::value::step_hold::StepHold;
 use fp_proto::message::{Assignment, ScalarValue};
 use fp_transform::{Array, Block, OutputType};
 use fp_transport::Payload;
 use fp_types::record::Incompatible;
 use fp_types::{
-    ArrayKind, BlockId, Dtype, Epoch, Layout, LayoutError, Rank, Region, Shape, StepId, StepTable,
-    TableEntry, VariableDef,
+    ArrayKind, BlockId, Dtype, Epoch, Layout, LayoutError, Rank, Region, Shape, StepId, TableEntry,
+    VariableDef,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,15 +41,6 @@ impl Merged {
 
 /// Variables of one step that are made here and kept with it.
 const LIMIT_MADE: usize = 64;
-
-/// What was made of one step, by variable and transform.
-pub(crate) struct MadeOnce(pub(crate) fp_transform::Shared<Made, TransformProblem, String>);
-
-impl Default for MadeOnce {
-    fn default() -> Self {
-        Self(fp_transform::Shared::new(LIMIT_MADE))
-    }
-}
 
 /// What publishers made of a variable of a step, as far as it was asked for.
 struct Known {
@@ -115,15 +107,6 @@ pub(crate) struct Outcome {
     pub(crate) bytes: Payload,
 }
 
-/// What was transformed of one step: by variable, selection and type.
-pub(crate) struct Transformed(pub(crate) fp_transform::Shared<Outcome, TransformProblem, String>);
-
-impl Default for Transformed {
-    fn default() -> Self {
-        Self(fp_transform::Shared::new(LIMIT_RESULTS))
-    }
-}
-
 /// A step that is held: its last handle releases it.
 pub(crate) struct HeldStep {
     pub(crate) shared: Arc<SubscriberSession>,
@@ -135,10 +118,10 @@ pub(crate) struct HeldStep {
     pub(crate) wants: Arc<Wants>,
     /// Derived variables that were put together, by what they are called in the step.
     merged: Mutex<BTreeMap<String, Arc<Merged>>>,
-    /// Records that went through transforms.
-    pub(crate) transformed: Transformed,
+    /// Records that went through transforms: by variable, selection and type.
+    pub(crate) transformed: Once<Outcome>,
     /// What publishers are otherwise asked to send through transforms.
-    pub(crate) made: MadeOnce,
+    pub(crate) made: Once<Made>,
     /// What publishers made of it because somebody asked for its type.
     pub(crate) there: OwnerMade,
 }
@@ -158,8 +141,8 @@ impl HeldStep {
             is_ahead,
             wants,
             merged: Mutex::default(),
-            transformed: Transformed::default(),
-            made: MadeOnce::default(),
+            transformed: Once::new(LIMIT_RESULTS),
+            made: Once::new(LIMIT_MADE),
             there: OwnerMade::default(),
         })
     }
@@ -192,15 +175,6 @@ pub struct VariableInfo {
     pub shape: Option<Shape>,
 }
 
-/// What a table says of its variables.
-pub(crate) fn infos(table: &StepTable) -> Vec<VariableInfo> {
-    let info = |entry: &fp_types::TableEntry| VariableInfo {
-        def: (*entry.def).clone(),
-        shape: entry.layout.shape().copied(),
-    };
-    table.entries().iter().filter(|entry| is_known(&entry.def)).map(info).collect()
-}
-
 impl HeldStep {
     /// A share that keeps the step, for what outlives its reader.
     pub(crate) fn hold(self: &Arc<Self>) -> StepHold {
@@ -212,19 +186,9 @@ impl HeldStep {
         &self.shared.stream
     }
 
-    /// The span of what is read of the step, for the log.
-    pub(crate) fn span(&self) -> tracing::Span {
-        tracing::debug_span!("get", stream = self.stream(), step = %self.step())
-    }
-
     /// The step's number in its epoch.
     pub(crate) fn step(&self) -> StepId {
         self.assignment.step
-    }
-
-    /// The epoch of the publisher that published it.
-    pub(crate) fn epoch(&self) -> Option<Epoch> {
-        self.epoch
     }
 
     /// Records cannot be had: the error, with stream, step and variable.
@@ -268,14 +232,18 @@ impl HeldStep {
         Instant::now() + self.shared.options.fetch_timeout
     }
 
-    /// The definitions of the step's variables.
-    pub(crate) fn table(&self, deadline: Instant) -> Result<Arc<StepTable>, ReadError> {
-        self.shared.definitions(self.identity(), self.assignment.table, deadline)
-    }
-
-    /// The same, if they were asked for before.
-    pub(crate) fn known_table(&self) -> Option<Arc<StepTable>> {
-        self.shared.known_definitions(self.epoch, self.assignment.table)
+    /// What fetches of the step work with.
+    pub(crate) fn taker(&self) -> Taker<'_> {
+        Taker {
+            stream: self.stream(),
+            step: self.step(),
+            epoch: self.epoch,
+            owners: &self.shared.owners,
+            counters: &self.shared.counters,
+            subscription: &*self.shared,
+            dial: &self.shared.endpoint.dial,
+            busy_poll: self.shared.options.link.busy_poll,
+        }
     }
 
     /// The bytes of a global scalar, as they came with the announcement.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The selected elements where they lie, if they are a contiguous part of one block in memory that is shared.
 pub(crate) fn placed(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     planned: &Arc<FetchPlan>,
     limit: Limit<'_>,
 ) -> Result<Option<Payload>, ReadError> {
@@ -20,6 +20,6 @@ pub(crate) fn placed(
     let Some((_, range)) = planned.contiguous().filter(|_| is_elsewhere) else {
         return Ok(None);
     };
-    let placed = locate::locate(held.shared.taker(), held.identity(), planned, limit)?;
+    let placed = locate::locate(held.taker(), planned, limit)?;
     Ok(placed.and_then(|block| block.slice(range)))
 }

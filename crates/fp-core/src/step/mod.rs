@@ -7,11 +7,13 @@ pub(crate) mod fetch;
 pub(crate) mod fill;
 pub(crate) mod held;
 pub(crate) mod locate;
+pub(crate) mod once;
 pub(crate) mod peek;
 pub(crate) mod plan;
 pub(crate) mod record_reader;
 pub(crate) mod records;
 pub(crate) mod request;
+pub(crate) mod resolve;
 pub(crate) mod side_cost;
 pub(crate) mod source;
 pub(crate) mod view;
@@ -20,7 +22,6 @@ use crate::data::taker::fetch::check_len;
 use crate::data::taker::fetch_plan::element_count;
 use crate::error::ReadError;
 use crate::error::misuse::Misuse;
-use crate::session::subscriber::SubscriberSession;
 use crate::step::fetch::Fetch;
 use crate::step::held::{HeldStep, VariableInfo};
 use crate::step::request::Request;
@@ -29,7 +30,6 @@ use crate::value::element::Element;
 use crate::value::fill_target::{FillTarget as _, Fillable};
 use crate::value::select::Select;
 use crate::value::view::View;
-use fp_proto::message::Assignment;
 use fp_types::{ArrayKind, BlockId, Dtype, Epoch, MemoryOrder, Region, Shape, StepId};
 use ndarray::ShapeBuilder as _;
 use ndarray::{ArrayD, IxDyn};
@@ -67,24 +67,6 @@ impl StepReader {
         let select = selection.into();
         let request = Request::new(variable, &select, self.held.deadline()).with_fill();
         Ok(source::planned(&self.held, request)?.plan.result_shape())
-    }
-
-    pub(crate) fn new(shared: Arc<SubscriberSession>, assignment: Assignment, epoch: Option<Epoch>) -> Self {
-        Self { held: HeldStep::new(shared, assignment, epoch, false) }
-    }
-
-    /// A step that is here and was not taken yet: for a look at what is in it.
-    pub(crate) fn ahead(
-        shared: Arc<SubscriberSession>,
-        assignment: Assignment,
-        epoch: Option<Epoch>,
-    ) -> Self {
-        Self { held: HeldStep::new(shared, assignment, epoch, true) }
-    }
-
-    /// Another handle on the step, which holds it as well.
-    pub(crate) fn clone_handle(&self) -> Self {
-        Self { held: self.held.clone() }
     }
 
     /// The stream's name.
@@ -127,7 +109,7 @@ impl StepReader {
     /// # Errors
     /// The publisher does not answer in time.
     pub fn variables(&self) -> Result<Vec<VariableInfo>, ReadError> {
-        self.held.table(self.held.deadline()).map(|table| source::infos(&self.held, &table))
+        source::variables(&self.held, self.held.deadline().into())
     }
 
     /// The value of a global scalar; it came with the announcement, nothing is fetched.

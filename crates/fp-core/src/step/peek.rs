@@ -3,7 +3,7 @@
 use crate::error::ReadError;
 use crate::session::peek::Came;
 use crate::session::subscriber::SubscriberSession;
-use crate::step::StepReader;
+use crate::step::held::HeldStep;
 use fp_proto::commands::Next;
 use fp_types::StepId;
 use std::sync::Arc;
@@ -14,10 +14,12 @@ pub(crate) fn ahead(
     shared: &Arc<SubscriberSession>,
     came: Option<Came>,
     started: Instant,
-) -> Result<StepReader, ReadError> {
+) -> Result<Arc<HeldStep>, ReadError> {
     let stream = shared.stream.clone();
     match came {
-        Some(Ok((Next::Step(assignment), epoch))) => Ok(StepReader::ahead(shared.clone(), assignment, epoch)),
+        Some(Ok((Next::Step(assignment), epoch))) => {
+            Ok(HeldStep::new(shared.clone(), assignment, epoch, true))
+        }
         Some(Err(what)) => Err(ReadError::Coordinator { stream, what }),
         Some(Ok((Next::Ended(_), _))) => Err(ReadError::NoStep { stream }),
         None | Some(Ok((Next::NotYet, _))) => {

@@ -1,47 +1,44 @@
 //! From what is asked of a variable in a step to the plan that gets it.
 
-use crate::data::taker::fetch_plan::{FetchPlan, NoPlan, PlanKey, PlanQuery, names};
+use crate::data::taker::fetch_plan::{FetchPlan, PlanKey, PlanQuery};
 use crate::error::ReadError;
 use crate::error::misuse::Misuse;
-use crate::session::resolve;
 use crate::step::held::HeldStep;
 use crate::step::request::Request;
 use crate::value::bool_check::goes_with;
 use crate::value::select::{NoSelection, Select};
 use fp_proto::message::ResolveQuery;
-use fp_types::{BlockId, Dtype, MemoryOrder, Region, Selection, Shape, StepTable, TableEntry, VariableDef};
+use fp_types::{
+    BlockId, Dtype, Layout, MemoryOrder, PlanError, Region, Selection, Shape, StepTable, TableEntry,
+    VariableDef,
+};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The same of a variable of the step, whether it was subscribed to or not.
 pub(crate) fn blocks_as_put(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     deadline: Instant,
 ) -> Result<Vec<(BlockId, Region)>, ReadError> {
     let query = ResolveQuery { variable: variable.to_owned(), selection: Selection::All };
-    let table =
-        resolve::resolve(&held.shared, held.identity(), held.assignment.table, vec![query], deadline)?;
-    let entry = table.entry(variable).ok_or_else(|| held.misuse(unknown(held, &table, variable)))?;
+    let table = held.resolve(vec![query], deadline)?;
+    let entry = held.entry(&table, variable)?;
     Ok(entry.layout.blocks().collect())
 }
 
 /// The plan for what a publisher made of the step when it was asked for: of this step alone, so it is not kept.
 pub(crate) fn planned_there(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     entry: &TableEntry,
     request: Request<'_>,
 ) -> Result<Arc<FetchPlan>, ReadError> {
     let key = key(held, request.of_variable(&entry.def.name), entry.layout.shape())?;
-    let planned = FetchPlan::of_layout(entry.def.clone(), &entry.layout, &key);
-    planned.map(Arc::new).map_err(|found| no_plan(held, key, found))
+    of_layout(held, entry.def.clone(), &entry.layout, &key).map(Arc::new)
 }
 
 /// The plan for a variable of the step.
-pub(crate) fn planned_as_put(
-    held: &Arc<HeldStep>,
-    request: Request<'_>,
-) -> Result<Arc<FetchPlan>, ReadError> {
+pub(crate) fn planned_as_put(held: &HeldStep, request: Request<'_>) -> Result<Arc<FetchPlan>, ReadError> {
     let planned = match recent_plan(held, request) {
         Some(planned) => planned,
         None => found_plan(held, request)?,
@@ -50,16 +47,19 @@ pub(crate) fn planned_as_put(
     Ok(planned)
 }
 
-fn recent_plan(held: &Arc<HeldStep>, request: Request<'_>) -> Option<Arc<FetchPlan>> {
+fn recent_plan(held: &HeldStep, request: Request<'_>) -> Option<Arc<FetchPlan>> {
     let Request { variable, select, has_fill: fill, .. } = request;
     let (table, selection, order) = (held.assignment.table, select.exact()?, select.order());
-    let query = PlanQuery { epoch: held.epoch(), table, variable, selection, fill, order };
+    let query = PlanQuery { epoch: held.epoch, table, variable, selection, fill, order };
     held.shared.plans.find_recent(&query)
 }
 
-fn found_plan(held: &Arc<HeldStep>, request: Request<'_>) -> Result<Arc<FetchPlan>, ReadError> {
+fn found_plan(held: &HeldStep, request: Request<'_>) -> Result<Arc<FetchPlan>, ReadError> {
     let shape = match request.select.needs_shape() {
-        true => shape_in(held, &*held.table(request.deadline)?, request.variable)?,
+        true => {
+            let table = held.table(request.deadline)?;
+            held.entry(&table, request.variable)?.layout.shape().copied()
+        }
         false => None,
     };
     let key = key(held, request, shape.as_ref())?;
@@ -71,13 +71,13 @@ fn found_plan(held: &Arc<HeldStep>, request: Request<'_>) -> Result<Arc<FetchPla
 
 /// The plan for a variable of the step, if it was made before.
 pub(crate) fn known_plan_as_put(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: Request<'_>,
 ) -> Result<Option<Arc<FetchPlan>>, ReadError> {
     let shape = match request.select.needs_shape() {
         true => {
             let Some(table) = held.known_table() else { return Ok(None) };
-            shape_in(held, &table, request.variable)?
+            held.entry(&table, request.variable)?.layout.shape().copied()
         }
         false => None,
     };
@@ -88,8 +88,8 @@ pub(crate) fn known_plan_as_put(
 }
 
 /// Whether the variable may be read.
-pub(crate) fn admit(held: &Arc<HeldStep>, variable: &str) -> Result<(), ReadError> {
-    held.shared.check_fork().map_err(|source| held.misuse(source))?;
+pub(crate) fn admit(held: &HeldStep, variable: &str) -> Result<(), ReadError> {
+    held.shared.check_fork()?;
     let step = held.step();
     match held.wants.contains(VariableDef::base_name(variable)) {
         true => Ok(()),
@@ -97,23 +97,9 @@ pub(crate) fn admit(held: &Arc<HeldStep>, variable: &str) -> Result<(), ReadErro
     }
 }
 
-/// The variable's shape in this step; none of a local array.
-fn shape_in(held: &Arc<HeldStep>, table: &StepTable, variable: &str) -> Result<Option<Shape>, ReadError> {
-    match table.entry(variable) {
-        Some(entry) => Ok(entry.layout.shape().copied()),
-        None => Err(held.misuse(unknown(held, table, variable))),
-    }
-}
-
-/// The table has no such variable.
-pub(crate) fn unknown(held: &Arc<HeldStep>, table: &StepTable, variable: &str) -> Misuse {
-    let known = names(table);
-    Misuse::UnknownVariable { step: held.step(), variable: variable.to_owned(), known }
-}
-
 /// What a plan is known by.
 pub(crate) fn key(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: Request<'_>,
     shape: Option<&Shape>,
 ) -> Result<PlanKey, ReadError> {
@@ -133,7 +119,7 @@ pub(crate) fn key(
 
 /// Whether the variable has the element type that is asked for, if one is.
 pub(crate) fn check_dtype(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     planned: &FetchPlan,
     dtype: Option<Dtype>,
 ) -> Result<(), ReadError> {
@@ -147,24 +133,15 @@ pub(crate) fn check_dtype(
     }
 }
 
-fn plan(held: &Arc<HeldStep>, key: PlanKey, deadline: Instant) -> Result<Arc<FetchPlan>, ReadError> {
+fn plan(held: &HeldStep, key: PlanKey, deadline: Instant) -> Result<Arc<FetchPlan>, ReadError> {
     let query = ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };
-    let table = resolve::resolve(&held.shared, held.identity(), key.table, vec![query], deadline)?;
+    let table = held.resolve(vec![query], deadline)?;
     make_plan(held, &table, key)
 }
 
-/// The plans for whole blocks of variables: one question for all that are not known.
+/// The plans for whole blocks of variables, with elements in that order: one question for all that are not known.
 pub(crate) fn planned_blocks(
-    held: &Arc<HeldStep>,
-    wanted: &[(&str, BlockId)],
-    deadline: Instant,
-) -> Result<Vec<Arc<FetchPlan>>, ReadError> {
-    planned_blocks_in(held, wanted, MemoryOrder::RowMajor, deadline)
-}
-
-/// The same, with elements in that order.
-pub(crate) fn planned_blocks_in(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     wanted: &[(&str, BlockId)],
     order: MemoryOrder,
     deadline: Instant,
@@ -186,10 +163,9 @@ pub(crate) fn planned_blocks_in(
         |key: &PlanKey| ResolveQuery { variable: key.variable.clone(), selection: key.selection.clone() };
     let unknown = keys.iter().filter(|key| held.shared.plans.find(key).is_none()).map(query);
     let unknown: Vec<ResolveQuery> = unknown.collect();
-    let id = held.assignment.table;
     let table = match unknown.is_empty() {
         true => None,
-        false => Some(resolve::resolve(&held.shared, held.identity(), id, unknown, deadline)?),
+        false => Some(held.resolve(unknown, deadline)?),
     };
     let plan = |key: PlanKey| match (held.shared.plans.find(&key), &table) {
         (Some(planned), _) => Ok(planned),
@@ -199,24 +175,27 @@ pub(crate) fn planned_blocks_in(
     keys.into_iter().map(plan).collect()
 }
 
-fn make_plan(held: &Arc<HeldStep>, table: &StepTable, key: PlanKey) -> Result<Arc<FetchPlan>, ReadError> {
-    let planned = FetchPlan::new(table, &key).map_err(|found| no_plan(held, key.clone(), found))?;
-    let planned = Arc::new(planned);
+fn make_plan(held: &HeldStep, table: &StepTable, key: PlanKey) -> Result<Arc<FetchPlan>, ReadError> {
+    let entry = held.entry(table, &key.variable)?;
+    let planned = Arc::new(of_layout(held, entry.def.clone(), &entry.layout, &key)?);
     held.shared.plans.keep(key, planned.clone());
     Ok(planned)
 }
 
-/// Why there is no plan.
-pub(crate) fn no_plan(held: &Arc<HeldStep>, key: PlanKey, no_plan: NoPlan) -> ReadError {
-    let (step, variable) = (held.step(), key.variable);
-    match no_plan {
-        NoPlan::UnknownVariable(known) => held.misuse(Misuse::UnknownVariable { step, variable, known }),
-        NoPlan::Plan(fp_types::PlanError::Selection(source)) => {
-            held.misuse(Misuse::Selection { step, variable, source: Box::new(source) })
+/// The plan for a selection of what lies so, or why there is none.
+pub(crate) fn of_layout(
+    held: &HeldStep,
+    def: Arc<VariableDef>,
+    layout: &Layout,
+    key: &PlanKey,
+) -> Result<FetchPlan, ReadError> {
+    FetchPlan::of_layout(def, layout, key).map_err(|error| {
+        let (step, variable) = (held.step(), key.variable.clone());
+        match error {
+            PlanError::Selection(source) => {
+                held.misuse(Misuse::Selection { step, variable, source: Box::new(source) })
+            }
+            source => ReadError::Plan { stream: held.stream().to_owned(), step, variable, source },
         }
-        NoPlan::Plan(source) => {
-            let stream = held.shared.stream.clone();
-            ReadError::Plan { stream, step, variable, source }
-        }
-    }
+    })
 }

@@ -12,14 +12,13 @@ use crate::step::held::HeldStep;
 use crate::step::records::matched::may_be_of_type;
 use crate::step::records::{matched, record_type, take, taken};
 use crate::step::request::RecordRequest;
-use crate::step::{StepReader, fill, locate, plan};
+use crate::step::{StepReader, fill, locate};
 use crate::value::counters::Counters;
 use crate::value::limit::Limit;
 use crate::value::select::Select;
 use crate::value::view::View;
 use bytemuck::Pod;
 use fp_types::record::{Record, RecordSchema, decode_records};
-use std::sync::Arc;
 
 impl StepReader {
     /// Takes the selected records into `destination`, as those of a type without lists and texts. `destination` has as
@@ -67,7 +66,7 @@ impl StepReader {
             self.held.shared.options.transformed_variable(variable).map(TransformedVariable::result);
         let table = self.held.table(self.held.deadline())?;
         let entry = table.entry(received.as_deref().unwrap_or(variable));
-        let entry = entry.ok_or_else(|| self.held.misuse(plan::unknown(&self.held, &table, variable)))?;
+        let entry = entry.ok_or_else(|| self.held.unknown(&table, variable))?;
         record_type::type_of(&self.held, &entry.def, None, limit)
     }
 
@@ -172,7 +171,7 @@ impl StepReader {
 }
 
 fn check_room(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     count: usize,
     wanted: &RecordSchema,

@@ -2,18 +2,16 @@
 
 use crate::error::ReadError;
 use crate::options::transformed_variable::TransformedVariable;
-use crate::session::resolve;
 use crate::session::sides::History;
 use crate::step::held::HeldStep;
 use crate::value::derived_names::derived_name_of;
 use fp_proto::message::ResolveQuery;
 use fp_types::{Layout, Selection, StepTable, VariableDef};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Measures what the publisher made of a step, where that is to be known.
 pub(crate) fn weigh_received(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     table: &StepTable,
     deadline: Instant,
@@ -30,7 +28,7 @@ pub(crate) fn weigh_received(
 
 /// The bytes of all blocks of all ranks that went in and came out.
 pub(crate) fn sizes(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     table: &StepTable,
     deadline: Instant,
@@ -43,7 +41,7 @@ pub(crate) fn sizes(
     let wanted = names.iter().flat_map(|(def, parts)| [Some(def.name.clone()), parts.clone()]).flatten();
     let query = |variable| ResolveQuery { variable, selection: Selection::All };
     let queries = wanted.filter(|name| table.entry(name).is_some()).map(query).collect();
-    let answer = resolve::resolve(&held.shared, held.identity(), held.assignment.table, queries, deadline)?;
+    let answer = held.resolve(queries, deadline)?;
     let len = |name: &str, each: u64| answer.entry(name).map_or(0, |entry| elements(&entry.layout) * each);
     let [input, output] = names
         .map(|(def, parts)| len(&def.name, size_of_record(&def)) + parts.map_or(0, |parts| len(&parts, 1)));

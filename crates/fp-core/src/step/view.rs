@@ -33,7 +33,7 @@ pub(crate) fn view_inline<T: Element>(
     let Some((_, range)) = planned.contiguous().filter(|_| planned.def.kind != ArrayKind::Scalar) else {
         return Ok(None);
     };
-    let placed = inline::locate_inline(held.shared.taker(), held.identity(), &planned);
+    let placed = inline::locate_inline(held.taker(), &planned);
     let part = placed.and_then(|block| block.slice(range));
     let view = part.and_then(|part| View::of_payload(part, held.hold()));
     Counters::add(&held.shared.counters.views, usize::from(view.is_some()));
@@ -41,7 +41,7 @@ pub(crate) fn view_inline<T: Element>(
 }
 
 /// Memory of the stream's for a view of elements that come as they are, where a device may write to it.
-pub(crate) fn landing(held: &Arc<HeldStep>, planned: &ConvertedPlan) -> Option<Landing> {
+pub(crate) fn landing(held: &HeldStep, planned: &ConvertedPlan) -> Option<Landing> {
     let domain = &held.shared.endpoint.dial.domain;
     let len_bytes = planned.planned.len_bytes()?;
     let is_read = planned.is_same() && len_bytes >= READ_BYTES;

@@ -3,6 +3,7 @@
 //! Types are not in the subscription: the publisher's lead would judge for others without knowing their transforms.
 
 use crate::error::{OpenError, ReadError};
+use crate::session::life::Session as _;
 use crate::session::peek::look_ahead;
 use crate::session::subscriber::SubscriberSession;
 use crate::step::peek;
@@ -28,7 +29,7 @@ impl SubscriberSession {
         let Some(attached) = self.attached(begun) else { return Ok(()) };
         let came = self.endpoint.wait(attached.deadline, look_ahead);
         let step = peek::ahead(self, came, attached.at);
-        let fits = step.and_then(|step| provide::check_types(&step.held, attached.deadline.into()));
+        let fits = step.and_then(|step| provide::check_types(&step, attached.deadline.into()));
         fits.map_err(|error| {
             // Why it leaves is what the caller is told; how that went is not.
             let _ = self.close();

@@ -11,19 +11,20 @@ use crate::options::link::LinkOptions;
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
 use crate::rendezvous::{Entry, Rendezvous};
+use crate::session::life::Session as _;
 use crate::session::peek::look_ahead;
 use crate::session::subscriber::SubscriberSession;
 use crate::step::peek;
 use crate::step::records::provide;
 use crate::subscriber::Subscriber;
 use crate::value::cohort::Cohort;
+use crate::value::each::each_of;
 use crate::value::limit::after;
 use fp_proto::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use fp_types::StepId;
 use fp_types::record::{Record, RecordSchema};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Streams that are looked at at one time.
@@ -143,29 +144,9 @@ struct Looking<'a> {
 impl Looking<'_> {
     /// Looks at all of them, each on a thread of its own while there are not too many.
     fn at_all(&self) -> Vec<FoundStream> {
-        let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let look = || {
-            while let Some((index, entry)) = self.taken(&next) {
-                let one = FoundStream { entry: entry.clone(), provided: self.at(entry) };
-                found.lock().unwrap_or_else(PoisonError::into_inner).push((index, one));
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 1..self.entries.len().min(LIMIT_AT_ONCE) {
-                // Where there are no more threads, fewer do it.
-                let _ = thread::Builder::new().name("flexpath-find".to_owned()).spawn_scoped(scope, look);
-            }
-            look();
-        });
-        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.sort_by_key(|(index, _)| *index);
-        found.into_iter().map(|(_, one)| one).collect()
-    }
-
-    /// The next one that nobody looks at yet.
-    fn taken(&self, next: &AtomicUsize) -> Option<(usize, &Entry)> {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        self.entries.get(index).map(|entry| (index, entry))
+        let look = |entry: &Entry| FoundStream { entry: entry.clone(), provided: self.at(entry) };
+        let found = each_of(self.entries, LIMIT_AT_ONCE, look).into_iter();
+        found.map(|one| one.unwrap_or_else(|panic| resume_unwind(panic))).collect()
     }
 
     fn left(&self) -> Duration {
@@ -222,7 +203,7 @@ impl Looking<'_> {
         };
         let step = peek::ahead(shared, Some(came), began);
         let provided =
-            step.and_then(|step| provide::provided(&step.held, self.wanted, None, self.deadline.into()));
+            step.and_then(|step| provide::provided(&step, self.wanted, None, self.deadline.into()));
         provided.map_err(|error| NoProvider::Types(Box::new(error)))
     }
 }

@@ -8,10 +8,12 @@ use crate::error::record_block::RecordBlockError;
 use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
+use crate::session::life::Session as _;
 use crate::session::peek::{Came, look_ahead, look_for_step};
 use crate::session::sides::VariablePlacement;
 use crate::session::subscriber::SubscriberSession;
 use crate::step::StepReader;
+use crate::step::held::HeldStep;
 use crate::step::peek;
 use crate::step::records::provide;
 use crate::value::counters::{Counters, Statistics};
@@ -56,7 +58,7 @@ impl Subscriber {
         &mut self,
         names: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<(), ReadError> {
-        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        self.shared.check_fork()?;
         let variables = VariableSet::named(names);
         self.shared.ask(|asking| asking.variables = variables)
     }
@@ -70,7 +72,7 @@ impl Subscriber {
     /// # Errors
     /// Nothing is derived by that name; a transform that this process does not know; the stream is not attached.
     pub fn place(&mut self, variable: &str, placement: CohortSide) -> Result<(), ReadError> {
-        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        self.shared.check_fork()?;
         self.shared.check_place(variable, placement).map_err(|source| self.shared.misuse(source))?;
         self.shared.ask(|asking| asking.place(variable, placement))
     }
@@ -99,12 +101,12 @@ impl Subscriber {
     /// # Errors
     /// As [`Subscriber::of`].
     pub fn of_schema(&mut self, wanted: &RecordSchema) -> Result<Vec<Provided>, ReadError> {
-        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        self.shared.check_fork()?;
         let started = Instant::now();
         let deadline = after(started, self.shared.options.link.open_timeout);
         let came = self.shared.endpoint.wait(deadline, look_ahead);
-        let reader = peek::ahead(&self.shared, came, started)?;
-        provide::provided(&reader.held, wanted, None, deadline.into())
+        let step = peek::ahead(&self.shared, came, started)?;
+        provide::provided(&step, wanted, None, deadline.into())
     }
 
     pub(crate) fn no_type(&self, source: RecordBlockError) -> ReadError {
@@ -148,14 +150,14 @@ impl Subscriber {
     /// # Errors
     /// The handle was forked, or the coordinator failed. The end of the stream is no error.
     pub fn next_step(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
-        self.shared.check_fork().map_err(|source| self.shared.misuse(source))?;
+        self.shared.check_fork()?;
         let next = self.shared.endpoint.wait(after(Instant::now(), timeout), look_for_step);
         taken(&self.shared, next)
     }
 
     /// What happened on the stream since the last call.
     pub fn events(&mut self) -> Vec<Event> {
-        self.shared.endpoint.inspect(|state| state.role.events.take())
+        self.shared.endpoint.inspect(|state| state.role.life.events.take())
     }
 
     /// What was counted.
@@ -203,5 +205,5 @@ fn take(shared: &Arc<SubscriberSession>, assignment: Assignment, epoch: Option<E
     Counters::add(&shared.counters.steps, 1);
     Counters::add(&shared.counters.skipped_steps, assignment.skipped as usize);
     shared.owners.took(assignment.step);
-    StepReader::new(shared.clone(), assignment, epoch)
+    StepReader { held: HeldStep::new(shared.clone(), assignment, epoch, false) }
 }

@@ -135,29 +135,19 @@ impl From<&String> for Select {
     }
 }
 
-impl From<BlockId> for Select {
-    fn from(block: BlockId) -> Self {
-        Selection::Block(block).into()
-    }
+macro_rules! from_exact {
+    ($($kind:ident($what:ty)),*) => {
+        $(
+            impl From<$what> for Select {
+                fn from(what: $what) -> Self {
+                    Selection::$kind(what).into()
+                }
+            }
+        )*
+    };
 }
 
-impl From<Rank> for Select {
-    fn from(rank: Rank) -> Self {
-        Selection::Rank(rank).into()
-    }
-}
-
-impl From<Region> for Select {
-    fn from(region: Region) -> Self {
-        Selection::Region(region).into()
-    }
-}
-
-impl From<StridedRegion> for Select {
-    fn from(strided: StridedRegion) -> Self {
-        Selection::Strided(strided).into()
-    }
-}
+from_exact!(Block(BlockId), Rank(Rank), Region(Region), Strided(StridedRegion));
 
 macro_rules! from_borrowed {
     ($($owned:ty),*) => {

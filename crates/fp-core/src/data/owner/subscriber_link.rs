@@ -65,13 +65,12 @@ impl SubscriberLink {
         for block in placed {
             len_bytes += placed_bytes(&block);
             if len_bytes > LIMIT_PLACED_BYTES && !blocks.is_empty() {
-                let part = DataMessage::Placed { step, request: None, blocks: std::mem::take(&mut blocks) };
-                self.link.send(OutFrame::new(part.encode()))?;
+                self.tell(DataMessage::Placed { step, request: None, blocks: std::mem::take(&mut blocks) })?;
                 len_bytes = placed_bytes(&block);
             }
             blocks.push(block);
         }
-        self.link.send(OutFrame::new(DataMessage::Placed { step, request, blocks }.encode()))?;
+        self.tell(DataMessage::Placed { step, request, blocks })?;
         if request.is_none() {
             self.placed = Some(step);
         }
@@ -191,22 +190,16 @@ impl SubscriberLink {
         Ok(())
     }
 
-    /// Tells a type of records, if some of it were put here.
-    pub(crate) fn tell_type(
-        &mut self,
-        request: u64,
-        schema: Option<fp_types::record::RecordSchema>,
-    ) -> Result<(), LinkError> {
-        let schema = schema.map(|schema| schema.to_bytes().to_vec());
-        self.link.send(OutFrame::new(DataMessage::Described { request, schema }.encode()))
+    /// Sends what has no body.
+    pub(crate) fn tell(&mut self, message: DataMessage) -> Result<(), LinkError> {
+        self.link.send(OutFrame::new(message.encode()))
     }
 
     /// Names segments that are gone, so that they are unmapped there as well.
     pub(crate) fn tell_let_go(&mut self, segments: &[SegmentId]) -> Result<(), LinkError> {
         for segment in segments {
             if self.announced.remove(&segment.0) {
-                let message = DataMessage::SegmentGone { segment: segment.0 };
-                self.link.send(OutFrame::new(message.encode()))?;
+                self.tell(DataMessage::SegmentGone { segment: segment.0 })?;
             }
         }
         Ok(())

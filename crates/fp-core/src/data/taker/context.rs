@@ -2,8 +2,10 @@
 
 use crate::coordinator::dial::Dial;
 use crate::data::taker::owner_directory::OwnerDirectory;
+use crate::data::taker::owner_wait::Patience;
 use crate::error::ReadError;
 use crate::value::counters::Counters;
+use crate::value::limit::Limit;
 use fp_proto::message::MemberId;
 use fp_transport::{Contact, Link, Purpose};
 use fp_types::{Epoch, Rank, Selection, StepId, SubscriptionId};
@@ -24,10 +26,13 @@ pub(crate) trait Subscription: Sync {
     fn standing(&self, variable: &str) -> Option<Selection>;
 }
 
-/// A subscriber rank that takes blocks from their owners.
+/// A subscriber rank that takes blocks of a step from their owners.
 #[derive(Clone, Copy)]
 pub(crate) struct Taker<'s> {
     pub(crate) stream: &'s str,
+    pub(crate) step: StepId,
+    /// Steps of different epochs have the same numbers.
+    pub(crate) epoch: Option<Epoch>,
     pub(crate) owners: &'s OwnerDirectory,
     pub(crate) counters: &'s Counters,
     pub(crate) subscription: &'s dyn Subscription,
@@ -36,7 +41,17 @@ pub(crate) struct Taker<'s> {
     pub(crate) busy_poll: Duration,
 }
 
-impl Taker<'_> {
+impl<'s> Taker<'s> {
+    /// How long the bytes of an owner are waited for.
+    pub(crate) fn patience(self, rank: Rank, limit: Limit<'s>) -> Patience<'s> {
+        Patience { owners: self.owners, rank, epoch: self.epoch, limit }
+    }
+
+    /// An owner broke the protocol.
+    pub(crate) fn misbehaved(self, rank: Rank, what: String) -> ReadError {
+        ReadError::PeerMisbehaved { stream: self.stream.to_owned(), step: self.step, rank, what }
+    }
+
     /// Dials an owner on this thread; the error says in words why there is no link.
     pub(crate) fn dial(&self, contact: &str, deadline: Instant) -> Result<Link, String> {
         let contact: Contact =

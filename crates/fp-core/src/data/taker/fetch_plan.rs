@@ -5,7 +5,7 @@ use crate::value::derived_names::is_internal;
 use fp_proto::data::BlockPart;
 use fp_transform::Block;
 use fp_types::{
-    CopyError, Epoch, GapPolicy, Layout, MemoryOrder, Part, PartRuns, Piece, Plan, Region, Run,
+    CopyError, Epoch, GapPolicy, Layout, MemoryOrder, Part, PartRuns, Piece, Plan, PlanError, Region, Run,
     SelectedPoint, Selection, StepTable, TableId, VariableDef, plan,
 };
 use std::collections::{HashMap, VecDeque};
@@ -40,17 +40,6 @@ pub(crate) struct FetchPlan {
 }
 
 impl FetchPlan {
-    /// The plan for a selection of blocks that are here.
-    pub(crate) fn of_blocks(
-        def: Arc<VariableDef>,
-        layout: &Layout,
-        blocks: Arc<[Block]>,
-        key: &PlanKey,
-    ) -> Result<Self, NoPlan> {
-        let planned = Self::of_layout(def, layout, key)?;
-        Ok(Self { wanted: Vec::new(), here: Some(blocks), ..planned })
-    }
-
     /// Copies the fixed parts of the selected records.
     fn fill_made(&self, made: &Made, destination: &mut [u8]) -> Result<(), CopyError> {
         let (order, to, size) = (made.def.order, self.destination_order, self.element_size);
@@ -77,17 +66,14 @@ impl FetchPlan {
 }
 
 impl FetchPlan {
-    /// The plan for a selection, from a table that holds at least the blocks that it touches.
-    pub(crate) fn new(table: &StepTable, key: &PlanKey) -> Result<Self, NoPlan> {
-        let Some(entry) = table.entry(&key.variable) else {
-            return Err(NoPlan::UnknownVariable(names(table)));
-        };
-        Self::of_layout(entry.def.clone(), &entry.layout, key)
-    }
-
-    pub(crate) fn of_layout(def: Arc<VariableDef>, layout: &Layout, key: &PlanKey) -> Result<Self, NoPlan> {
+    /// The plan for a selection of what lies so: at least the blocks that it touches.
+    pub(crate) fn of_layout(
+        def: Arc<VariableDef>,
+        layout: &Layout,
+        key: &PlanKey,
+    ) -> Result<Self, PlanError> {
         let policy = if key.fill { GapPolicy::Fill } else { GapPolicy::Error };
-        let plan = plan(layout, &key.selection, policy).map_err(NoPlan::Plan)?;
+        let plan = plan(layout, &key.selection, policy)?;
         let wanted = plan.pieces.iter().map(|piece| wanted(&key.variable, piece)).collect();
         let element_size = def.element_bytes().unwrap_or(1);
         let single = plan.pieces.iter().map(|_| OnceLock::new()).collect();
@@ -179,12 +165,6 @@ pub(crate) struct PlanKey {
     /// How the elements lie in the subscriber's array. Nothing that travels says it: the copy to their place
     /// transposes.
     pub(crate) order: MemoryOrder,
-}
-
-/// Why there is no plan.
-pub(crate) enum NoPlan {
-    UnknownVariable(Vec<String>),
-    Plan(fp_types::PlanError),
 }
 
 /// What a plan is looked up by where the selection is known: as [`PlanKey`], borrowed.

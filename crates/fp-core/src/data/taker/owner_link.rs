@@ -157,30 +157,17 @@ impl OwnerLink {
         Ok(true)
     }
 
-    /// Asks for pieces; the answer is awaited with [`OwnerLink::hear`].
-    pub(crate) fn request(
-        &mut self,
-        step: StepId,
-        pieces: Vec<BlockPart>,
-        deadline: Instant,
-    ) -> Result<u64, LinkError> {
-        let request = self.next_request;
-        self.next_request += 1;
-        self.requested = Some((request, pieces.len()));
-        let message = DataMessage::Fetch { request, step, pieces };
-        self.link.send_all(OutFrame::new(message.encode()), deadline)?;
-        Ok(request)
-    }
-
-    /// Asks what is not for pieces, under the number that it is given; the answer is awaited with [`OwnerLink::hear`].
+    /// Asks for so many pieces, or for what is none, under the number that the question is given; the answer is awaited
+    /// with [`OwnerLink::hear`].
     pub(crate) fn ask(
         &mut self,
+        pieces: usize,
         question: impl FnOnce(u64) -> DataMessage,
         deadline: Instant,
     ) -> Result<u64, LinkError> {
         let request = self.next_request;
         self.next_request += 1;
-        self.requested = Some((request, 0));
+        self.requested = Some((request, pieces));
         self.link.send_all(OutFrame::new(question(request).encode()), deadline)?;
         Ok(request)
     }

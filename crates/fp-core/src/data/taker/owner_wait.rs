@@ -5,7 +5,6 @@ use fp_transport::{Link, LinkError};
 use fp_types::{Epoch, Rank, StepId};
 use std::io;
 use std::io::IoSliceMut;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How often whoever waits for an owner looks whether it is lost.
@@ -42,7 +41,7 @@ impl Patience<'_> {
             Ok(false) if self.owners.is_lost(self.rank, self.epoch) => {
                 Err(LinkError::Lost(io::Error::other("the stream has ended without it")))
             }
-            Ok(false) if self.limit.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) => {
+            Ok(false) if self.limit.is_given_up() => {
                 Err(LinkError::Deadline { waiting_for: "bytes that nobody waits for any more" })
             }
             Ok(_) => Ok(()),

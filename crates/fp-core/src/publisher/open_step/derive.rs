@@ -13,6 +13,7 @@ use crate::session::derive_failure::Failure;
 use crate::session::deriver::{Known, Outcome};
 use crate::session::publisher::PublisherSession;
 use crate::value::counters::Counters;
+use crate::value::owned_bytes;
 use crate::value::variable::Variable;
 use fp_transform::{Array, Block};
 use fp_transport::{Arena, Payload};
@@ -80,15 +81,6 @@ impl StepDerivations {
 
     fn takes(&self, variable: &str) -> bool {
         self.inputs.contains_key(variable)
-    }
-}
-
-/// Memory of a result as an owner of bytes.
-struct Held(fp_transform::SharedBytes);
-
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
-        (*self.0).as_ref()
     }
 }
 
@@ -168,8 +160,7 @@ impl OpenStep {
                 let def = VariableDef::global_array(known.variable.clone(), of.dtype, of.shape.ndims());
                 let variable = Variable { shape: of.shape, ..Variable::shapeless(def.with_order(order)) };
                 for block in blocks {
-                    let payload = Payload::from_owner(Held(block.payload().clone()));
-                    self.put_derived(&variable, block.region(), payload)?;
+                    self.put_derived(&variable, block.region(), owned_bytes::of_given(block.payload()))?;
                 }
             }
         }
@@ -238,7 +229,7 @@ impl OpenStep {
         payload: Payload,
     ) -> Result<(), Failure> {
         Counters::add(&self.shared.counters.derived_bytes, payload.len());
-        let put = self.note_payload(variable, region, payload, true);
+        let put = self.note_payload(variable, region, Some(payload));
         put.map_err(|error: PutError| Failure::Put(Box::new(error)))
     }
 

@@ -151,18 +151,20 @@ impl OpenStep {
         elements: usize,
     ) -> Result<(), PutError> {
         self.check_dtype(variable, T::DTYPE)?;
-        if region.element_count() != elements as u64 {
-            return Err(self.wrong_len(
-                variable,
-                region.to_string(),
-                region.element_count(),
-                elements as u64,
-            ));
-        }
-        self.check_known(variable, region)
+        self.check_known(variable, region, elements)
     }
 
-    pub(crate) fn check_known(&self, variable: &Variable, region: &Region) -> Result<(), PutError> {
+    /// Whether so many elements may be put there.
+    pub(crate) fn check_known(
+        &self,
+        variable: &Variable,
+        region: &Region,
+        elements: usize,
+    ) -> Result<(), PutError> {
+        let (expected, found) = (region.element_count(), elements as u64);
+        if expected != found {
+            return Err(self.wrong_len(variable, region.to_string(), expected, found));
+        }
         self.check_region(variable, region)?;
         match self.puts.get(variable.name()) {
             None => validate_name(variable.name()).map_err(|error| self.misuse(Misuse::Name(error))),
@@ -231,6 +233,50 @@ impl OpenStep {
     ) -> PutError {
         let (step, variable) = (self.step, variable.name().to_owned());
         self.misuse(Misuse::WrongLen { step, variable, region, expected, found })
+    }
+
+    /// Notes the value of a global scalar, which rides with the announcement of the step.
+    pub(crate) fn note_value(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        bytes: Vec<u8>,
+    ) -> Result<(), PutError> {
+        let (name, rank, dtype) = (variable.name().to_owned(), self.rank(), variable.def.dtype);
+        self.values.push(ScalarValue { name, rank, dtype, bytes });
+        self.note(variable, region, None)
+    }
+
+    /// Notes a block; where it is wanted, by a copy that is made in the pool.
+    pub(crate) fn note_copy(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        bytes: &[u8],
+        is_wanted: bool,
+    ) -> Result<(), PutError> {
+        if !is_wanted {
+            return self.note(variable, region, None);
+        }
+        let mut loan = self.lend(variable, bytes.len())?;
+        loan.copy_from_slice(bytes);
+        Counters::add(&self.shared.counters.put_copied_bytes, bytes.len());
+        self.note(variable, region, Some(loan.freeze()))
+    }
+
+    /// Notes a block of owned memory; it is copied only where it has to become shareable.
+    pub(crate) fn note_payload(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        payload: Option<Payload>,
+    ) -> Result<(), PutError> {
+        let is_shared = || self.shared_variables.contains(variable.name());
+        let payload = match payload {
+            Some(payload) if !payload.is_empty() && is_shared() => Some(self.shareable(variable, &payload)?),
+            other => other,
+        };
+        self.note(variable, region, payload)
     }
 
     /// The block is put; its bytes are stored if somebody wants them.

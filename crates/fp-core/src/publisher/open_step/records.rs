@@ -5,7 +5,6 @@ use crate::error::misuse::Misuse;
 use crate::error::record_block::RecordBlockError;
 use crate::publisher::open_step::OpenStep;
 use crate::records::block::RecordBlock;
-use crate::value::counters::Counters;
 use crate::value::variable::Variable;
 use fp_transport::Payload;
 use fp_types::Region;
@@ -24,10 +23,10 @@ impl OpenStep {
         keep: bool,
     ) -> Result<(), PutError> {
         let (fixed, parts) = records.split();
-        self.note_payload(variable, region, fixed, keep)?;
+        self.note_payload(variable, region, keep.then_some(fixed))?;
         let Some(of_parts) = variable.parts() else { return Ok(()) };
         let region = self.part_region(variable, parts.len())?;
-        self.note_payload(&of_parts, &region, parts, keep)
+        self.note_payload(&of_parts, &region, keep.then_some(parts))
     }
 
     pub(crate) fn copy_records(
@@ -39,13 +38,8 @@ impl OpenStep {
         if self.sending.takes(variable.name()) {
             self.send_through(variable, region, &Payload::from_owner(bytes.to_vec()));
         }
-        if !self.keeps(variable.name()) {
-            return self.note(variable, region, None);
-        }
-        let mut loan = self.lend(variable, bytes.len())?;
-        loan.copy_from_slice(bytes);
-        Counters::add(&self.shared.counters.put_copied_bytes, bytes.len());
-        self.note(variable, region, Some(loan.freeze()))
+        let keeps = self.keeps(variable.name());
+        self.note_copy(variable, region, bytes, keeps)
     }
 
     /// Everything that can be wrong with records, before anything is copied.
@@ -64,10 +58,7 @@ impl OpenStep {
             let (expected, found) = (expected.record().name.clone(), found.record().name.clone());
             return Err(self.misuse(Misuse::WrongRecord { step, variable, expected, found }));
         }
-        if region.element_count() != count as u64 {
-            return Err(self.wrong_len(variable, region.to_string(), region.element_count(), count as u64));
-        }
-        self.check_known(variable, region)?;
+        self.check_known(variable, region, count)?;
         match self.shared.server.types.learn(expected) {
             true => Ok(()),
             false => Err(self.misuse(Misuse::TooManyTypes { variable: variable.name().to_owned() })),
@@ -76,23 +67,6 @@ impl OpenStep {
 
     pub(crate) fn no_records(&self, variable: &Variable, source: RecordBlockError) -> PutError {
         self.misuse(Misuse::NoRecords { variable: variable.name().to_owned(), source: Box::new(source) })
-    }
-
-    pub(crate) fn note_payload(
-        &mut self,
-        variable: &Variable,
-        region: &Region,
-        payload: Payload,
-        keep: bool,
-    ) -> Result<(), PutError> {
-        if !keep {
-            return self.note(variable, region, None);
-        }
-        let payload = match self.shared_variables.contains(variable.name()) && !payload.is_empty() {
-            true => self.shareable(variable, &payload)?,
-            false => payload,
-        };
-        self.note(variable, region, Some(payload))
     }
 
     pub(crate) fn part_region(&self, variable: &Variable, len_bytes: usize) -> Result<Region, PutError> {

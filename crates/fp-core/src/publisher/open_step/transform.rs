@@ -9,13 +9,13 @@ use crate::error::misuse::Misuse;
 use crate::error::record_block::RecordBlockError;
 use crate::options::transformed_variable::TransformedVariable;
 use crate::publisher::open_step::OpenStep;
-use crate::records::apply::{Applied, ApplyProblem, Applying};
+use crate::records::apply::{Applied, ApplyProblem, Applying, given_def};
 use crate::records::block::RecordBlock;
 use crate::value::counters::Counters;
 use crate::value::variable::{Variable, VariableError};
 use fp_transform::{CohortSide, DeriveError};
 use fp_transport::Payload;
-use fp_types::{Region, Shape, VariableDef};
+use fp_types::{Region, Shape};
 use std::sync::Arc;
 
 /// Why a block is not sent through.
@@ -87,9 +87,8 @@ impl OpenStep {
         let Applied { count, bytes } = applying.run((shape, variable.def.order), records.clone())?;
         let block = RecordBlock::encoded(&applying.given, count, bytes)?;
         if applying.keeps_places {
-            let def = VariableDef::global_array(asked.result(), variable.def.dtype, variable.def.ndims());
+            let def = Arc::new(given_def(&asked.result(), &variable.def, true, &applying.given));
             let records = Some(applying.given.clone());
-            let def = Arc::new(def.with_order(variable.def.order).with_record(&applying.given));
             return self.put_result(&Variable { def, shape: variable.shape, records }, region, block);
         }
         let rows = Variable::joined_records(asked.result(), &applying.given, &[])?;

@@ -31,13 +31,13 @@ pub(crate) fn made_there(
 
 /// Has the blocks made that are needed for a selection, and says what they are called.
 pub(crate) fn have_made(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     there: &OwnerRoute,
 ) -> Result<String, ReadError> {
     let RecordRequest { variable, select, limit, .. } = request;
     let table = held.table(limit.deadline)?;
-    let entry = table.entry(variable).ok_or_else(|| held.misuse(plan::unknown(held, &table, variable)))?;
+    let entry = held.entry(&table, variable)?;
     let blocks = match there.keeps_places(&entry.def) || select.is_of_blocks() {
         true => {
             let planned = plan::planned_as_put(held, request.elements().with_fill())?;
@@ -52,15 +52,15 @@ pub(crate) fn have_made(
     }
     let mut of_ranks: BTreeMap<Rank, Vec<u32>> = BTreeMap::new();
     blocks.keys().for_each(|block| of_ranks.entry(block.rank).or_default().push(block.index));
-    let (asked, identity) = ((variable, &there.names()[..]), held.identity());
-    let outcomes = offers::transform(held.shared.taker(), identity, asked, &of_ranks, limit)?;
+    let asked = (variable, &there.names()[..]);
+    let outcomes = offers::transform(held.taker(), asked, &of_ranks, limit)?;
     lay_out(held, (entry, &name), there, &of_ranks, (&blocks, outcomes), limit)?;
     Ok(name)
 }
 
 /// Puts what the owners made beside the variables of the step.
 pub(crate) fn lay_out(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     (source, name): (&TableEntry, &str),
     there: &OwnerRoute,
     asked: &BTreeMap<Rank, Vec<u32>>,
@@ -94,7 +94,7 @@ pub(crate) fn lay_out(
 
 /// The owners did not make the records, for the reason in `what`.
 pub(crate) fn not_there(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     source: &VariableDef,
     there: &OwnerRoute,
     what: String,

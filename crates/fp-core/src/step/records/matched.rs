@@ -24,7 +24,7 @@ pub(crate) struct Matched {
 
 /// So many records as the type that is wanted.
 pub(crate) fn converted(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     matched: &Matched,
     bytes: &[u8],
@@ -39,27 +39,19 @@ pub(crate) fn converted(
 }
 
 /// What is there and what is wanted, with the conversion from the one to the other.
-pub(crate) fn matched(held: &Arc<HeldStep>, request: RecordRequest<'_>) -> Result<Matched, ReadError> {
+pub(crate) fn matched(held: &HeldStep, request: RecordRequest<'_>) -> Result<Matched, ReadError> {
     let planned = source::planned(held, request.elements())?;
-    let (found, conversion) = matched_type(held, request, &planned)?;
-    let given = request.wanted.unwrap_or(&found).clone();
-    Ok(Matched { planned, found, conversion, given })
-}
-
-/// The type of the published records, and the conversion to the wanted one; `None` where bytes stay as they are.
-fn matched_type(
-    held: &Arc<HeldStep>,
-    request: RecordRequest<'_>,
-    planned: &FetchPlan,
-) -> Result<(RecordSchema, Option<Arc<Conversion>>), ReadError> {
-    let (types, wanted) = (&held.shared.types, request.wanted);
-    wanted.into_iter().for_each(|wanted| types.learn_anyway(wanted));
+    request.wanted.into_iter().for_each(|wanted| held.shared.types.learn_anyway(wanted));
     let rank = planned.plan.pieces.first().map(|piece| piece.block.rank);
     let found = record_type::type_of(held, &planned.def, rank, request.limit)?;
-    let Some(wanted) = wanted.filter(|wanted| **wanted != found) else { return Ok((found, None)) };
-    let conversion = record_type::conversion(held, &found, wanted, request.loss());
+    let given = request.wanted.unwrap_or(&found).clone();
+    if request.wanted.is_none_or(|wanted| *wanted == found) {
+        return Ok(Matched { planned, found, conversion: None, given });
+    }
+    let conversion = record_type::conversion(held, &found, &given, request.loss());
     let conversion = conversion.map_err(|source| held.incompatible(request.variable, source))?;
-    Ok((found, Some(conversion).filter(|conversion| !conversion.is_identity())))
+    let conversion = Some(conversion).filter(|conversion| !conversion.is_identity());
+    Ok(Matched { planned, found, conversion, given })
 }
 
 /// Whether records of another type, and perhaps of another shape, could be what was asked for.

@@ -3,7 +3,7 @@
 
 use crate::data::taker::fetch;
 use crate::error::ReadError;
-
+use crate::records::apply::given_def;
 use crate::step::held::{HeldStep, OwnerMade};
 use crate::step::records::record_type;
 use crate::value::limit::Limit;
@@ -59,7 +59,7 @@ impl OwnerRoute {
 /// The cheapest way from the type of a variable's records to the one that is wanted, over transforms that the publisher
 /// offers. The inner error says why there is none, if the publisher offers any.
 pub(crate) fn there(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     entry: &TableEntry,
     (found, wanted): (&RecordSchema, &RecordSchema),
     loss: Loss,
@@ -91,7 +91,7 @@ pub(crate) fn there(
 
 /// The cheapest way to a type that is converted to the one that is wanted.
 pub(crate) fn there_converted(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     (offers, rank): (&Offers, Rank),
     (found, wanted): (&RecordSchema, &RecordSchema),
     (len_bytes, loss): (u64, Loss),
@@ -112,12 +112,12 @@ pub(crate) fn there_converted(
 /// What the publisher offers: asked for, over a data link, when it was not for a while. A subscription holds for later
 /// steps only, so that a get of this very step would fail. A rendezvous entry would be wrong as soon as something is
 /// registered later.
-pub(crate) fn offers(held: &Arc<HeldStep>, rank: Rank, limit: Limit<'_>) -> Result<Arc<Offers>, ReadError> {
-    let (known, epoch) = (&held.shared.offers, held.epoch());
+pub(crate) fn offers(held: &HeldStep, rank: Rank, limit: Limit<'_>) -> Result<Arc<Offers>, ReadError> {
+    let (known, epoch) = (&held.shared.offers, held.epoch);
     if let Some(offers) = known.find(epoch) {
         return Ok(offers);
     }
-    let offers = Arc::new(fetch::offers::offers(held.shared.taker(), held.identity(), rank, limit)?);
+    let offers = Arc::new(fetch::offers::offers(held.taker(), rank, limit)?);
     known.keep(epoch, offers.clone());
     Ok(offers)
 }
@@ -138,12 +138,8 @@ pub(crate) fn keep(
         let rows = made.iter().map(|(block, made)| row((block, len(made))));
         rows.collect::<Result<BTreeMap<BlockId, Region>, _>>()
     };
-    let of = source.def.dtype;
-    let (def, blocks) = match keeps_places {
-        true => (VariableDef::global_array(name, of, source.def.ndims()), blocks.clone()),
-        false => (VariableDef::joined_array(name, of, 1, 0), rows(|made| made.count)?),
-    };
-    let def = def.with_order(source.def.order).with_record(given);
+    let def = given_def(name, &source.def, keeps_places, given);
+    let blocks = if keeps_places { blocks.clone() } else { rows(|made| made.count)? };
     let parts = def.parts().map(|parts| Ok::<_, LayoutError>((parts, rows(|made| made.parts_bytes)?)));
     let parts = parts.transpose()?;
     known.keep(Arc::new(def), source.layout.shape().filter(|_| keeps_places), blocks)?;

@@ -15,11 +15,10 @@ use crate::step::source::{made, transformed};
 use crate::value::limit::Limit;
 use fp_types::TableEntry;
 use fp_types::record::{Loss, RecordSchema};
-use std::sync::Arc;
 
 /// What provides a type: any variable, or `only` this one.
 pub(crate) fn provided(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     wanted: &RecordSchema,
     only: Option<&str>,
     limit: Limit<'_>,
@@ -56,7 +55,7 @@ pub(crate) fn provided(
 
 /// How well a variable's records fit, or why they do not.
 pub(crate) fn provided_by(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     entry: &TableEntry,
     wanted: &RecordSchema,
     limit: Limit<'_>,
@@ -79,7 +78,7 @@ pub(crate) fn provided_by(
 }
 
 /// The names of what was subscribed to and is there.
-pub(crate) fn subscribed(held: &Arc<HeldStep>, limit: Limit<'_>) -> Result<Vec<String>, ReadError> {
+pub(crate) fn subscribed(held: &HeldStep, limit: Limit<'_>) -> Result<Vec<String>, ReadError> {
     let mut names = names(&*held.table(limit.deadline)?);
     names.retain(|name| held.wants.contains(name));
     names.extend(held.shared.options.transformed.iter().map(|asked| asked.name.clone()));
@@ -88,7 +87,7 @@ pub(crate) fn subscribed(held: &Arc<HeldStep>, limit: Limit<'_>) -> Result<Vec<S
 
 /// How well that variable fits which the publisher was asked for, or why it does not.
 pub(crate) fn received(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     wanted: &RecordSchema,
     limit: Limit<'_>,
@@ -112,7 +111,7 @@ pub(crate) fn received(
 }
 
 /// Whether the step provides all types that were asked for; the error is that of the first which it does not.
-pub(crate) fn check_types(held: &Arc<HeldStep>, limit: Limit<'_>) -> Result<(), ReadError> {
+pub(crate) fn check_types(held: &HeldStep, limit: Limit<'_>) -> Result<(), ReadError> {
     let mut wanted = held.shared.options.types.iter();
     wanted.try_for_each(|one| provided(held, &one.schema, one.variable.as_deref(), limit).map(drop))
 }

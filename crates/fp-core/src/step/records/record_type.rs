@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The type of a variable's records: asked for once, of this rank or of any that put some.
 pub(crate) fn type_of(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     def: &VariableDef,
     rank: Option<Rank>,
     limit: Limit<'_>,
@@ -38,7 +38,7 @@ pub(crate) fn type_of(
 
 /// The type of that fingerprint: asked for once, of a rank that knows it.
 pub(crate) fn type_at(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     fingerprint: Fingerprint,
     rank: Rank,
     limit: Limit<'_>,
@@ -47,18 +47,14 @@ pub(crate) fn type_at(
     if let Some(known) = types.find(fingerprint) {
         return Ok(known);
     }
-    let schema = describe::describe(held.shared.taker(), held.identity(), (rank, fingerprint), limit)?;
+    let schema = describe::describe(held.taker(), (rank, fingerprint), limit)?;
     Counters::add(&held.shared.counters.types, 1);
     types.learn_anyway(&schema);
     Ok(schema)
 }
 
 /// A rank that put a block of the variable.
-pub(crate) fn any_owner(
-    held: &Arc<HeldStep>,
-    def: &VariableDef,
-    limit: Limit<'_>,
-) -> Result<Rank, ReadError> {
+pub(crate) fn any_owner(held: &HeldStep, def: &VariableDef, limit: Limit<'_>) -> Result<Rank, ReadError> {
     let table = held.table(limit.deadline)?;
     let shape = table.entry(&def.name).and_then(|entry| entry.layout.shape().copied());
     let corner = shape.filter(|shape| shape.element_count() > 0).map(|shape| shape.dims().zeros_like());
@@ -85,7 +81,7 @@ pub(crate) fn any_owner(
 
 /// The conversion from one type to the other; counted if it had to be worked out.
 pub(crate) fn conversion(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     from: &RecordSchema,
     to: &RecordSchema,
     loss: Loss,

@@ -56,7 +56,7 @@ impl Route {
 /// The way to the type that is wanted, over transforms that this process knows, or the publisher if that is the side
 /// for it. There is one only if the variable's records are of another type and have no conversion to it.
 pub(crate) fn way_to(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     wanted: &RecordSchema,
 ) -> Result<Option<Way>, ReadError> {
@@ -84,7 +84,7 @@ pub(crate) fn way_to(
 /// Where both sides know a way, what the transforms of either say of their side counts. Otherwise it is this side's,
 /// unless the publisher's gives the very same in fewer bytes: each record made of one alone, in its place.
 pub(crate) fn way(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     entry: &TableEntry,
     ends: Ends<'_>,
     loss: Loss,
@@ -101,7 +101,7 @@ pub(crate) fn way(
 
 /// The better one of a way that this process knows and one of the publisher's.
 pub(crate) fn better_way(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     entry: &TableEntry,
     ends: Ends<'_>,
     route: Route,
@@ -124,7 +124,7 @@ pub(crate) fn better_way(
 
 /// The cheapest way for so many bytes; nothing where no transforms are known, or why none leads there.
 pub(crate) fn route(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     (found, wanted): Ends<'_>,
     len_bytes: u64,
     loss: Loss,
@@ -138,7 +138,7 @@ pub(crate) fn route(
 
 /// The cheapest way that begins or ends with a conversion.
 pub(crate) fn route_between(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     transforms: &Transforms,
     (found, wanted): Ends<'_>,
     len_bytes: u64,
@@ -164,7 +164,7 @@ pub(crate) fn route_between(
 /// The way along a path of transforms, from the records' type to the wanted one, with a conversion at an end that needs
 /// one.
 pub(crate) fn over(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     transforms: &Transforms,
     path: TransformPath,
     (found, wanted): Ends<'_>,

@@ -35,7 +35,7 @@ pub(crate) fn taken(
 
 /// The bytes of records without lists and texts: where they lie, if they can be looked at there, else a copy.
 pub(crate) fn plain_records(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     matched: &Matched,
 ) -> Result<Memory, ReadError> {

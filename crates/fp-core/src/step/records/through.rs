@@ -15,22 +15,12 @@ use crate::step::plan;
 use crate::step::records::route::Route;
 use crate::step::records::{record_type, taken};
 use crate::step::request::RecordRequest;
-use crate::value::counters::Counters;
-use fp_transform::{ShareError, record_array};
+use crate::value::owned_bytes;
+use fp_transform::record_array;
 use fp_transport::Payload;
 use fp_types::record::{Loss, RecordSchema, Records};
 use fp_types::{BlockId, Dtype, Layout, MemoryOrder, Rank, Region, Selection, Shape, VariableDef};
 use std::sync::Arc;
-use std::time::Instant;
-
-/// What an owner gave as bytes, kept as ours.
-struct Held(fp_transform::SharedBytes);
-
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
-        (*self.0).as_ref()
-    }
-}
 
 /// The selected records as the type that is wanted, through transforms.
 ///
@@ -68,42 +58,17 @@ pub(crate) fn transformed(
 ) -> Result<Arc<Outcome>, ReadError> {
     let RecordRequest { variable, select, limit, .. } = request;
     let key = format!("{} {variable} {select:?} {:?}", wanted.fingerprint(), route.loss);
-    let (results, counters) = (&held.transformed.0, &held.shared.counters);
-    let (mut failed, mut is_computed) = (None, false);
-    let left = limit.deadline.saturating_duration_since(Instant::now());
-    let done = results.derive_as(key.clone(), left, || {
-        is_computed = true;
-        let source = taken::take_as_put(held, RecordRequest { wanted: None, ..request });
-        let source = source.map_err(|error| {
-            let what = error.to_string();
-            failed = Some(error);
-            TransformProblem::Elsewhere { what }
-        })?;
-        route.run(source, select.order())
-    });
-    if let Some(error) = failed {
-        // Another get may have more luck.
-        results.discard(&key);
-        return Err(error);
-    }
-    let counter = match (is_computed, &done) {
-        (true, Ok(_)) => &counters.transforms,
-        (true, Err(_)) => &counters.failed_transforms,
-        (false, _) => &counters.shared_transforms,
-    };
-    Counters::add(counter, 1);
-    done.map_err(|error| {
-        let problem = match error {
-            ShareError::Failed(problem) => problem,
-            late @ ShareError::TimedOut { .. } => TransformProblem::Elsewhere { what: late.to_string() },
-        };
-        held.not_transformed(variable, route.path.to_string(), problem)
-    })
+    let done = held.transformed.of(&held.shared.counters, key, limit.deadline, || {
+        let source = taken::take_as_put(held, RecordRequest { wanted: None, ..request })?;
+        Ok(route.run(source, select.order()))
+    })?;
+    done.map(|(done, _)| done)
+        .map_err(|problem| held.not_transformed(variable, route.path.to_string(), problem))
 }
 
 /// The selected ones of the records that came out.
 pub(crate) fn chosen(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     wanted: &RecordSchema,
     done: &Outcome,
@@ -134,7 +99,7 @@ pub(crate) fn chosen(
 
 /// The plan for a selection of what came out.
 pub(crate) fn planned_result(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     shape: &Shape,
 ) -> Result<FetchPlan, ReadError> {
@@ -143,7 +108,7 @@ pub(crate) fn planned_result(
     let block = (BlockId::new(Rank::LEAD, 0), Region::whole(shape));
     let layout = Layout::global(*shape, [block]);
     let layout = layout.map_err(|error| held.failed(error))?;
-    FetchPlan::of_layout(def, &layout, &key).map_err(|no_plan| plan::no_plan(held, key, no_plan))
+    plan::of_layout(held, def, &layout, &key)
 }
 
 impl Route {
@@ -167,7 +132,7 @@ impl Route {
         let records = records.map_err(|source| TransformProblem::Value { of, source })?;
         let bytes = match &self.last {
             Some(last) => Payload::from_owner(last.convert(&records)?.into_owned()),
-            None => Payload::from_owner(Held(payload.clone())),
+            None => owned_bytes::of_given(payload),
         };
         Ok(Outcome { shape, bytes })
     }

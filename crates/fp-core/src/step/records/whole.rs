@@ -5,27 +5,22 @@ use crate::error::ReadError;
 use crate::records::made::Whole;
 use crate::step::held::HeldStep;
 use crate::step::records::matched::Matched;
-use crate::step::records::{matched, whole_block};
+use crate::step::records::{matched, record_type, whole_block};
 use crate::step::request::RecordRequest;
 use crate::value::counters::Counters;
 use fp_types::record::{Loss, Records};
 use fp_types::{ArrayKind, BlockId, MemoryOrder};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// Whether the value came with the announcement of the step.
-pub(crate) fn is_told(planned: &FetchPlan) -> bool {
-    planned.def.kind == ArrayKind::Scalar
-}
 
 /// The selected records as bytes, of the type that is wanted.
 pub(crate) fn whole_records(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     request: RecordRequest<'_>,
     matched: &Matched,
 ) -> Result<Vec<u8>, ReadError> {
     let variable = request.variable;
-    if is_told(&matched.planned) {
+    if matched.planned.def.kind == ArrayKind::Scalar {
+        // The value came with the announcement of the step.
         let bytes = held.value(variable)?.bytes.clone();
         return matched::converted(held, variable, matched, &bytes, 1);
     }
@@ -50,7 +45,7 @@ pub(crate) fn whole_records(
 
 /// For each selected record its number, in the order of the selection.
 pub(crate) fn numbers(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     planned: &FetchPlan,
     blocks: &BTreeMap<BlockId, Whole>,
@@ -70,14 +65,13 @@ pub(crate) fn numbers(
 
 /// The records of these numbers.
 pub(crate) fn picked(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     matched: &Matched,
     blocks: &BTreeMap<BlockId, Whole>,
     numbers: &[u64],
 ) -> Result<Vec<u8>, ReadError> {
-    let types = &held.shared.types;
-    let copy = || types.conversion(&matched.found, &matched.found, Loss::Refused).map(|(copy, _)| copy);
+    let copy = || record_type::conversion(held, &matched.found, &matched.found, Loss::Refused);
     let conversion = matched
         .conversion
         .clone()

@@ -16,7 +16,7 @@ const LIMIT_BLOCKS: usize = 1024;
 
 /// The blocks, whole, in the order in which they were put; of plain records these refer to nothing.
 pub(crate) fn whole_blocks(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     def: &VariableDef,
     is_plain: bool,
     mut ids: Vec<BlockId>,
@@ -31,7 +31,7 @@ pub(crate) fn whole_blocks(
     let wanted: Vec<(&str, BlockId)> = ids.iter().flat_map(of_block).collect();
     let mut planned = Vec::with_capacity(wanted.len());
     for some in wanted.chunks(2 * LIMIT_BLOCKS) {
-        planned.extend(plan::planned_blocks_in(held, some, def.order, limit.deadline)?);
+        planned.extend(plan::planned_blocks(held, some, def.order, limit.deadline)?);
     }
     let mut blocks = BTreeMap::new();
     let mut first = 0;

@@ -20,7 +20,7 @@ use std::time::Instant;
 
 /// The plan for a derived variable.
 pub(crate) fn planned_derived(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     (asked, part): (&DerivedRequest, &str),
     request: Request<'_>,
 ) -> Result<Arc<FetchPlan>, ReadError> {
@@ -40,7 +40,7 @@ pub(crate) fn planned_derived(
 
 /// The same, if it was made before and all is well.
 pub(crate) fn known_plan_derived(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &DerivedRequest,
     request: Request<'_>,
 ) -> Result<Option<Arc<FetchPlan>>, ReadError> {
@@ -57,7 +57,7 @@ pub(crate) fn known_plan_derived(
 
 /// Whether it could be derived in this step, on every rank.
 pub(crate) fn check_derived(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &DerivedRequest,
     table: &StepTable,
     deadline: Instant,
@@ -72,7 +72,7 @@ pub(crate) fn check_derived(
 }
 
 /// The variable could not be derived in this step, for the reason in `what`.
-pub(crate) fn not_derived(held: &Arc<HeldStep>, asked: &DerivedRequest, what: String) -> ReadError {
+pub(crate) fn not_derived(held: &HeldStep, asked: &DerivedRequest, what: String) -> ReadError {
     let (stream, step) = (held.stream().to_owned(), held.step());
     let (variable, derivation) = (asked.name.clone(), asked.derivation.to_string());
     ReadError::NotDerived { stream, step, variable, derivation, what }
@@ -80,7 +80,7 @@ pub(crate) fn not_derived(held: &Arc<HeldStep>, asked: &DerivedRequest, what: St
 
 /// The plan for an array that was put together here: its blocks are in this process, and count as those of rank 0.
 pub(crate) fn planned_merged(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     (asked, part): (&DerivedRequest, &str),
     table: &StepTable,
     request: Request<'_>,
@@ -97,13 +97,13 @@ pub(crate) fn planned_merged(
     let layout = layout.map_err(|error| not_derived(held, asked, error.to_string()))?;
     let key = plan::key(held, request.of_variable(&variable), Some(shape))?;
     let def = Arc::new(VariableDef::global_array(variable, *dtype, shape.ndims()));
-    let planned = FetchPlan::of_blocks(def, &layout, blocks.clone(), &key);
-    planned.map_err(|no_plan| plan::no_plan(held, key, no_plan))
+    let planned = plan::of_layout(held, def, &layout, &key)?;
+    Ok(FetchPlan { wanted: Vec::new(), here: Some(blocks.clone()), ..planned })
 }
 
 /// What all ranks derived, put together; once in a step.
 pub(crate) fn merged(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &DerivedRequest,
     table: &StepTable,
     deadline: Instant,
@@ -123,7 +123,7 @@ pub(crate) fn merged(
 
 /// Derives from the inputs, whole.
 pub(crate) fn derive_here(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &DerivedRequest,
     plan: &DerivationPlan,
     deadline: Instant,
@@ -144,7 +144,7 @@ pub(crate) fn derive_here(
 }
 
 /// What it needs that is not built in.
-pub(crate) fn foreign(held: &Arc<HeldStep>, asked: &DerivedRequest) -> Result<Foreign, CallProblem> {
+pub(crate) fn foreign(held: &HeldStep, asked: &DerivedRequest) -> Result<Foreign, CallProblem> {
     let (derived, transforms) = (&held.shared.derived, held.shared.options.transforms.as_ref());
     let functions = Caller::subscriber(transforms).functions(&asked.derivation)?;
     let (modules, code) = (derived.code.clone(), derived.modules_of(&asked.derivation));
@@ -153,7 +153,7 @@ pub(crate) fn foreign(held: &Arc<HeldStep>, asked: &DerivedRequest) -> Result<Fo
 
 /// The inputs, whole.
 pub(crate) fn inputs_here(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &DerivedRequest,
     deadline: Instant,
 ) -> Result<Vec<Array>, ReadError> {
@@ -178,7 +178,7 @@ pub(crate) fn inputs_here(
 
 /// The inputs cannot be had: a rank that could not leave them said why.
 pub(crate) fn why_not_here(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &DerivedRequest,
     error: ReadError,
     deadline: Instant,
@@ -192,8 +192,8 @@ pub(crate) fn why_not_here(
 
 /// Whether it is derived here in this step, by what is asked for in it. Where that depends on which side has fewer
 /// bytes, the shapes decide, which all ranks of both sides know.
-pub(crate) fn is_left(held: &Arc<HeldStep>, asked: &DerivedRequest, table: &StepTable) -> bool {
-    match asked.placement(&held.wants) {
+pub(crate) fn is_left(held: &HeldStep, asked: &DerivedRequest, table: &StepTable) -> bool {
+    match asked.marks.placement(&held.wants) {
         CohortSide::Publisher => false,
         CohortSide::Subscriber => true,
         CohortSide::FewerBytes => plan_in(asked, table).is_ok_and(|plan| is_chosen_here(held, asked, &plan)),
@@ -201,7 +201,7 @@ pub(crate) fn is_left(held: &Arc<HeldStep>, asked: &DerivedRequest, table: &Step
 }
 
 /// Which side the shapes choose, to be told by [`Subscriber::placements`](crate::Subscriber::placements).
-pub(crate) fn is_chosen_here(held: &Arc<HeldStep>, asked: &DerivedRequest, plan: &DerivationPlan) -> bool {
+pub(crate) fn is_chosen_here(held: &HeldStep, asked: &DerivedRequest, plan: &DerivationPlan) -> bool {
     let is_left = is_better_left(plan);
     let side = if is_left { CohortSide::Subscriber } else { CohortSide::Publisher };
     let (input, output) = plan.len_bytes();
@@ -213,7 +213,7 @@ pub(crate) fn is_chosen_here(held: &Arc<HeldStep>, asked: &DerivedRequest, plan:
 
 /// What each rank derived, as one.
 pub(crate) fn put_together(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &DerivedRequest,
     plan: &DerivationPlan,
     deadline: Instant,
@@ -232,13 +232,13 @@ pub(crate) fn put_together(
 }
 
 /// A rank's part cannot be read: it broke the protocol.
-pub(crate) fn misbehaved(held: &Arc<HeldStep>, rank: Rank, asked: &DerivedRequest) -> ReadError {
+pub(crate) fn misbehaved(held: &HeldStep, rank: Rank, asked: &DerivedRequest) -> ReadError {
     let what = format!("what it derived by {} cannot be read", asked.derivation);
     held.misbehaved(rank, what)
 }
 
 /// What the step has of the variables that this subscription has derived.
-pub(crate) fn derived_infos(held: &Arc<HeldStep>, table: &StepTable) -> Vec<VariableInfo> {
+pub(crate) fn derived_infos(held: &HeldStep, table: &StepTable) -> Vec<VariableInfo> {
     let infos = |asked: &DerivedRequest| -> Vec<VariableInfo> {
         let is_there = is_left(held, asked, table) || table.entry(&asked.variable).is_some();
         let (true, Ok(plan)) = (is_there, plan_in(asked, table)) else { return Vec::new() };

@@ -5,9 +5,8 @@ use crate::data::taker::fetch_plan::{FetchPlan, names};
 use crate::error::ReadError;
 use crate::error::transform::TransformProblem;
 use crate::options::transformed_variable::TransformedVariable;
-use crate::records::apply::{ApplyProblem, Applying};
+use crate::records::apply::{ApplyProblem, Applying, given_def};
 use crate::records::made::{Made, Whole};
-use crate::session::resolve;
 use crate::step::held::{HeldStep, VariableInfo};
 use crate::step::plan;
 use crate::step::records::{record_type, whole_block};
@@ -15,13 +14,11 @@ use crate::step::request::Request;
 use crate::value::counters::Counters;
 use crate::value::limit::Limit;
 use fp_proto::message::ResolveQuery;
-use fp_transform::ShareError;
 use fp_transport::Payload;
 use fp_types::record::RecordSchema;
 use fp_types::{ArrayKind, BlockId, Dims, Layout, Region, Selection, Shape, StepTable, VariableDef};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The path in errors of what is made here.
 const HERE: &str = "by the subscriber";
@@ -35,26 +32,25 @@ struct Source {
 }
 
 /// Whether it is made here in this step, by what is asked for in it.
-pub(crate) fn is_made_here(held: &Arc<HeldStep>, asked: &TransformedVariable) -> bool {
+pub(crate) fn is_made_here(held: &HeldStep, asked: &TransformedVariable) -> bool {
     !held.wants.asks(&asked.through())
 }
 
 /// The plan for what is made here.
 pub(crate) fn planned_made(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     request: Request<'_>,
 ) -> Result<Arc<FetchPlan>, ReadError> {
     let made = made(held, asked, request.deadline.into())?;
     let key = plan::key(held, request.of_variable(&asked.name), made.layout.shape())?;
-    let planned = FetchPlan::of_layout(made.def.clone(), &made.layout, &key);
-    let planned = planned.map_err(|no_plan| plan::no_plan(held, key, no_plan))?;
+    let planned = plan::of_layout(held, made.def.clone(), &made.layout, &key)?;
     Ok(Arc::new(FetchPlan { wanted: Vec::new(), made: Some(made), ..planned }))
 }
 
 /// Every block of it, each by the block that it was made of.
 pub(crate) fn made_blocks(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     limit: Limit<'_>,
 ) -> Result<Vec<(BlockId, Region)>, ReadError> {
@@ -63,37 +59,15 @@ pub(crate) fn made_blocks(
 
 /// All of it; made once in a step.
 pub(crate) fn made(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     limit: Limit<'_>,
 ) -> Result<Arc<Made>, ReadError> {
-    let (key, counters) = (asked.result(), &held.shared.counters);
-    let (mut failed, mut is_made) = (None, false);
-    let left = limit.deadline.saturating_duration_since(Instant::now());
-    let done = held.made.0.derive_as(key.clone(), left, || {
-        is_made = true;
-        make(held, asked, limit).map_err(|error| {
-            let what = error.to_string();
-            failed = Some(error);
-            TransformProblem::Elsewhere { what }
-        })
-    });
-    if let Some(error) = failed {
-        // Another get may have more luck.
-        held.made.0.discard(&key);
-        Counters::add(&counters.failed_transforms, 1);
-        return Err(error);
-    }
-    let counter = if is_made { &counters.transforms } else { &counters.shared_transforms };
-    Counters::add(counter, 1);
-    let made = done.map_err(|error| {
-        let problem = match error {
-            ShareError::Failed(problem) => problem,
-            late @ ShareError::TimedOut { .. } => TransformProblem::Elsewhere { what: late.to_string() },
-        };
-        not_made(held, asked, HERE, problem)
-    })?;
-    if is_made {
+    let counters = &held.shared.counters;
+    let done = held.made.of(counters, asked.result(), limit.deadline, || make(held, asked, limit).map(Ok));
+    let done = done.inspect_err(|_| Counters::add(&counters.failed_transforms, 1))?;
+    let (made, is_new) = done.map_err(|problem| not_made(held, asked, HERE, problem))?;
+    if is_new {
         held.shared.weigh(asked, held.identity(), true, (made.input_bytes, made.output_bytes()));
     }
     Ok(made)
@@ -101,7 +75,7 @@ pub(crate) fn made(
 
 /// Fetches the published records, whole, and transforms them block by block; [`made`] has that done once.
 pub(crate) fn make(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     limit: Limit<'_>,
 ) -> Result<Made, ReadError> {
@@ -126,43 +100,36 @@ pub(crate) fn make(
 
 /// The results as an array: each in the place of what it was made of, or one after another as rows.
 fn laid_out(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     applying: &Applying,
     source: Source,
     blocks: BTreeMap<BlockId, Whole>,
     input_bytes: u64,
 ) -> Result<Made, ReadError> {
-    let (def, layout) = match source.shape.filter(|_| applying.keeps_places) {
-        Some(shape) => {
-            let def = VariableDef::global_array(&asked.name, source.def.dtype, source.def.ndims());
-            (def.with_order(source.def.order), Layout::global(shape, source.blocks))
-        }
+    let def = given_def(&asked.name, &source.def, applying.keeps_places, &applying.given);
+    let layout = match source.shape.filter(|_| applying.keeps_places) {
+        Some(shape) => Layout::global(shape, source.blocks),
         None => {
             let rows = |(&id, block): (&BlockId, &Whole)| {
                 Dims::from_slice(&[block.count as u64]).ok().map(|count| (id, count))
             };
-            let def = VariableDef::joined_array(&asked.name, source.def.dtype, 1, 0);
-            (def, Layout::joined(1, 0, blocks.iter().filter_map(rows)))
+            Layout::joined(1, 0, blocks.iter().filter_map(rows))
         }
     };
     let layout = layout.map_err(|error| held.failed(error))?;
-    Ok(Made { def: Arc::new(def.with_record(&applying.given)), layout, blocks, input_bytes })
+    Ok(Made { def: Arc::new(def), layout, blocks, input_bytes })
 }
 
 /// The transform, if this process knows it and it takes such records.
-fn applying(
-    held: &Arc<HeldStep>,
-    asked: &TransformedVariable,
-    source: &Source,
-) -> Result<Applying, ApplyProblem> {
+fn applying(held: &HeldStep, asked: &TransformedVariable, source: &Source) -> Result<Applying, ApplyProblem> {
     let registry = (held.shared.options.transforms.as_ref(), "subscriber");
     Applying::find(registry, &asked.transform, (Some(&source.schema), source.def.kind))
 }
 
 /// What the type of it would be in this step; nothing of it is fetched.
 pub(crate) fn made_type(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     limit: Limit<'_>,
 ) -> Result<Result<RecordSchema, String>, ReadError> {
@@ -175,26 +142,22 @@ pub(crate) fn made_type(
 
 /// What the step has of it.
 pub(crate) fn made_info(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     table: &StepTable,
 ) -> Option<VariableInfo> {
     let entry = table.entry(&asked.variable)?;
     let native = held.shared.options.transforms.as_ref()?.native(&asked.transform)?;
     let (_, given) = native.schemas.as_ref()?;
-    let (dtype, ndims) = (entry.def.dtype, entry.def.ndims());
-    let shape = entry.layout.shape().copied();
-    let (def, shape) = match native.is_one_by_one && entry.def.kind == ArrayKind::GlobalArray {
-        true => (VariableDef::global_array(&asked.name, dtype, ndims).with_order(entry.def.order), shape),
-        // How many rows there are is not known before they are made.
-        false => (VariableDef::joined_array(&asked.name, dtype, 1, 0), None),
-    };
-    Some(VariableInfo { def: def.with_record(given), shape })
+    let keeps_places = native.is_one_by_one && entry.def.kind == ArrayKind::GlobalArray;
+    // How many rows there are is not known before they are made.
+    let shape = entry.layout.shape().copied().filter(|_| keeps_places);
+    Some(VariableInfo { def: given_def(&asked.name, &entry.def, keeps_places, given), shape })
 }
 
 /// The published records, and where they are.
-fn source(held: &Arc<HeldStep>, asked: &TransformedVariable, limit: Limit<'_>) -> Result<Source, ReadError> {
-    let (variable, table) = (&asked.variable, held.assignment.table);
+fn source(held: &HeldStep, asked: &TransformedVariable, limit: Limit<'_>) -> Result<Source, ReadError> {
+    let variable = &asked.variable;
     let known = held.table(limit.deadline)?;
     let Some(entry) = known.entry(variable) else {
         let what = format!("there is no variable {variable:?}; there are {}", names(&known).join(", "));
@@ -205,7 +168,7 @@ fn source(held: &Arc<HeldStep>, asked: &TransformedVariable, limit: Limit<'_>) -
         return Err(not_made(held, asked, HERE, TransformProblem::Subscriber { what }));
     }
     let query = ResolveQuery { variable: variable.clone(), selection: Selection::All };
-    let answer = resolve::resolve(&held.shared, held.identity(), table, vec![query], limit.deadline)?;
+    let answer = held.resolve(vec![query], limit.deadline)?;
     let blocks: Vec<(BlockId, Region)> =
         answer.entry(variable).map(|entry| entry.layout.blocks().collect()).unwrap_or_default();
     let owner = blocks.first().map(|(block, _)| block.rank);
@@ -214,11 +177,7 @@ fn source(held: &Arc<HeldStep>, asked: &TransformedVariable, limit: Limit<'_>) -
 }
 
 /// It cannot be made by this process, for this reason.
-pub(crate) fn not_here(
-    held: &Arc<HeldStep>,
-    asked: &TransformedVariable,
-    problem: ApplyProblem,
-) -> ReadError {
+pub(crate) fn not_here(held: &HeldStep, asked: &TransformedVariable, problem: ApplyProblem) -> ReadError {
     let problem = if let ApplyProblem::Transform(problem) = problem {
         problem
     } else {
@@ -229,7 +188,7 @@ pub(crate) fn not_here(
 
 /// The transform gave nothing; `by` names the side in the error.
 pub(crate) fn not_made(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     by: &'static str,
     problem: TransformProblem,

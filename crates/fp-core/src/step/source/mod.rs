@@ -5,13 +5,14 @@ pub(crate) mod made;
 pub(crate) mod parts;
 pub(crate) mod transformed;
 
-use crate::data::taker::fetch_plan::FetchPlan;
+use crate::data::taker::fetch_plan::{FetchPlan, is_known};
 use crate::error::ReadError;
 use crate::options::transformed_variable::TransformedVariable;
 use crate::session::derived_variables::DerivedRequest;
-use crate::step::held::{self, HeldStep, VariableInfo};
+use crate::step::held::{HeldStep, VariableInfo};
 use crate::step::plan;
 use crate::step::request::Request;
+use crate::value::limit::Limit;
 use fp_types::{BlockId, Region, StepTable, TableEntry};
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ impl<'a> Source<'a> {
 }
 
 /// The plan, asking the publisher for what is not known of the layout.
-pub(crate) fn planned(held: &Arc<HeldStep>, request: Request<'_>) -> Result<Arc<FetchPlan>, ReadError> {
+pub(crate) fn planned(held: &HeldStep, request: Request<'_>) -> Result<Arc<FetchPlan>, ReadError> {
     match Source::of(held, request.variable) {
         Source::AsPut => {
             plan::admit(held, request.variable)?;
@@ -63,10 +64,7 @@ pub(crate) fn planned(held: &Arc<HeldStep>, request: Request<'_>) -> Result<Arc<
 }
 
 /// The plan, if it was made before.
-pub(crate) fn known_plan(
-    held: &Arc<HeldStep>,
-    request: Request<'_>,
-) -> Result<Option<Arc<FetchPlan>>, ReadError> {
+pub(crate) fn known_plan(held: &HeldStep, request: Request<'_>) -> Result<Option<Arc<FetchPlan>>, ReadError> {
     match Source::of_subscription(held, request.variable) {
         Source::AsPut => {
             plan::admit(held, request.variable)?;
@@ -78,7 +76,7 @@ pub(crate) fn known_plan(
 }
 
 /// Every block of a variable, with its region.
-pub(crate) fn blocks(held: &Arc<HeldStep>, variable: &str) -> Result<Vec<(BlockId, Region)>, ReadError> {
+pub(crate) fn blocks(held: &HeldStep, variable: &str) -> Result<Vec<(BlockId, Region)>, ReadError> {
     let deadline = held.deadline();
     match Source::of_subscription(held, variable) {
         Source::Transformed(asked) if made::is_made_here(held, asked) => {
@@ -93,9 +91,17 @@ pub(crate) fn blocks(held: &Arc<HeldStep>, variable: &str) -> Result<Vec<(BlockI
     }
 }
 
+/// The step's variables, by name.
+pub(crate) fn variables(held: &HeldStep, limit: Limit<'_>) -> Result<Vec<VariableInfo>, ReadError> {
+    held.table(limit.deadline).map(|table| infos(held, &table))
+}
+
 /// What a table says of the variables, derived ones among them.
-pub(crate) fn infos(held: &Arc<HeldStep>, table: &StepTable) -> Vec<VariableInfo> {
-    let mut infos = held::infos(table);
+pub(crate) fn infos(held: &HeldStep, table: &StepTable) -> Vec<VariableInfo> {
+    let known = table.entries().iter().filter(|entry| is_known(&entry.def));
+    let info =
+        |entry: &TableEntry| VariableInfo { def: (*entry.def).clone(), shape: entry.layout.shape().copied() };
+    let mut infos: Vec<VariableInfo> = known.map(info).collect();
     let mut derived = derived::derived_infos(held, table);
     derived.extend(transformed::received_infos(held, table));
     infos.retain(|info| derived.iter().all(|hides| hides.def.name != info.def.name));

@@ -2,19 +2,16 @@
 
 use crate::data::taker::fetch::job::Get;
 use crate::error::ReadError;
-use crate::session::resolve;
 use crate::step::held::HeldStep;
 use crate::step::{fill, plan};
-use fp_proto::message::ResolveQuery;
-use fp_types::{BlockId, Rank, Selection};
-use std::sync::Arc;
+use fp_types::{BlockId, MemoryOrder, Rank};
 use std::time::Instant;
 
 /// The longest text about a failure that is read.
 const LIMIT_TEXT_BYTES: usize = 4096;
 
 /// What the ranks that failed say.
-pub(crate) fn told(held: &Arc<HeldStep>, failed: &str, deadline: Instant) -> Result<String, ReadError> {
+pub(crate) fn told(held: &HeldStep, failed: &str, deadline: Instant) -> Result<String, ReadError> {
     let text = |(rank, bytes): (Rank, Vec<u8>)| {
         let len = bytes.len().min(LIMIT_TEXT_BYTES);
         format!("publisher rank {rank}: {}", String::from_utf8_lossy(&bytes[..len]))
@@ -26,13 +23,13 @@ pub(crate) fn told(held: &Arc<HeldStep>, failed: &str, deadline: Instant) -> Res
 
 /// The bytes of every block of a local array of bytes, with the ranks that put them.
 pub(crate) fn parts(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     deadline: Instant,
 ) -> Result<Vec<(Rank, Vec<u8>)>, ReadError> {
     let blocks = part_blocks(held, variable, deadline)?;
     let wanted: Vec<(&str, BlockId)> = blocks.iter().map(|&block| (variable, block)).collect();
-    let plans = plan::planned_blocks(held, &wanted, deadline)?;
+    let plans = plan::planned_blocks(held, &wanted, MemoryOrder::RowMajor, deadline)?;
     let mut parts: Vec<Vec<u8>> =
         plans.iter().map(|planned| vec![0; planned.len_bytes().unwrap_or(usize::MAX)]).collect();
     let gets = plans.into_iter().zip(&mut parts);
@@ -43,19 +40,17 @@ pub(crate) fn parts(
 
 /// The blocks of such an array: asked for once under one table of one epoch.
 pub(crate) fn part_blocks(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     variable: &str,
     deadline: Instant,
 ) -> Result<Vec<BlockId>, ReadError> {
-    let (derived, table) = (&held.shared.derived, held.assignment.table);
-    let key = (held.epoch(), table, variable.to_owned());
+    let derived = &held.shared.derived;
+    let key = (held.epoch, held.assignment.table, variable.to_owned());
     if let Some(known) = derived.known_parts(&key) {
         return Ok(known);
     }
-    let query = ResolveQuery { variable: variable.to_owned(), selection: Selection::All };
-    let answer = resolve::resolve(&held.shared, held.identity(), table, vec![query], deadline)?;
-    let entry = answer.entry(variable).ok_or_else(|| held.misuse(plan::unknown(held, &answer, variable)))?;
-    let blocks: Vec<BlockId> = entry.layout.blocks().map(|(block, _)| block).collect();
+    let blocks = plan::blocks_as_put(held, variable, deadline)?;
+    let blocks: Vec<BlockId> = blocks.into_iter().map(|(block, _)| block).collect();
     derived.keep_parts(key, blocks.clone());
     Ok(blocks)
 }

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 /// The plan for what the publisher transformed.
 pub(crate) fn planned_transformed(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     request: Request<'_>,
 ) -> Result<Arc<FetchPlan>, ReadError> {
@@ -35,7 +35,7 @@ pub(crate) fn planned_transformed(
 
 /// Why there is nothing in this step, if there is nothing.
 pub(crate) fn why_not_received(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     table: &StepTable,
     deadline: Instant,
@@ -59,7 +59,7 @@ pub(crate) fn why_not_received(
 
 /// A rank that put a block of it.
 pub(crate) fn sender(
-    held: &Arc<HeldStep>,
+    held: &HeldStep,
     asked: &TransformedVariable,
     limit: Limit<'_>,
 ) -> Result<Option<Rank>, ReadError> {
@@ -70,7 +70,7 @@ pub(crate) fn sender(
 }
 
 /// What the step has of what the publisher was asked for.
-pub(crate) fn received_infos(held: &Arc<HeldStep>, table: &StepTable) -> Vec<VariableInfo> {
+pub(crate) fn received_infos(held: &HeldStep, table: &StepTable) -> Vec<VariableInfo> {
     let info = |asked: &TransformedVariable| {
         if made::is_made_here(held, asked) {
             return made::made_info(held, asked, table);

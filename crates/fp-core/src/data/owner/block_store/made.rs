@@ -4,7 +4,7 @@
 
 use crate::coordinator::workers;
 use crate::data::owner::block::StoredBlock;
-use crate::data::owner::block_store::made_task::{MadeAs, MadeOne, MakeProblem, MakeTask, Outcome, Source};
+use crate::data::owner::block_store::made_task::{MadeOne, MakeProblem, MakeTask, Results, Source};
 use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
 use crate::data::owner::subscriber_link::SubscriberLink;
 use crate::value::counters::Counters;
@@ -13,8 +13,8 @@ use fp_proto::data::{
     DataMessage, GoneReason, LIMIT_WORDS_BYTES, MadeBlock, NamedType, OfferedTransform, TransformOutcome,
 };
 use fp_transform::{DataType, DeriveError, Offer, Transforms};
-use fp_transport::{LinkError, OutFrame};
-use fp_types::{Region, StepId, StepMap, VariableDef};
+use fp_transport::LinkError;
+use fp_types::{ArrayKind, Region, StepId, StepMap, VariableDef};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ impl BlockStore {
             }
         }
         let transforms = offers.into_iter().map(told).collect();
-        served.link.send(OutFrame::new(DataMessage::Offers { request, transforms }.encode()))
+        served.tell(DataMessage::Offers { request, transforms })
     }
 
     /// Has blocks sent through transforms, or answers if they were before.
@@ -90,7 +90,7 @@ impl BlockStore {
             let Some(task) = self.task(stored, &wish, name.clone(), &missing) else {
                 return self.answer_gone(served, Some(request), step, GoneReason::Block);
             };
-            if let Err(error) = workers::submit_making(Arc::new(task)) {
+            if let Err(error) = workers::MAKING.submit(Arc::new(task)) {
                 let what = format!("no thread can be started for it: {error}");
                 return tell(served, request, step, TransformOutcome::Failed { what });
             }
@@ -139,7 +139,7 @@ impl BlockStore {
     }
 
     /// A task has ended: what it made is kept with its step, and told to those who wait for it.
-    pub(crate) fn made(&self, task: &MakeTask, made: Result<(MadeAs, Vec<Outcome>), MakeProblem>) {
+    pub(crate) fn made(&self, task: &MakeTask, made: Results) {
         let mut inner = self.lock();
         let Inner { steps, links, makings, .. } = &mut *inner;
         let key = (task.step, task.name.clone());
@@ -162,7 +162,7 @@ impl BlockStore {
         let mut lost = Vec::new();
         for (token, message) in answers {
             let Some(served) = links.get_mut(&token) else { continue };
-            match served.link.send(OutFrame::new(message.encode())) {
+            match served.tell(message) {
                 Ok(()) => self.watch(token, served),
                 Err(_) => lost.push(token),
             }
@@ -175,7 +175,7 @@ impl BlockStore {
         &self,
         stored: &mut StoredStep,
         making: &mut Making,
-        (task, made): (&MakeTask, Result<(MadeAs, Vec<Outcome>), MakeProblem>),
+        (task, made): (&MakeTask, Results),
     ) -> Vec<u32> {
         let mut transient = Vec::new();
         let mut fail = |making: &mut Making, index: u32, problem: &MakeProblem| {
@@ -189,10 +189,10 @@ impl BlockStore {
                 self.count_failure(task, &problem);
                 task.sources.iter().for_each(|source| fail(making, source.index, &problem));
             }
-            Ok((result, made)) => {
-                making.keeps_places = result.keeps_places;
+            Ok((def, made)) => {
+                making.keeps_places = def.kind == ArrayKind::GlobalArray;
                 for (source, made) in task.sources.iter().zip(made) {
-                    match made.and_then(|made| self.keep(stored, making, &result.def, made)) {
+                    match made.and_then(|made| self.keep(stored, making, &def, made)) {
                         Ok(()) => Counters::add(&self.counters.transforms, 1),
                         Err(problem) => {
                             self.count_failure(task, &problem);
@@ -306,7 +306,7 @@ fn tell(
     step: StepId,
     outcome: TransformOutcome,
 ) -> Result<(), LinkError> {
-    served.link.send(OutFrame::new(DataMessage::Transformed { request, step, outcome }.encode()))
+    served.tell(DataMessage::Transformed { request, step, outcome })
 }
 
 /// Nobody waits any more over these links.

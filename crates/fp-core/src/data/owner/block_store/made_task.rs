@@ -4,7 +4,7 @@ use crate::coordinator::workers::Task;
 use crate::data::owner::block_store::BlockStore;
 use crate::error::record_block::RecordBlockError;
 use crate::error::transform::TransformProblem;
-use crate::records::apply::{ApplyProblem, Applying};
+use crate::records::apply::{ApplyProblem, Applying, given_def};
 use crate::records::block::RecordBlock;
 use fp_transform::{CallError, DeriveError, PoolError, Transforms};
 use fp_transport::Payload;
@@ -69,13 +69,10 @@ pub(crate) struct MakeTask {
     pub(crate) sources: Vec<Source>,
 }
 
-/// What the results of a task are blocks of.
-pub(crate) struct MadeAs {
-    pub(crate) def: Arc<VariableDef>,
-    pub(crate) keeps_places: bool,
-}
-
 pub(crate) type Outcome = Result<MadeOne, MakeProblem>;
+
+/// What the results of a task are blocks of, and these.
+pub(crate) type Results = Result<(Arc<VariableDef>, Vec<Outcome>), MakeProblem>;
 
 impl Task for MakeTask {
     fn stream(&self) -> usize {
@@ -96,18 +93,13 @@ impl Task for MakeTask {
 
 impl MakeTask {
     /// What comes of each block; of all of them the same where none can be made.
-    fn make(&self) -> Result<(MadeAs, Vec<Outcome>), MakeProblem> {
+    fn make(&self) -> Results {
         let legs = self.legs()?;
         let keeps_places = legs.iter().all(|leg| leg.keeps_places);
         let given = legs.last().map_or(&self.schema, |leg| &leg.given);
-        let of = self.def.dtype;
-        let def = match keeps_places {
-            true => VariableDef::global_array(&self.name, of, self.def.ndims()),
-            false => VariableDef::joined_array(&self.name, of, 1, 0),
-        };
-        let def = Arc::new(def.with_order(self.def.order).with_record(given));
+        let def = Arc::new(given_def(&self.name, &self.def, keeps_places, given));
         let made = self.sources.iter().map(|source| self.make_one(source, &legs, keeps_places));
-        Ok((MadeAs { def, keeps_places }, made.collect()))
+        Ok((def, made.collect()))
     }
 
     /// Whether the step is there. Asking keeps nothing: neither the block store nor, of what was released, more than a

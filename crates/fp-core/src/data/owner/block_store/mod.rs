@@ -264,7 +264,7 @@ impl BlockStore {
         reason: GoneReason,
     ) -> Result<(), LinkError> {
         let Some(request) = request else { return Ok(()) };
-        served.link.send(OutFrame::new(DataMessage::Gone { request, step, reason }.encode()))
+        served.tell(DataMessage::Gone { request, step, reason })
     }
 
     /// The step was assigned: what its member wants pushed goes now.
@@ -397,7 +397,8 @@ impl BlockStore {
                 DataMessage::Describe { request, fingerprint } => {
                     served.count_answer()?;
                     Counters::add(&self.counters.types, 1);
-                    served.tell_type(request, self.types.find(fingerprint))?;
+                    let schema = self.types.find(fingerprint).map(|schema| schema.to_bytes().to_vec());
+                    served.tell(DataMessage::Described { request, schema })?;
                 }
                 DataMessage::AskOffers { request } => {
                     served.count_answer()?;

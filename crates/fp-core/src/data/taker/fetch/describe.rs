@@ -6,13 +6,12 @@ use crate::error::ReadError;
 use crate::value::limit::Limit;
 use fp_proto::data::DataMessage;
 use fp_types::record::RecordSchema;
-use fp_types::{Epoch, Fingerprint, Rank, StepId};
+use fp_types::{Fingerprint, Rank};
 
 /// Asks an owner for the type of that fingerprint. Types are not in the table. Tables travel whenever a layout changes,
 /// with particles in every step, and types change hardly ever.
 pub(crate) fn describe(
     taker: Taker<'_>,
-    identity: (StepId, Option<Epoch>),
     (rank, fingerprint): (Rank, Fingerprint),
     limit: Limit<'_>,
 ) -> Result<RecordSchema, ReadError> {
@@ -23,11 +22,8 @@ pub(crate) fn describe(
         checked(schema, fingerprint)
     };
     let ask = |_, request| DataMessage::Describe { request, fingerprint };
-    let mut told = Question { ask: &ask, read: &read }.of(taker, identity, &[rank], limit)?;
-    told.remove(&rank).ok_or_else(|| {
-        let (stream, what) = (taker.stream.to_owned(), "it told no type of records".to_owned());
-        ReadError::PeerMisbehaved { stream, step: identity.0, rank, what }
-    })
+    let mut told = Question { ask: &ask, read: &read }.of(taker, &[rank], limit)?;
+    told.remove(&rank).ok_or_else(|| taker.misbehaved(rank, "it told no type of records".to_owned()))
 }
 
 /// The type, if the owner told it and it is the one that was asked for.

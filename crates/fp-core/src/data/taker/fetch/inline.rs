@@ -6,7 +6,6 @@ use crate::data::taker::fetch_plan::FetchPlan;
 use crate::data::taker::owner_directory::Checkout;
 use crate::data::taker::owner_link::OwnerError;
 use fp_transport::Payload;
-use fp_types::{Epoch, StepId};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,14 +15,10 @@ pub(crate) const INLINE_BYTES: usize = 64 << 10;
 
 /// Fills every get if all owners share memory with this rank, their links are there and unused, and they have said
 /// where the blocks lie. Otherwise `false`: nothing was copied, and [`super::fetch`] does it all.
-pub(crate) fn fetch_inline(
-    taker: Taker<'_>,
-    (step, epoch): (StepId, Option<Epoch>),
-    gets: &mut [Get<'_>],
-) -> bool {
+pub(crate) fn fetch_inline(taker: Taker<'_>, gets: &mut [Get<'_>]) -> bool {
     let mut errands = errands(gets);
     let now = Instant::now();
-    let mut job = Job { taker, step, epoch, gets, started: now, deadline: now, given_up: None };
+    let mut job = Job { taker, gets, started: now, limit: now.into() };
     let done = job.link_up_inline(&mut errands)
         && errands.iter_mut().all(|errand| job.is_here(errand))
         && errands.iter_mut().all(|errand| job.copy_placed(errand).is_ok() && errand.missing.is_empty());
@@ -32,15 +27,11 @@ pub(crate) fn fetch_inline(
 }
 
 /// Where the block of a plan's only piece lies, if its owner shares memory with this rank and has said so.
-pub(crate) fn locate_inline(
-    taker: Taker<'_>,
-    (step, epoch): (StepId, Option<Epoch>),
-    planned: &Arc<FetchPlan>,
-) -> Option<Payload> {
+pub(crate) fn locate_inline(taker: Taker<'_>, planned: &Arc<FetchPlan>) -> Option<Payload> {
     let mut gets = [Get::new(planned.clone(), &mut [])];
     let mut errands = errands(&gets);
     let now = Instant::now();
-    let mut job = Job { taker, step, epoch, gets: &mut gets, started: now, deadline: now, given_up: None };
+    let mut job = Job { taker, gets: &mut gets, started: now, limit: now.into() };
     let here = job.link_up_inline(&mut errands) && errands.iter_mut().all(|errand| job.is_here(errand));
     let placed = errands.first_mut().filter(|_| here).and_then(|errand| job.placed(errand));
     job.give_back(&mut errands);
@@ -50,7 +41,7 @@ pub(crate) fn locate_inline(
 impl Job<'_, '_, '_> {
     fn link_up_inline(&self, errands: &mut [Errand]) -> bool {
         errands.iter_mut().all(|errand| {
-            let checkout = self.taker.owners.checkout(errand.rank, self.epoch, self.deadline);
+            let checkout = self.taker.owners.checkout(errand.rank, self.taker.epoch, self.limit.deadline);
             errand.checked_out = matches!(checkout, Checkout::Link(_) | Checkout::Dial(_));
             if let Checkout::Link(peer) = checkout {
                 errand.peer = Some(peer);
@@ -85,7 +76,8 @@ impl Job<'_, '_, '_> {
         errand.missing.iter().all(|missing| {
             let planned = self.gets.get(missing.get).map(|get| &get.planned);
             let wanted = planned.and_then(|planned| planned.wanted.get(missing.piece));
-            wanted.is_some_and(|wanted| peer.placed(self.step, &wanted.variable, wanted.block).is_some())
+            wanted
+                .is_some_and(|wanted| peer.placed(self.taker.step, &wanted.variable, wanted.block).is_some())
         })
     }
 }

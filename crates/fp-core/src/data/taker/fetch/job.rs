@@ -10,15 +10,15 @@ use crate::data::taker::fetch::{
 use crate::data::taker::fetch_plan::{FetchPlan, request_bytes};
 use crate::data::taker::owner_directory::Checkout;
 use crate::data::taker::owner_link::{Heard, OwnerError, OwnerLink};
-use crate::data::taker::owner_wait::{OwnerFate as _, Patience};
+use crate::data::taker::owner_wait::OwnerFate as _;
 use crate::error::ReadError;
 use crate::value::counters::Counters;
 use crate::value::derived_names::is_made_when_asked;
 use crate::value::limit::Limit;
+use fp_proto::data::DataMessage;
 use fp_transport::{Keys, LinkError};
-use fp_types::{Epoch, Rank, StepId};
+use fp_types::Rank;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// One array to be filled.
@@ -59,12 +59,9 @@ pub(crate) struct Errand {
 /// A fetch under way.
 pub(crate) struct Job<'s, 'g, 'd> {
     pub(crate) taker: Taker<'s>,
-    pub(crate) step: StepId,
-    pub(crate) epoch: Option<Epoch>,
     pub(crate) gets: &'g mut [Get<'d>],
     pub(crate) started: Instant,
-    pub(crate) deadline: Instant,
-    pub(crate) given_up: Option<&'s AtomicBool>,
+    pub(crate) limit: Limit<'s>,
 }
 
 pub(crate) fn errands(gets: &[Get<'_>]) -> Vec<Errand> {
@@ -91,7 +88,7 @@ impl Errand {
 impl Job<'_, '_, '_> {
     pub(crate) fn run(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
         self.link_up(errands)?;
-        if self.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) {
+        if self.limit.is_given_up() {
             return Err(self.timed_out("nobody, as it was given up".to_owned()));
         }
         for errand in errands.iter_mut() {
@@ -112,7 +109,7 @@ impl Job<'_, '_, '_> {
             let settled = errand.request.is_none() || errand.missing.is_empty();
             let idle = |peer: &OwnerLink| settled && peer.link.body_remaining() == 0;
             let peer = errand.peer.take().filter(|peer| idle(peer));
-            self.taker.owners.give_back(errand.rank, self.epoch, peer);
+            self.taker.owners.give_back(errand.rank, self.taker.epoch, peer);
         }
     }
 
@@ -120,14 +117,18 @@ impl Job<'_, '_, '_> {
     /// others of this fetch.
     fn checkout(&self, rank: Rank) -> Result<Checkout, ReadError> {
         let owners = self.taker.owners;
-        let found = owners.checkout(rank, self.epoch, self.deadline);
+        let found = owners.checkout(rank, self.taker.epoch, self.limit.deadline);
         if !matches!(found, Checkout::NoContact) {
             return Ok(found);
         }
         let pieces = self.gets.iter().flat_map(|get| get.planned.plan.pieces.iter());
         let ranks = pieces.map(|piece| piece.block.rank).chain([rank]);
-        self.taker.subscription.learn_contacts((self.step, self.epoch), ranks.collect(), self.deadline)?;
-        Ok(owners.checkout(rank, self.epoch, self.deadline))
+        self.taker.subscription.learn_contacts(
+            (self.taker.step, self.taker.epoch),
+            ranks.collect(),
+            self.limit.deadline,
+        )?;
+        Ok(owners.checkout(rank, self.taker.epoch, self.limit.deadline))
     }
 
     /// Checks the links out, dialling those that are not there, several at a time.
@@ -156,7 +157,7 @@ impl Job<'_, '_, '_> {
             return Ok(());
         }
         let contacts: Vec<&str> = dials.iter().map(|(_, _, contact)| &*contact.0).collect();
-        let dialled = dial_all(self.taker, &contacts, self.deadline);
+        let dialled = dial_all(self.taker, &contacts, self.limit.deadline);
         for ((at, _, _), outcome) in dials.iter().zip(dialled) {
             let Some(errand) = errands.get_mut(*at) else { continue };
             let link = outcome.map_err(|what| self.lost(errand.rank, what))?;
@@ -183,13 +184,12 @@ impl Job<'_, '_, '_> {
             Err(OwnerError::Link(error)) => self.redial(errand, &error),
             Err(OwnerError::Misbehaved(what)) => {
                 errand.peer = None;
-                let stream = self.taker.stream.to_owned();
-                Err(ReadError::PeerMisbehaved { stream, step: self.step, rank: errand.rank, what })
+                Err(self.taker.misbehaved(errand.rank, what))
             }
             Err(OwnerError::Gone(reason)) => {
                 errand.request = None;
                 let (stream, what) = (self.taker.stream.to_owned(), gone(reason));
-                Err(ReadError::Gone { stream, step: self.step, rank: errand.rank, what })
+                Err(ReadError::Gone { stream, step: self.taker.step, rank: errand.rank, what })
             }
         }
     }
@@ -200,21 +200,15 @@ impl Job<'_, '_, '_> {
         (errand.peer, errand.request, errand.redialled) = (None, None, true);
         errand.asked.clear();
         let owners = self.taker.owners;
-        let contact = owners.contact(errand.rank, self.epoch);
-        let Some(contact) = contact.filter(|_| !owners.is_lost(errand.rank, self.epoch)) else {
+        let contact = owners.contact(errand.rank, self.taker.epoch);
+        let Some(contact) = contact.filter(|_| !owners.is_lost(errand.rank, self.taker.epoch)) else {
             return Err(self.lost(errand.rank, error.to_string()));
         };
-        let link = self.taker.dial(&contact.0, self.deadline);
+        let link = self.taker.dial(&contact.0, self.limit.deadline);
         let link = link.map_err(|what| self.lost(errand.rank, what))?;
         Counters::add(&self.taker.counters.data_links, 1);
         errand.peer = Some(Box::new(OwnerLink::new(link)));
         Ok(())
-    }
-
-    fn patience_for(&self, rank: Rank) -> Patience<'_> {
-        let owners = self.taker.owners;
-        let limit = Limit { deadline: self.deadline, given_up: self.given_up };
-        Patience { owners, rank, epoch: self.epoch, limit }
     }
 
     /// Copies what is here, and tells the owner what will be wanted again.
@@ -238,7 +232,7 @@ impl Job<'_, '_, '_> {
         let planned = planned.filter(|planned| !is_made_when_asked(&planned.def.name));
         let wanted: Vec<(String, usize, Option<fp_types::Selection>)> = planned.map(one).collect();
         let wanted = wanted.iter().map(|(name, size, push)| (name.as_str(), *size, push.clone()));
-        peer.want(membership, wanted, self.deadline)?;
+        peer.want(membership, wanted, self.limit.deadline)?;
         Ok(())
     }
 
@@ -265,14 +259,14 @@ impl Job<'_, '_, '_> {
         since: Instant,
     ) -> Result<Instant, OwnerError> {
         if errand.request.is_some() {
-            return Ok(self.deadline);
+            return Ok(self.limit.deadline);
         }
         let patience = self.patience(errand);
         let due = since + patience;
         if Instant::now() < due {
-            return Ok(due.min(self.deadline));
+            return Ok(due.min(self.limit.deadline));
         }
-        let Some(peer) = &mut errand.peer else { return Ok(self.deadline) };
+        let Some(peer) = &mut errand.peer else { return Ok(self.limit.deadline) };
         let gets = &self.gets;
         let wanted = |missing: &Missing| gets.get(missing.get)?.planned.wanted.get(missing.piece);
         let (mut pieces, mut len_bytes) = (Vec::new(), 0);
@@ -288,8 +282,10 @@ impl Job<'_, '_, '_> {
         }
         Counters::add(&self.taker.counters.requests, 1);
         // The pieces stay missing until they are here: whatever becomes of the request, they are asked for again.
-        errand.request = Some(peer.request(self.step, pieces, self.deadline)?);
-        Ok(self.deadline)
+        let (step, len) = (self.taker.step, pieces.len());
+        let question = |request| DataMessage::Fetch { request, step, pieces };
+        errand.request = Some(peer.ask(len, question, self.limit.deadline)?);
+        Ok(self.limit.deadline)
     }
 
     fn patience(&self, errand: &Errand) -> Duration {
@@ -308,17 +304,18 @@ impl Job<'_, '_, '_> {
             // What was placed and is not READ has to be asked for: nothing more will come of itself.
             let placed = |missing: &Missing| {
                 let wanted = self.gets.get(missing.get).and_then(|get| get.planned.wanted.get(missing.piece));
-                wanted.is_some_and(|piece| peer.remote(self.step, &piece.variable, piece.block).is_some())
+                wanted
+                    .is_some_and(|piece| peer.remote(self.taker.step, &piece.variable, piece.block).is_some())
             };
             let comes = names().all(|name| peer.wants(name)) && !errand.missing.iter().any(placed);
             return if comes { PATIENCE_REMOTE } else { Duration::ZERO };
         }
-        let comes = names().any(|name| peer.pushes(name)) && !peer.pushes_done(self.step);
+        let comes = names().any(|name| peer.pushes(name)) && !peer.pushes_done(self.taker.step);
         if comes { PATIENCE_PUSHED } else { Duration::ZERO }
     }
 
     pub(crate) fn await_peer(&self, errand: &mut Errand, until: Instant) -> Result<(), OwnerError> {
-        let patience = self.patience_for(errand.rank);
+        let patience = self.taker.patience(errand.rank, self.limit);
         let Some(peer) = &mut errand.peer else { return Ok(()) };
         if peer.link.has_buffered() {
             return Ok(());
@@ -346,11 +343,9 @@ impl Job<'_, '_, '_> {
     pub(crate) fn hear(&mut self, errand: &mut Errand) -> Result<Option<Heard>, OwnerError> {
         let Some(peer) = &mut errand.peer else { return Ok(None) };
         let (missing, asked) = (&mut errand.missing, &errand.asked);
-        let (taker, rank) = (self.taker, errand.rank);
-        let limit = Limit { deadline: self.deadline, given_up: self.given_up };
-        let patience = Patience { owners: taker.owners, rank, epoch: self.epoch, limit };
+        let (taker, patience) = (self.taker, self.taker.patience(errand.rank, self.limit));
         let mut sink = Destination { gets: &mut *self.gets, missing, asked, counters: taker.counters };
-        peer.hear(&mut sink, self.step, &patience, taker.counters)
+        peer.hear(&mut sink, self.taker.step, &patience, taker.counters)
     }
 
     /// Copies what the owner has placed or pushed before. Where that fails, all that is not here stays missing.
@@ -377,7 +372,7 @@ impl Job<'_, '_, '_> {
     fn take_piece(&mut self, errand: &mut Errand, missing: Missing) -> Result<bool, OwnerError> {
         let Some(peer) = &mut errand.peer else { return Ok(false) };
         let Some(get) = self.gets.get_mut(missing.get) else { return Ok(true) };
-        let (step, piece, counters) = (self.step, missing.piece, self.taker.counters);
+        let (step, piece, counters) = (self.taker.step, missing.piece, self.taker.counters);
         if take_known(peer, step, get, piece, counters)? {
             return Ok(true);
         }
@@ -385,15 +380,15 @@ impl Job<'_, '_, '_> {
         let comes = || errand.request.is_some() && errand.asked.binary_search(&missing).is_ok();
         Ok(peer.link.reads_remote()
             && !comes()
-            && remote_read::read_placed(peer, step, get, piece, counters, self.deadline)?)
+            && remote_read::read_placed(peer, step, get, piece, counters, self.limit.deadline)?)
     }
 
     fn lost(&self, rank: Rank, what: String) -> ReadError {
-        ReadError::Lost { stream: self.taker.stream.to_owned(), step: self.step, rank, what }
+        ReadError::Lost { stream: self.taker.stream.to_owned(), step: self.taker.step, rank, what }
     }
 
     fn timed_out(&self, waits_for: String) -> ReadError {
         let (stream, waited) = (self.taker.stream.to_owned(), self.started.elapsed());
-        ReadError::TimedOut { stream, step: self.step, waited, waits_for }
+        ReadError::TimedOut { stream, step: self.taker.step, waited, waits_for }
     }
 }

@@ -6,21 +6,18 @@ use crate::data::taker::fetch_plan::FetchPlan;
 use crate::data::taker::owner_link::{Heard, OwnerError};
 use crate::error::ReadError;
 use crate::value::limit::Limit;
-use fp_types::{Epoch, StepId};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Where the block of a plan's only piece lies, if its owner shares memory with this rank; `None` if it does not.
 pub(crate) fn locate(
     taker: Taker<'_>,
-    (step, epoch): (StepId, Option<Epoch>),
     planned: &Arc<FetchPlan>,
-    Limit { deadline, given_up }: Limit<'_>,
+    limit: Limit<'_>,
 ) -> Result<Option<fp_transport::Payload>, ReadError> {
     let mut gets = [Get::new(planned.clone(), &mut [])];
     let mut errands = errands(&gets);
-    let started = Instant::now();
-    let mut job = Job { taker, step, epoch, gets: &mut gets, started, deadline, given_up };
+    let mut job = Job { taker, gets: &mut gets, started: Instant::now(), limit };
     let outcome = job.locate(&mut errands);
     job.give_back(&mut errands);
     outcome
@@ -53,7 +50,7 @@ impl Job<'_, '_, '_> {
     /// Where the first piece of the first get lies, if its owner has said so.
     pub(crate) fn placed(&self, errand: &mut Errand) -> Option<fp_transport::Payload> {
         let wanted = self.gets.first()?.planned.wanted.first()?;
-        let found = errand.peer.as_ref()?.placed(self.step, &wanted.variable, wanted.block);
+        let found = errand.peer.as_ref()?.placed(self.taker.step, &wanted.variable, wanted.block);
         if found.is_some() {
             // An answer that is still to come will say nothing new.
             errand.request = None;

@@ -27,7 +27,7 @@ use crate::error::misuse::Misuse;
 use crate::value::counters::Counters;
 use crate::value::limit::Limit;
 use fp_proto::data::GoneReason;
-use fp_types::{Epoch, StepId};
+use fp_types::StepId;
 use std::time::{Duration, Instant};
 
 /// How long a placement may be late before it is asked for.
@@ -43,14 +43,9 @@ const PATIENCE_PUSHED: Duration = Duration::from_secs(5);
 const LIMIT_REQUEST_BYTES: usize = 12 << 20;
 
 /// Fills every get of one step.
-pub(crate) fn fetch(
-    taker: Taker<'_>,
-    (step, epoch): (StepId, Option<Epoch>),
-    gets: &mut [Get<'_>],
-    Limit { deadline, given_up }: Limit<'_>,
-) -> Result<(), ReadError> {
+pub(crate) fn fetch(taker: Taker<'_>, gets: &mut [Get<'_>], limit: Limit<'_>) -> Result<(), ReadError> {
     let mut errands = errands(gets);
-    let mut job = Job { taker, step, epoch, gets, started: Instant::now(), deadline, given_up };
+    let mut job = Job { taker, gets, started: Instant::now(), limit };
     for wave in errands.chunks_mut(LIMIT_LINKS) {
         let outcome = job.run(wave);
         job.give_back(wave);

@@ -7,21 +7,15 @@ use crate::error::ReadError;
 use crate::value::limit::{Limit, after};
 use fp_proto::data::{DataMessage, NamedType, OfferedTransform, TransformOutcome};
 use fp_transform::{Cost, DataType, Offer, Offers};
-use fp_types::{Epoch, Rank, StepId};
+use fp_types::Rank;
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long is waited for an answer at first.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Asks an owner for the transforms that it offers.
-pub(crate) fn offers(
-    taker: Taker<'_>,
-    identity: (StepId, Option<Epoch>),
-    rank: Rank,
-    limit: Limit<'_>,
-) -> Result<Offers, ReadError> {
+pub(crate) fn offers(taker: Taker<'_>, rank: Rank, limit: Limit<'_>) -> Result<Offers, ReadError> {
     let read = |_, answer| {
         let DataMessage::Offers { transforms, .. } = answer else {
             return Err("something else, asked for its transforms".to_owned());
@@ -30,7 +24,7 @@ pub(crate) fn offers(
         Offers::new(offers).map_err(|error| format!("it offers what cannot be: {error}"))
     };
     let ask = |_, request| DataMessage::AskOffers { request };
-    let mut told = Question { ask: &ask, read: &read }.of(taker, identity, &[rank], limit)?;
+    let mut told = Question { ask: &ask, read: &read }.of(taker, &[rank], limit)?;
     Ok(told.remove(&rank).unwrap_or_default())
 }
 
@@ -45,17 +39,15 @@ fn offer(told: OfferedTransform) -> Offer {
 /// again and again, more and more patiently. Between two times others may use the links.
 pub(crate) fn transform(
     taker: Taker<'_>,
-    identity: (StepId, Option<Epoch>),
     asked: (&str, &[String]),
     blocks: &BTreeMap<Rank, Vec<u32>>,
     limit: Limit<'_>,
 ) -> Result<BTreeMap<Rank, TransformOutcome>, ReadError> {
     let (started, mut patience) = (Instant::now(), PATIENCE);
-    let is_given_up = || limit.given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed));
     loop {
         let deadline = after(Instant::now(), patience).min(limit.deadline);
-        match transform_within(taker, identity, asked, blocks, Limit { deadline, ..limit }) {
-            Err(ReadError::TimedOut { .. }) if Instant::now() < limit.deadline && !is_given_up() => {
+        match transform_within(taker, asked, blocks, Limit { deadline, ..limit }) {
+            Err(ReadError::TimedOut { .. }) if Instant::now() < limit.deadline && !limit.is_given_up() => {
                 patience *= 2;
             }
             Err(ReadError::TimedOut { stream, step, .. }) => {
@@ -69,12 +61,11 @@ pub(crate) fn transform(
 
 fn transform_within(
     taker: Taker<'_>,
-    identity: (StepId, Option<Epoch>),
     (variable, transforms): (&str, &[String]),
     blocks: &BTreeMap<Rank, Vec<u32>>,
     limit: Limit<'_>,
 ) -> Result<BTreeMap<Rank, TransformOutcome>, ReadError> {
-    let step = identity.0;
+    let step = taker.step;
     let asked = |rank: Rank| blocks.get(&rank).map(Vec::as_slice).unwrap_or_default();
     let ask = |rank, request| DataMessage::Transform {
         request,
@@ -96,5 +87,5 @@ fn transform_within(
         Ok(outcome)
     };
     let ranks: Vec<Rank> = blocks.keys().copied().collect();
-    Question { ask: &ask, read: &read }.of(taker, identity, &ranks, limit)
+    Question { ask: &ask, read: &read }.of(taker, &ranks, limit)
 }

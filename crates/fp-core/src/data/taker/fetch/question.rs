@@ -7,7 +7,7 @@ use crate::data::taker::owner_link::{Heard, OwnerError};
 use crate::error::ReadError;
 use crate::value::limit::Limit;
 use fp_proto::data::DataMessage;
-use fp_types::{Epoch, Rank, StepId};
+use fp_types::Rank;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -24,12 +24,10 @@ impl<T> Question<'_, T> {
     pub(crate) fn of(
         &self,
         taker: Taker<'_>,
-        (step, epoch): (StepId, Option<Epoch>),
         ranks: &[Rank],
-        Limit { deadline, given_up }: Limit<'_>,
+        limit: Limit<'_>,
     ) -> Result<BTreeMap<Rank, T>, ReadError> {
-        let started = Instant::now();
-        let mut job = Job { taker, step, epoch, gets: &mut [], started, deadline, given_up };
+        let mut job = Job { taker, gets: &mut [], started: Instant::now(), limit };
         let mut answers = BTreeMap::new();
         for wave in ranks.chunks(LIMIT_LINKS) {
             let mut errands: Vec<Errand> = wave.iter().map(|&rank| Errand::new(rank, Vec::new())).collect();
@@ -59,12 +57,11 @@ impl Job<'_, '_, '_> {
                     break answer;
                 }
             };
-            let (rank, step) = (errand.rank, self.step);
-            let read = (question.read)(rank, answer).map_err(|what| {
+            let read = (question.read)(errand.rank, answer).map_err(|what| {
                 errand.peer = None;
-                ReadError::PeerMisbehaved { stream: self.taker.stream.to_owned(), step, rank, what }
+                self.taker.misbehaved(errand.rank, what)
             });
-            answers.insert(rank, read?);
+            answers.insert(errand.rank, read?);
         }
         Ok(())
     }
@@ -76,9 +73,9 @@ impl Job<'_, '_, '_> {
         question: &dyn Fn(Rank, u64) -> DataMessage,
     ) -> Result<(), OwnerError> {
         if errand.request.is_none() {
-            let (rank, deadline) = (errand.rank, self.deadline);
+            let (rank, deadline) = (errand.rank, self.limit.deadline);
             let Some(peer) = &mut errand.peer else { return Ok(()) };
-            errand.request = Some(peer.ask(|request| question(rank, request), deadline)?);
+            errand.request = Some(peer.ask(0, |request| question(rank, request), deadline)?);
         }
         Ok(())
     }
@@ -96,6 +93,6 @@ impl Job<'_, '_, '_> {
                 return Ok(());
             }
         }
-        self.await_peer(errand, self.deadline)
+        self.await_peer(errand, self.limit.deadline)
     }
 }
