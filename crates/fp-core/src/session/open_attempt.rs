@@ -14,9 +14,6 @@ pub(crate) struct OpenAttempt<'a> {
     pub(crate) directory: &'a str,
 }
 
-/// What a look at a handle that opens found; `None`: it is still at it.
-pub(crate) type Outcome = Option<Result<Epoch, OpenError>>;
-
 impl OpenAttempt<'_> {
     /// Whether the handle is open, as the machine, the coordinator and the dials say.
     pub(crate) fn look_at<R: Living>(&self, state: &mut State<R>) -> Look<Result<Epoch, OpenError>> {

@@ -191,11 +191,9 @@ pub(crate) fn of_layout(
 ) -> Result<FetchPlan, ReadError> {
     FetchPlan::of_layout(def, layout, key).map_err(|error| {
         let (step, variable) = (held.step(), key.variable.clone());
-        match error {
-            PlanError::Selection(source) => {
-                held.misuse(Misuse::Selection { step, variable, source: Box::new(source) })
-            }
-            source => ReadError::Plan { stream: held.stream().to_owned(), step, variable, source },
+        if let PlanError::Selection(source) = error {
+            return held.misuse(Misuse::Selection { step, variable, source: Box::new(source) });
         }
+        ReadError::Plan { stream: held.stream().to_owned(), step, variable, source: error }
     })
 }
