@@ -210,6 +210,13 @@ module flexpath_c
       integer(c_int64_t), intent(out) :: counted
     end function c_publisher_statistic
 
+    integer(c_int32_t) function c_publisher_sync(publisher, timeout_ms) &
+        bind(C, name='flexpath_publisher_sync')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      integer(c_int64_t), value :: timeout_ms
+    end function c_publisher_sync
+
     integer(c_int32_t) function c_publisher_close(publisher) &
         bind(C, name='flexpath_publisher_close')
       import :: c_int32_t, c_ptr
@@ -680,7 +687,7 @@ module flexpath
   public :: flexpath_variable_free
   public :: flexpath_publisher, flexpath_publisher_open, flexpath_publisher_begin_step, flexpath_publisher_end_step
   public :: flexpath_publisher_abandon_step, flexpath_publisher_is_wanted, flexpath_publisher_has_subscribers
-  public :: flexpath_publisher_statistic, flexpath_publisher_close
+  public :: flexpath_publisher_statistic, flexpath_publisher_sync, flexpath_publisher_close
   public :: flexpath_subscriber, flexpath_subscriber_open, flexpath_subscriber_next_step, flexpath_subscriber_end
   public :: flexpath_subscriber_statistic, flexpath_subscriber_close
   public :: flexpath_step, flexpath_step_info, flexpath_step_describe, flexpath_step_variable_count
@@ -1524,6 +1531,17 @@ contains
     call conclude_status('flexpath_publisher_statistic', &
         c_publisher_statistic(publisher%handle, c_text(name), counted), stat, errmsg)
   end subroutine flexpath_publisher_statistic
+
+  ! Waits at most timeout_ms milliseconds (0: only looks) until every subscription that drops nothing has released all
+  ! steps that this rank has ended. With stat flexpath_status_timed_out some are held; errmsg says by whom.
+  subroutine flexpath_publisher_sync(publisher, timeout_ms, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    integer, intent(in) :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_publisher_sync', &
+        c_publisher_sync(publisher%handle, int(max(timeout_ms, 0), c_int64_t)), stat, errmsg)
+  end subroutine flexpath_publisher_sync
 
   ! Closes the stream: what was published is still delivered, at most as long as CloseTimeoutSecs. A step that is
   ! open is abandoned. The handle is no more, whatever comes of it.

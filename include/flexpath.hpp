@@ -781,6 +781,9 @@ public:
     std::string contact() const { return told(flexpath_publisher_contact); }
     std::string epoch() const { return told(flexpath_publisher_epoch); }
     std::string transports() const { return told(flexpath_publisher_transports); }
+    /* Waits until every subscription that drops nothing has released all steps that this rank has ended; throws when the
+       time is up, and says who holds what. */
+    void sync(std::chrono::milliseconds timeout) const { check(flexpath_publisher_sync(raw(), wait_ms(timeout))); }
     /* Closes, and says how that went; the destructor closes in silence. */
     void close() { check(flexpath_publisher_close(take())); }
 

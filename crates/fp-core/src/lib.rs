@@ -49,7 +49,7 @@ pub use error::misuse::Misuse;
 pub use error::record::RecordProblem;
 pub use error::record_block::RecordBlockError;
 pub use error::transform::TransformProblem;
-pub use error::{BeginError, CloseError, OpenError, PutError, ReadError};
+pub use error::{BeginError, CloseError, OpenError, PutError, ReadError, SyncError};
 pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
 pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
 pub use fp_proto::message::NoTable;

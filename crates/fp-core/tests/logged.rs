@@ -24,6 +24,7 @@ fn child_entry() {
         publish(&mut publisher, 100);
         take(&mut subscriber).get::<u64>("array", &Selection::All).expect("got");
     }
+    drop(publisher.begin_step().expect("a step"));
 }
 
 fn run(log: Option<&str>) -> Output {
@@ -49,6 +50,7 @@ fn lines_of_the_log_name_the_stream_and_the_step() {
         };
         assert!(log.lines().any(is_it), "no line of {span}, step {step}, in:\n{log}");
     }
+    assert!(log.contains("the step was given up before its end"), "{log}");
 }
 
 #[test]

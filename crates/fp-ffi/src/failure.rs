@@ -3,7 +3,8 @@
 
 use crate::c_text::clean;
 use fp_core::{
-    BeginError, CloseError, Misuse, OpenError, PutError, ReadError, RecordProblem, VariableError, own_pid,
+    BeginError, CloseError, Misuse, OpenError, PutError, ReadError, RecordProblem, SyncError, VariableError,
+    own_pid,
 };
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -174,6 +175,12 @@ failures! {
         ReadError::Records { source, .. } => of_problem(source),
         ReadError::NoStep { .. } => Status::EndOfStream,
         ReadError::NoLayout { .. } | ReadError::Coordinator { .. } | _ => Status::Internal,
+    };
+    SyncError: error => match &error {
+        SyncError::Misuse(source) => of_misuse(source),
+        SyncError::Held { .. } => Status::TimedOut,
+        SyncError::Lost { .. } => Status::Lost,
+        SyncError::Coordinator { .. } | _ => Status::Internal,
     };
     CloseError: error => match &error {
         CloseError::Misuse(source) => of_misuse(source),

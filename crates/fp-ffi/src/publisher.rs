@@ -6,7 +6,7 @@ use crate::failure::{Failure, Outcome, Status, check_process, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
 use crate::options::{OptionsHandle, settings};
-use crate::raw::{check_place, give, text, texts};
+use crate::raw::{check_place, give, text, texts, wait};
 use crate::statistics::{all_of, of_pool, of_queues, value_of};
 use fp_core::{EventQueue, Publisher as Core, StepWriter, own_pid};
 use std::ffi::c_char;
@@ -178,6 +178,16 @@ pub extern "C" fn flexpath_publisher_promise(
             step.promise(names);
             Ok(())
         })
+    })
+}
+
+/// Waits at most `timeout_ms` milliseconds (0: only looks) until every subscription that drops nothing has released all
+/// steps that this rank has ended. `FLEXPATH_STATUS_TIMED_OUT`: some are held; the text says by whom. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_sync(publisher: *mut PublisherHandle, timeout_ms: u64) -> Status {
+    guard(|| {
+        with_core(publisher, |core, _| Ok(core.sync(wait(timeout_ms))?))?;
+        Ok(Status::Ok)
     })
 }
 

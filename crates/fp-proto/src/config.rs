@@ -155,6 +155,17 @@ pub enum QueuePolicy {
     },
 }
 
+impl QueuePolicy {
+    /// Whether a step that the subscription wants may be dropped at its bound. The others are lossless: the publisher
+    /// waits, and what can wait no longer is detached.
+    pub fn may_drop(self) -> bool {
+        match self {
+            Self::EveryStep { .. } | Self::EveryKth { .. } => false,
+            Self::DropOldest | Self::DropNewest | Self::LatestOnly | Self::WaitAtMost { .. } => true,
+        }
+    }
+}
+
 /// How a work-sharing set hands its steps to its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ShareMode {

@@ -5,7 +5,7 @@ use crate::asynchronous::leave;
 use crate::asynchronous::leave::Leaving;
 use crate::coordinator::State;
 use crate::error::gather::GatherError;
-use crate::error::{BeginError, CloseError, OpenError};
+use crate::error::{BeginError, CloseError, OpenError, SyncError};
 use crate::options::publisher::PublisherOptions;
 use crate::publisher::Publisher;
 use crate::publisher::step_writer::StepWriter;
@@ -13,6 +13,7 @@ use crate::session::begin;
 use crate::session::gather::{Gathering, Side};
 use crate::session::life::Session as _;
 use crate::session::publisher::{BACKSTOP, PublisherRole, PublisherSession};
+use crate::session::sync::Syncing;
 use crate::value::limit::after;
 use std::future::Future;
 use std::sync::Arc;
@@ -71,6 +72,18 @@ impl Publisher {
         let begun = self.shared.endpoint.wait_async(deadline, |state, now| beginning.look(state, now)).await;
         let begun = beginning.outcome(begun)?;
         Ok(StepWriter::new(self.shared.clone(), begun))
+    }
+
+    /// As [`Publisher::sync`], for a task; `timeout` counts from the first poll.
+    ///
+    /// Cancel safe: it changes nothing.
+    ///
+    /// # Errors
+    /// As [`Publisher::sync`].
+    pub async fn sync_async(&self, timeout: Duration) -> Result<(), SyncError> {
+        let mut syncing = Syncing::begin(&self.shared, timeout)?;
+        let looked = self.shared.endpoint.wait_async(syncing.deadline, |state, _| syncing.look(state)).await;
+        syncing.outcome(looked)
     }
 
     /// As [`Publisher::close`], for a task. A publisher that is merely dropped closes as well, but waits for it, which

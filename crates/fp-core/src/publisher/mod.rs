@@ -5,17 +5,18 @@ pub(crate) mod put;
 pub(crate) mod step_writer;
 pub(crate) mod step_writer_records;
 
-use crate::error::{BeginError, CloseError, OpenError};
+use crate::error::{BeginError, CloseError, OpenError, SyncError};
 use crate::options::publisher::PublisherOptions;
 use crate::publisher::step_writer::StepWriter;
 use crate::session::begin;
 use crate::session::life::Session as _;
 use crate::session::publisher::PublisherSession;
+use crate::session::sync::Syncing;
 use crate::value::counters::Statistics;
 use fp_proto::event::Event;
 use fp_types::Epoch;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A publisher rank of a stream. Dropped without [`Publisher::close`], it closes with what time `close_timeout`
 /// leaves, and says nothing of how that went.
@@ -64,6 +65,18 @@ impl Publisher {
     /// Whether a subscription has started and not ended: what is put would be kept.
     pub fn has_subscribers(&self) -> bool {
         self.shared.endpoint.inspect(|state| state.machine.has_subscribers())
+    }
+
+    /// Waits up to `timeout` until every lossless subscription has released all steps that this rank has ended. Those
+    /// are `EveryStep` and `EveryKth`; the others may drop steps, so nobody waits for them. Each rank waits for its own
+    /// steps. (`sync` of the SAVIME staging paper, section 3.1.)
+    ///
+    /// # Errors
+    /// Steps still held when the time is up, with the subscriptions that hold them; a rank of the cohort lost.
+    pub fn sync(&self, timeout: Duration) -> Result<(), SyncError> {
+        let mut syncing = Syncing::begin(&self.shared, timeout)?;
+        let looked = self.shared.endpoint.wait(syncing.deadline, |state, _| syncing.look(state));
+        syncing.outcome(looked)
     }
 
     /// What happened on the stream since the last call.

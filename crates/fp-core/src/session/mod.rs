@@ -19,5 +19,6 @@ pub(crate) mod reselect;
 pub(crate) mod side_cost;
 pub(crate) mod sides;
 pub(crate) mod subscriber;
+pub(crate) mod sync;
 pub(crate) mod taker;
 pub(crate) mod wants;

@@ -20,7 +20,7 @@ use fp_proto::event::{CloseOutcome, Event};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
 use fp_transport::{Link, Pool, PoolOptions};
-use fp_types::Epoch;
+use fp_types::{Epoch, StepId, SubscriptionId};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -258,15 +258,16 @@ impl Session for PublisherSession {
         match closed {
             CloseOutcome::Clean => Ok(()),
             CloseOutcome::Held(held) => {
-                let held = held.iter().map(|(id, steps)| format!("subscription {id}: steps {}", list(steps)));
-                let held = held.collect::<Vec<_>>().join("; ");
-                Err(CloseError::Held { stream, waited: started.elapsed(), held })
+                Err(CloseError::Held { stream, waited: started.elapsed(), held: self::held(&held) })
             }
             CloseOutcome::Lost { rank, reason } => Err(CloseError::Lost { stream, rank, reason }),
         }
     }
 }
 
-fn list(steps: &[fp_types::StepId]) -> String {
-    steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+/// Who holds what, in words.
+pub(crate) fn held(holders: &[(SubscriptionId, Vec<StepId>)]) -> String {
+    let list = |steps: &[StepId]| steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let held = holders.iter().map(|(id, steps)| format!("subscription {id}: steps {}", list(steps)));
+    held.collect::<Vec<_>>().join("; ")
 }

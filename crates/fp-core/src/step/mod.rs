@@ -228,6 +228,7 @@ impl StepReader {
     }
 
     /// Several gets that are fetched together: one message to each owner.
+    #[must_use = "nothing is fetched before `Fetch::wait`"]
     pub fn fetch(&self) -> Fetch<'_> {
         Fetch::new(self)
     }

@@ -21,6 +21,7 @@ mod policies;
 mod records;
 mod sent;
 mod smoke;
+mod sync;
 mod tasks;
 mod through;
 mod tls;

@@ -273,7 +273,9 @@ int main(void)
     check_texts();
     MUST(flexpath_publisher_statistic(publisher, "queued_steps", &counted));
     CHECK(counted == 1);
+    FAILS(FLEXPATH_STATUS_TIMED_OUT, "subscription ", flexpath_publisher_sync(publisher, 0));
     MUST(flexpath_step_release(step));
+    MUST(flexpath_publisher_sync(publisher, 60000));
     check_reselection(grid, mask, done, title);
     MUST(flexpath_publisher_begin_step(publisher, NULL));
     MUST(flexpath_publisher_promise(publisher, promised, 1));

@@ -207,7 +207,10 @@ contains
     call check('the mask', all(values == [3, 4]))
     call flexpath_get(step, 'grid', values, stat=status)
     call check('nothing else', status < 0)
+    call flexpath_publisher_sync(publisher, 0, stat=status)
+    call check('the step is held', status == flexpath_status_timed_out)
     call flexpath_step_release(step)
+    call flexpath_publisher_sync(publisher, 60000)
   end subroutine take_less
 
   subroutine close_both()

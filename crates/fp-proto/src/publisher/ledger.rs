@@ -309,6 +309,15 @@ impl Ledger {
         read.map(|(&id, known)| (id, known.live.iter().copied().collect())).collect()
     }
 
+    /// Of those, the lossless ones, and the steps that have ended.
+    pub(crate) fn unreleased(&self) -> Vec<(SubscriptionId, Vec<StepId>)> {
+        let mut holders = self.holders();
+        holders.retain(|(id, _)| !self.subscriptions[id].spec.policy.may_drop());
+        holders.iter_mut().for_each(|(_, steps)| steps.retain(|step| self.open != Some(*step)));
+        holders.retain(|(_, steps)| !steps.is_empty());
+        holders
+    }
+
     /// Forgets subscriptions whose end lies behind everything that this rank may still report.
     pub(crate) fn forget_ended(&mut self) {
         let oldest = self.oldest_unreported();

@@ -56,6 +56,16 @@ impl PublisherMachine {
         self.room_bytes = room_bytes;
     }
 
+    /// What still holds up `sync`: lossless subscriptions, each with the steps of this rank that have ended and that it
+    /// has not released. Steps that are not decided yet are among them.
+    ///
+    /// # Errors
+    /// If the stream is closed or lost.
+    pub fn unreleased(&self) -> Result<Vec<(SubscriptionId, Vec<StepId>)>, CommandError> {
+        usable(self)?;
+        Ok(self.ledger.unreleased())
+    }
+
     /// Whether the next step begins at once and is kept for everybody who wants it, by what is known here already.
     pub fn begins_freely(&self) -> bool {
         let (step, full) = (self.ledger.next, self.ledger.live_bytes() >= self.room_bytes);

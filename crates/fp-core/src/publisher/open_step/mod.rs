@@ -311,6 +311,8 @@ impl Drop for OpenStep {
             return;
         }
         let step = self.step;
+        let stream = &self.shared.stream;
+        tracing::warn!(%stream, %step, "the step was given up before its end: nobody gets it");
         // The stream may be lost already; then there is nothing to abandon.
         let _ = self.shared.endpoint.drive(|state, now| state.machine.abandon_step(now, step));
         self.shared.server.free(step, false);
