@@ -93,7 +93,7 @@ Examples:
   flexpath tail heat 'temperature[-1, :]'         the last row
   flexpath tail heat 'temperature[rank 3]'        what rank 3 put
   flexpath tail heat 'T[points (1, 2) (3, 4)]'    two elements
-Slices are Python's; a selection outside the array is an error.")]
+Slices are Python's, one for each dimension; a selection outside the array is an error.")]
 pub(crate) struct TailOptions {
     /// The stream's name, as `flexpath ls` shows it
     pub(crate) stream: String,

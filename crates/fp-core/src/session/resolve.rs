@@ -49,6 +49,14 @@ pub(crate) fn resolve(
     }
 }
 
+/// How many ranks the publisher has; none where that opening of the stream is over.
+pub(crate) fn publisher_size(shared: &SubscriberSession, epoch: Option<Epoch>) -> Option<u32> {
+    shared.endpoint.drive(|state, _| {
+        let of_epoch = epoch.is_some() && state.machine.epoch() == epoch;
+        of_epoch.then(|| state.machine.publisher_size())
+    })
+}
+
 /// Asks where these ranks are, where this rank does not know it: as many at a time as one question may name. It is
 /// known from then on, as long as the opening of the stream lasts.
 pub(crate) fn learn_contacts(
