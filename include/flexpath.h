@@ -1168,8 +1168,9 @@ const char *flexpath_last_error(void);
 const char *flexpath_version(void);
 
 /*
- As `flexpath_step_get`, with the selection in words: `[0:10, ::2]`, `[3, ...]`, `[points (1, 2), (3, 4)]`,
- `[block 3.1]`, `[rank 3]`. Slices are resolved against the variable's shape in this step. Any thread.
+ As `flexpath_step_get`, with the selection in words: `[0:10, ::2]`, `[3, :]`, `[points (1, 2), (3, 4)]`,
+ `[block 3.1]`, `[rank 3]`. Slices are resolved against the variable's shape in this step; there is one for each
+ dimension. Any thread.
  */
 flexpath_status flexpath_step_get_by_text(struct flexpath_step *step,
                                           const char *variable,
@@ -1201,7 +1202,8 @@ flexpath_status flexpath_step_view_by_text(struct flexpath_step *step,
 
 /*
  Writes the value of a scalar that is a text (`FLEXPATH_DTYPE_STRING`) to `value`: valid until the step is released.
- It came with the step, so nothing is fetched. Any thread.
+ It came with the step, so nothing is fetched. A variable of numbers or records is `FLEXPATH_STATUS_WRONG_DTYPE`.
+ Any thread.
  */
 flexpath_status flexpath_step_text(struct flexpath_step *step,
                                    const char *variable,

@@ -4,6 +4,7 @@
 
 #include "flexpath.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <complex>
@@ -22,7 +23,7 @@ namespace flexpath {
 /* What a call that failed throws. */
 class error : public std::runtime_error {
 public:
-    error(flexpath_status status, const char *text) : std::runtime_error(text), status_(status) {}
+    error(flexpath_status status, const std::string &text) : std::runtime_error(text), status_(status) {}
     flexpath_status status() const noexcept { return status_; }
 
 private:
@@ -37,10 +38,19 @@ inline flexpath_status check(flexpath_status status) {
 
 static_assert(sizeof(bool) == 1, "truth values are bytes");
 
+/* A text as C takes it. One with a zero byte inside would be cut there. */
+inline const char *pointer(const std::string &text) {
+    const std::size_t end = text.find('\0');
+    if (end == std::string::npos) return text.c_str();
+    throw error(FLEXPATH_STATUS_MISUSE, "text \"" + text.substr(0, end) + "\" has " + std::to_string(text.size()) +
+                                            " bytes, of which byte " + std::to_string(end) +
+                                            " is zero: texts have none, so put it as bytes");
+}
+
 /* Texts as C takes them. */
 inline std::vector<const char *> pointers(const std::vector<std::string> &texts) {
     std::vector<const char *> all;
-    for (const std::string &text : texts) all.push_back(text.c_str());
+    for (const std::string &text : texts) all.push_back(pointer(text));
     return all;
 }
 
@@ -91,7 +101,7 @@ public:
     explicit handle(H *raw) noexcept : raw_(raw) {}
     handle(handle &&other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
     handle &operator=(handle &&other) noexcept {
-        std::swap(raw_, other.raw_);
+        handle before(std::exchange(raw_, other.take()));
         return *this;
     }
     ~handle() {
@@ -108,6 +118,94 @@ private:
 struct region {
     std::vector<std::uint64_t> start, count;
 };
+
+namespace detail {
+
+inline std::string shown(const std::vector<std::uint64_t> &numbers) {
+    std::string text = "[";
+    for (std::size_t index = 0; index < numbers.size(); index++)
+        text += (index ? ", " : "") + std::to_string(numbers[index]);
+    return text + "]";
+}
+
+/* How many elements extents make; the largest number where they make more than can be counted. */
+inline std::size_t product(const std::vector<std::uint64_t> &extents) {
+    std::size_t made = 1;
+    bool is_too_many = false;
+    for (const std::uint64_t extent : extents) {
+        if (extent == 0) return 0;
+        is_too_many = is_too_many || made > SIZE_MAX / extent;
+        made *= static_cast<std::size_t>(extent);
+    }
+    return is_too_many ? SIZE_MAX : made;
+}
+
+/* Throws unless structs of that size stand for the records. */
+inline void check_struct(const std::string &what, std::size_t given_bytes, std::size_t expected_bytes) {
+    if (given_bytes == expected_bytes) return;
+    throw error(FLEXPATH_STATUS_WRONG_LEN,
+                what + ": structs of " + std::to_string(given_bytes) + " bytes are given, but those of the records have " +
+                    std::to_string(expected_bytes) +
+                    ": say how yours lie by schema.of_struct; records with lists or texts have no structs");
+}
+
+/* What a variable was made with: what a put of it must be, so that C reads nothing that was not given. */
+class form {
+public:
+    form() = default;
+    /* Extents: of a global array all, of a joined one those of a row, of others none. */
+    form(std::string name, std::int32_t kind, std::uint32_t ndims, std::vector<std::uint64_t> extents = {})
+        : name_(std::move(name)), kind_(kind), ndims_(ndims), extents_(std::move(extents)) {}
+    /* Throws unless there is a number for each dimension. Where C does not read the start it may be left out. */
+    void check_region(const char *what, const region &at) const {
+        const bool is_placed = kind_ == FLEXPATH_KIND_GLOBAL_ARRAY;
+        const bool is_rows = kind_ == FLEXPATH_KIND_JOINED_ARRAY && at.count.size() == 1;
+        const std::size_t ndims = is_rows ? 1 : ndims_;
+        if (at.count.size() != ndims || (at.start.size() != ndims && (is_placed || !at.start.empty())))
+            refuse(FLEXPATH_STATUS_MISUSE, what,
+                   "start has " + std::to_string(at.start.size()) + " and count " + std::to_string(at.count.size()) +
+                       " numbers, but the variable has " + std::to_string(ndims_) +
+                       " dimensions: give one of each for each dimension");
+        if (kind_ == FLEXPATH_KIND_JOINED_ARRAY && !is_rows &&
+            !std::equal(extents_.begin(), extents_.end(), at.count.begin() + 1))
+            refuse(FLEXPATH_STATUS_MISUSE, what,
+                   "count " + shown(at.count) + " does not go with rows of " + shown(extents_) +
+                       ": give the number of rows, and the extents of a row after it or not at all");
+    }
+    /* How many elements a region has that was checked. */
+    std::size_t len(const region &at) const {
+        if (kind_ != FLEXPATH_KIND_JOINED_ARRAY || at.count.size() != 1) return product(at.count);
+        std::vector<std::uint64_t> all = extents_;
+        all.push_back(at.count[0]);
+        return product(all);
+    }
+    /* Throws unless as many elements are given as the region has. */
+    void check_len(const char *what, const region &at, std::size_t given) const {
+        check_region(what, at);
+        if (len(at) == given) return;
+        refuse(FLEXPATH_STATUS_WRONG_LEN, what,
+               "the block at " + shown(at.start) + " of extent " + shown(at.count) + " has " + std::to_string(len(at)) +
+                   " elements, but " + std::to_string(given) + " are given: give as many as it has");
+    }
+    const std::string &name() const noexcept { return name_; }
+    /* Throws unless it is one value. */
+    void check_single(const char *what) const {
+        if (ndims_ == 0) return;
+        refuse(FLEXPATH_STATUS_MISUSE, what,
+               "one value is given, but the variable has " + std::to_string(ndims_) +
+                   " dimensions: give a region and its elements");
+    }
+private:
+    [[noreturn]] void refuse(flexpath_status status, const char *what, const std::string &why) const {
+        throw error(status, std::string(what) + " of variable \"" + name_ + "\": " + why);
+    }
+    std::string name_;
+    std::int32_t kind_ = FLEXPATH_KIND_SCALAR;
+    std::uint32_t ndims_ = 0;
+    std::vector<std::uint64_t> extents_;
+};
+
+} // namespace detail
 
 /* What one rank put of one variable. */
 struct block {
@@ -135,7 +233,7 @@ inline event event_of(const flexpath_event &told) {
 class selection {
 public:
     selection() = default;
-    selection(const region &at) : is_exact_(true) {
+    selection(const region &at) : is_exact_(true), region_(&at) {
         exact_.kind = FLEXPATH_SELECTED_REGION;
         exact_.ndims = static_cast<std::uint32_t>(at.count.size());
         exact_.start = at.start.data();
@@ -170,11 +268,21 @@ public:
         return *this;
     }
     const char *words() const noexcept { return words_; }
-    const flexpath_selection *exact() const noexcept { return is_exact_ ? &exact_ : nullptr; }
+    /* Throws if it is of a region that has not one start for each count. */
+    const flexpath_selection *exact(const std::string &variable = {}) const {
+        if (region_ && region_->start.size() != region_->count.size())
+            throw error(FLEXPATH_STATUS_MISUSE,
+                        "selection of variable \"" + variable + "\": start " + detail::shown(region_->start) + " has " +
+                            std::to_string(region_->start.size()) + " numbers and count " +
+                            detail::shown(region_->count) + " has " + std::to_string(region_->count.size()) +
+                            ": give one of each for each dimension");
+        return is_exact_ ? &exact_ : nullptr;
+    }
 
 private:
     const char *words_ = nullptr;
     bool is_exact_ = false;
+    const region *region_ = nullptr;
     flexpath_selection exact_{};
 };
 
@@ -196,9 +304,13 @@ public:
         check(flexpath_options_set_cohort_from_environment(raw()));
         return *this;
     }
-    /* What of a variable a subscriber will read in every step. */
+    /* What of a variable a subscriber will read in every step. Not in words: they need the shape, which is not known yet. */
     options &add_selection(const std::string &variable, const selection &selected) {
-        check(flexpath_options_add_selection(raw(), variable.c_str(), selected.exact()));
+        if (selected.words())
+            throw error(FLEXPATH_STATUS_MISUSE,
+                        "standing selection of variable \"" + variable + "\": \"" + selected.words() +
+                            "\" is in words, which need the shape of a step: give a region, a block or a rank");
+        check(flexpath_options_add_selection(raw(), variable.c_str(), selected.exact(variable)));
         return *this;
     }
     /* What a subscriber has derived, as "vx, vy | magnitude", and on which side: one of flexpath_placement. */
@@ -229,27 +341,35 @@ private:
     }
 };
 
+class publisher;
+
 /* A variable of elements of type T. */
 template <class T> class variable : public handle<flexpath_variable, flexpath_variable_free> {
 public:
     static variable global(const std::string &name, const std::vector<std::uint64_t> &shape) {
         variable made;
-        made.define(flexpath_variable_global, name, static_cast<std::uint32_t>(shape.size()), shape.data());
+        const auto ndims = static_cast<std::uint32_t>(shape.size());
+        made.define(flexpath_variable_global, name, ndims, shape.data());
+        made.form_ = {name, FLEXPATH_KIND_GLOBAL_ARRAY, ndims, shape};
         return made;
     }
     static variable joined(const std::string &name, const std::vector<std::uint64_t> &row = {}) {
         variable made;
-        made.define(flexpath_variable_joined, name, static_cast<std::uint32_t>(row.size()), row.data());
+        const auto ndims = static_cast<std::uint32_t>(row.size());
+        made.define(flexpath_variable_joined, name, ndims, row.data());
+        made.form_ = {name, FLEXPATH_KIND_JOINED_ARRAY, ndims + 1, row};
         return made;
     }
     static variable local(const std::string &name, std::uint32_t ndims) {
         variable made;
         made.define(flexpath_variable_local, name, ndims);
+        made.form_ = {name, FLEXPATH_KIND_LOCAL_ARRAY, ndims};
         return made;
     }
     static variable scalar(const std::string &name) {
         variable made;
         made.define(flexpath_variable_scalar, name);
+        made.form_ = {name, FLEXPATH_KIND_SCALAR, 0};
         return made;
     }
     variable &unit(const std::string &text) {
@@ -259,6 +379,7 @@ public:
     static variable local_scalar(const std::string &name) {
         variable made;
         made.define(flexpath_variable_local_scalar, name);
+        made.form_ = {name, FLEXPATH_KIND_LOCAL_SCALAR, 0};
         return made;
     }
     variable &description(const std::string &text) {
@@ -274,7 +395,7 @@ public:
         return *this;
     }
     variable &attribute(const std::string &name, const std::string &value) {
-        return attribute(name, value.c_str());
+        return attribute(name, pointer(value));
     }
     variable &attribute(const std::string &name, bool value) {
         check(flexpath_variable_set_attribute_bool(this->raw(), name.c_str(), value));
@@ -315,6 +436,8 @@ public:
     }
 
 private:
+    friend class publisher;
+    detail::form form_;
     template <class Make, class... Rest> void define(Make make, const std::string &name, Rest... rest) {
         flexpath_variable *made = nullptr;
         check(make(name.c_str(), dtype_of<T>::value, rest..., &made));
@@ -393,7 +516,7 @@ public:
         else check(flexpath_schema_set_default_real(raw(), last_.c_str(), static_cast<double>(value)));
         return *this;
     }
-    schema &otherwise(const std::string &value) { return otherwise(value.c_str()); }
+    schema &otherwise(const std::string &value) { return otherwise(pointer(value)); }
     schema &otherwise(const char *value) {
         check(flexpath_schema_set_default_text(raw(), last_.c_str(), value));
         return *this;
@@ -415,8 +538,11 @@ public:
     template <class S> schema &of_struct(const std::vector<std::size_t> &offsets) {
         static_assert(std::is_trivially_copyable<S>::value && std::is_standard_layout<S>::value, "a plain struct");
         check(flexpath_schema_set_struct(raw(), offsets.data(), offsets.size(), sizeof(S)));
+        struct_bytes_ = sizeof(S);
         return *this;
     }
+    /* The size of the struct that stands for it. */
+    std::size_t struct_bytes() const { return struct_bytes_ ? struct_bytes_ : size_bytes(); }
     std::string fingerprint() const { return told(flexpath_schema_fingerprint); }
     std::string to_string() const { return told(flexpath_schema_text); }
     /* What this, which there is, differs in from what is wanted: a line for each. */
@@ -461,43 +587,56 @@ private:
         return made;
     }
     std::string last_;
+    std::size_t struct_bytes_ = 0;
 };
 
 /* A variable of records. */
 class record_variable : public handle<flexpath_variable, flexpath_variable_free> {
 public:
     static record_variable global(const std::string &name, const schema &of, const std::vector<std::uint64_t> &shape) {
-        return define(flexpath_variable_global_records, name, of, static_cast<std::uint32_t>(shape.size()), shape.data());
+        const auto ndims = static_cast<std::uint32_t>(shape.size());
+        return define(flexpath_variable_global_records, {name, FLEXPATH_KIND_GLOBAL_ARRAY, ndims, shape}, name, of, ndims,
+                      shape.data());
     }
     static record_variable joined(const std::string &name, const schema &of, const std::vector<std::uint64_t> &row = {}) {
-        return define(flexpath_variable_joined_records, name, of, static_cast<std::uint32_t>(row.size()), row.data());
+        const auto ndims = static_cast<std::uint32_t>(row.size());
+        return define(flexpath_variable_joined_records, {name, FLEXPATH_KIND_JOINED_ARRAY, ndims + 1, row}, name, of, ndims,
+                      row.data());
     }
     static record_variable local(const std::string &name, const schema &of, std::uint32_t ndims) {
-        return define(flexpath_variable_local_records, name, of, ndims);
+        return define(flexpath_variable_local_records, {name, FLEXPATH_KIND_LOCAL_ARRAY, ndims}, name, of, ndims);
     }
     static record_variable scalar(const std::string &name, const schema &of) {
-        return define(flexpath_variable_record, name, of);
+        return define(flexpath_variable_record, {name, FLEXPATH_KIND_SCALAR, 0}, name, of);
     }
     static record_variable local_scalar(const std::string &name, const schema &of) {
-        return define(flexpath_variable_local_record, name, of);
+        return define(flexpath_variable_local_record, {name, FLEXPATH_KIND_LOCAL_SCALAR, 0}, name, of);
     }
 
 private:
     using handle::handle;
     template <class Make, class... Rest>
-    static record_variable define(Make make, const std::string &name, const schema &of, Rest... rest) {
+    static record_variable define(Make make, detail::form form, const std::string &name, const schema &of, Rest... rest) {
         flexpath_variable *made = nullptr;
         check(make(name.c_str(), of.raw(), rest..., &made));
-        return record_variable(made);
+        record_variable defined(made);
+        defined.form_ = std::move(form);
+        defined.struct_bytes_ = of.struct_bytes();
+        return defined;
     }
+    friend class publisher;
+    detail::form form_;
+    std::size_t struct_bytes_ = 0;
 };
 
 /* Records with lists, texts or absent fields, made field by field: what is not set is 0, empty or absent. Paths are names
  * of fields, as "cell.corner[3].x". */
 class builder : public handle<flexpath_builder, flexpath_builder_free> {
 public:
-    builder(const schema &of, std::uint64_t count) : handle(make(of, count)) {}
-    explicit builder(flexpath_builder *raw) noexcept : handle(raw) {}
+    builder(const schema &of, std::uint64_t count) : handle(make(of, count)), struct_bytes_(of.struct_bytes()) {}
+    /* Takes a handle over. The size of its structs is not checked unless it is told. */
+    explicit builder(flexpath_builder *raw, std::size_t struct_bytes = 0) noexcept
+        : handle(raw), struct_bytes_(struct_bytes) {}
     /* So many records, of which nothing is set. */
     builder &resize(std::uint64_t count) {
         check(flexpath_builder_resize(raw(), count));
@@ -506,6 +645,7 @@ public:
     /* Structs, as the schema says that they lie, in place of what was set. */
     template <class S> builder &set_structs(const std::vector<S> &structs) {
         static_assert(std::is_trivially_copyable<S>::value, "a plain struct");
+        if (struct_bytes_) detail::check_struct("set_structs of a builder", sizeof(S), struct_bytes_);
         check(flexpath_builder_set_structs(raw(), structs.data(), structs.size()));
         return *this;
     }
@@ -519,7 +659,7 @@ public:
         return *this;
     }
     builder &set(std::uint64_t index, const std::string &path, const std::string &text) {
-        return set(index, path, text.c_str());
+        return set(index, path, pointer(text));
     }
     builder &set(std::uint64_t index, const std::string &path, const char *text) {
         check(flexpath_builder_set_text(raw(), index, path.c_str(), text));
@@ -541,6 +681,7 @@ private:
         check(flexpath_builder_create(of.raw(), count, &made));
         return made;
     }
+    std::size_t struct_bytes_;
 };
 
 /* Records of a step, of whatever type, held until they go. */
@@ -612,9 +753,10 @@ public:
      * made, or sets structs. What it throws fails the get. One by one: each record is made of the one in its place. */
     template <class F>
     transforms &add(const std::string &name, const schema &from, const schema &to, F function, bool is_one_by_one = false) {
-        auto release = [](void *context) { delete static_cast<F *>(context); };
+        auto release = [](void *context) { delete static_cast<called<F> *>(context); };
         const auto how = is_one_by_one ? flexpath_transforms_add_each : flexpath_transforms_add;
-        check(how(raw(), name.c_str(), from.raw(), to.raw(), run<F>, release, new F(std::move(function))));
+        auto *kept = new called<F>{std::move(function), to.struct_bytes()};
+        check(how(raw(), name.c_str(), from.raw(), to.raw(), run<F>, release, kept));
         return *this;
     }
     /* What one that was added gives of blocks, one after the other, is what it gives of all: it can be asked for by name. */
@@ -644,13 +786,19 @@ public:
     }
 
 private:
+    /* A function, and the size of the structs that it makes. */
+    template <class F> struct called {
+        F function;
+        std::size_t struct_bytes;
+    };
     template <class F>
     static std::int32_t run(void *context, const flexpath_records *given, flexpath_builder *made) noexcept {
+        called<F> &kept = *static_cast<called<F> *>(context);
         records taken(const_cast<flexpath_records *>(given));
-        builder filled(made);
+        builder filled(made, kept.struct_bytes);
         std::int32_t failed = 0;
         try {
-            (*static_cast<F *>(context))(static_cast<const records &>(taken), filled);
+            kept.function(static_cast<const records &>(taken), filled);
         } catch (...) {
             failed = 1;
         }
@@ -697,39 +845,68 @@ public:
         check(flexpath_publisher_begin_step(raw(), &step));
         return step;
     }
-    /* Copies; `elements` are as many as the region has. */
+    /* Copies. `elements` are as many as the region has: that many are read. */
     template <class T> void put(const variable<T> &of, const region &at, const T *elements) {
+        check_region("put", of, at);
         check(flexpath_publisher_put(raw(), of.raw(), at.start.data(), at.count.data(), elements));
     }
+    /* Copies, and throws unless the vector has as many elements as the region. */
+    template <class T> void put(const variable<T> &of, const region &at, const std::vector<T> &elements) {
+        static_assert(!std::is_same<T, bool>::value, "a vector of bool is no array");
+        check_len("put", of, at, elements.size());
+        put(of, at, elements.data());
+    }
     template <class T> void put(const variable<T> &of, const T &value) {
+        if (of.raw()) of.form_.check_single("put");
         check(flexpath_publisher_put(raw(), of.raw(), nullptr, nullptr, &value));
     }
     void put(const text_variable &of, const std::string &text) {
-        check(flexpath_publisher_put_text(raw(), of.raw(), text.c_str()));
+        check(flexpath_publisher_put_text(raw(), of.raw(), pointer(text)));
     }
-    /* Copies structs; they lie as the variable's schema says. */
+    /* Copies structs, as many as the region has; they lie as the variable's schema says. */
     template <class S> void put(const record_variable &of, const region &at, const S *structs) {
         static_assert(std::is_trivially_copyable<S>::value, "a plain struct");
+        check_region("put", of, at);
+        check_struct<S>(of);
         check(flexpath_publisher_put(raw(), of.raw(), at.start.data(), at.count.data(), structs));
+    }
+    /* Copies structs, and throws unless there are as many as the region has. */
+    template <class S> void put(const record_variable &of, const region &at, const std::vector<S> &structs) {
+        static_assert(!std::is_same<S, bool>::value, "a vector of bool is no array");
+        check_len("put", of, at, structs.size());
+        put(of, at, structs.data());
     }
     template <class S> void put(const record_variable &of, const S &record) {
         static_assert(std::is_trivially_copyable<S>::value, "a plain struct");
+        if (of.raw()) of.form_.check_single("put");
+        check_struct<S>(of);
         check(flexpath_publisher_put(raw(), of.raw(), nullptr, nullptr, &record));
     }
     void put(const record_variable &of, const region &at, const builder &made) {
+        check_region("put", of, at);
         check(flexpath_publisher_put_built(raw(), of.raw(), at.start.data(), at.count.data(), made.raw()));
     }
     void put(const record_variable &of, const builder &made) {
+        if (of.raw()) of.form_.check_single("put");
         check(flexpath_publisher_put_built(raw(), of.raw(), nullptr, nullptr, made.raw()));
     }
-    /* Takes no copy: the elements stay as they are until release(context), which may come from another thread. */
+    /* Takes no copy: the elements, as many as the region has, stay as they are until release(context), which may come
+     * from another thread. It comes also where this throws. */
     template <class T>
     void put_external(const variable<T> &of, const region &at, const T *elements, void (*release)(void *), void *context) {
+        try {
+            check_region("put_external", of, at);
+        } catch (...) {
+            if (release) release(context);
+            throw;
+        }
         check(flexpath_publisher_put_external(raw(), of.raw(), at.start.data(), at.count.data(), elements, release, context));
     }
-    /* Takes no copy either, and keeps the vector as long as it is needed. */
+    /* Takes no copy either, and keeps the vector as long as it is needed. Throws, and leaves the vector as it is, unless
+     * that has as many elements as the region. */
     template <class T> void put(const variable<T> &of, const region &at, std::vector<T> &&elements) {
         static_assert(!std::is_same<T, bool>::value, "a vector of bool is no array");
+        check_len("put", of, at, elements.size());
         auto *kept = new std::vector<T>(std::move(elements));
         put_external(of, at, static_cast<const T *>(kept->data()),
                      [](void *context) { delete static_cast<std::vector<T> *>(context); }, kept);
@@ -737,10 +914,9 @@ public:
     template <class T> flexpath::loan<T> loan(const variable<T> &of, const region &at) {
         flexpath_loan *lent = nullptr;
         void *memory = nullptr;
+        check_region("loan", of, at);
         check(flexpath_publisher_loan(raw(), of.raw(), at.start.data(), at.count.data(), &lent, &memory));
-        std::size_t len = 1;
-        for (std::uint64_t extent : at.count) len *= extent;
-        return flexpath::loan<T>(lent, static_cast<T *>(memory), len);
+        return flexpath::loan<T>(lent, static_cast<T *>(memory), of.form_.len(at));
     }
     template <class T> void put(flexpath::loan<T> &&filled) {
         check(flexpath_publisher_put_loan(raw(), filled.take()));
@@ -788,6 +964,16 @@ public:
     void close() { check(flexpath_publisher_close(take())); }
 
 private:
+    /* A variable that was moved from is C's to refuse. */
+    template <class V> static void check_region(const char *what, const V &of, const region &at) {
+        if (of.raw()) of.form_.check_region(what, at);
+    }
+    template <class V> static void check_len(const char *what, const V &of, const region &at, std::size_t given) {
+        if (of.raw()) of.form_.check_len(what, at, given);
+    }
+    template <class S> static void check_struct(const record_variable &of) {
+        if (of.raw()) detail::check_struct("put of variable \"" + of.form_.name() + "\"", sizeof(S), of.struct_bytes_);
+    }
     std::string told(flexpath_status (*tell)(flexpath_publisher *, const char **)) const {
         const char *text = nullptr;
         check(tell(raw(), &text));
@@ -874,7 +1060,7 @@ public:
         if (selected.words())
             check(flexpath_step_selected_shape_by_text(raw(), variable.c_str(), selected.words(), &ndims, extents));
         else
-            check(flexpath_step_selected_shape(raw(), variable.c_str(), selected.exact(), &ndims, extents));
+            check(flexpath_step_selected_shape(raw(), variable.c_str(), selected.exact(variable), &ndims, extents));
         return {extents, extents + ndims};
     }
     /* What is selected, densely, row-major unless the selection says otherwise. */
@@ -895,7 +1081,7 @@ public:
             check(flexpath_step_get_by_text(raw(), name.c_str(), selected.words(), dtype_of<T>::value, destination, len,
                                             timeout.count()));
         else
-            check(flexpath_step_get(raw(), name.c_str(), selected.exact(), dtype_of<T>::value, destination, len,
+            check(flexpath_step_get(raw(), name.c_str(), selected.exact(name), dtype_of<T>::value, destination, len,
                                     timeout.count()));
     }
     /* With `fill` where no rank put an element. Selections in words have no gaps filled. */
@@ -908,7 +1094,7 @@ public:
         std::vector<T> elements(len(name, selected.without_words()));
         flexpath_get get{};
         get.variable = name.c_str();
-        get.selection = selected.exact();
+        get.selection = selected.exact(name);
         get.destination = elements.data();
         get.len = elements.size();
         get.dtype = dtype_of<T>::value;
@@ -919,12 +1105,13 @@ public:
     template <class S>
     std::vector<S> get_records(const std::string &name, const schema &as, const selection &selected = {}) const {
         static_assert(std::is_trivially_copyable<S>::value, "a plain struct");
+        detail::check_struct("get_records of variable \"" + name + "\"", sizeof(S), as.struct_bytes());
         std::vector<S> structs(len(name, selected));
         if (selected.words())
             check(flexpath_step_get_records_by_text(raw(), name.c_str(), selected.words(), as.raw(), structs.data(),
                                                     structs.size()));
         else
-            check(flexpath_step_get_records(raw(), name.c_str(), selected.exact(), as.raw(), structs.data(), structs.size()));
+            check(flexpath_step_get_records(raw(), name.c_str(), selected.exact(name), as.raw(), structs.data(), structs.size()));
         return structs;
     }
     /* The selected records of whatever type, as they are. */
@@ -956,7 +1143,7 @@ public:
         if (selected.words())
             check(flexpath_step_view_by_text(raw(), name.c_str(), selected.words(), dtype, &made, &elements, &len));
         else
-            check(flexpath_step_view(raw(), name.c_str(), selected.exact(), dtype, &made, &elements, &len));
+            check(flexpath_step_view(raw(), name.c_str(), selected.exact(name), dtype, &made, &elements, &len));
         return flexpath::view<T>(made, static_cast<const T *>(elements), len);
     }
     template <class T> flexpath::view<T> view(const std::string &name, const region &at) const {
@@ -969,7 +1156,7 @@ private:
         if (selected.words())
             check(flexpath_step_records_by_text(raw(), name.c_str(), selected.words(), as, &taken));
         else
-            check(flexpath_step_records(raw(), name.c_str(), selected.exact(), as, &taken));
+            check(flexpath_step_records(raw(), name.c_str(), selected.exact(name), as, &taken));
         return flexpath::records(taken);
     }
     std::size_t len(const std::string &name, const selection &selected) const {

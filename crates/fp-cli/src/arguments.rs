@@ -104,7 +104,7 @@ Examples:
   flexpath tail heat 'temperature[rank 3]'        what rank 3 put
   flexpath tail heat 'T[points (1, 2) (3, 4)]'    two elements
   flexpath tail heat title                        a text, in quotes; records are shown field by field
-Slices are Python's; a selection outside the array is an error.")]
+Slices are Python's, one for each dimension; a selection outside the array is an error.")]
 pub(crate) struct TailOptions {
     /// The stream's name, as `flexpath ls` shows it
     pub(crate) stream: String,

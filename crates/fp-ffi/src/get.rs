@@ -39,8 +39,9 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// As `flexpath_step_get`, with the selection in words: `[0:10, ::2]`, `[3, ...]`, `[points (1, 2), (3, 4)]`,
-/// `[block 3.1]`, `[rank 3]`. Slices are resolved against the variable's shape in this step. Any thread.
+/// As `flexpath_step_get`, with the selection in words: `[0:10, ::2]`, `[3, :]`, `[points (1, 2), (3, 4)]`,
+/// `[block 3.1]`, `[rank 3]`. Slices are resolved against the variable's shape in this step; there is one for each
+/// dimension. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get_by_text(
     step: *mut StepHandle,
@@ -96,7 +97,8 @@ pub extern "C" fn flexpath_step_view_by_text(
 }
 
 /// Writes the value of a scalar that is a text (`FLEXPATH_DTYPE_STRING`) to `value`: valid until the step is released.
-/// It came with the step, so nothing is fetched. Any thread.
+/// It came with the step, so nothing is fetched. A variable of numbers or records is `FLEXPATH_STATUS_WRONG_DTYPE`.
+/// Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_text(
     step: *mut StepHandle,

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, find, take};
 use crate::raw::{as_len, give, patience, room, text, values};
 use crate::selection::{SelectionStruct, padded, select};
-use fp_core::{BlockId, ReadError, Region, Selection, StepReader, VariableInfo as CoreInfo};
+use fp_core::{BlockId, Dtype, Misuse, ReadError, Region, Selection, StepReader, VariableInfo as CoreInfo};
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -164,9 +164,28 @@ impl StepHandle {
 
     /// A text of the step, which stays where it is as long as the step.
     pub(crate) fn text(&self, variable: &str) -> Result<*const c_char, Failure> {
-        let found = self.reader.text(variable)?;
+        let found = self.reader.text(variable).map_err(|error| self.no_text(variable, error))?;
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(texts.entry(variable.to_owned()).or_insert_with(|| clean(&found)).as_ptr())
+    }
+
+    /// Why there is no text: what holds something else is read by another call.
+    fn no_text(&self, variable: &str, error: ReadError) -> Failure {
+        let ReadError::Misuse { source: Misuse::WrongKind { .. } | Misuse::WrongDtype { .. }, .. } = error
+        else {
+            return error.into();
+        };
+        let Ok(known) = self.described(variable) else { return error.into() };
+        let def = &known.info.def;
+        let text = match (&def.record, def.dtype.size_bytes()) {
+            (Some(_), _) => "records and no text: flexpath_step_records reads it".to_owned(),
+            (None, None) => return error.into(),
+            (None, Some(_)) => {
+                let what = if def.dtype == Dtype::Bool { "truth values" } else { "numbers" };
+                format!("{what} ({}) and no text: flexpath_step_get reads it", def.dtype)
+            }
+        };
+        Failure::new(Status::WrongDtype, format!("variable {variable:?} holds {text}"))
     }
 
     /// Fetches all of these together.

@@ -1,8 +1,9 @@
 /* What a deployed transform exports, and how arrays lie in its memory. Version 1.
  *
  * A module is plain WebAssembly: no imports, one memory (exported as "memory"), and these two functions. All numbers are
- * little-endian; addresses are offsets into the memory. A call starts from a fresh memory, or, within one
- * subscription, from what the call before left: both have to do. See docs/transforms.md.
+ * little-endian; addresses are offsets into the memory. Each call, for one block, is a fresh instance: memory, globals
+ * and tables are as the module says they are at first, and all other memory is zero. No call finds what another left.
+ * See docs/transforms.md.
  */
 #ifndef FLEXPATH_GUEST_H
 #define FLEXPATH_GUEST_H

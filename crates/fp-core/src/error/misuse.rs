@@ -111,6 +111,20 @@ pub enum Misuse {
         /// Why.
         source: Box<SelectionError>,
     },
+    /// A rank is selected that the publisher does not have.
+    #[error(
+        "step {step}, variable {variable:?}: there is no rank {rank}: the publisher has {ranks}, counted from 0"
+    )]
+    NoSuchRank {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The rank.
+        rank: Rank,
+        /// How many ranks the publisher has.
+        ranks: u32,
+    },
     /// A text that is no selection.
     #[error("variable {variable:?}: {source}")]
     SelectionText {
@@ -224,6 +238,7 @@ impl Misuse {
         if let Self::WrongDtype { variable, .. }
         | Self::WrongLen { variable, .. }
         | Self::Selection { variable, .. }
+        | Self::NoSuchRank { variable, .. }
         | Self::SelectionText { variable, .. } = self
         {
             name.clone_into(variable);

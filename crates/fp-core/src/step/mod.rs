@@ -30,6 +30,7 @@ use crate::value::element::Element;
 use crate::value::fill_target::{FillTarget as _, Fillable};
 use crate::value::select::Select;
 use crate::value::view::View;
+use fp_proto::message::ScalarValue;
 use fp_types::{ArrayKind, BlockId, Dtype, Epoch, MemoryOrder, Region, Shape, StepId};
 use ndarray::ShapeBuilder as _;
 use ndarray::{ArrayD, IxDyn};
@@ -44,6 +45,16 @@ impl std::fmt::Debug for StepReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("StepReader").field("step", &self.step()).finish()
     }
+}
+
+/// A variable that has no value for all ranks.
+fn no_scalar(found: VariableInfo) -> Misuse {
+    let (kind, elements) = (found.def.kind, found.def.dtype);
+    let (what, instead) = match found.def.record {
+        Some(_) => ("records".to_owned(), "read it by records or get_records"),
+        None => (elements.to_string(), "read it by get, with that element type"),
+    };
+    Misuse::WrongKind { variable: found.def.name, kind: format!("{kind} of {what}"), instead }
 }
 
 impl StepReader {
@@ -117,7 +128,7 @@ impl StepReader {
     /// # Errors
     /// The step has no such scalar, or of another type.
     pub fn scalar<T: Element>(&self, variable: &str) -> Result<T, ReadError> {
-        let value = self.held.value(variable)?;
+        let value = self.scalar_value(variable)?;
         let (step, variable) = (self.step(), variable.to_owned());
         if !goes_with(value.dtype, T::DTYPE) {
             let (expected, found) = (value.dtype, T::DTYPE);
@@ -127,6 +138,18 @@ impl StepReader {
             let (found, expected) = (value.bytes.len() as u64, size_of::<T>() as u64);
             let region = format!("a scalar of {} in bytes", T::DTYPE);
             self.held.misuse(Misuse::WrongLen { step, variable, region, expected, found })
+        })
+    }
+
+    /// The value that came with the announcement. Where there is none of that name, an array may have it.
+    fn scalar_value(&self, variable: &str) -> Result<&ScalarValue, ReadError> {
+        self.held.value(variable).map_err(|error| {
+            if let Err(forked) = self.held.shared.check_fork() {
+                return forked;
+            }
+            let known = self.variables().unwrap_or_default();
+            let found = known.into_iter().find(|known| known.def.name == variable);
+            found.map_or(error, |found| self.held.misuse(no_scalar(found)))
         })
     }
 
@@ -238,7 +261,7 @@ impl StepReader {
     /// # Errors
     /// The step has no such scalar, or of another type; it is no UTF-8.
     pub fn text(&self, variable: &str) -> Result<String, ReadError> {
-        let value = self.held.value(variable)?;
+        let value = self.scalar_value(variable)?;
         if value.dtype != Dtype::String {
             let (step, variable) = (self.step(), variable.to_owned());
             let (expected, found) = (value.dtype, Dtype::String);

@@ -107,12 +107,31 @@ pub(crate) fn key(
     let Request { variable, select, has_fill: fill, .. } = request;
     let (table, variable, order) = (held.assignment.table, variable.to_owned(), select.order());
     match select.resolve(shape) {
-        Ok(selection) => Ok(PlanKey { epoch, table, variable, selection, fill, order }),
+        Ok(selection) => {
+            check_rank(held, &variable, &selection)?;
+            Ok(PlanKey { epoch, table, variable, selection, fill, order })
+        }
         Err(NoSelection::Shape(source)) => {
             Err(held.misuse(Misuse::Selection { step, variable, source: Box::new(source) }))
         }
         Err(NoSelection::Text(source)) => {
             Err(held.misuse(Misuse::SelectionText { variable, source: Box::new(source) }))
+        }
+    }
+}
+
+/// A rank that is selected must be one of the publisher's. It may have put nothing, but no other puts anything.
+fn check_rank(held: &HeldStep, variable: &str, selection: &Selection) -> Result<(), ReadError> {
+    let Selection::Rank(rank) = *selection else { return Ok(()) };
+    let publisher_size = held.shared.endpoint.inspect(|state| {
+        let of_epoch = held.epoch.is_some() && state.machine.epoch() == held.epoch;
+        of_epoch.then(|| state.machine.publisher_size())
+    });
+    match publisher_size.filter(|&ranks| rank.0 >= ranks) {
+        None => Ok(()),
+        Some(ranks) => {
+            let (step, variable) = (held.step(), variable.to_owned());
+            Err(held.misuse(Misuse::NoSuchRank { step, variable, rank, ranks }))
         }
     }
 }

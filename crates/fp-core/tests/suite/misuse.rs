@@ -4,7 +4,7 @@
 use crate::support::{PATIENCE, Place, STREAM, array, named, publish, take, values};
 use fp_core::{
     BlockId, Cohort, CohortError, Dims, Event, Misuse, NextStep, OpenError, Publisher, PutError, Rank,
-    ReadError, Region, Selection, StepRejection, StridedRegion, Subscriber, Variable,
+    ReadError, Region, Select, Selection, StepRejection, StridedRegion, Subscriber, Variable,
 };
 use std::time::{Duration, Instant};
 
@@ -68,6 +68,59 @@ fn a_rank_out_of_range() {
         .get::<u64>("array", &Selection::Block(BlockId { rank: Rank(7), index: 0 }))
         .expect_err("there is one rank");
     assert_eq!(text(error), "stream \"stream\", step 0, variable \"array\": rank 7 put no block 0");
+    drop(reader);
+    goes_on(publisher, subscriber);
+}
+
+/// Of two ranks one puts nothing: it may be selected, and a third may not.
+#[test]
+fn a_rank_that_the_publisher_does_not_have() {
+    let place = Place::new();
+    let open = |rank: u32| {
+        let options = place.publisher_options().with_cohort(Cohort::of(rank, 2).expect("a cohort"));
+        std::thread::spawn(move || Publisher::open(STREAM, options).expect("the stream opens"))
+    };
+    let (lead, other) = (open(0), open(1));
+    let (mut lead, mut other) = (lead.join().expect("no panic"), other.join().expect("no panic"));
+    let mut subscriber = place.subscriber();
+    publish(&mut lead, LEN);
+    other.begin_step().expect("a step").end().expect("ended");
+
+    let reader = take(&mut subscriber);
+    assert_eq!(reader.get::<u64>("array", Rank(0)).expect("got"), values(0, LEN));
+    assert!(reader.get::<u64>("array", Rank(1)).expect("it put nothing").is_empty());
+    let refused = "step 0, variable \"array\": there is no rank 2: the publisher has 2, counted from 0";
+    for select in [Select::from(Rank(2)), "[rank 2]".into()] {
+        let mut none = [0u64; 0];
+        let errors = [
+            reader.get::<u64>("array", &select).expect_err("no such rank"),
+            reader.get_into("array", &select, &mut none).expect_err("no such rank"),
+            reader.get_or_fill("array", &select, 1u64).expect_err("no such rank"),
+            reader.fetch().get("array", &select, &mut none).wait(PATIENCE).expect_err("no such rank"),
+            reader.selected_shape("array", &select).expect_err("no such rank"),
+            reader.view::<u64>("array", &select).map(drop).expect_err("no such rank"),
+        ];
+        errors.into_iter().for_each(|error| assert_eq!(text(error), format!("stream \"stream\": {refused}")));
+    }
+    drop(reader);
+    subscriber.close().expect("left");
+    let closing = std::thread::spawn(move || other.close());
+    lead.close().expect("closed");
+    closing.join().expect("no panic").expect("closed");
+}
+
+#[test]
+fn an_array_that_is_read_as_a_scalar() {
+    let place = Place::new();
+    let (mut publisher, mut subscriber) = stream(&place);
+    publish(&mut publisher, LEN);
+    let reader = take(&mut subscriber);
+    let errors =
+        [reader.text("array").expect_err("numbers"), reader.scalar::<u64>("array").expect_err("many")];
+    for error in errors {
+        let instead = "is a global array of u64: read it by get, with that element type";
+        assert_eq!(text(error), format!("stream \"stream\": variable \"array\" {instead}"));
+    }
     drop(reader);
     goes_on(publisher, subscriber);
 }

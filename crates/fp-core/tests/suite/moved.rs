@@ -5,8 +5,8 @@ use crate::support::bonds::{BondAdjacency, BondPair, Label, adjacency, label, pa
 use crate::support::{Place, STREAM, agreed, take};
 use fp_core::{
     Cohort, CohortSide, Fit, MemoryOrder, Misuse, Native, NativeError, NextStep, Publisher, PublisherOptions,
-    ReadError, Record, RecordBlock, Region, StepReader, Subscriber, SubscriberOptions, TransformProblem,
-    Transforms, TransportKind, TransportPolicy, Variable,
+    Rank, ReadError, Record, RecordBlock, Region, StepReader, Subscriber, SubscriberOptions,
+    TransformProblem, Transforms, TransportKind, TransportPolicy, Variable,
 };
 use std::thread::JoinHandle;
 
@@ -109,6 +109,8 @@ fn check(step: &StepReader, ranks: u64, count: u64, what: &str) {
     let last = ranks as u32 - 1;
     let of_last = step.get_records::<BondAdjacency>("lists", format!("[rank {last}]").as_str()).expect(&what);
     assert_eq!(of_last, of_rank(ranks - 1), "{what}: blocks keep their owners");
+    let beyond = step.get_records::<BondAdjacency>("lists", Rank(ranks as u32)).expect_err(&what).to_string();
+    assert!(beyond.contains(&format!("\"lists\": there is no rank {ranks}")), "{what}: {beyond}");
 }
 
 const ASKED: [(&str, &str, &str); 4] = [

@@ -264,6 +264,9 @@ fn check_cells(step: &StepReader) {
     assert_eq!(get("cells", Selection::Points(points.to_vec()).into()), cells(number, [39, 0, 13, 13, 25]));
     assert_eq!(get("cells", BlockId::new(Rank(0), 2).into()), cells(number, 13..39));
     assert_eq!(get("cells", Rank(0).into()), cells(number, 0..40));
+    let error = step.get_records::<Cell>("cells", Rank(77)).expect_err("no such rank").to_string();
+    assert!(error.contains("\"cells\": there is no rank 77: the publisher has 1, counted from 0"), "{error}");
+    assert!(step.records("rows", "[rank 1]").is_err() && step.records("own", Rank(1)).is_err());
     assert!(get("cells", "[4:4]".into()).is_empty());
     assert_eq!(get("rows", "[...]".into()), cells(number, 0..16));
     assert_eq!(get("rows", "[2:5, 1]".into()), cells(number, [5, 7, 9]));

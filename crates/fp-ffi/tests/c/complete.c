@@ -133,6 +133,7 @@ static void check_blocks(flexpath_step *step)
 static void check_selections(flexpath_step *step)
 {
     const flexpath_selection second = {.kind = FLEXPATH_SELECTED_BLOCK, .rank = 0, .block = 1};
+    const flexpath_selection beyond = {.kind = FLEXPATH_SELECTED_RANK, .rank = 77};
     int32_t found[24], fill = -1;
     const flexpath_get all = {.variable = "grid", .destination = found, .len = 24, .dtype = FLEXPATH_DTYPE_I32};
     uint64_t shape[8], len;
@@ -145,6 +146,15 @@ static void check_selections(flexpath_step *step)
     CHECK(ndims == 2 && shape[0] == 2 && shape[1] == 2);
     MUST(flexpath_step_get_by_text(step, "grid", "[::2, 1::3]", FLEXPATH_DTYPE_I32, found, 4, -1));
     CHECK(found[0] == 1 && found[1] == 4 && found[2] == 21 && found[3] == 24);
+    MUST(flexpath_step_get_by_text(step, "grid", "[points (0, 1), (2, 3)]", FLEXPATH_DTYPE_I32, found, 2, -1));
+    CHECK(found[0] == 1 && found[1] == 23);
+    FAILS(FLEXPATH_STATUS_MISUSE, "no rank 77: the publisher has 1",
+          flexpath_step_get(step, "grid", &beyond, FLEXPATH_DTYPE_I32, found, 0, -1));
+    FAILS(FLEXPATH_STATUS_MISUSE, "no rank 77",
+          flexpath_step_get_by_text(step, "grid", "[rank 77]", FLEXPATH_DTYPE_I32, found, 0, -1));
+    FAILS(FLEXPATH_STATUS_MISUSE, "no rank 77", flexpath_step_selected_shape(step, "grid", &beyond, &ndims, shape));
+    FAILS(FLEXPATH_STATUS_MISUSE, "1 dimensions",
+          flexpath_step_get_by_text(step, "grid", "[0]", FLEXPATH_DTYPE_I32, found, 6, -1));
     FAILS(FLEXPATH_STATUS_MISUSE, "grid", flexpath_step_get_by_text(step, "grid", "[1:", FLEXPATH_DTYPE_I32, found, 4, -1));
     FAILS(FLEXPATH_STATUS_MISUSE, "", flexpath_step_get(step, "grid", NULL, FLEXPATH_DTYPE_I32, found, 24, -1));
     MUST(flexpath_step_get_or_fill(step, &all, &fill, -1));
@@ -171,7 +181,10 @@ static void check_values(flexpath_step *step)
     MUST(flexpath_step_text(step, "title", &title));
     MUST(flexpath_step_text(step, "title", &again));
     CHECK(title == again && strcmp(title, "Kühlung") == 0);
-    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "bool", flexpath_step_text(step, "done", &title));
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "\"done\" holds truth values (bool)", flexpath_step_text(step, "done", &title));
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "\"grid\" holds numbers (i32) and no text: flexpath_step_get reads it",
+          flexpath_step_text(step, "grid", &title));
+    FAILS(FLEXPATH_STATUS_UNKNOWN_VARIABLE, "\"none\"", flexpath_step_text(step, "none", &title));
     FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "string", flexpath_step_get(step, "title", NULL, FLEXPATH_DTYPE_STRING, &done, 1, -1));
 }
 

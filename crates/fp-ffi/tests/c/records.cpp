@@ -156,6 +156,9 @@ static void check_cells(const flexpath::step &step, const flexpath::schema &sche
     CHECK(step.get_records<cell>("one", schema)[0].id == 105);
     throws(FLEXPATH_STATUS_INCOMPATIBLE, "Near.position", [&] { step.get_records<near_cell>("cells", near_schema("km")); });
     throws(FLEXPATH_STATUS_NOT_DERIVED, "no field \"none\"", [&] { step.records("cells", near_schema("m")); });
+    throws(FLEXPATH_STATUS_WRONG_DTYPE, "\"cells\" holds records", [&] { step.text("cells"); });
+    throws(FLEXPATH_STATUS_MISUSE, "no rank 77", [&] { step.records("cells", "[rank 77]"); });
+    throws(FLEXPATH_STATUS_MISUSE, "no rank 1", [&] { step.get_records<cell>("cells", schema, flexpath::selection::rank(1)); });
     const flexpath::records total = step.records("cells", sum_schema());
     CHECK(total.size() == 1 && total.elements<sum>()[0].x == 66);
 }

@@ -255,6 +255,11 @@ fn cpp_mistakes_are_exceptions() {
     assert_eq!(printed, "all thrown\n");
 }
 
+#[test]
+fn cpp_counts_what_it_is_given() {
+    over_each("tests/c/sizes.cpp", "all checked\n");
+}
+
 fn told_by(tool: &str, arguments: &[&str], file: &Path) -> String {
     crate::support::printed(
         Command::new(tool).args(arguments).arg(file).output().expect("binutils are there"),

@@ -94,6 +94,11 @@ impl SubscriberMachine {
         Rank(asker.0 % self.attachment.answerers.max(1))
     }
 
+    /// How many ranks the publisher has; 0 before the first attachment.
+    pub fn publisher_size(&self) -> u32 {
+        self.attachment.publisher_size
+    }
+
     /// Asks where these publisher ranks are; answered by `Event::Contacts` with the number given here, in one or more
     /// parts.
     ///

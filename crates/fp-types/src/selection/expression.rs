@@ -12,8 +12,8 @@ use crate::stride::StridedRegion;
 /// A selection as it is written: `[0:10, ::2]`, `[-1, :]`, `[points (1, 2)]`, `[block 3.0]`, `[rank 3]`, `[...]`.
 ///
 /// Ends may be left out or counted from the end; [`resolve`](Self::resolve) fills them in for a shape. The rules are
-/// Python's but for three. A position outside the array is an error and not cut off. Strides are positive. A single
-/// position keeps its dimension, with an extent of 1.
+/// Python's but for four. There is one slice for each dimension. A position outside the array is an error and not cut
+/// off. Strides are positive. A single position keeps its dimension, with an extent of 1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SelectionExpression {
     /// `[...]`, or nothing at all.

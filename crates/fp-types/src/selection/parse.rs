@@ -120,7 +120,7 @@ fn parse_digits(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| digits)
 }
 
-/// Reads ` (1, 2) (3, 4)`.
+/// Reads ` (1, 2) (3, 4)`; a comma may stand between two points.
 fn parse_points(text: &str) -> Result<Vec<Dims>, ParseSelectionError> {
     let mut points = Vec::new();
     let mut rest = text.trim();
@@ -129,6 +129,8 @@ fn parse_points(text: &str) -> Result<Vec<Dims>, ParseSelectionError> {
         let (point, behind) = rest.strip_prefix('(').and_then(|r| r.split_once(')')).ok_or_else(malformed)?;
         points.push(parse_point(point)?);
         rest = behind.trim();
+        let next = rest.strip_prefix(',').map(str::trim).filter(|next| !next.is_empty());
+        rest = next.unwrap_or(rest);
     }
     Ok(points)
 }
@@ -163,7 +165,9 @@ mod tests {
         assert_eq!(read("[rank 3]"), SelectionExpression::Rank(Rank(3)));
         assert_eq!(read("[block 3.1]"), SelectionExpression::Block(BlockId::new(Rank(3), 1)));
         let points = vec![Dims::from([1, 2]), Dims::from([3, 4])];
-        assert_eq!(read("[points (1, 2)(3,4)]"), SelectionExpression::Points(points));
+        for text in ["[points (1, 2)(3,4)]", "[points (1, 2), (3, 4)]", "[points (1, 2) ,(3, 4)]"] {
+            assert_eq!(read(text), SelectionExpression::Points(points.clone()), "{text}");
+        }
         assert_eq!(read("[points ()]"), SelectionExpression::Points(vec![Dims::default()]));
     }
 
@@ -176,6 +180,8 @@ mod tests {
         assert_eq!(refused("[1,,2]"), ParseSelectionError::Slice { slice: "".into() });
         assert_eq!(refused("[:,:,:,:,:,:,:,:,:]"), ParseSelectionError::TooManyDims { ndims: 9 });
         assert_eq!(refused("[points 1]"), ParseSelectionError::Point { point: "1".into() });
+        assert_eq!(refused("[points (1),]"), ParseSelectionError::Point { point: ",".into() });
+        assert_eq!(refused("[points (1),,(2)]"), ParseSelectionError::Point { point: ",(2)".into() });
         assert_eq!(refused("[rank x]"), ParseSelectionError::Owner { text: "rank x".into() });
     }
 }
