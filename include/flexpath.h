@@ -1349,6 +1349,13 @@ flexpath_status flexpath_publisher_promise(struct flexpath_publisher *publisher,
                                            uint64_t count);
 
 /*
+ Waits at most `timeout_ms` milliseconds (0: only looks) until every subscription that drops nothing has released all
+ steps that this rank has ended. `FLEXPATH_STATUS_TIMED_OUT`: some are held; the text says by whom. Any thread.
+ */
+flexpath_status flexpath_publisher_sync(struct flexpath_publisher *publisher,
+                                        uint64_t timeout_ms);
+
+/*
  Closes the stream: what was published is still delivered, at most as long as `CloseTimeoutSecs`. A step that is open
  is abandoned. The handle is closed, whatever this returns. Any thread.
  */
