@@ -9,6 +9,7 @@ pub(crate) mod misuse;
 pub(crate) mod record;
 pub(crate) mod record_block;
 pub(crate) mod rendezvous;
+pub(crate) mod sync;
 pub(crate) mod transform;
 
 use crate::error::cohort::CohortError;
@@ -218,43 +219,6 @@ pub enum BeginError {
         /// For what.
         waits_for: String,
     },
-    /// The coordinator failed.
-    #[error("stream {stream:?}: {what}")]
-    Coordinator {
-        /// The stream.
-        stream: String,
-        /// What happened.
-        what: String,
-    },
-}
-
-/// Why a publisher does not know that all was released.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SyncError {
-    /// Steps were still held when the time was up.
-    #[error("stream {stream:?}: waited {waited:?} for steps to be released: {held}")]
-    Held {
-        /// The stream.
-        stream: String,
-        /// How long it waited.
-        waited: Duration,
-        /// Which subscription holds which steps.
-        held: String,
-    },
-    /// A rank of the own cohort is lost.
-    #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
-    Lost {
-        /// The stream.
-        stream: String,
-        /// The rank.
-        rank: Rank,
-        /// How that was noticed.
-        reason: LossReason,
-    },
-    /// The handle belongs to another process.
-    #[error(transparent)]
-    Misuse(#[from] Misuse),
     /// The coordinator failed.
     #[error("stream {stream:?}: {what}")]
     Coordinator {

@@ -5,7 +5,8 @@ pub(crate) mod put;
 pub(crate) mod step_writer;
 pub(crate) mod step_writer_records;
 
-use crate::error::{BeginError, CloseError, OpenError, SyncError};
+use crate::error::sync::SyncError;
+use crate::error::{BeginError, CloseError, OpenError};
 use crate::options::publisher::PublisherOptions;
 use crate::publisher::step_writer::StepWriter;
 use crate::session::begin;

@@ -1,8 +1,8 @@
 //! Waiting until what was published has been released (`sync` of the SAVIME staging paper, section 3.1).
 
 use crate::coordinator::{Look, State};
-use crate::error::SyncError;
 use crate::error::misuse::Misuse;
+use crate::error::sync::SyncError;
 use crate::session::publisher::{PublisherRole, PublisherSession, held};
 use crate::value::limit::after;
 use fp_proto::commands::CommandError;
