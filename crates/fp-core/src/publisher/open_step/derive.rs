@@ -238,7 +238,7 @@ impl OpenStep {
         payload: Payload,
     ) -> Result<(), Failure> {
         Counters::add(&self.shared.counters.derived_bytes, payload.len());
-        let put = self.note_payload(variable, region, payload, true);
+        let put = self.note_payload(variable, region, Some(payload));
         put.map_err(|error: PutError| Failure::Put(Box::new(error)))
     }
 

@@ -1,5 +1,6 @@
 //! A step of this rank that is open: what was put of it, and what is checked before each put.
 
+mod bytes;
 mod derive;
 pub(crate) mod records;
 mod transform;
