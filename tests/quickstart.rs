@@ -1,4 +1,8 @@
-//! The quickstart of README: its programs are the examples word for word, and they do what it says.
+//! The quickstart of README: its programs are the examples word for word, and they do what it says. Another example
+//! publishes a stream of every type once more.
+
+#[path = "quickstart/republish.rs"]
+mod republish;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +42,12 @@ fn example(name: &str) -> PathBuf {
 }
 
 fn start(name: &str, rendezvous: &Path, rank: u32, size: u32) -> Child {
+    start_with(name, &[], rendezvous, rank, size)
+}
+
+fn start_with(name: &str, arguments: &[&str], rendezvous: &Path, rank: u32, size: u32) -> Child {
     let mut command = Command::new(example(name));
+    command.args(arguments);
     command.env("FLEXPATH_RENDEZVOUS", rendezvous).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env("FLEXPATH_RANK", rank.to_string()).env("FLEXPATH_SIZE", size.to_string());
     command.spawn().unwrap_or_else(|error| panic!("{name} cannot be started: {error}"))

@@ -128,7 +128,6 @@ const UNSAFE_USES: &[(&str, usize)] = &[
     ("crates/fp-transport/src/verbs/queue.rs", 23),
     ("crates/fp-transport/src/verbs/registration.rs", 10),
     ("crates/fp-transport/src/verbs/remote_read.rs", 7),
-    ("crates/fp-ffi/src/external.rs", 2),
     ("crates/fp-ffi/src/raw.rs", 4),
     ("crates/fp-mpi/src/lib.rs", 5),
     ("demo/src/lammps/library.rs", 22),

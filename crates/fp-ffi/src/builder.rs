@@ -6,7 +6,6 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::publisher::{PublisherHandle, with_step};
 use crate::raw::{as_len, check_place, give, text, texts, values};
-use crate::records_as_structs::put_block;
 use crate::region::region;
 use crate::rows::{Cell, Numbers, Row, put_row, reserved, room};
 use crate::schema::{Built, SchemaHandle, built};
@@ -206,7 +205,7 @@ pub extern "C" fn flexpath_publisher_put_built(
         let (variable, builder) = (of_handle(variable)?, find(builder)?);
         let region = region(&variable, start, count)?;
         let block = builder.block()?;
-        with_step(publisher, |step| put_block(step, &variable, &region, block))
+        with_step(publisher, |step| Ok(step.put_records(&variable, &region, block)?))
     })
 }
 

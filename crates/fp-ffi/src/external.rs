@@ -1,10 +1,7 @@
 //! What stays C's until its release is called: memory that is read later, and the context of a function.
-#![allow(unsafe_code)] // memory of C that is read later
 
 use crate::raw::values;
-use fp_core::Element;
 use std::ffi::c_void;
-use std::marker::PhantomData;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What C calls when its memory or its context is needed no more.
@@ -36,28 +33,22 @@ impl Drop for Owed {
 }
 
 /// Memory of C that is read until the release is called.
-pub(crate) struct External<T> {
-    elements: *const T,
+pub(crate) struct External {
+    bytes: AtomicPtr<u8>,
     len: usize,
     _owed: Owed,
-    element: PhantomData<T>,
 }
 
-impl<T> External<T> {
-    /// The elements were checked before.
-    pub(crate) fn new(elements: *const T, len: usize, owed: Owed) -> Self {
-        Self { elements, len, _owed: owed, element: PhantomData }
+impl External {
+    /// The bytes are those that the header asks for: readable from any thread, and unchanged until the release.
+    pub(crate) fn new(bytes: &[u8], owed: Owed) -> Self {
+        Self { bytes: AtomicPtr::new(bytes.as_ptr().cast_mut()), len: bytes.len(), _owed: owed }
     }
 }
 
-// SAFETY: the header asks for memory that stays, unchanged and readable from any thread, until its release.
-unsafe impl<T: Element> Send for External<T> {}
-// SAFETY: as above; it is only read.
-unsafe impl<T: Element> Sync for External<T> {}
-
-impl<T: Element> AsRef<[T]> for External<T> {
-    fn as_ref(&self) -> &[T] {
+impl AsRef<[u8]> for External {
+    fn as_ref(&self) -> &[u8] {
         // Checked before it was made; a failure cannot come.
-        values(self.elements, self.len, "elements").unwrap_or_default()
+        values(self.bytes.load(Ordering::Relaxed), self.len, "elements").unwrap_or_default()
     }
 }

@@ -102,7 +102,7 @@ fn of_misuse(misuse: &Misuse) -> Status {
         Misuse::Forked => Status::Forked,
         Misuse::WrongDtype { .. } => Status::WrongDtype,
         Misuse::WrongRecord { .. } => Status::Incompatible,
-        Misuse::WrongLen { .. } => Status::WrongLen,
+        Misuse::WrongLen { .. } | Misuse::WrongLenBytes { .. } => Status::WrongLen,
         Misuse::UnknownVariable { .. } | Misuse::NotSubscribed { .. } | Misuse::NotPlaced { .. } => {
             Status::UnknownVariable
         }
@@ -118,6 +118,7 @@ fn of_misuse(misuse: &Misuse) -> Status {
         | Misuse::StepTooLarge { .. }
         | Misuse::PromiseBroken { .. }
         | Misuse::NoTruthValue { .. }
+        | Misuse::NoText { .. }
         | Misuse::NoRecords { .. }
         | Misuse::TooManyTypes { .. }
         | Misuse::NoConversion { .. }

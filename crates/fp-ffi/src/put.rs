@@ -1,30 +1,61 @@
 //! Putting blocks: copied, kept where they are, or filled in memory that was lent.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use crate::elements::with_type;
 use crate::external::{External, Owed};
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, hold, take};
 use crate::publisher::{PublisherHandle, with_step};
-use crate::raw::{check_place, give, text, values};
-use crate::records_as_structs::{put_external_structs, put_structs};
+use crate::raw::{check_place, elements, give, text, values};
 use crate::region::{len, region};
+use crate::struct_layout::{Layout, not_plain};
 use crate::variable::{VariableHandle, variable as of_handle, with_layout};
-use fp_core::{ArrayKind, Element, Region, StepWriter, Variable as Core};
+use fp_core::{LoanBytes, Region, StepWriter, Variable as Core};
 use std::ffi::{c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
-fn put_copy<T: Element>(
-    step: &mut StepWriter,
-    variable: &Core,
-    region: &Region,
+/// A block of C's.
+struct Block<'a> {
+    variable: &'a Core,
+    layout: Option<&'a Layout>,
+    region: &'a Region,
     elements: *const c_void,
-) -> Result<(), Failure> {
-    let elements = values(elements.cast::<T>(), len(region), "elements")?;
-    match (variable.definition().kind, elements) {
-        (ArrayKind::Scalar | ArrayKind::LocalScalar, [value]) => Ok(step.put_scalar(variable, *value)?),
-        _ => Ok(step.put_copy(variable, region, elements)?),
+}
+
+impl<'a> Block<'a> {
+    /// Its bytes, where C has them.
+    fn bytes(&self) -> Result<&'a [u8], Failure> {
+        let count = len(self.region);
+        match (self.layout, self.variable.records()) {
+            (Some(layout), _) => values(self.elements.cast(), layout.len_bytes(count), "elements"),
+            (None, Some(schema)) => Err(not_plain(schema)),
+            (None, None) => elements(self.elements, count, self.variable.definition().dtype),
+        }
     }
+
+    /// Puts a copy, or what C keeps until its release. Structs that lie otherwise than their records are copied.
+    fn put(&self, step: &mut StepWriter, owed: Option<Owed>) -> Result<(), Failure> {
+        let (bytes, variable, region) = (self.bytes()?, self.variable, self.region);
+        let put = match (self.layout.filter(|layout| !layout.is_same()), owed) {
+            (Some(layout), _) => step.put_external_bytes(variable, region, layout.gather(bytes)),
+            (None, Some(owed)) => step.put_external_bytes(variable, region, External::new(bytes, owed)),
+            (None, None) => step.put_bytes(variable, region, bytes),
+        };
+        Ok(put?)
+    }
+}
+
+fn put(
+    publisher: *mut PublisherHandle,
+    variable: *const VariableHandle,
+    (start, count, elements): (*const u64, *const u64, *const c_void),
+    owed: Option<Owed>,
+) -> Status {
+    guard(|| {
+        let (variable, layout) = with_layout(variable)?;
+        let region = region(&variable, start, count)?;
+        let block = Block { variable: &variable, layout: layout.as_deref(), region: &region, elements };
+        with_step(publisher, |step| block.put(step, owed))
+    })
 }
 
 /// Puts a copy of a block into the step that is open. `elements` are as many as `count` makes, densely in the
@@ -39,16 +70,7 @@ pub extern "C" fn flexpath_publisher_put(
     count: *const u64,
     elements: *const c_void,
 ) -> Status {
-    guard(|| {
-        let (variable, layout) = with_layout(variable)?;
-        let region = region(&variable, start, count)?;
-        if variable.records().is_some() {
-            let of = (&variable, layout.as_deref());
-            return with_step(publisher, |step| put_structs(step, of, &region, elements));
-        }
-        let dtype = variable.definition().dtype;
-        with_step(publisher, |step| with_type!(dtype, T => put_copy::<T>(step, &variable, &region, elements)))
-    })
+    put(publisher, variable, (start, count, elements), None)
 }
 
 /// Puts the value of a scalar that is a text (`FLEXPATH_DTYPE_STRING`) into the step that is open. The text is copied
@@ -63,18 +85,6 @@ pub extern "C" fn flexpath_publisher_put_text(
         let (variable, value) = (of_handle(variable)?, text(value, "value")?);
         with_step(publisher, |step| Ok(step.put_text(&variable, value)?))
     })
-}
-
-fn put_external<T: Element>(
-    step: &mut StepWriter,
-    variable: &Core,
-    region: &Region,
-    elements: *const c_void,
-    owed: Owed,
-) -> Result<(), Failure> {
-    let (elements, len) = (elements.cast::<T>(), len(region));
-    values(elements, len, "elements")?;
-    Ok(step.put_external(variable, region, External::new(elements, len, owed))?)
 }
 
 /// Puts a block without a copy, but for the one that a subscriber on the same machine may need, which is counted.
@@ -92,43 +102,16 @@ pub extern "C" fn flexpath_publisher_put_external(
     release: Option<extern "C" fn(context: *mut c_void)>,
     context: *mut c_void,
 ) -> Status {
-    let owed = Owed::new(release, context);
-    guard(|| {
-        let (variable, layout) = with_layout(variable)?;
-        let region = region(&variable, start, count)?;
-        if variable.records().is_some() {
-            let of = (&variable, layout.as_deref());
-            return with_step(publisher, |step| put_external_structs(step, of, &region, (elements, owed)));
-        }
-        let dtype = variable.definition().dtype;
-        with_step(
-            publisher,
-            |step| with_type!(dtype, T => put_external::<T>(step, &variable, &region, elements, owed)),
-        )
-    })
+    put(publisher, variable, (start, count, elements), Some(Owed::new(release, context)))
 }
-
-/// The loan, on its way into its step.
-type PutLater = Box<dyn FnOnce(&mut StepWriter) -> Result<(), Failure> + Send>;
 
 /// Memory that Flexpath lends, to be filled and put.
 pub struct LoanHandle {
-    put: Mutex<Option<PutLater>>,
+    lent: Mutex<Option<LoanBytes>>,
 }
 
 impl Handle for LoanHandle {
     const NAME: &'static str = "loan";
-}
-
-fn lend<T: Element>(
-    step: &mut StepWriter,
-    variable: &Core,
-    region: &Region,
-) -> Result<(LoanHandle, *mut c_void), Failure> {
-    let mut lent = step.loan::<T>(variable, region)?;
-    let memory = lent.as_mut_ptr().cast();
-    let put: PutLater = Box::new(move |step| Ok(step.put_loan(lent)?));
-    Ok((LoanHandle { put: Mutex::new(Some(put)) }, memory))
 }
 
 /// Lends memory for a block of the step that is open. Writes its handle to `loan` and its address to `memory`, where as
@@ -153,10 +136,10 @@ pub extern "C" fn flexpath_publisher_loan(
                 "no memory is lent for records: put them, or keep them by put_external",
             ));
         }
-        let dtype = variable.definition().dtype;
         with_step(publisher, |step| {
-            let (lent, address) = with_type!(dtype, T => lend::<T>(step, &variable, &region))?;
-            give(loan, hold(lent), "loan")?;
+            let mut lent = step.loan_bytes(&variable, &region)?;
+            let address = lent.as_mut_ptr().cast();
+            give(loan, hold(LoanHandle { lent: Mutex::new(Some(lent)) }), "loan")?;
             give(memory, address, "memory")
         })
     })
@@ -169,9 +152,9 @@ pub extern "C" fn flexpath_publisher_put_loan(
     loan: *mut LoanHandle,
 ) -> Status {
     guard(|| {
-        let put = take(loan)?.put.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let put = put.ok_or_else(|| Failure::misuse("the loan was put before"))?;
-        with_step(publisher, put)
+        let lent = take(loan)?.lent.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let lent = lent.ok_or_else(|| Failure::misuse("the loan was put before"))?;
+        with_step(publisher, |step| Ok(step.put_loan(lent)?))
     })
 }
 

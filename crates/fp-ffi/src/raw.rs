@@ -2,12 +2,16 @@
 #![allow(unsafe_code)] // that C passes valid pointers is what the header asks of it
 
 use crate::c_text::keep;
+use crate::elements::unusable;
 use crate::failure::{Failure, Outcome, Status, guard};
-use std::ffi::{CStr, c_char};
+use fp_core::Dtype;
+use std::ffi::{CStr, c_char, c_void};
 use std::time::Duration;
 
 /// A century is no time that a clock could not count.
 const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
+
+const UNALIGNED: &str = "is not aligned to its elements";
 
 fn bad(what: &str, why: &str) -> Failure {
     Failure::new(Status::BadPointer, format!("{what} {why}"))
@@ -16,7 +20,7 @@ fn bad(what: &str, why: &str) -> Failure {
 fn check<T>(pointer: *const T, what: &str) -> Result<(), Failure> {
     match pointer {
         _ if pointer.is_null() => Err(bad(what, "is null")),
-        _ if !pointer.is_aligned() => Err(bad(what, "is not aligned to its elements")),
+        _ if !pointer.is_aligned() => Err(bad(what, UNALIGNED)),
         _ => Ok(()),
     }
 }
@@ -64,6 +68,15 @@ pub(crate) fn values<'a, T>(pointer: *const T, len: usize, what: &str) -> Result
     // SAFETY: not null, aligned, no longer than a slice may be; the header asks for `len` values that stay unchanged
     // during the call.
     Ok(unsafe { std::slice::from_raw_parts(pointer, len) })
+}
+
+/// The bytes of `len` elements of a type that is known only at run time.
+pub(crate) fn elements<'a>(pointer: *const c_void, len: usize, dtype: Dtype) -> Result<&'a [u8], Failure> {
+    let size = dtype.size_bytes().ok_or_else(|| unusable(dtype))?;
+    if len > 0 && !pointer.addr().is_multiple_of(dtype.alignment_bytes()) {
+        return Err(bad("elements", UNALIGNED));
+    }
+    values(pointer.cast(), len.saturating_mul(size), "elements")
 }
 
 /// Room for `len` values. Memory from the other side of the C interface has some value in every byte, whether C has

@@ -18,7 +18,7 @@ fn define(
         check_place(place, "variable")?;
         let built = built(schema)?;
         let core = make(&built)?;
-        give(place, VariableHandle::of_records(core, built.layout), "variable")
+        give(place, VariableHandle::of(core, built.layout), "variable")
     })
 }
 

@@ -1,91 +1,15 @@
-//! Records that are plain structs of C: put and got as they lie.
+//! Records that are plain structs of C: got as they lie.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use crate::external::{External, Owed};
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::find;
-use crate::raw::{as_len, room, text, values};
-use crate::region::len;
+use crate::raw::{as_len, room, text};
 use crate::schema::{SchemaHandle, built};
 use crate::selection::{SelectionStruct, select};
 use crate::step::StepHandle;
-use crate::struct_layout::{Layout, not_plain};
-use fp_core::{ArrayKind, RecordBlock, Region, Select, StepWriter, Variable as Core};
+use crate::struct_layout::not_plain;
+use fp_core::Select;
 use std::ffi::{c_char, c_void};
-
-/// A variable of records, with the layout of its structs.
-struct Structs<'a> {
-    variable: &'a Core,
-    layout: &'a Layout,
-}
-
-impl<'a> Structs<'a> {
-    fn of(variable: &'a Core, layout: Option<&'a Layout>) -> Result<Self, Failure> {
-        match (layout, variable.records()) {
-            (Some(layout), _) => Ok(Self { variable, layout }),
-            (None, Some(schema)) => Err(not_plain(schema)),
-            (None, None) => Err(Failure::misuse("the variable has no records")),
-        }
-    }
-
-    fn block(
-        &self,
-        count: usize,
-        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
-    ) -> Result<RecordBlock, Failure> {
-        let schema = self.variable.records().ok_or_else(|| Failure::misuse("the variable has no records"))?;
-        RecordBlock::encoded(schema, count, bytes).map_err(Failure::misused)
-    }
-}
-
-/// Puts a copy of structs.
-pub(crate) fn put_structs(
-    step: &mut StepWriter,
-    (variable, layout): (&Core, Option<&Layout>),
-    region: &Region,
-    structs: *const c_void,
-) -> Result<(), Failure> {
-    let of = Structs::of(variable, layout)?;
-    let bytes = values(structs.cast::<u8>(), of.layout.len_bytes(len(region)), "elements")?;
-    match of.layout.is_same() && !is_one(variable) {
-        true => Ok(step.put_record_bytes(variable, region, bytes)?),
-        false => put_block(step, variable, region, of.block(len(region), of.layout.gather(bytes))?),
-    }
-}
-
-/// Puts structs that stay C's until the release, where they lie as their records do; otherwise a copy.
-pub(crate) fn put_external_structs(
-    step: &mut StepWriter,
-    (variable, layout): (&Core, Option<&Layout>),
-    region: &Region,
-    (structs, owed): (*const c_void, Owed),
-) -> Result<(), Failure> {
-    let of = Structs::of(variable, layout)?;
-    if !of.layout.is_same() {
-        return put_structs(step, (variable, layout), region, structs);
-    }
-    let (elements, len_bytes) = (structs.cast::<u8>(), of.layout.len_bytes(len(region)));
-    values(elements, len_bytes, "elements")?;
-    let block = of.block(len(region), External::new(elements, len_bytes, owed))?;
-    put_block(step, variable, region, block)
-}
-
-/// Puts a block, where it is one record as the value of a scalar.
-pub(crate) fn put_block(
-    step: &mut StepWriter,
-    variable: &Core,
-    region: &Region,
-    block: RecordBlock,
-) -> Result<(), Failure> {
-    match is_one(variable) {
-        true => Ok(step.put_record(variable, block)?),
-        false => Ok(step.put_records(variable, region, block)?),
-    }
-}
-
-fn is_one(variable: &Core) -> bool {
-    matches!(variable.definition().kind, ArrayKind::Scalar | ArrayKind::LocalScalar)
-}
 
 /// Structs of C that are to be filled.
 struct Wanted {

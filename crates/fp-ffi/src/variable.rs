@@ -1,13 +1,13 @@
 //! Variables as a publisher defines them.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
-use crate::elements::{dtype, order, with_type};
+use crate::elements::{dtype, order, unusable};
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{check_place, give, text};
 use crate::selection::{check_ndims, dims};
 use crate::struct_layout::Layout;
-use fp_core::{AttributeValue, Dtype, Variable as Core};
+use fp_core::{AttributeValue, Variable as Core};
 use std::ffi::c_char;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,8 +19,8 @@ pub struct VariableHandle {
 }
 
 impl VariableHandle {
-    /// Of records, which are structs where they have a layout.
-    pub(crate) fn of_records(core: Core, layout: Option<Arc<Layout>>) -> *mut Self {
+    /// A handle on a variable. Its records are structs where they have a layout.
+    pub(crate) fn of(core: Core, layout: Option<Arc<Layout>>) -> *mut Self {
         hold(Self { core: Mutex::new(core), layout })
     }
 }
@@ -44,14 +44,13 @@ pub(crate) fn with_layout(handle: *const VariableHandle) -> Result<(Core, Option
 fn define(
     place: *mut *mut VariableHandle,
     code: i32,
-    make: impl FnOnce(Dtype) -> Result<Core, Failure>,
+    make: impl FnOnce() -> Result<Core, Failure>,
 ) -> Status {
     guard(|| {
         check_place(place, "variable")?;
         let dtype = dtype(code)?;
-        let made = make(dtype)?;
-        let core = Mutex::new(if dtype == Dtype::Bool { made.with_truth_values() } else { made });
-        give(place, hold(VariableHandle { core, layout: None }), "variable")
+        let core = make()?.with_dtype(dtype).map_err(|_| unusable(dtype))?;
+        give(place, VariableHandle::of(core, None), "variable")
     })
 }
 
@@ -72,13 +71,7 @@ pub extern "C" fn flexpath_variable_scalar(
     code: i32,
     variable: *mut *mut VariableHandle,
 ) -> Status {
-    define(variable, code, |dtype| {
-        let name = text(name, "name")?;
-        if dtype == Dtype::String {
-            return Ok(Core::text(name));
-        }
-        with_type!(dtype, T => Ok(Core::scalar::<T>(name)))
-    })
+    define(variable, code, || Ok(Core::scalar::<u8>(text(name, "name")?)))
 }
 
 /// Defines one value of each rank. Any thread.
@@ -88,10 +81,7 @@ pub extern "C" fn flexpath_variable_local_scalar(
     code: i32,
     variable: *mut *mut VariableHandle,
 ) -> Status {
-    define(variable, code, |dtype| {
-        let name = text(name, "name")?;
-        with_type!(dtype, T => Ok(Core::local_scalar::<T>(name)))
-    })
+    define(variable, code, || Ok(Core::local_scalar::<u8>(text(name, "name")?)))
 }
 
 /// Defines one array of `ndims` dimensions with these extents. Each rank puts regions of it. Any thread.
@@ -103,10 +93,7 @@ pub extern "C" fn flexpath_variable_global(
     shape: *const u64,
     variable: *mut *mut VariableHandle,
 ) -> Status {
-    define(variable, code, |dtype| {
-        let (name, shape) = (text(name, "name")?, dims(shape, ndims, "shape")?);
-        with_type!(dtype, T => Ok(Core::global::<T>(name, &shape)?))
-    })
+    define(variable, code, || Ok(Core::global::<u8>(text(name, "name")?, &dims(shape, ndims, "shape")?)?))
 }
 
 /// Defines an array for each put, of `ndims` dimensions and any extent. Any thread.
@@ -117,11 +104,7 @@ pub extern "C" fn flexpath_variable_local(
     ndims: u32,
     variable: *mut *mut VariableHandle,
 ) -> Status {
-    define(variable, code, |dtype| {
-        let name = text(name, "name")?;
-        let ndims = check_ndims(ndims)?;
-        with_type!(dtype, T => Ok(Core::local::<T>(name, ndims)))
-    })
+    define(variable, code, || Ok(Core::local::<u8>(text(name, "name")?, check_ndims(ndims)?)))
 }
 
 /// Defines one array that is the rows of all ranks, one after another along dimension 0. `row` are the `row_ndims`
@@ -134,10 +117,7 @@ pub extern "C" fn flexpath_variable_joined(
     row: *const u64,
     variable: *mut *mut VariableHandle,
 ) -> Status {
-    define(variable, code, |dtype| {
-        let (name, row) = (text(name, "name")?, dims(row, row_ndims, "row")?);
-        with_type!(dtype, T => Ok(Core::joined::<T>(name, &row)?))
-    })
+    define(variable, code, || Ok(Core::joined::<u8>(text(name, "name")?, &dims(row, row_ndims, "row")?)?))
 }
 
 /// Sets the order in which elements lie in the blocks that are put (one of `flexpath_order`; row-major unless set). Any

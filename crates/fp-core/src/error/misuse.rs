@@ -168,6 +168,28 @@ pub enum Misuse {
         /// The byte.
         value: u8,
     },
+    /// The number of bytes differs from that of the region's elements.
+    #[error(
+        "step {step}, variable {variable:?}: {region} has {expected_bytes} bytes, but {found_bytes} were given"
+    )]
+    WrongLenBytes {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The region, in words.
+        region: String,
+        /// The bytes of its elements.
+        expected_bytes: u64,
+        /// The caller's.
+        found_bytes: u64,
+    },
+    /// Bytes that are to be a text and are none.
+    #[error("variable {variable:?} is a text, and what was given is no UTF-8")]
+    NoText {
+        /// The variable.
+        variable: String,
+    },
     /// Records of another type than the variable's.
     #[error("step {step}, variable {variable:?}: records are {expected:?}, not this {found:?}")]
     WrongRecord {

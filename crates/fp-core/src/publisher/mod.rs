@@ -1,8 +1,10 @@
 //! A rank's handle on the sending side.
 
+pub(crate) mod loan;
 pub(crate) mod open_step;
 pub(crate) mod put;
 pub(crate) mod step_writer;
+pub(crate) mod step_writer_bytes;
 pub(crate) mod step_writer_records;
 
 use crate::error::sync::SyncError;

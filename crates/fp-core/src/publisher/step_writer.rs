@@ -2,48 +2,22 @@
 
 use crate::error::PutError;
 use crate::error::misuse::Misuse;
+use crate::publisher::loan::Loan;
 use crate::publisher::open_step::OpenStep;
 use crate::session::publisher::PublisherSession;
-use crate::value::bool_check;
 use crate::value::counters::Counters;
 use crate::value::element::Element;
 use crate::value::owned_bytes;
 use crate::value::variable::Variable;
 use fp_proto::commands::BegunStep;
-use fp_types::{ArrayKind, Dtype, Region, Shape, StepId};
+use fp_types::{Dtype, Region, Shape, StepId};
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// A step of this rank, open until [`StepWriter::end`]. Dropped without it, the step is abandoned for the whole
 /// cohort: nobody gets it.
 pub struct StepWriter {
     pub(crate) open: OpenStep,
-}
-
-/// Memory of the pool, lent to be filled with the elements of one block; [`StepWriter::put_loan`] puts it without a
-/// copy.
-pub struct Loan<T: Element> {
-    memory: fp_transport::PoolMemory,
-    variable: Variable,
-    region: Region,
-    step: StepId,
-    element: PhantomData<T>,
-}
-
-impl<T: Element> Deref for Loan<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        // The length is a multiple of the element's and loans are aligned to 64 bytes.
-        bytemuck::try_cast_slice(&self.memory).unwrap_or_default()
-    }
-}
-
-impl<T: Element> DerefMut for Loan<T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        bytemuck::try_cast_slice_mut(&mut self.memory).unwrap_or_default()
-    }
 }
 
 impl StepWriter {
@@ -86,8 +60,7 @@ impl StepWriter {
         owner: impl AsRef<[T]> + Send + Sync + 'static,
     ) -> Result<(), PutError> {
         self.open.admit::<T>(variable, region, owner.as_ref().len())?;
-        let payload = self.wanted(variable.name()).then(|| owned_bytes::of_elements(owner));
-        self.open.note_payload(variable, region, payload)
+        self.open.put_owned(variable, region, owned_bytes::as_bytes(owner))
     }
 
     /// Puts a copy of these elements, made in the pool.
@@ -101,8 +74,7 @@ impl StepWriter {
         elements: &[T],
     ) -> Result<(), PutError> {
         self.open.admit::<T>(variable, region, elements.len())?;
-        let wanted = self.wanted(variable.name());
-        self.open.note_copy(variable, region, bytemuck::cast_slice(elements), wanted)
+        self.open.put_slice(variable, region, bytemuck::cast_slice(elements))
     }
 
     /// Lends memory for a block: to be filled and given to [`StepWriter::put_loan`], without a copy. Its content is
@@ -111,30 +83,8 @@ impl StepWriter {
     /// # Errors
     /// As [`StepWriter::put`].
     pub fn loan<T: Element>(&mut self, variable: &Variable, region: &Region) -> Result<Loan<T>, PutError> {
-        let elements = usize::try_from(region.element_count()).unwrap_or(usize::MAX);
-        self.open.admit::<T>(variable, region, elements)?;
-        let memory = self.open.lend(variable, elements.saturating_mul(size_of::<T>()))?;
-        Ok(Loan {
-            memory,
-            variable: variable.clone(),
-            region: *region,
-            step: self.open.step,
-            element: PhantomData,
-        })
-    }
-
-    /// Puts a loan of this step.
-    ///
-    /// # Errors
-    /// A loan of another step; a block put twice.
-    pub fn put_loan<T: Element>(&mut self, loan: Loan<T>) -> Result<(), PutError> {
-        if loan.step != self.open.step {
-            return Err(self.open.misuse(Misuse::StepNotOpen(loan.step)));
-        }
-        self.open.admit::<T>(&loan.variable, &loan.region, loan.len())?;
-        let wanted = self.wanted(loan.variable.name());
-        let payload = wanted.then(|| loan.memory.freeze());
-        self.open.note(&loan.variable, &loan.region, payload)
+        self.open.check_dtype(variable, T::DTYPE)?;
+        Ok(Loan { bytes: self.loan_bytes(variable, region)?, element: PhantomData })
     }
 
     /// Puts rows of a joined array: as many as `elements` makes, after those of lower ranks and earlier puts.
@@ -165,17 +115,9 @@ impl StepWriter {
     /// Wrong element type; not a scalar; put twice.
     pub fn put_scalar<T: Element>(&mut self, variable: &Variable, value: T) -> Result<(), PutError> {
         let region = Region::whole(&Shape::scalar());
-        match variable.def.kind {
-            ArrayKind::Scalar => {
-                self.open.admit::<T>(variable, &region, 1)?;
-                let bytes = bytemuck::bytes_of(&value).to_vec();
-                bool_check::check(&variable.def, &bytes).map_err(|misuse| self.open.misuse(misuse))?;
-                self.open.note_value(variable, &region, bytes)
-            }
-            ArrayKind::LocalScalar => self.put_copy(variable, &region, &[value]),
-            ArrayKind::GlobalArray | ArrayKind::LocalArray | ArrayKind::JoinedArray { .. } => {
-                Err(self.open.wrong_kind(variable, "put it with a region"))
-            }
+        match variable.def.kind.is_scalar() {
+            true => self.put_copy(variable, &region, &[value]),
+            false => Err(self.open.wrong_kind(variable, "put it with a region")),
         }
     }
 
@@ -218,7 +160,7 @@ impl StepWriter {
     /// Whether somebody wants this variable in this step, or something that is derived from it: otherwise there is no
     /// need to compute it.
     pub fn wanted(&self, variable: &str) -> bool {
-        self.open.keeps(variable) || (self.open.kept && self.open.sending.takes(variable))
+        self.open.wants(variable)
     }
 
     /// Puts the value of a scalar that is a text, made by [`Variable::text`].
@@ -228,11 +170,6 @@ impl StepWriter {
     /// fail at the step's end.
     pub fn put_text(&mut self, variable: &Variable, text: &str) -> Result<(), PutError> {
         self.open.check_dtype(variable, Dtype::String)?;
-        if variable.def.kind != ArrayKind::Scalar {
-            return Err(self.open.wrong_kind(variable, "texts are global scalars"));
-        }
-        let region = Region::whole(&Shape::scalar());
-        self.open.check_known(variable, &region, 1)?;
-        self.open.note_value(variable, &region, text.as_bytes().to_vec())
+        self.put_bytes(variable, &Region::whole(&Shape::scalar()), text.as_bytes())
     }
 }

@@ -1,15 +1,13 @@
 //! Putting records: their fixed parts as elements, and what they refer to beside them.
 
 use crate::error::PutError;
-use crate::error::record_block::RecordBlockError;
-use crate::publisher::open_step::records;
 use crate::publisher::step_writer::StepWriter;
 use crate::records::block;
 use crate::records::block::RecordBlock;
 use crate::value::variable::Variable;
 use bytemuck::NoUninit;
 use fp_types::record::Record;
-use fp_types::{ArrayKind, Region, Shape};
+use fp_types::{Region, Shape};
 
 impl StepWriter {
     /// Puts a block of records: no copy, unless a subscriber shares memory with this rank (1, counted). Records lie
@@ -24,11 +22,7 @@ impl StepWriter {
         records: RecordBlock,
     ) -> Result<(), PutError> {
         self.open.admit_records(variable, region, records.schema(), records.count())?;
-        if self.open.sending.takes(variable.name()) {
-            self.open.send_through(variable, region, records.payload());
-        }
-        let keep = self.open.keeps(variable.name());
-        self.open.note_records(variable, region, records, keep)
+        self.open.put_block(variable, region, records)
     }
 
     /// Puts a copy of records as they lie in memory, made in the pool: nothing is done for each.
@@ -43,39 +37,7 @@ impl StepWriter {
     ) -> Result<(), PutError> {
         let schema = block::plain_schema::<T>().map_err(|error| self.open.no_records(variable, error))?;
         self.open.admit_records(variable, region, &schema, records.len())?;
-        self.open.copy_records(variable, region, bytemuck::cast_slice(records))
-    }
-
-    /// Puts a copy, made in the pool, of records of a type that was made at run time. `bytes` are as many records as
-    /// the region has, as they lie by the variable's type.
-    ///
-    /// # Errors
-    /// As [`StepWriter::put_records`]; a type with lists or texts, whose bytes [`RecordBlock::encoded`] takes.
-    pub fn put_record_bytes(
-        &mut self,
-        variable: &Variable,
-        region: &Region,
-        bytes: &[u8],
-    ) -> Result<(), PutError> {
-        let Some(schema) = variable.records().cloned() else {
-            return Err(self.open.wrong_kind(variable, records::NO_RECORDS));
-        };
-        if !schema.is_plain() {
-            let record = schema.record().name.clone();
-            return Err(self.open.no_records(variable, RecordBlockError::NotPlain { record }));
-        }
-        let size = schema.size_bytes();
-        self.open.admit_records(variable, region, &schema, bytes.len().div_ceil(size))?;
-        if bytes.len() % size != 0 {
-            let expected = region.element_count().saturating_mul(size as u64);
-            return Err(self.open.wrong_len(
-                variable,
-                format!("the bytes of {region}"),
-                expected,
-                bytes.len() as u64,
-            ));
-        }
-        self.open.copy_records(variable, region, bytes)
+        self.open.put_slice(variable, region, bytemuck::cast_slice(records))
     }
 
     /// Puts rows of records of a joined array, after those of lower ranks and earlier puts.
@@ -94,15 +56,9 @@ impl StepWriter {
     /// fail at the step's end.
     pub fn put_record(&mut self, variable: &Variable, record: RecordBlock) -> Result<(), PutError> {
         let region = Region::whole(&Shape::scalar());
-        match variable.def.kind {
-            ArrayKind::LocalScalar => self.put_records(variable, &region, record),
-            ArrayKind::Scalar => {
-                self.open.admit_records(variable, &region, record.schema(), record.count())?;
-                self.open.note_value(variable, &region, record.as_bytes().to_vec())
-            }
-            ArrayKind::GlobalArray | ArrayKind::LocalArray | ArrayKind::JoinedArray { .. } => {
-                Err(self.open.wrong_kind(variable, "put it with a region"))
-            }
+        match variable.def.kind.is_scalar() {
+            true => self.put_records(variable, &region, record),
+            false => Err(self.open.wrong_kind(variable, "put it with a region")),
         }
     }
 }

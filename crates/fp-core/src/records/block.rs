@@ -43,7 +43,16 @@ impl RecordBlock {
         bytes: impl AsRef<[u8]> + Send + Sync + 'static,
     ) -> Result<Self, RecordBlockError> {
         Records::new(schema, bytes.as_ref(), count)?;
-        Ok(Self { schema: schema.clone(), count, bytes: Payload::from_owner(bytes) })
+        Ok(Self::admitted(schema, count, bytes))
+    }
+
+    /// The same of bytes that were checked.
+    pub(crate) fn admitted(
+        schema: &RecordSchema,
+        count: usize,
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> Self {
+        Self { schema: schema.clone(), count, bytes: Payload::from_owner(bytes) }
     }
 
     /// Their type.

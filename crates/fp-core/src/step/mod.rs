@@ -29,6 +29,7 @@ use crate::value::bool_check::goes_with;
 use crate::value::element::Element;
 use crate::value::fill_target::{FillTarget as _, Fillable};
 use crate::value::select::Select;
+use crate::value::variable::Variable;
 use crate::value::view::View;
 use fp_proto::message::ScalarValue;
 use fp_types::{ArrayKind, BlockId, Dtype, Epoch, MemoryOrder, Region, Shape, StepId};
@@ -121,6 +122,19 @@ impl StepReader {
     /// The publisher does not answer in time.
     pub fn variables(&self) -> Result<Vec<VariableInfo>, ReadError> {
         source::variables(&self.held, self.held.deadline().into())
+    }
+
+    /// A variable of the step as a publisher defines it, with its shape in this step: what puts it once more, on
+    /// another stream. Asks the publisher for the type of records that is not known yet.
+    ///
+    /// # Errors
+    /// Unknown variable; a lost publisher; time.
+    pub fn variable(&self, name: &str) -> Result<Variable, ReadError> {
+        let table = self.held.table(self.held.deadline())?;
+        let info = source::infos(&self.held, &table).into_iter().find(|info| info.def.name == name);
+        let VariableInfo { def, shape } = info.ok_or_else(|| self.held.unknown(&table, name))?;
+        let records = def.record.is_some().then(|| self.record_schema(name)).transpose()?;
+        Ok(Variable::of_definition(def, shape, records))
     }
 
     /// The value of a global scalar; it came with the announcement, nothing is fetched.
@@ -229,7 +243,12 @@ impl StepReader {
         })
     }
 
-    /// The selected elements as bytes, with their type: for those who learn it at run time.
+    /// The selected elements as bytes, with their type and the shape of the array that they are: for those who learn it
+    /// at run time. They lie densely in the order that the selection asks for.
+    ///
+    /// Records have the type [`Dtype::Bytes`], and their bytes are those of [`StepReader::records`]: fixed parts first,
+    /// and then what their lists and texts refer to. Those of a text are UTF-8.
+    /// [`StepWriter::put_bytes`](crate::StepWriter::put_bytes) takes them.
     ///
     /// # Errors
     /// As [`StepReader::get`].
@@ -241,9 +260,13 @@ impl StepReader {
         let select = selection.into();
         let planned = source::planned(&self.held, Request::new(variable, &select, self.held.deadline()))?;
         if planned.def.dtype.size_bytes().is_none() && planned.def.kind == ArrayKind::Scalar {
-            // A text: it came with the announcement, and has its own length.
+            // A text or a record: it came with the announcement, and has its own length.
             let bytes = self.held.value(variable)?.bytes.clone();
             return Ok((planned.def.dtype, planned.plan.result_shape(), bytes));
+        }
+        if planned.def.dtype == Dtype::Bytes {
+            let records = self.records(variable, select)?;
+            return Ok((planned.def.dtype, *records.shape(), records.into_bytes()));
         }
         let mut bytes = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
         fill::fill(&self.held, &planned, &mut bytes, self.held.deadline())?;

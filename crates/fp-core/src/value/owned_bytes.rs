@@ -23,9 +23,16 @@ impl AsRef<[u8]> for Given {
     }
 }
 
+/// An owner of elements as an owner of their bytes.
+pub(crate) fn as_bytes<T: NoUninit>(
+    owner: impl AsRef<[T]> + Send + Sync + 'static,
+) -> impl AsRef<[u8]> + Send + Sync + 'static {
+    Elements(owner, PhantomData)
+}
+
 /// The bytes of elements.
 pub(crate) fn of_elements<T: NoUninit>(owner: impl AsRef<[T]> + Send + Sync + 'static) -> Payload {
-    Payload::from_owner(Elements(owner, PhantomData))
+    Payload::from_owner(as_bytes(owner))
 }
 
 /// The bytes that a transform or a derivation gave.

@@ -25,6 +25,14 @@ pub enum VariableError {
     /// More elements than can be counted.
     #[error(transparent)]
     Shape(#[from] fp_types::ShapeTooLarge),
+    /// Elements that have no size: a text is a global scalar, and opaque bytes are fields of records.
+    #[error("elements of type {dtype} have no place in variable {variable:?}")]
+    NoElements {
+        /// The variable.
+        variable: String,
+        /// The element type.
+        dtype: Dtype,
+    },
 }
 
 impl Variable {
@@ -69,6 +77,23 @@ impl Variable {
         Ok(Self { shape: Shape::new(Dims::from_slice(&dims)?)?, ..Self::shapeless(def) })
     }
 
+    /// One that was put already, as it is known of its step.
+    pub(crate) fn of_definition(
+        def: VariableDef,
+        shape: Option<Shape>,
+        records: Option<RecordSchema>,
+    ) -> Self {
+        let mut dims = shape.map_or_else(Dims::default, |shape| *shape.dims());
+        if let ArrayKind::JoinedArray { joined_dim } = def.kind
+            && let Some(rows) = dims.get_mut(usize::from(joined_dim))
+        {
+            *rows = 0;
+        }
+        // Never larger than what it was made of.
+        let shape = Shape::new(dims).unwrap_or_else(|_| Shape::scalar());
+        Self { shape, records, ..Self::shapeless(def) }
+    }
+
     pub(crate) fn shapeless(def: VariableDef) -> Self {
         Self { def: Arc::new(def), shape: Shape::scalar(), records: None }
     }
@@ -88,6 +113,19 @@ impl Variable {
             Arc::make_mut(&mut self.def).dtype = Dtype::Bool;
         }
         self
+    }
+
+    /// The same with elements of a type that is known only at run time, to be put by `StepWriter::put_bytes`.
+    ///
+    /// # Errors
+    /// Opaque bytes; texts, unless it is a global scalar; a variable of records, which stay what they are.
+    pub fn with_dtype(mut self, dtype: Dtype) -> Result<Self, VariableError> {
+        let is_text = dtype == Dtype::String && self.def.kind == ArrayKind::Scalar;
+        if self.records.is_some() || !(is_text || dtype.size_bytes().is_some()) {
+            return Err(VariableError::NoElements { variable: self.def.name.clone(), dtype });
+        }
+        Arc::make_mut(&mut self.def).dtype = dtype;
+        Ok(self)
     }
 
     /// The same with that unit.

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod bytes;
 mod called;
 mod collectives;
 mod copies;

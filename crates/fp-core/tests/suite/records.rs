@@ -431,10 +431,10 @@ fn types_that_are_made_at_run_time_are_bytes_here_and_there() {
         let step = exchange(&mut publisher, &mut subscriber, |writer, step| {
             let (all, bytes) = (region(0, LEN), bytes(step));
             for wrong in [&bytes[1..], &bytes[16..]] {
-                let refused = writer.put_record_bytes(&all_bonds(), &all, wrong).expect_err("too short");
-                assert!(matches!(refused, PutError::Misuse { source: Misuse::WrongLen { .. }, .. }));
+                let refused = writer.put_bytes(&all_bonds(), &all, wrong).expect_err("too short");
+                assert!(matches!(refused, PutError::Misuse { source: Misuse::WrongLenBytes { .. }, .. }));
             }
-            writer.put_record_bytes(&all_bonds(), &all, &bytes).expect("put");
+            writer.put_bytes(&all_bonds(), &all, &bytes).expect("put");
         });
         let mut taken = vec![0; LEN as usize * schema.size_bytes()];
         step.get_record_bytes("bonds", Selection::All, &schema, &mut taken).expect("all");

@@ -1,5 +1,6 @@
 //! A step of this rank that is open: what was put of it, and what is checked before each put.
 
+mod bytes;
 mod derive;
 pub(crate) mod records;
 mod transform;
@@ -165,6 +166,11 @@ impl OpenStep {
         if expected != found {
             return Err(self.wrong_len(variable, region.to_string(), expected, found));
         }
+        self.check_block(variable, region)
+    }
+
+    /// Whether a block may be put there.
+    pub(crate) fn check_block(&self, variable: &Variable, region: &Region) -> Result<(), PutError> {
         self.check_region(variable, region)?;
         match self.puts.get(variable.name()) {
             None => validate_name(variable.name()).map_err(|error| self.misuse(Misuse::Name(error))),
@@ -242,6 +248,7 @@ impl OpenStep {
         region: &Region,
         bytes: Vec<u8>,
     ) -> Result<(), PutError> {
+        bool_check::check(&variable.def, &bytes).map_err(|misuse| self.misuse(misuse))?;
         let (name, rank, dtype) = (variable.name().to_owned(), self.rank(), variable.def.dtype);
         self.values.push(ScalarValue { name, rank, dtype, bytes });
         self.note(variable, region, None)

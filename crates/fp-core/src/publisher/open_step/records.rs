@@ -7,11 +7,13 @@ use crate::publisher::open_step::OpenStep;
 use crate::records::block::RecordBlock;
 use crate::value::variable::Variable;
 use fp_transport::Payload;
-use fp_types::Region;
 use fp_types::record::RecordSchema;
+use fp_types::{ArrayKind, Region};
 
 /// What is to be done instead.
 pub(crate) const NO_RECORDS: &str = "its elements are no records: put them as elements";
+/// What texts are.
+pub(crate) const NO_TEXTS: &str = "texts are global scalars";
 
 impl OpenStep {
     /// Notes a block of records and what these refer to.
@@ -29,17 +31,40 @@ impl OpenStep {
         self.note_payload(&of_parts, &region, keep.then_some(parts))
     }
 
+    /// Notes a block of records that are admitted.
+    pub(crate) fn put_block(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        records: RecordBlock,
+    ) -> Result<(), PutError> {
+        if variable.def.kind == ArrayKind::Scalar {
+            return self.note_value(variable, region, records.as_bytes().to_vec());
+        }
+        if self.sending.takes(variable.name()) {
+            self.send_through(variable, region, records.payload());
+        }
+        let keep = self.keeps(variable.name());
+        self.note_records(variable, region, records, keep)
+    }
+
     pub(crate) fn copy_records(
         &mut self,
         variable: &Variable,
+        schema: &RecordSchema,
         region: &Region,
         bytes: &[u8],
     ) -> Result<(), PutError> {
         if self.sending.takes(variable.name()) {
             self.send_through(variable, region, &Payload::from_owner(bytes.to_vec()));
         }
-        let keeps = self.keeps(variable.name());
-        self.note_copy(variable, region, bytes, keeps)
+        let keep = self.keeps(variable.name());
+        let Some(of_parts) = variable.parts() else { return self.note_copy(variable, region, bytes, keep) };
+        let fixed_len = (region.element_count() as usize).saturating_mul(schema.size_bytes());
+        let (fixed, parts) = bytes.split_at(fixed_len.min(bytes.len()));
+        self.note_copy(variable, region, fixed, keep)?;
+        let region = self.part_region(variable, parts.len())?;
+        self.note_copy(&of_parts, &region, parts, keep)
     }
 
     /// Everything that can be wrong with records, before anything is copied.
@@ -59,10 +84,20 @@ impl OpenStep {
             return Err(self.misuse(Misuse::WrongRecord { step, variable, expected, found }));
         }
         self.check_known(variable, region, count)?;
-        match self.shared.server.types.learn(expected) {
+        self.learn(variable, expected)
+    }
+
+    /// Subscribers can ask this rank for the type from now on.
+    pub(crate) fn learn(&self, variable: &Variable, schema: &RecordSchema) -> Result<(), PutError> {
+        match self.shared.server.types.learn(schema) {
             true => Ok(()),
             false => Err(self.misuse(Misuse::TooManyTypes { variable: variable.name().to_owned() })),
         }
+    }
+
+    pub(crate) fn not_plain(&self, variable: &Variable, schema: &RecordSchema) -> PutError {
+        let record = schema.record().name.clone();
+        self.no_records(variable, RecordBlockError::NotPlain { record })
     }
 
     pub(crate) fn no_records(&self, variable: &Variable, source: RecordBlockError) -> PutError {

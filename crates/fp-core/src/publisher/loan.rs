@@ -1,0 +1,59 @@
+//! Memory of the pool that is lent for one block.
+
+use crate::value::element::Element;
+use crate::value::variable::Variable;
+use fp_transport::PoolMemory;
+use fp_types::{Region, StepId};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+/// Memory of the pool, lent to be filled with the bytes of one block: its elements, densely in the variable's memory
+/// order. It is aligned to 64 bytes. [`StepWriter::put_loan`](crate::StepWriter::put_loan) puts it without a copy.
+pub struct LoanBytes {
+    pub(crate) memory: PoolMemory,
+    pub(crate) variable: Variable,
+    pub(crate) region: Region,
+    pub(crate) step: StepId,
+}
+
+impl Deref for LoanBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.memory
+    }
+}
+
+impl DerefMut for LoanBytes {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.memory
+    }
+}
+
+/// Memory of the pool, lent to be filled with the elements of one block;
+/// [`StepWriter::put_loan`](crate::StepWriter::put_loan) puts it without a copy.
+pub struct Loan<T: Element> {
+    pub(crate) bytes: LoanBytes,
+    pub(crate) element: PhantomData<T>,
+}
+
+impl<T: Element> Deref for Loan<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // The length is a multiple of the element's and loans are aligned to 64 bytes.
+        bytemuck::try_cast_slice(&self.bytes).unwrap_or_default()
+    }
+}
+
+impl<T: Element> DerefMut for Loan<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        bytemuck::try_cast_slice_mut(&mut self.bytes).unwrap_or_default()
+    }
+}
+
+impl<T: Element> From<Loan<T>> for LoanBytes {
+    fn from(loan: Loan<T>) -> Self {
+        loan.bytes
+    }
+}

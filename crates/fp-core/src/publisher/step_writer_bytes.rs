@@ -1,0 +1,89 @@
+//! Putting blocks whose type is known only at run time.
+
+use crate::error::PutError;
+use crate::error::misuse::Misuse;
+use crate::publisher::loan::LoanBytes;
+use crate::publisher::step_writer::StepWriter;
+use crate::records::block::RecordBlock;
+use crate::value::variable::Variable;
+use fp_types::{ArrayKind, Region};
+
+impl StepWriter {
+    /// Puts a copy of a block as bytes, made in the pool: of any kind of variable and any element type, known only at
+    /// run time.
+    ///
+    /// `bytes` are what [`StepReader::get_bytes`](crate::StepReader::get_bytes) gives in the variable's memory order.
+    /// Their address needs no alignment.
+    ///
+    /// | elements | `bytes` |
+    /// |---|---|
+    /// | numbers, truth values | as many as `region` has, densely; each truth value a byte that is 0 or 1 |
+    /// | records | as many as `region` has, densely; then what their lists and texts refer to |
+    /// | a text | UTF-8 of any length |
+    ///
+    /// The region of a scalar has no dimensions. That of a local or joined array begins at 0, and dimension 0 of a
+    /// joined one counts rows.
+    ///
+    /// # Errors
+    /// Another number of bytes than the region's elements have; bytes that are no truth values, no text or no such
+    /// records. A region outside the shape; a block put twice; no memory. Scalars that are longer than 4096 bytes
+    /// together, names included, fail at the step's end.
+    pub fn put_bytes(&mut self, variable: &Variable, region: &Region, bytes: &[u8]) -> Result<(), PutError> {
+        self.open.admit_bytes(variable, region, bytes)?;
+        self.open.put_slice(variable, region, bytes)
+    }
+
+    /// Puts a block as bytes that stay with their owner, whose drop is the release. Copies as [`StepWriter::put`]; the
+    /// value of a scalar is always copied.
+    ///
+    /// # Errors
+    /// As [`StepWriter::put_bytes`].
+    pub fn put_external_bytes(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        owner: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> Result<(), PutError> {
+        self.open.admit_bytes(variable, region, owner.as_ref())?;
+        match variable.records() {
+            Some(schema) => {
+                let block = RecordBlock::admitted(schema, region.element_count() as usize, owner);
+                self.open.put_block(variable, region, block)
+            }
+            None => self.open.put_owned(variable, region, owner),
+        }
+    }
+
+    /// Lends memory for the bytes of a block: to be filled and given to [`StepWriter::put_loan`], without a copy. Its
+    /// content is undefined until then.
+    ///
+    /// # Errors
+    /// As [`StepWriter::put_bytes`]; texts, and records with lists or texts, whose length no region tells.
+    pub fn loan_bytes(&mut self, variable: &Variable, region: &Region) -> Result<LoanBytes, PutError> {
+        let len_bytes = usize::try_from(self.open.len_bytes_of(variable, region)?).unwrap_or(usize::MAX);
+        self.open.admit_len(variable, region, len_bytes)?;
+        let memory = self.open.lend(variable, len_bytes)?;
+        Ok(LoanBytes { memory, variable: variable.clone(), region: *region, step: self.open.step })
+    }
+
+    /// Puts a loan of this step.
+    ///
+    /// # Errors
+    /// A loan of another step; a block put twice; bytes that are no truth values.
+    pub fn put_loan(&mut self, loan: impl Into<LoanBytes>) -> Result<(), PutError> {
+        let LoanBytes { memory, variable, region, step } = loan.into();
+        if step != self.open.step {
+            return Err(self.open.misuse(Misuse::StepNotOpen(step)));
+        }
+        self.open.admit_len(&variable, &region, memory.len())?;
+        if variable.def.kind == ArrayKind::Scalar {
+            return self.open.note_value(&variable, &region, memory.to_vec());
+        }
+        let mut payload = self.wanted(variable.name()).then(|| memory.freeze());
+        if let Some(records) = payload.as_ref().filter(|_| variable.records().is_some()) {
+            self.open.send_through(&variable, &region, records);
+            payload = payload.filter(|_| self.open.keeps(variable.name()));
+        }
+        self.open.note(&variable, &region, payload)
+    }
+}
