@@ -90,7 +90,7 @@ pub(crate) async fn on_a_thread<E: Errand>(held: Arc<HeldStep>, errand: E, deadl
     poll_fn(|ctx| wanted.0.poll(&seat, ctx)).await
 }
 
-/// Has a call about a step run so.
+/// Has a call about a step run by a thread until `deadline`; dropped, it is not begun, or given up.
 pub(crate) async fn call<R: Send + 'static>(
     held: Arc<HeldStep>,
     deadline: Instant,

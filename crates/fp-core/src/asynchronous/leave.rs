@@ -23,8 +23,8 @@ impl<S: Session> Leaving<S> {
 impl<S: Session> Drop for Leaving<S> {
     fn drop(&mut self) {
         let Some(handle) = self.0.take() else { return };
-        // The task that would have been told how it went is gone.
         let thread = std::thread::Builder::new().name("flexpath-close".to_owned());
+        // The task that would have been told how it went is gone.
         if let Err(error) = thread.spawn(move || handle.close()) {
             tracing::warn!(%error, "a handle could not be closed");
         }

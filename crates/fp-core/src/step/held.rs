@@ -257,7 +257,7 @@ impl HeldStep {
         })
     }
 
-    /// Elements could not be copied out of blocks that are here.
+    /// Something failed on this side: the error, with the stream.
     pub(crate) fn failed(&self, error: impl std::fmt::Display) -> ReadError {
         ReadError::Coordinator { stream: self.stream().to_owned(), what: error.to_string() }
     }
