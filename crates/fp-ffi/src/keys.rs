@@ -61,13 +61,21 @@ where
     value.parse().map_err(|error: T::Err| error.to_string())
 }
 
+/// A whole number from `least` to the largest that the option can hold.
+fn number<T: TryFrom<u64>>(value: &str, least: u64) -> Result<T, String> {
+    let most = u64::MAX >> (64 - 8 * size_of::<T>().min(8));
+    let number = value.parse::<u64>().ok().filter(|number| *number >= least);
+    let number = number.and_then(|number| T::try_from(number).ok());
+    number.ok_or_else(|| format!("a whole number from {least} to {most} is expected"))
+}
+
 fn seconds(value: &str) -> Result<Duration, String> {
-    let seconds: f64 = parsed(value)?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    let seconds = value.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| "a number of seconds is expected, such as 2.5".to_owned())
 }
 
 fn millis(value: &str) -> Result<u64, String> {
-    u64::try_from(seconds(value)?.as_millis()).map_err(|error| error.to_string())
+    Ok(u64::try_from(seconds(value)?.as_millis()).unwrap_or(u64::MAX))
 }
 
 fn truth(value: &str) -> Result<bool, String> {
@@ -80,14 +88,14 @@ fn truth(value: &str) -> Result<bool, String> {
 
 fn policy(value: &str) -> Result<QueuePolicy, String> {
     const WAIT_MS: u64 = 60_000;
-    let (name, number) = value.split_once(':').unwrap_or((value, ""));
-    match (name, number) {
+    let (name, bound) = value.split_once(':').unwrap_or((value, ""));
+    match (name, bound) {
         ("Block" | "EveryStep", "") => Ok(QueuePolicy::EveryStep { max_wait_ms: WAIT_MS }),
         ("Block" | "EveryStep", wait) => Ok(QueuePolicy::EveryStep { max_wait_ms: millis(wait)? }),
         ("Discard" | "DropNewest", "") => Ok(QueuePolicy::DropNewest),
         ("DropOldest", "") => Ok(QueuePolicy::DropOldest),
         ("LatestOnly", "") => Ok(QueuePolicy::LatestOnly),
-        ("EveryKth", every) => Ok(QueuePolicy::EveryKth { every: parsed(every)?, max_wait_ms: WAIT_MS }),
+        ("EveryKth", every) => Ok(QueuePolicy::EveryKth { every: number(every, 1)?, max_wait_ms: WAIT_MS }),
         ("WaitAtMost", wait) => Ok(QueuePolicy::WaitAtMost { wait_ms: millis(wait)? }),
         _ => Err("Block, EveryStep[:seconds], Discard, DropNewest, DropOldest, LatestOnly, EveryKth:<k> or \
                   WaitAtMost:<seconds> is expected"
@@ -123,15 +131,12 @@ fn deployment(value: &str) -> Result<DeployPolicy, String> {
 }
 
 /// Sets one of the limits of deployed code.
-fn limit<T: FromStr>(
+fn limit<T: TryFrom<u64>>(
     settings: &mut Settings,
     value: &str,
     set: impl FnOnce(&mut DeployLimits, T),
-) -> Result<(), String>
-where
-    T::Err: std::fmt::Display,
-{
-    let value = deployable(parsed(value))?;
+) -> Result<(), String> {
+    let value = deployable(number(value, 0))?;
     set(&mut settings.publisher.deploy_limits, value);
     Ok(())
 }
@@ -180,11 +185,11 @@ keys! {
         let contact: Contact = parsed(v)?;
         s.links(|link| link.lead_contact = Some(contact.clone()))
     };
-    "RendezvousReaderCount", Publisher, |s, v| s.publisher.min_subscribers = parsed(v)?;
-    "MinSubscribers", Publisher, |s, v| s.publisher.min_subscribers = parsed(v)?;
-    "ReserveQueueLimit", Publisher, |s, v| s.publisher.reserve_steps = parsed(v)?;
+    "RendezvousReaderCount", Publisher, |s, v| s.publisher.min_subscribers = number(v, 0)?;
+    "MinSubscribers", Publisher, |s, v| s.publisher.min_subscribers = number(v, 0)?;
+    "ReserveQueueLimit", Publisher, |s, v| s.publisher.reserve_steps = number(v, 0)?;
     "FirstTimestepPrecious", Publisher, |s, v| s.publisher.precious_first = truth(v)?;
-    "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = parsed(v)?;
+    "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = number(v, 1)?;
     "SkewTimeoutSecs", Publisher, |s, v| s.publisher.skew_timeout = seconds(v)?;
     "DeriveTimeoutSecs", Publisher, |s, v| s.publisher.derive_timeout = seconds(v)?;
     "DeployPolicy", Publisher, |s, v| s.publisher.deployment = deployment(v)?;
@@ -193,9 +198,9 @@ keys! {
     "DeployFuel", Publisher, |s, v| limit(s, v, |of, fuel| of.fuel = fuel)?;
     "DeployTimeSecs", Publisher, |s, v| s.publisher.deploy_limits.time = deployable(seconds(v))?;
     "DeployModuleBytes", Publisher, |s, v| limit(s, v, |of, bytes| of.module_bytes = bytes)?;
-    "LimitBytes", Publisher, |s, v| s.publisher.limit_bytes = parsed(v)?;
-    "SegmentBytes", Publisher, |s, v| s.publisher.segment_len_bytes = parsed(v)?;
-    "QueueLimit", Subscriber, |s, v| s.subscriber.limit_steps = parsed(v)?;
+    "LimitBytes", Publisher, |s, v| s.publisher.limit_bytes = number(v, 1)?;
+    "SegmentBytes", Publisher, |s, v| s.publisher.segment_len_bytes = number(v, 1)?;
+    "QueueLimit", Subscriber, |s, v| s.subscriber.limit_steps = number(v, 1)?;
     "QueueFullPolicy", Subscriber, |s, v| s.subscriber.policy = policy(v)?;
     "AlwaysProvideLatestTimestep", Subscriber, |s, v| {
         if truth(v)? { s.subscriber.policy = QueuePolicy::LatestOnly }
@@ -204,7 +209,7 @@ keys! {
     "Variables", Subscriber, |s, v| {
         s.subscriber.variables = VariableSet::named(v.split(',').map(str::trim))
     };
-    "CreditSteps", Subscriber, |s, v| s.subscriber.credit_steps = parsed(v)?;
+    "CreditSteps", Subscriber, |s, v| s.subscriber.credit_steps = number(v, 1)?;
     "StartAt", Subscriber, |s, v| s.subscriber.start_at = match v {
         "Next" => StartAt::Next,
         "OldestReserved" => StartAt::OldestReserved,
@@ -246,6 +251,20 @@ mod tests {
             QueuePolicy::EveryKth { every: 3, max_wait_ms: 60_000 }
         );
         Ok(())
+    }
+
+    #[test]
+    fn numbers_are_wanted_in_words() {
+        let refused = |name, value| set(name, value).err().expect("refused");
+        for value in ["0", "-1", "three", "1.5", "4294967296", ""] {
+            assert_eq!(refused("QueueLimit", value), "a whole number from 1 to 4294967295 is expected");
+        }
+        assert_eq!(refused("LimitBytes", "0"), "a whole number from 1 to 18446744073709551615 is expected");
+        assert_eq!(refused("QueueFullPolicy", "EveryKth:0"), refused("LimitBytes", "0"));
+        for value in ["soon", "-1", "inf", ""] {
+            assert_eq!(refused("SilenceSecs", value), "a number of seconds is expected, such as 2.5");
+        }
+        assert!(set("MinSubscribers", "0").is_ok() && set("ReserveQueueLimit", "0").is_ok());
     }
 
     #[test]

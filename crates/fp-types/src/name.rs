@@ -27,6 +27,12 @@ pub enum NameError {
         /// The first character at fault.
         character: char,
     },
+    /// `.` or `..`: a file cannot be called so.
+    #[error("the name {name:?} means a folder: use another one")]
+    Folder {
+        /// The name.
+        name: String,
+    },
     /// White space at the start or the end.
     #[error("the name {name:?} starts or ends with white space")]
     Padded {
@@ -36,7 +42,7 @@ pub enum NameError {
 }
 
 /// Checks a name: 1 to 255 bytes, no control characters, and no white space at either end. Slash and backslash are
-/// refused, as streams become file names, and so is `[`, as a selection starts there.
+/// refused, as streams become file names, and so are `.` and `..`. `[` is refused, as a selection starts there.
 pub fn validate_name(name: &str) -> Result<(), NameError> {
     if name.is_empty() {
         return Err(NameError::Empty);
@@ -46,6 +52,9 @@ pub fn validate_name(name: &str) -> Result<(), NameError> {
     }
     if let Some(character) = name.chars().find(|c| c.is_control() || matches!(c, '/' | '\\' | '[')) {
         return Err(NameError::Character { name: name.to_owned(), character });
+    }
+    if matches!(name, "." | "..") {
+        return Err(NameError::Folder { name: name.to_owned() });
     }
     if name.trim() != name {
         return Err(NameError::Padded { name: name.to_owned() });
@@ -87,6 +96,10 @@ mod tests {
         for name in ["a/b", "a\\b", "a[0]", "a\nb", "a\u{7f}b"] {
             assert!(matches!(validate_name(name), Err(NameError::Character { .. })), "{name:?}");
         }
+        for name in [".", ".."] {
+            assert_eq!(validate_name(name), Err(NameError::Folder { name: name.into() }));
+        }
+        assert_eq!(validate_name("..."), Ok(()));
         assert_eq!(validate_name(" x"), Err(NameError::Padded { name: " x".into() }));
     }
 }

@@ -66,6 +66,14 @@ pub enum OpenError {
     /// The environment's bound of bytes is no number.
     #[error(transparent)]
     Limit(#[from] LimitError),
+    /// A bound that lets nothing through.
+    #[error("stream {stream:?}: {option} is 0, so nothing could be published or taken; it is at least 1")]
+    NoBound {
+        /// The stream.
+        stream: String,
+        /// The option.
+        option: &'static str,
+    },
     /// Refused, timed out, or a rank was lost.
     #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, directory, dials))]
     Failed {

@@ -64,6 +64,12 @@ pub(crate) fn prepare(link: &LinkOptions, stream: &str) -> Result<(Setup, Epoch)
     Ok((setup, epoch))
 }
 
+/// Refuses bounds of 0.
+pub(crate) fn check_bounds(stream: &str, bounds: &[(&'static str, u64)]) -> Result<(), OpenError> {
+    let none = bounds.iter().find(|(_, bound)| *bound == 0);
+    none.map_or(Ok(()), |&(option, _)| Err(OpenError::NoBound { stream: stream.to_owned(), option }))
+}
+
 /// Where to take RDMA connections beside tcp: only where that leaves loopback, and so may be dialled from elsewhere. It
 /// is the same address if a device has it, and else the first address of a device that is up.
 pub(crate) fn verbs_address(tcp: SocketAddr, link: &LinkOptions, device: Option<&str>) -> Option<SocketAddr> {

@@ -12,7 +12,7 @@ use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
 use crate::session::open_attempt::OpenAttempt;
-use crate::session::prepare::{cohort_config, prepare};
+use crate::session::prepare::{check_bounds, cohort_config, prepare};
 use crate::value::counters::Counters;
 use fp_proto::config::{CohortPosition, PublisherConfig};
 use fp_proto::effect::Effect;
@@ -116,7 +116,8 @@ impl PublisherSession {
     /// Listens, and has the machine begin to open; the second is where it looks for others. Calls the launcher's
     /// collectives, if there are any.
     pub(crate) fn start(stream: &str, options: PublisherOptions) -> Result<(Arc<Self>, String), OpenError> {
-        let prepared = prepare(&options.link, stream);
+        let bounds = [("skew_steps", options.skew_steps.into()), ("limit_bytes", options.limit_bytes)];
+        let prepared = check_bounds(stream, &bounds).and_then(|()| prepare(&options.link, stream));
         match Gathering::of(&options.link, stream, Side::Publisher) {
             None => Self::begin_opening(stream, options, prepared?, CohortPosition::Searched),
             Some(gathering) if gathering.is_lead() => Self::start_lead(stream, options, prepared, &gathering),

@@ -13,11 +13,11 @@ use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
 use crate::session::offers::KnownOffers;
 use crate::session::open_attempt::OpenAttempt;
-use crate::session::prepare::{cohort_config, prepare};
+use crate::session::prepare::{check_bounds, cohort_config, prepare};
 use crate::session::sides::Sides;
 use crate::session::wants::WantsHistory;
 use crate::value::counters::Counters;
-use fp_proto::config::{CohortPosition, ContactText, SubscriberConfig};
+use fp_proto::config::{CohortPosition, ContactText, QueuePolicy, SubscriberConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{Event, ResolveOutcome};
 use fp_proto::outcome::{EndReason, StreamEnding};
@@ -160,7 +160,12 @@ impl SubscriberSession {
     pub(crate) fn start(stream: &str, options: SubscriberOptions) -> Result<(Arc<Self>, String), OpenError> {
         let name = options.name.clone().unwrap_or_else(default_name);
         let named = validate_name(&name).map_err(OpenError::from);
-        let prepared = named.and_then(|()| prepare(&options.link, stream));
+        let every = if let QueuePolicy::EveryKth { every, .. } = options.policy { every } else { 1 };
+        let (limit_steps, credit_steps) = (options.limit_steps.into(), options.credit_steps.into());
+        let bounds =
+            [("limit_steps", limit_steps), ("credit_steps", credit_steps), ("EveryKth::every", every)];
+        let prepared =
+            named.and_then(|()| check_bounds(stream, &bounds)).and_then(|()| prepare(&options.link, stream));
         let Some(gathering) = Gathering::of(&options.link, stream, Side::Subscriber) else {
             return Self::begin_opening(stream, &name, options, prepared?, CohortPosition::Searched);
         };

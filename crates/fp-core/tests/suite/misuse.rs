@@ -3,8 +3,8 @@
 
 use crate::support::{PATIENCE, Place, STREAM, array, named, publish, take, values};
 use fp_core::{
-    BlockId, Cohort, CohortError, Dims, Event, Misuse, NextStep, OpenError, Publisher, PutError, Rank,
-    ReadError, Region, Select, Selection, StepRejection, StridedRegion, Subscriber, Variable,
+    BlockId, Cohort, CohortError, Dims, Event, Misuse, NextStep, OpenError, Publisher, PutError, QueuePolicy,
+    Rank, ReadError, Region, Select, Selection, StepRejection, StridedRegion, Subscriber, Variable,
 };
 use std::time::{Duration, Instant};
 
@@ -70,6 +70,31 @@ fn a_rank_out_of_range() {
     assert_eq!(text(error), "stream \"stream\", step 0, variable \"array\": rank 7 put no block 0");
     drop(reader);
     goes_on(publisher, subscriber);
+}
+
+#[test]
+fn bounds_of_nothing_and_names_of_folders() {
+    let place = Place::new();
+    let refused = |opened: Result<Publisher, OpenError>| opened.map(drop).expect_err("refused").to_string();
+    let options = || place.publisher_options();
+    let told = refused(Publisher::open(STREAM, options().with_limit_bytes(0)));
+    let rest = "is 0, so nothing could be published or taken; it is at least 1";
+    assert_eq!(told, format!("stream \"stream\": limit_bytes {rest}"));
+    assert!(refused(Publisher::open(STREAM, options().with_skew_steps(0))).contains("skew_steps is 0"));
+    assert_eq!(
+        refused(Publisher::open("..", options())),
+        "stream name: the name \"..\" means a folder: use another one"
+    );
+
+    let publisher = place.publisher();
+    let options = || place.subscriber_options();
+    let every = QueuePolicy::EveryKth { every: 0, max_wait_ms: 0 };
+    let all = [options().with_limit_steps(0), options().with_credit_steps(0), options().with_policy(every)];
+    for (options, option) in all.into_iter().zip(["limit_steps", "credit_steps", "EveryKth::every"]) {
+        let told = Subscriber::open(STREAM, options).map(drop).expect_err("refused").to_string();
+        assert_eq!(told, format!("stream \"stream\": {option} {rest}"));
+    }
+    publisher.close().expect("closed");
 }
 
 /// Of two ranks one puts nothing: it may be selected, and a third may not.
