@@ -6,7 +6,7 @@ use fp_types::{AttributeValue, Real};
 use fp_wire::flatbuffers::{ForwardsUOffset, Vector, WIPOffset};
 use fp_wire::wire::{self, AttributeForm};
 
-use super::{Builder, DecodeError};
+use super::{Builder, TableDecodeError};
 
 type Tables<'a, T> = WIPOffset<Vector<'a, ForwardsUOffset<T>>>;
 type Attributes = BTreeMap<String, AttributeValue>;
@@ -23,12 +23,12 @@ pub(super) fn encode_attributes<'a>(
 
 pub(super) fn decode_attributes<'a>(
     encoded: Option<Vector<'a, ForwardsUOffset<wire::Attribute<'a>>>>,
-) -> Result<Attributes, DecodeError> {
+) -> Result<Attributes, TableDecodeError> {
     let mut attributes = BTreeMap::new();
     for attribute in encoded.into_iter().flatten() {
         let name = attribute.name().to_owned();
         if attributes.insert(name.clone(), decode_attribute(attribute)?).is_some() {
-            return Err(DecodeError::DuplicateAttribute { name });
+            return Err(TableDecodeError::DuplicateAttribute { name });
         }
     }
     Ok(attributes)
@@ -86,7 +86,7 @@ fn encode_texts<'a>(builder: &mut Builder<'a>, texts: &[String]) -> Tables<'a, &
     builder.create_vector(&texts)
 }
 
-fn decode_attribute(encoded: wire::Attribute<'_>) -> Result<AttributeValue, DecodeError> {
+fn decode_attribute(encoded: wire::Attribute<'_>) -> Result<AttributeValue, TableDecodeError> {
     let bytes = || encoded.bytes().map_or(Vec::new(), |bytes| bytes.bytes().to_vec());
     let integers = || encoded.integers().into_iter().flatten();
     let reals = || encoded.reals().into_iter().flatten().map(Real);
@@ -94,7 +94,7 @@ fn decode_attribute(encoded: wire::Attribute<'_>) -> Result<AttributeValue, Deco
     match encoded.form() {
         AttributeForm::Bool => match single(bytes().into_iter())? {
             number @ 0..=1 => Ok(AttributeValue::Bool(number == 1)),
-            number => Err(DecodeError::UnknownNumber { what: "truth value", number }),
+            number => Err(TableDecodeError::UnknownNumber { what: "truth value", number }),
         },
         AttributeForm::Integer => single(integers()).map(AttributeValue::Integer),
         AttributeForm::Unsigned => {
@@ -106,17 +106,19 @@ fn decode_attribute(encoded: wire::Attribute<'_>) -> Result<AttributeValue, Deco
         AttributeForm::Integers => Ok(AttributeValue::Integers(integers().collect())),
         AttributeForm::Reals => Ok(AttributeValue::Reals(reals().collect())),
         AttributeForm::Texts => Ok(AttributeValue::Texts(texts().collect())),
-        AttributeForm(number) => Err(DecodeError::UnknownNumber { what: "form of an attribute", number }),
+        AttributeForm(number) => {
+            Err(TableDecodeError::UnknownNumber { what: "form of an attribute", number })
+        }
     }
 }
 
 /// The only value.
-fn single<T>(mut values: impl Iterator<Item = T>) -> Result<T, DecodeError> {
+fn single<T>(mut values: impl Iterator<Item = T>) -> Result<T, TableDecodeError> {
     match (values.next(), values.count()) {
         (Some(value), 0) => Ok(value),
         (first, more) => {
             let found = usize::from(first.is_some()) + more;
-            Err(DecodeError::Count { what: "values of a single attribute", found, expected: 1 })
+            Err(TableDecodeError::Count { what: "values of a single attribute", found, expected: 1 })
         }
     }
 }

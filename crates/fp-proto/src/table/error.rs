@@ -7,7 +7,7 @@ use super::{MAX_ENCODED_BYTES, VERSION};
 
 /// Why bytes are no table, layout or schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
+pub enum TableDecodeError {
     /// More bytes than are looked at.
     #[error("{len_bytes} bytes are longer than any table, {MAX_ENCODED_BYTES}")]
     TooLong {
@@ -103,7 +103,7 @@ pub enum DecodeError {
     Table(#[from] TableError),
 }
 
-impl From<InvalidFlatbuffer> for DecodeError {
+impl From<InvalidFlatbuffer> for TableDecodeError {
     fn from(error: InvalidFlatbuffer) -> Self {
         Self::Malformed(Box::new(error))
     }

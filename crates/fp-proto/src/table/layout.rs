@@ -4,7 +4,7 @@ use fp_types::{BlockId, Dims, Layout, Rank, Region, Shape};
 use fp_wire::flatbuffers::{Vector, WIPOffset};
 use fp_wire::wire::{self, BlockName, LayoutForm};
 
-use super::{Builder, DecodeError};
+use super::{Builder, TableDecodeError};
 
 pub(super) fn encode<'a>(builder: &mut Builder<'a>, layout: &Layout) -> WIPOffset<wire::Layout<'a>> {
     let form = Form::of(layout);
@@ -23,7 +23,7 @@ pub(super) fn encode<'a>(builder: &mut Builder<'a>, layout: &Layout) -> WIPOffse
     wire::Layout::create(builder, &wire::LayoutArgs { form, ndims, joined_dim, shape, blocks, numbers })
 }
 
-pub(super) fn decode(encoded: wire::Layout<'_>) -> Result<Layout, DecodeError> {
+pub(super) fn decode(encoded: wire::Layout<'_>) -> Result<Layout, TableDecodeError> {
     let ndims = usize::from(encoded.ndims());
     Dims::filled(ndims, 0)?;
     let shape = encoded.shape().map(decode_shape).transpose()?;
@@ -34,11 +34,11 @@ pub(super) fn decode(encoded: wire::Layout<'_>) -> Result<Layout, DecodeError> {
     match (form, shape) {
         (Form::Local, None) => {
             let counts = blocks.map(|(block, count)| Ok((block, Dims::from_slice(count)?)));
-            Ok(Layout::local(ndims, counts.collect::<Result<Vec<_>, DecodeError>>()?)?)
+            Ok(Layout::local(ndims, counts.collect::<Result<Vec<_>, TableDecodeError>>()?)?)
         }
         (Form::Global, Some(shape)) if shape.ndims() == ndims => {
             let regions = blocks.map(|(block, corners)| Ok((block, decode_region(corners)?)));
-            Ok(Layout::global(shape, regions.collect::<Result<Vec<_>, DecodeError>>()?)?)
+            Ok(Layout::global(shape, regions.collect::<Result<Vec<_>, TableDecodeError>>()?)?)
         }
         (Form::Joined(joined_dim), Some(shape)) if shape.ndims() == ndims => {
             let counts = blocks.map(|(block, count)| (block, joined_count(&shape, joined_dim, count)));
@@ -46,7 +46,7 @@ pub(super) fn decode(encoded: wire::Layout<'_>) -> Result<Layout, DecodeError> {
         }
         (_, shape) => {
             let found = shape.map_or(0, |shape| shape.ndims());
-            Err(DecodeError::Count { what: "dimensions of a layout's shape", found, expected: ndims })
+            Err(TableDecodeError::Count { what: "dimensions of a layout's shape", found, expected: ndims })
         }
     }
 }
@@ -70,12 +70,12 @@ impl Form {
         }
     }
 
-    fn from_wire(encoded: &wire::Layout<'_>) -> Result<Self, DecodeError> {
+    fn from_wire(encoded: &wire::Layout<'_>) -> Result<Self, TableDecodeError> {
         match encoded.form() {
             LayoutForm::Global => Ok(Self::Global),
             LayoutForm::Local => Ok(Self::Local),
             LayoutForm::Joined => Ok(Self::Joined(encoded.joined_dim().into())),
-            LayoutForm(number) => Err(DecodeError::UnknownNumber { what: "form of a layout", number }),
+            LayoutForm(number) => Err(TableDecodeError::UnknownNumber { what: "form of a layout", number }),
         }
     }
 
@@ -132,21 +132,21 @@ fn decode_blocks<'a>(
     encoded: &wire::Layout<'_>,
     numbers: &'a [u64],
     each: usize,
-) -> Result<Vec<(BlockId, &'a [u64])>, DecodeError> {
+) -> Result<Vec<(BlockId, &'a [u64])>, TableDecodeError> {
     let named: Option<Vec<BlockId>> = encoded
         .blocks()
         .map(|names| names.iter().map(|name| BlockId::new(Rank(name.rank()), name.index())).collect());
     let count = named.as_ref().map_or(numbers.len().checked_div(each).unwrap_or(0), Vec::len);
     let expected = count.saturating_mul(each);
     if numbers.len() != expected || u32::try_from(count).is_err() {
-        return Err(DecodeError::Count { what: "numbers of a layout", found: numbers.len(), expected });
+        return Err(TableDecodeError::Count { what: "numbers of a layout", found: numbers.len(), expected });
     }
     let named = named.unwrap_or_else(|| (0..count as u32).map(|rank| BlockId::new(Rank(rank), 0)).collect());
     let of_block = |(position, block)| (block, &numbers[position * each..(position + 1) * each]);
     Ok(named.into_iter().enumerate().map(of_block).collect())
 }
 
-pub(super) fn decode_shape(extents: Vector<'_, u64>) -> Result<Shape, DecodeError> {
+pub(super) fn decode_shape(extents: Vector<'_, u64>) -> Result<Shape, TableDecodeError> {
     if extents.len() > fp_types::MAX_DIMS {
         return Err(fp_types::TooManyDims { ndims: extents.len() }.into());
     }
@@ -154,7 +154,7 @@ pub(super) fn decode_shape(extents: Vector<'_, u64>) -> Result<Shape, DecodeErro
 }
 
 /// The region of start and count.
-fn decode_region(corners: &[u64]) -> Result<Region, DecodeError> {
+fn decode_region(corners: &[u64]) -> Result<Region, TableDecodeError> {
     let (start, count) = corners.split_at(corners.len() / 2);
     Ok(Region::new(Dims::from_slice(start)?, Dims::from_slice(count)?)?)
 }
@@ -169,10 +169,10 @@ fn joined_count(shape: &Shape, joined_dim: usize, count: &[u64]) -> Dims {
 }
 
 /// Checks that the shape of a joined layout is the one claimed.
-fn check_joined(layout: Layout, claimed: Shape) -> Result<Layout, DecodeError> {
+fn check_joined(layout: Layout, claimed: Shape) -> Result<Layout, TableDecodeError> {
     if layout.shape() == Some(&claimed) {
         return Ok(layout);
     }
     let joined = layout.shape().copied().map(Box::new);
-    Err(DecodeError::JoinedShape { joined, claimed: Some(Box::new(claimed)) })
+    Err(TableDecodeError::JoinedShape { joined, claimed: Some(Box::new(claimed)) })
 }

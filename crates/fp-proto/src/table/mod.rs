@@ -4,7 +4,7 @@
 //! one dimension (joined arrays, rows of a grid) are one number each. Their offsets are prefix sums, computed here when
 //! decoding.
 //!
-//! Decoding is total: bytes that mean nothing valid are a [`DecodeError`]. They may be too long, fail flatbuffers'
+//! Decoding is total: bytes that mean nothing valid are a [`TableDecodeError`]. They may be too long, fail flatbuffers'
 //! verifier (under limits of ours), or mean something that `fp_types` would not build. What comes out has passed the
 //! same checks as what an application builds. Its content id is computed from it, never taken from the bytes.
 
@@ -18,7 +18,7 @@ mod step;
 
 pub use crate::bounds::MAX_ENCODED_BYTES;
 use crate::message::NoTable;
-pub use error::DecodeError;
+pub use error::TableDecodeError;
 use fp_types::{Layout, Schema, StepTable, VariableDef};
 use fp_wire::flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
 use fp_wire::wire::{self, Content};
@@ -58,8 +58,10 @@ pub(crate) fn definition_bytes(def: &VariableDef) -> usize {
 ///
 /// # Errors
 /// If the bytes are no encoding of a table, or of one that breaks a rule.
-pub fn decode(bytes: &[u8]) -> Result<StepTable, DecodeError> {
-    step::decode(open::open(bytes, Content::StepTable)?.content_as_step_table().ok_or(DecodeError::Empty)?)
+pub fn decode(bytes: &[u8]) -> Result<StepTable, TableDecodeError> {
+    step::decode(
+        open::open(bytes, Content::StepTable)?.content_as_step_table().ok_or(TableDecodeError::Empty)?,
+    )
 }
 
 /// The bytes of one layout; as [`encode`] where they would be too long.
@@ -72,8 +74,8 @@ pub fn encode_layout(layout: &Layout) -> Vec<u8> {
 ///
 /// # Errors
 /// If the bytes are no encoding of a layout, or of one that breaks a rule.
-pub fn decode_layout(bytes: &[u8]) -> Result<Layout, DecodeError> {
-    layout::decode(open::open(bytes, Content::Layout)?.content_as_layout().ok_or(DecodeError::Empty)?)
+pub fn decode_layout(bytes: &[u8]) -> Result<Layout, TableDecodeError> {
+    layout::decode(open::open(bytes, Content::Layout)?.content_as_layout().ok_or(TableDecodeError::Empty)?)
 }
 
 /// The bytes of a schema; as [`encode`] where they would be too long.
@@ -86,8 +88,8 @@ pub fn encode_schema(schema: &Schema) -> Vec<u8> {
 ///
 /// # Errors
 /// If the bytes are no encoding of a schema, or of one that breaks a rule.
-pub fn decode_schema(bytes: &[u8]) -> Result<Schema, DecodeError> {
-    schema::decode(open::open(bytes, Content::Schema)?.content_as_schema().ok_or(DecodeError::Empty)?)
+pub fn decode_schema(bytes: &[u8]) -> Result<Schema, TableDecodeError> {
+    schema::decode(open::open(bytes, Content::Schema)?.content_as_schema().ok_or(TableDecodeError::Empty)?)
 }
 
 type Builder<'a> = FlatBufferBuilder<'a>;

@@ -3,7 +3,7 @@
 use fp_wire::flatbuffers::VerifierOptions;
 use fp_wire::wire::{self, Content, Envelope};
 
-use super::{DecodeError, MAX_ENCODED_BYTES, VERSION};
+use super::{MAX_ENCODED_BYTES, TableDecodeError, VERSION};
 
 /// How deeply tables stand within one another: envelope, step table, entry, variable, attribute, and room.
 const MAX_DEPTH: usize = 8;
@@ -15,23 +15,23 @@ const MIN_TABLE_BYTES: usize = 8;
 const MIN_BYTES: usize = 16;
 
 /// The envelope of that content.
-pub(super) fn open(bytes: &[u8], wanted: Content) -> Result<Envelope<'_>, DecodeError> {
+pub(super) fn open(bytes: &[u8], wanted: Content) -> Result<Envelope<'_>, TableDecodeError> {
     if bytes.len() > MAX_ENCODED_BYTES {
-        return Err(DecodeError::TooLong { len_bytes: bytes.len() });
+        return Err(TableDecodeError::TooLong { len_bytes: bytes.len() });
     }
     if bytes.len() < MIN_BYTES || !wire::envelope_buffer_has_identifier(bytes) {
-        return Err(DecodeError::Unmarked);
+        return Err(TableDecodeError::Unmarked);
     }
     let envelope = wire::root_as_envelope_with_opts(&limits(bytes.len()), bytes)?;
     if envelope.version() != VERSION {
-        return Err(DecodeError::Version { found: envelope.version() });
+        return Err(TableDecodeError::Version { found: envelope.version() });
     }
     if let Some(note) = envelope.content_as_too_large() {
-        return Err(DecodeError::TooLarge { len_bytes: note.len_bytes() });
+        return Err(TableDecodeError::TooLarge { len_bytes: note.len_bytes() });
     }
     let found = envelope.content_type();
     if found != wanted {
-        return Err(DecodeError::OtherContent { found: found.0, wanted: wanted.0 });
+        return Err(TableDecodeError::OtherContent { found: found.0, wanted: wanted.0 });
     }
     Ok(envelope)
 }

@@ -5,7 +5,7 @@ use fp_wire::flatbuffers::WIPOffset;
 use fp_wire::wire;
 
 use super::attribute::{decode_attributes, encode_attributes};
-use super::{Builder, DecodeError};
+use super::{Builder, TableDecodeError};
 
 pub(super) fn encode<'a>(builder: &mut Builder<'a>, schema: &Schema) -> WIPOffset<wire::Schema<'a>> {
     let stream = Some(builder.create_string(&schema.stream));
@@ -16,7 +16,7 @@ pub(super) fn encode<'a>(builder: &mut Builder<'a>, schema: &Schema) -> WIPOffse
     wire::Schema::create(builder, &wire::SchemaArgs { stream, variables, attributes })
 }
 
-pub(super) fn decode(encoded: wire::Schema<'_>) -> Result<Schema, DecodeError> {
+pub(super) fn decode(encoded: wire::Schema<'_>) -> Result<Schema, TableDecodeError> {
     let variables = encoded.variables().into_iter().flatten().map(decode_variable);
     let schema = Schema {
         stream: encoded.stream().to_owned(),
@@ -49,9 +49,9 @@ pub(super) fn encode_variable<'a>(
 }
 
 /// The variable, not yet validated.
-pub(super) fn decode_variable(encoded: wire::Variable<'_>) -> Result<VariableDef, DecodeError> {
+pub(super) fn decode_variable(encoded: wire::Variable<'_>) -> Result<VariableDef, TableDecodeError> {
     let order = encoded.order().0;
-    let unknown_order = DecodeError::UnknownNumber { what: "memory order", number: order };
+    let unknown_order = TableDecodeError::UnknownNumber { what: "memory order", number: order };
     Ok(VariableDef {
         name: encoded.name().to_owned(),
         dtype: decode_dtype(encoded.dtype())?,
@@ -75,19 +75,19 @@ fn encode_kind(kind: ArrayKind) -> (wire::ArrayKind, u8) {
     }
 }
 
-fn decode_kind(kind: wire::ArrayKind, joined_dim: u8) -> Result<ArrayKind, DecodeError> {
+fn decode_kind(kind: wire::ArrayKind, joined_dim: u8) -> Result<ArrayKind, TableDecodeError> {
     match kind {
         wire::ArrayKind::Scalar => Ok(ArrayKind::Scalar),
         wire::ArrayKind::LocalScalar => Ok(ArrayKind::LocalScalar),
         wire::ArrayKind::GlobalArray => Ok(ArrayKind::GlobalArray),
         wire::ArrayKind::LocalArray => Ok(ArrayKind::LocalArray),
         wire::ArrayKind::JoinedArray => Ok(ArrayKind::JoinedArray { joined_dim }),
-        wire::ArrayKind(number) => Err(DecodeError::UnknownNumber { what: "array kind", number }),
+        wire::ArrayKind(number) => Err(TableDecodeError::UnknownNumber { what: "array kind", number }),
     }
 }
 
-fn decode_dtype(number: u8) -> Result<Dtype, DecodeError> {
-    Dtype::try_from(number).map_err(|_| DecodeError::UnknownNumber { what: "element type", number })
+fn decode_dtype(number: u8) -> Result<Dtype, TableDecodeError> {
+    Dtype::try_from(number).map_err(|_| TableDecodeError::UnknownNumber { what: "element type", number })
 }
 
 fn encode_record<'a>(builder: &mut Builder<'a>, record: &RecordId) -> WIPOffset<wire::RecordId<'a>> {

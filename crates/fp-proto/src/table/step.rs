@@ -7,7 +7,7 @@ use fp_types::{LayoutId, MAX_VARIABLES, StepTable, TableEntry};
 use fp_wire::flatbuffers::WIPOffset;
 use fp_wire::wire;
 
-use super::{Builder, DecodeError, layout, schema};
+use super::{Builder, TableDecodeError, layout, schema};
 
 pub(super) fn encode<'a>(builder: &mut Builder<'a>, table: &StepTable) -> WIPOffset<wire::StepTable<'a>> {
     let distinct = table.layouts();
@@ -25,10 +25,10 @@ pub(super) fn encode<'a>(builder: &mut Builder<'a>, table: &StepTable) -> WIPOff
     wire::StepTable::create(builder, &table)
 }
 
-pub(super) fn decode(encoded: wire::StepTable<'_>) -> Result<StepTable, DecodeError> {
+pub(super) fn decode(encoded: wire::StepTable<'_>) -> Result<StepTable, TableDecodeError> {
     let limit = |what, found| match found {
         0..=MAX_VARIABLES => Ok(()),
-        found => Err(DecodeError::Count { what, found, expected: MAX_VARIABLES }),
+        found => Err(TableDecodeError::Count { what, found, expected: MAX_VARIABLES }),
     };
     limit("layouts of a table", encoded.layouts().map_or(0, |layouts| layouts.len()))?;
     limit("variables of a table", encoded.entries().map_or(0, |entries| entries.len()))?;
@@ -39,10 +39,10 @@ pub(super) fn decode(encoded: wire::StepTable<'_>) -> Result<StepTable, DecodeEr
         let def = schema::decode_variable(encoded.variable())?;
         def.validate()?;
         let found = layouts.get(encoded.layout() as usize);
-        let missing = DecodeError::NoSuchLayout { index: encoded.layout(), layouts: layouts.len() };
+        let missing = TableDecodeError::NoSuchLayout { index: encoded.layout(), layouts: layouts.len() };
         Ok(TableEntry { def: Arc::new(def), layout: Arc::clone(found.ok_or(missing)?) })
     };
     let entries =
-        encoded.entries().into_iter().flatten().map(entry).collect::<Result<Vec<_>, DecodeError>>()?;
+        encoded.entries().into_iter().flatten().map(entry).collect::<Result<Vec<_>, TableDecodeError>>()?;
     Ok(StepTable::new(entries)?)
 }

@@ -112,23 +112,26 @@ fn what_was_encoded_once_decodes_for_ever() {
 fn other_content_and_other_versions_are_named() {
     let table = encode(&sample());
     let wanted = Content::Layout.0;
-    assert_eq!(decode_layout(&table), Err(DecodeError::OtherContent { found: Content::StepTable.0, wanted }));
-    assert_eq!(decode(&[]), Err(DecodeError::Unmarked));
-    assert_eq!(decode(&[0; 64]), Err(DecodeError::Unmarked));
+    assert_eq!(
+        decode_layout(&table),
+        Err(TableDecodeError::OtherContent { found: Content::StepTable.0, wanted })
+    );
+    assert_eq!(decode(&[]), Err(TableDecodeError::Unmarked));
+    assert_eq!(decode(&[0; 64]), Err(TableDecodeError::Unmarked));
     let mut builder = FlatBufferBuilder::new();
     let note = wire::TooLarge::create(&mut builder, &wire::TooLargeArgs { len_bytes: 5 }).as_union_value();
     let args = wire::EnvelopeArgs { version: 7, content_type: Content::TooLarge, content: Some(note) };
     let envelope = wire::Envelope::create(&mut builder, &args);
     wire::finish_envelope_buffer(&mut builder, envelope);
-    assert_eq!(decode(builder.finished_data()), Err(DecodeError::Version { found: 7 }));
+    assert_eq!(decode(builder.finished_data()), Err(TableDecodeError::Version { found: 7 }));
 }
 
 #[test]
 fn what_is_too_large_is_said_to_the_receiver() {
     let note = seal(MAX_ENCODED_BYTES as u64 + 1, Content::StepTable, |_| unreachable!("nothing is built"));
-    assert_eq!(decode(&note), Err(DecodeError::TooLarge { len_bytes: MAX_ENCODED_BYTES as u64 + 1 }));
+    assert_eq!(decode(&note), Err(TableDecodeError::TooLarge { len_bytes: MAX_ENCODED_BYTES as u64 + 1 }));
     let long = vec![0; MAX_ENCODED_BYTES + 1];
-    assert_eq!(decode(&long), Err(DecodeError::TooLong { len_bytes: MAX_ENCODED_BYTES + 1 }));
+    assert_eq!(decode(&long), Err(TableDecodeError::TooLong { len_bytes: MAX_ENCODED_BYTES + 1 }));
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn bytes_that_unfold_are_refused() {
         wire::EnvelopeArgs { version: VERSION, content_type: Content::StepTable, content: Some(table) };
     let envelope = wire::Envelope::create(&mut builder, &args);
     wire::finish_envelope_buffer(&mut builder, envelope);
-    assert!(matches!(decode(builder.finished_data()), Err(DecodeError::Malformed(_))));
+    assert!(matches!(decode(builder.finished_data()), Err(TableDecodeError::Malformed(_))));
 }
 
 /// Builds a layout's bytes from parts that need not go together.
