@@ -15,6 +15,8 @@ mod imports;
 mod length;
 #[path = "tidy/locks.rs"]
 mod locks;
+#[path = "tidy/paths.rs"]
+mod paths;
 #[path = "tidy/prose/mod.rs"]
 mod prose;
 #[path = "tidy/source.rs"]
@@ -220,6 +222,14 @@ fn unsafe_code_is_explained_counted_and_mostly_forbidden() {
 #[test]
 fn nothing_is_unfinished_or_speaks_of_where_it_was_written() {
     assert_tidy(texts().iter().flat_map(hygiene::check_text).collect());
+}
+
+#[test]
+fn documents_name_files_that_are_here() {
+    let texts = texts();
+    let files: Vec<&str> =
+        texts.iter().map(|text| text.path.as_str()).filter(|path| path.ends_with(".rs")).collect();
+    assert_tidy(texts.iter().flat_map(|text| paths::check(text, &files)).collect());
 }
 
 #[test]
