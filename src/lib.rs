@@ -13,6 +13,7 @@
 //! | [`Publisher::open`], [`Subscriber::open`] | `open_async` | what was opened is closed again |
 //! | [`Subscriber::of`] | [`Subscriber::of_async`] | the step that was looked at is still the next one |
 //! | [`Publisher::begin_step`] | [`Publisher::begin_step_async`] | no step is begun |
+//! | [`Publisher::sync`] | [`Publisher::sync_async`] | nothing changes |
 //! | [`Subscriber::next_step`] | [`Subscriber::next_step_async`] | no step is lost: the next call gives it |
 //! | [`StepReader::get`], [`StepReader::get_into`] | [`StepReader::get_async`], [`StepReader::get_into_async`] | the stream goes on; the memory is freed when nothing can write there any more |
 //! | [`StepReader::fetch`], [`StepReader::view`] | [`StepReader::fetch_async`], [`StepReader::view_async`] | as above |
