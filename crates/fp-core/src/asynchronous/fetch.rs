@@ -71,7 +71,7 @@ impl<A: Arrays> AsyncFetch<A> {
     /// fetch dials anew. The arrays, and the step, are released when nothing can write there any more.
     ///
     /// # Errors
-    /// In the outcome: the first of the gets that is wrong; as [`StepReader::get`].
+    /// In the outcome: the first of the gets that is wrong; as [`StepReader::get`](crate::StepReader::get).
     pub async fn wait(mut self, timeout: Duration) -> Fetched<A> {
         let deadline = after(Instant::now(), timeout);
         match self.fill_inline() {

@@ -104,7 +104,7 @@ impl SubscriberMachine {
     ///
     /// # Errors
     /// If the stream is not attached, or if these are no ranks of the publisher, or none, or more than
-    /// [`LIMIT_CONTACTS`](crate::bounds::LIMIT_CONTACTS).
+    /// [`LIMIT_CONTACTS`].
     pub fn ask_contacts(&mut self, now: Moment, mut ranks: Vec<Rank>) -> Result<u64, CommandError> {
         self.wire.enter(now);
         self.check_attached()?;
