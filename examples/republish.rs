@@ -43,7 +43,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cohort = Cohort::from_environment()?;
     let options = PublisherOptions::default().with_cohort(cohort).with_min_subscribers(1);
     let mut publisher = Publisher::open(to, options)?;
-    let mut subscriber = Subscriber::open(from, SubscriberOptions::default().with_cohort(cohort))?;
+    let options = SubscriberOptions::default().with_cohort(cohort).with_name(format!("republish as {to}"));
+    let mut subscriber = Subscriber::open(from, options)?;
     loop {
         match subscriber.next_step(Duration::from_secs(10))? {
             NextStep::Step(step) => {

@@ -9,8 +9,8 @@ use crate::value::variable::Variable;
 use fp_types::{ArrayKind, Region};
 
 impl StepWriter {
-    /// Puts a copy of a block as bytes, made in the pool: of any kind of variable and any element type, known only at
-    /// run time.
+    /// Puts a copy of a block as bytes, made in the pool. The variable may be of any kind and of any element type, known
+    /// only at run time.
     ///
     /// `bytes` are what [`StepReader::get_bytes`](crate::StepReader::get_bytes) gives in the variable's memory order.
     /// Their address needs no alignment.
