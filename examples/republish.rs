@@ -11,10 +11,8 @@ use std::time::Duration;
 
 /// Where a block is put that lies there. The rows of a joined array are placed anew: those of lower ranks come first.
 fn placed(variable: &Variable, region: &Region) -> Result<Region, Box<dyn Error>> {
-    match variable.definition().kind {
-        ArrayKind::JoinedArray { .. } => Ok(Region::new(region.start().zeros_like(), *region.count())?),
-        _ => Ok(*region),
-    }
+    let is_joined = matches!(variable.definition().kind, ArrayKind::JoinedArray { .. });
+    Ok(if is_joined { Region::new(region.start().zeros_like(), *region.count())? } else { *region })
 }
 
 /// Puts this rank's share of a step.
