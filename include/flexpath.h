@@ -1828,8 +1828,8 @@ flexpath_status flexpath_subscriber_statistic(struct flexpath_subscriber *subscr
                                               uint64_t *value);
 
 /*
- Leaves the stream. Steps and views that are still held stay valid until they are released. The handle is closed,
- whatever this returns. Any thread.
+ Leaves the stream. Views that are still held stay valid until they are released, and hold up nobody. Steps that are
+ still held can be read no more. The handle is closed, whatever this returns. Any thread.
  */
 flexpath_status flexpath_subscriber_close(struct flexpath_subscriber *subscriber);
 

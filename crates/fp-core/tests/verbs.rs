@@ -27,11 +27,13 @@ use support::{Place, STREAM};
 
 const ROWS: u64 = 64;
 const COLUMNS: u64 = 1024;
-const STEPS: u64 = 12;
+const STEPS: u64 = 24;
 /// Steps of a subscription that are live at one time.
 const LIMIT_STEPS: u32 = 3;
-/// Steps after which pools are warm: queue limit and two more.
-const WARM: u64 = LIMIT_STEPS as u64 + 2;
+/// What may be registered in all, however ranks take turns: less than one piece of memory a step. A publisher has
+/// memory for the steps that are live and the open one, and receives from five. A subscriber has two links, and
+/// memory for reads over both and for two views of two blocks.
+const MOST_REGISTRATIONS: u64 = 16;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Payload by RDMA, and control by tcp.
 const TRANSPORTS: &str = "verbs,tcp";
@@ -89,17 +91,9 @@ fn publish(options: PublisherOptions, rank: u32, subscribers: u32) -> Statistics
         options.with_cohort(Cohort::of(rank, 2).expect("a cohort")).with_min_subscribers(subscribers);
     let mut publisher = Publisher::open(STREAM, options.with_open_timeout(PATIENCE)).expect("it opens");
     let region = Region::new([u64::from(rank) * ROWS / 2, 0], [ROWS / 2, COLUMNS]).expect("inside");
-    let mut warm = None;
-    for step in 0..STEPS {
-        put(&mut publisher, region);
-        // All subscribers had taken what was live as this one began, up to the step that is a queue limit behind.
-        if step == WARM + u64::from(LIMIT_STEPS) {
-            warm = Some(publisher.statistics().registrations);
-        }
-    }
+    (0..STEPS).for_each(|_| put(&mut publisher, region));
     let statistics = publisher.statistics();
-    assert!(statistics.registrations > 0);
-    assert_eq!(Some(statistics.registrations), warm, "registered once the pool was warm");
+    check_registrations("publisher", &statistics);
     publisher.close().expect("closed");
     statistics
 }
@@ -124,23 +118,14 @@ fn next(subscriber: &mut Subscriber) -> StepReader {
     step
 }
 
-/// Reads a region of every step and compares each element; gives what was counted after the first two steps, and the
-/// transports.
-fn subscribe(
-    options: SubscriberOptions,
-    region: Region,
-    taking: Taking,
-) -> (Statistics, Statistics, Vec<String>) {
+/// Reads a region of every step and compares each element; gives what was counted, and the transports.
+fn subscribe(options: SubscriberOptions, region: Region, taking: Taking) -> (Statistics, Vec<String>) {
     let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
-    let mut warm = subscriber.statistics();
     let (start, count) = (region.start().as_slice().to_vec(), region.count().as_slice().to_vec());
     let mut array = vec![0u64; (count[0] * count[1]) as usize];
     let mut registered = subscriber.register(&mut array);
     let mut held = None;
     for step in 0..STEPS {
-        if step == WARM {
-            warm = subscriber.statistics();
-        }
         let reader = next(&mut subscriber);
         assert_eq!(reader.step().0, step);
         let (elements, view);
@@ -168,7 +153,7 @@ fn subscribe(
     let transports = subscriber.transports().into_iter().map(|(_, text)| text).collect();
     let statistics = subscriber.statistics();
     subscriber.close().expect("left");
-    (warm, statistics, transports)
+    (statistics, transports)
 }
 
 /// M ranks to N: whole, wide columns (READ), narrow ones (gathered and sent), and a cohort of two.
@@ -213,7 +198,7 @@ fn two_publishers_to_five_subscribers() {
     }
 }
 
-fn check(name: &str, region: Region, (warm, all, transports): (Statistics, Statistics, Vec<String>)) {
+fn check(name: &str, region: Region, (all, transports): (Statistics, Vec<String>)) {
     println!("{name}: {all:?} {transports:?}");
     assert!(
         !transports.is_empty() && transports.iter().all(|text| text.starts_with("transport=verbs ")),
@@ -235,10 +220,14 @@ fn check(name: &str, region: Region, (warm, all, transports): (Statistics, Stati
         assert!(all.staged_bytes <= most, "{name}: read through other memory");
         // What is asked for, as its place was told late, comes straight to any place.
         assert!(all.staged_bytes == most || all.requests > 0, "{name}: not registered, and read into");
-        println!("{name}: requests once warm: {}", all.requests - warm.requests);
     }
-    assert!(warm.registrations > 0);
-    assert_eq!(all.registrations, warm.registrations, "{name}: registered once the pool was warm");
+    check_registrations(name, &all);
+}
+
+/// Memory is registered once and used again.
+fn check_registrations(name: &str, all: &Statistics) {
+    let registrations = all.registrations;
+    assert!((1..=MOST_REGISTRATIONS).contains(&registrations), "{name}: {registrations} registrations");
 }
 
 fn main() -> ExitCode {

@@ -100,6 +100,7 @@ pub(crate) fn check_process(opened_by: u32) -> Result<(), Failure> {
 fn of_misuse(misuse: &Misuse) -> Status {
     match misuse {
         Misuse::Forked => Status::Forked,
+        Misuse::Closed => Status::BadHandle,
         Misuse::WrongDtype { .. } => Status::WrongDtype,
         Misuse::WrongRecord { .. } => Status::Incompatible,
         Misuse::WrongLen { .. } | Misuse::WrongLenBytes { .. } => Status::WrongLen,

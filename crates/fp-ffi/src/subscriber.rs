@@ -175,8 +175,8 @@ pub extern "C" fn flexpath_subscriber_statistic(
     })
 }
 
-/// Leaves the stream. Steps and views that are still held stay valid until they are released. The handle is closed,
-/// whatever this returns. Any thread.
+/// Leaves the stream. Views that are still held stay valid until they are released, and hold up nobody. Steps that are
+/// still held can be read no more. The handle is closed, whatever this returns. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_close(subscriber: *mut SubscriberHandle) -> Status {
     guard(|| {

@@ -91,7 +91,7 @@ fn control() -> [(&'static str, Message); 6] {
             Message::Log { serial: 80_000, entries: vec![decided, assigned] },
         ),
         ("assign, with one scalar", Message::Assign(assignment())),
-        ("release", Message::Release { step: STEP }),
+        ("release", Message::Release { step: STEP, retire: false }),
         ("resolve, one region", Message::Resolve { request: 11, table: TABLE, queries }),
     ]
 }

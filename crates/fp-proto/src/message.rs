@@ -322,6 +322,8 @@ pub enum Message {
     Release {
         /// The step.
         step: StepId,
+        /// Whether a rank that closed may still look at it: the memory is retired, not reused.
+        retire: bool,
     },
     /// The subscriber's lead asks for other variables, or to have other things derived.
     Reselect {

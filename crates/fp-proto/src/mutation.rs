@@ -40,6 +40,10 @@ pub enum Mutation {
     SilenceIgnored,
     /// Memory that a lost subscriber may still see is reused.
     FreeWithoutRetire,
+    /// What a rank holds as it closes is released like any step.
+    CloseWithoutRetire,
+    /// A rank forgets that a child has left.
+    LeavingForgotten,
     /// A newcomer's reserved steps are freed when the reserve moves on.
     ReservedNotPinned,
     /// A live incumbent does not stop a claim.
@@ -50,7 +54,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -69,6 +73,8 @@ impl Mutation {
         Self::RestartKeepsQueue,
         Self::SilenceIgnored,
         Self::FreeWithoutRetire,
+        Self::CloseWithoutRetire,
+        Self::LeavingForgotten,
         Self::ReservedNotPinned,
         Self::IncumbentIgnored,
         Self::ContactsForgotten,

@@ -140,11 +140,6 @@ impl Links {
         self.entries.iter().filter(|(_, entry)| entry.unfinished).map(|(&token, _)| token).collect()
     }
 
-    /// Closes every link at once; says whose they were.
-    pub(crate) fn close_all(&mut self) -> Vec<PeerId> {
-        std::mem::take(&mut self.entries).into_keys().map(PeerId).collect()
-    }
-
     /// Flushes and closes.
     pub(crate) fn close(&mut self, peer: PeerId) {
         if let Some(mut entry) = self.entries.remove(&peer.0) {

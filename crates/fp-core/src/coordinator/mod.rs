@@ -198,14 +198,6 @@ impl<R: Role> Endpoint<R> {
         answer
     }
 
-    /// Closes every control link without a word, as if this process were gone.
-    pub(crate) fn cut(&self) {
-        self.drive(|state, now| {
-            let peers = state.links.close_all();
-            peers.into_iter().for_each(|peer| state.machine.handle_disconnected(now, peer));
-        });
-    }
-
     /// Looks, without driving.
     pub(crate) fn inspect<T>(&self, look: impl FnOnce(&mut State<R>) -> T) -> T {
         look(&mut self.lock())

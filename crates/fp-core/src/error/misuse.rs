@@ -12,6 +12,9 @@ pub enum Misuse {
     /// The handle was opened by the process that this one was forked from.
     #[error("this handle belongs to the parent process: a forked child must open its own")]
     Forked,
+    /// The subscriber that took the step was closed.
+    #[error("the subscriber is closed: take what you need of a step before you close it")]
+    Closed,
     /// A step is open already.
     #[error("step {0} is still open: end or drop its writer first")]
     StepOpen(StepId),

@@ -27,9 +27,6 @@ pub(crate) fn look_for_step(state: &mut State<SubscriberRole>, now: Moment) -> L
     }
     match state.machine.next_step(now) {
         Next::NotYet => Err(None),
-        next @ (Next::Step(_) | Next::Ended(_)) => {
-            state.role.held += usize::from(matches!(next, Next::Step(_)));
-            Ok(Ok((next, state.machine.epoch())))
-        }
+        next @ (Next::Step(_) | Next::Ended(_)) => Ok(Ok((next, state.machine.epoch()))),
     }
 }

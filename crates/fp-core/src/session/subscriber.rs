@@ -26,6 +26,7 @@ use fp_transport::Link;
 use fp_types::{Epoch, StepId, StepTable, TableId, validate_name};
 use std::collections::HashMap;
 use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -35,9 +36,6 @@ pub(crate) struct SubscriberRole {
     owners: Arc<OwnerDirectory>,
     selected: Arc<WantsHistory>,
     sides: Arc<Sides>,
-    /// Steps of the present epoch that readers and views hold.
-    pub(crate) held: usize,
-    ended: bool,
 }
 
 impl Living for SubscriberRole {
@@ -53,10 +51,7 @@ impl Role for SubscriberRole {
         let Effect::Event(event) = effect else { return };
         match &event {
             Event::Opened { epoch } => self.owners.attached(Some(*epoch)),
-            Event::AwaitingRestart { .. } => {
-                self.held = 0;
-                self.owners.attached(None);
-            }
+            Event::AwaitingRestart { .. } => self.owners.attached(None),
             Event::Restarted { epoch, .. } => {
                 self.selected.restart();
                 self.owners.attached(Some(*epoch));
@@ -90,7 +85,6 @@ impl Role for SubscriberRole {
             | Event::Reselected { .. }
             | Event::Ended(_) => {}
         }
-        self.ended |= matches!(event, Event::Ended(_));
         tracing::debug!(?event, "subscriber");
         self.life.event(event);
     }
@@ -128,6 +122,7 @@ pub(crate) struct SubscriberSession {
     pub(crate) offers: KnownOffers,
     pub(crate) derived: Derived,
     pub(crate) tables: Mutex<Tables>,
+    closed: AtomicBool,
 }
 
 fn default_name() -> String {
@@ -194,8 +189,6 @@ impl SubscriberSession {
             owners: owners.clone(),
             selected: selected.clone(),
             sides: sides.clone(),
-            held: 0,
-            ended: false,
         };
         let directory = setup.rendezvous.directory().display().to_string();
         let clock = Clock::start();
@@ -216,6 +209,7 @@ impl SubscriberSession {
             types: Types::default(),
             offers: KnownOffers::default(),
             tables: Mutex::new(HashMap::new()),
+            closed: AtomicBool::new(false),
         });
         Ok((shared, directory))
     }
@@ -234,6 +228,12 @@ impl SubscriberSession {
         (deadline, OpenAttempt { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
     }
 
+    /// Whether a step that is held can still be read.
+    pub(crate) fn check_open(&self) -> Result<(), ReadError> {
+        self.check_fork()?;
+        if self.closed.load(Ordering::Acquire) { Err(self.misuse(Misuse::Closed)) } else { Ok(()) }
+    }
+
     pub(crate) fn release(&self, step: StepId, epoch: Option<Epoch>) {
         if self.endpoint.is_forked() {
             return;
@@ -241,8 +241,7 @@ impl SubscriberSession {
         self.owners.released(step, epoch);
         self.endpoint.drive(|state, now| {
             if state.machine.epoch() == epoch {
-                state.role.held = state.role.held.saturating_sub(1);
-                // After a restart was announced the step is not held any more, and that is as well.
+                // After a restart was announced, or the close, the step is not held any more, and that is as well.
                 let _ = state.machine.release(now, step);
             }
         });
@@ -264,10 +263,7 @@ impl Session for SubscriberSession {
         if self.endpoint.is_forked() {
             return Err(Misuse::Forked.into());
         }
-        // To close is to release what is held, which the publisher would then write to while somebody looks at it.
-        if self.endpoint.inspect(|state| state.role.held > 0 && !state.role.ended) {
-            self.endpoint.cut();
-        }
+        self.closed.store(true, Ordering::Release);
         self.endpoint.drive(|state, now| state.machine.close(now));
         Ok(Instant::now() + self.options.link.close_timeout + Duration::from_secs(5))
     }

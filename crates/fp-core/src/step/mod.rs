@@ -158,8 +158,8 @@ impl StepReader {
     /// The value that came with the announcement. Where there is none of that name, an array may have it.
     fn scalar_value(&self, variable: &str) -> Result<&ScalarValue, ReadError> {
         self.held.value(variable).map_err(|error| {
-            if let Err(forked) = self.held.shared.check_fork() {
-                return forked;
+            if let Err(forked_or_closed) = self.held.shared.check_open() {
+                return forked_or_closed;
             }
             let known = self.variables().unwrap_or_default();
             let found = known.into_iter().find(|known| known.def.name == variable);

@@ -89,7 +89,7 @@ pub(crate) fn known_plan_as_put(
 
 /// Whether the variable may be read.
 pub(crate) fn admit(held: &HeldStep, variable: &str) -> Result<(), ReadError> {
-    held.shared.check_fork()?;
+    held.shared.check_open()?;
     let step = held.step();
     match held.wants.contains(VariableDef::base_name(variable)) {
         true => Ok(()),

@@ -171,8 +171,11 @@ impl Subscriber {
         self.shared.owners.transports()
     }
 
-    /// Leaves the stream. Readers and views that are still there stay valid. The publisher is then left without a word,
-    /// so that it never writes to that memory again.
+    /// Leaves the stream. Views that are still there stay valid: the publisher never writes to their memory again.
+    /// What a reader was not asked for before can be read no more.
+    ///
+    /// The ranks of a cohort close together: this returns when all have. A rank that has waited for
+    /// [`crate::SubscriberOptions::with_close_timeout`] goes by itself, and those that read on lose it.
     ///
     /// # Errors
     /// The handle was forked, or the coordinator failed.

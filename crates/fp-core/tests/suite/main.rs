@@ -13,6 +13,7 @@ mod derived;
 mod environment;
 mod kinds;
 mod large;
+mod leave;
 mod misuse;
 mod moved;
 mod offered;

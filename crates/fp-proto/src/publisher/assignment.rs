@@ -164,8 +164,13 @@ fn drop_assigned(machine: &mut PublisherMachine, subscription: SubscriptionId) {
     }
 }
 
-/// A member's cohort has released a step.
-pub(crate) fn member_released(machine: &mut PublisherMachine, from: PeerId, member: MemberId, step: StepId) {
+/// A member's cohort has released a step, or some rank of it has closed and may still look at it.
+pub(crate) fn member_released(
+    machine: &mut PublisherMachine,
+    from: PeerId,
+    member: MemberId,
+    (step, retire): (StepId, bool),
+) {
     let Some(known) = machine.lead.as_mut().and_then(|lead| lead.members.get_mut(&member)) else { return };
     if !known.held.remove(&step) {
         machine.misbehaved(from, Misbehaviour::OutOfOrder("Release"));
@@ -174,7 +179,7 @@ pub(crate) fn member_released(machine: &mut PublisherMachine, from: PeerId, memb
     known.credit += 1;
     let subscription = known.subscription;
     machine.wire.mark(Transition::StepReleased);
-    released(machine, subscription, vec![step], false);
+    released(machine, subscription, vec![step], retire);
     assign(machine, subscription);
     drain::consider_ending(machine);
 }

@@ -23,8 +23,8 @@ pub(crate) fn dispatch(machine: &mut PublisherMachine, from: PeerId, role: Role,
         {
             membership::subscribe(machine, from, Ask { spec, label, cohort_size, credit });
         }
-        (Role::Member(member), Message::Release { step }) => {
-            assignment::member_released(machine, from, member, step)
+        (Role::Member(member), Message::Release { step, retire }) => {
+            assignment::member_released(machine, from, member, (step, retire))
         }
         (Role::Member(member), Message::Reselect { spec }) => {
             membership::reselect(machine, from, member, spec)

@@ -120,8 +120,8 @@ impl SubscriberMachine {
         Ok(request)
     }
 
-    /// The application wants no more: everything it holds is released. `Event::Closed` tells when the handle
-    /// may go.
+    /// The application wants no more: everything it holds is released, to be retired, as it may go on looking at it.
+    /// `Event::Closed` tells when the handle may go.
     pub fn close(&mut self, now: Moment) {
         self.wire.enter(now);
         if matches!(self.phase, Phase::Closing | Phase::Closed) {
@@ -136,7 +136,7 @@ impl SubscriberMachine {
         }
         self.phase = Phase::Closing;
         self.close_give_up = Some(self.wire.now.after(self.config.cohort.close_timeout));
-        for step in self.stream.own_steps() {
+        for step in self.stream.give_up() {
             stream::release_own(self, step);
         }
         drain::consider_leaving(self);

@@ -54,7 +54,9 @@ fn hear_relative(machine: &mut SubscriberMachine, from: PeerId, role: Role, mess
         (Role::Parent, Message::AwaitingRestart { reason }) => attachment::await_restart(machine, reason),
         (Role::Parent, Message::StreamEnd { reason, skipped }) => loss::ended(machine, reason, skipped),
         (Role::Parent, Message::Left) => drain::closed(machine, CloseOutcome::Clean),
-        (Role::Child(child), Message::Release { step }) => stream::child_released(machine, from, child, step),
+        (Role::Child(child), Message::Release { step, retire }) => {
+            stream::child_released(machine, from, child, (step, retire))
+        }
         (Role::Child(child), Message::RestartHeard) => stream::child_heard_restart(machine, from, child),
         (Role::Child(child), Message::Leaving) => drain::child_leaving(machine, child),
         (Role::Child(_), Message::Resolve { request, table, queries }) => {

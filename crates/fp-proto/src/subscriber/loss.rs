@@ -39,7 +39,7 @@ fn lost_relative(machine: &mut SubscriberMachine, role: Role, reason: LossReason
     match (&machine.phase, role) {
         (Phase::Closed, _) => {}
         // All below it had let go and closed: nothing is lost with it.
-        (Phase::Closing, Role::Child(_)) if machine.left.contains(&rank) => {}
+        (_, Role::Child(_)) if machine.left.contains(&rank) => {}
         _ => cohort_lost(machine, rank, reason),
     }
 }
@@ -89,8 +89,12 @@ fn lost_publisher(machine: &mut SubscriberMachine, reason: LossReason) {
             machine.attachment.publisher = None;
             publisher_ended(machine, EndReason::Lost { rank: Rank(0), reason }, 0);
         }
-        // While closing, the other ranks of the cohort are waited for all the same.
-        Phase::Ended | Phase::Closing => machine.attachment.publisher = None,
+        // The other ranks of the cohort are waited for all the same, and hear that nothing more comes.
+        Phase::Closing => {
+            machine.attachment.publisher = None;
+            ended(machine, EndReason::Lost { rank: Rank(0), reason }, 0);
+        }
+        Phase::Ended => machine.attachment.publisher = None,
         Phase::Assembling | Phase::Closed => {}
     }
     // Only now: the application hears first what became of the stream, then that its questions are lost.

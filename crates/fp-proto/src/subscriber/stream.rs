@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 struct Pending {
     own: bool,
     children: BTreeSet<Rank>,
+    /// Whether a rank that closed may still look at it.
+    retire: bool,
 }
 
 /// The stream as this rank sees it.
@@ -58,11 +60,17 @@ impl Stream {
         self.ending.clone()
     }
 
-    /// Steps that this rank itself must still release, taken or not.
-    pub(crate) fn own_steps(&mut self) -> Vec<StepId> {
+    /// This rank takes no more and lets go: the steps that it must still release, taken or not. What it holds it may go
+    /// on looking at.
+    pub(crate) fn give_up(&mut self) -> Vec<StepId> {
         self.queue.clear();
-        self.held.clear();
-        self.pending.iter().filter(|(_, pending)| pending.own).map(|(&step, _)| step).collect()
+        let held = std::mem::take(&mut self.held);
+        let own = self.pending.iter_mut().filter(|(_, pending)| pending.own);
+        own.map(|(&step, pending)| {
+            pending.retire |= held.contains(&step);
+            step
+        })
+        .collect()
     }
 
     pub(crate) fn forget_child(&mut self, child: Rank) {
@@ -81,8 +89,10 @@ pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment
         return;
     }
     machine.cohort.tell_children(&mut machine.wire, || Message::Assign(assignment.clone()));
-    let children = machine.cohort.children().map(|(rank, _)| rank).collect();
-    machine.stream.pending.insert(step, Pending { own: true, children });
+    // Those that have left hear of it all the same, and let go of it at once.
+    let children = machine.cohort.children().map(|(rank, _)| rank);
+    let children = children.filter(|rank| !machine.left.contains(rank)).collect();
+    machine.stream.pending.insert(step, Pending { own: true, children, retire: false });
     machine.stream.last = machine.stream.last.max(Some(step));
     if machine.phase == Phase::Closing {
         release_own(machine, step);
@@ -99,8 +109,15 @@ pub(crate) fn release_own(machine: &mut SubscriberMachine, step: StepId) {
 }
 
 /// A child's subtree has released a step.
-pub(crate) fn child_released(machine: &mut SubscriberMachine, from: PeerId, child: Rank, step: StepId) {
-    if machine.stream.behind.contains_key(&child) || mutated!(machine.wire, LostRelease) {
+pub(crate) fn child_released(
+    machine: &mut SubscriberMachine,
+    from: PeerId,
+    child: Rank,
+    (step, retire): (StepId, bool),
+) {
+    // What has left is waited for no more, and its last words may cross steps that are on their way to it.
+    let has_left = machine.left.contains(&child) && !mutated!(machine.wire, LeavingForgotten);
+    if has_left || machine.stream.behind.contains_key(&child) || mutated!(machine.wire, LostRelease) {
         return;
     }
     let Some(pending) = machine.stream.pending.get_mut(&step) else {
@@ -110,6 +127,7 @@ pub(crate) fn child_released(machine: &mut SubscriberMachine, from: PeerId, chil
         return;
     };
     pending.children.remove(&child);
+    pending.retire |= retire;
     merge_release(machine, step);
 }
 
@@ -129,11 +147,12 @@ pub(crate) fn merge_release(machine: &mut SubscriberMachine, step: StepId) {
     if pending.own || (!pending.children.is_empty() && !early) {
         return;
     }
+    let retire = pending.retire && !mutated!(machine.wire, CloseWithoutRetire);
     machine.stream.pending.remove(&step);
     machine.wire.mark(Transition::ReleaseMerged);
     let upwards = machine.attachment.publisher.or(machine.cohort.parent());
     let Some(peer) = upwards else { return };
-    machine.wire.send(peer, Message::Release { step });
+    machine.wire.send(peer, Message::Release { step, retire });
 }
 
 /// Merges again what a lost or closed child no longer delays.

@@ -1,5 +1,6 @@
 //! One seed from beginning to end.
 
+use crate::simulator::names::SlotId;
 use crate::simulator::oracle::Violation;
 use crate::simulator::scenario::Scenario;
 use crate::simulator::trace::TraceMode;
@@ -120,6 +121,7 @@ impl World {
             .map(|slot| slot.who.clone())
             .collect();
         self.oracle.demand(waiting.is_empty(), "no hang", || format!("never finished: {waiting:?}"));
+        (0..self.slots.len()).map(SlotId).for_each(|slot| self.check_left_views(slot));
         self.oracle.check_leaks();
         self.oracle.check_somebody_opened();
         self.oracle.check_traffic();

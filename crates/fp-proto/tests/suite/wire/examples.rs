@@ -213,7 +213,7 @@ fn about_subscriptions() -> Vec<Message> {
     let mut messages = vec![
         Message::Subscribed { subscription, member, first, publisher_size },
         Message::Assign(assignment()),
-        Message::Release { step: STEP },
+        Message::Release { step: STEP, retire: true },
         Message::Reselect { spec: SubscriptionSpec::default() },
         Message::Reselected { first, spec: SubscriptionSpec::default() },
         Message::Unsubscribe,

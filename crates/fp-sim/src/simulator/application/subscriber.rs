@@ -1,6 +1,6 @@
 //! The application of a subscriber rank: what it holds, knows and has asked for, and when it takes and leaves.
 
-use crate::simulator::application::held_step::{Held, KnownTable, StepKey};
+use crate::simulator::application::held_step::{Held, KnownTable, StepKey, View};
 use crate::simulator::content::VARIABLES;
 use crate::simulator::data_message::Piece;
 use crate::simulator::layouts::Located;
@@ -16,11 +16,28 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A contact that a rank knows, of an attachment.
 pub(crate) type KnownOwner = (usize, Rank);
 
+/// The label of the numbers that say what one rank does unlike the others of its cohort.
+const OWN: u64 = 1;
+
+/// When one rank of a cohort leaves: often as the others do, and sometimes later, or long before the stream's end.
+fn draw_own_leaves(leaves: Leaves, prng: &mut Prng) -> Leaves {
+    match leaves {
+        _ if prng.chance(60) => leaves,
+        Leaves::AtEnd if prng.chance(50) => Leaves::After(prng.between(1, 8)),
+        Leaves::AtEnd => Leaves::AtEnd,
+        Leaves::After(steps) => Leaves::After(steps + prng.between(1, 6)),
+        Leaves::At(moment) => Leaves::At(moment.after(prng.micros(100, 60_000))),
+    }
+}
+
 /// The application of one subscriber rank.
 pub(crate) struct SubscriberApp {
     pub(crate) plan: SubscriberPlan,
+    is_hasty: bool,
     pub(crate) prng: Prng,
     pub(crate) held: BTreeMap<StepKey, Held>,
+    /// What it still looks at after it has closed.
+    pub(crate) left_views: Vec<(StepKey, View)>,
     /// Questions under way: what was asked, for which step.
     pub(crate) asked: BTreeMap<u64, (KnownTable, StepId, Vec<ResolveQuery>)>,
     pub(crate) tables: BTreeMap<KnownTable, Vec<Located>>,
@@ -45,11 +62,17 @@ pub(crate) struct SubscriberApp {
 
 impl SubscriberApp {
     pub(crate) fn new(plan: &SubscriberPlan, prng: Prng) -> Self {
+        let (mut plan, mut own) = (plan.clone(), prng.fork(OWN));
+        if plan.size > 1 {
+            plan.leaves = draw_own_leaves(plan.leaves, &mut own);
+        }
         Self {
             selections: vec![(StepId(0), plan.spec.variables.clone())],
-            plan: plan.clone(),
+            is_hasty: own.chance(25),
+            plan,
             prng,
             held: BTreeMap::new(),
+            left_views: Vec::new(),
             asked: BTreeMap::new(),
             locating: BTreeMap::new(),
             located: BTreeSet::new(),
@@ -63,6 +86,11 @@ impl SubscriberApp {
             ended: false,
             closing: false,
         }
+    }
+
+    /// Whether it lets go of this step at once: some ranks do so with some steps.
+    pub(crate) fn passes_over(&self, step: StepId) -> bool {
+        self.is_hasty && step.0 % 3 != 0
     }
 
     pub(crate) fn is_waiting(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Closing drains, in time; what remains is named; nothing leaks.
 
 use super::{Attachment, Oracle};
+use crate::simulator::application::held_step::StepKey;
 use crate::simulator::names::CohortId;
 use fp_proto::event::CloseOutcome;
 use fp_types::{Rank, StepId};
@@ -26,11 +27,13 @@ impl Oracle {
         }
     }
 
-    /// The application of a subscriber rank closed: it has let go of everything.
-    pub(crate) fn reader_closing(&mut self, cohort: CohortId, rank: Rank) {
+    /// The application of a subscriber rank closed: it has let go of everything, and goes on looking at these steps.
+    pub(crate) fn reader_closing(&mut self, cohort: CohortId, rank: Rank, viewed: Vec<StepKey>) {
         let now = self.now;
         if let Some(truth) = self.subscribers.get_mut(&cohort) {
-            truth.ranks[rank.0 as usize].close_called.get_or_insert(now);
+            let own = &mut truth.ranks[rank.0 as usize];
+            own.close_called.get_or_insert(now);
+            own.viewed.extend(viewed);
         }
     }
 
@@ -119,9 +122,14 @@ impl Oracle {
         own.gone = Some(now);
         let called = own.close_called;
         let in_time = called.is_some_and(|called| now.since(called) <= self.close_timeout + self.slack);
+        let waited_in_vain = called.is_some_and(|called| now.since(called) >= self.close_timeout);
         self.demand(in_time || touched, "closing ends by its deadline", || {
             format!("{cohort} rank {rank} closed at last, close was called at {called:?}")
         });
+        // It leaves by itself then: to those of its cohort that go on it is lost.
+        if waited_in_vain {
+            self.taint(cohort);
+        }
     }
 
     /// At the end of a run: every step of every rank that is closed was freed.

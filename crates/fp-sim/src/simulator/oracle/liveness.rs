@@ -189,7 +189,12 @@ impl Oracle {
     /// The stream is over for a subscriber rank.
     pub(crate) fn stream_ended(&mut self, reader: CohortId, rank: Rank, ending: &StreamEnding) {
         let Some(truth) = self.subscribers.get_mut(&reader) else { return };
-        truth.ranks[rank.0 as usize].ended = true;
+        let own = &mut truth.ranks[rank.0 as usize];
+        own.ended = true;
+        // A rank that has closed passes on what the others hear, and follows the stream no more.
+        if own.close_called.is_some() {
+            return;
+        }
         let latest = truth.current(rank.0 as usize).and_then(|index| truth.attachments.get(index).cloned());
         let Some(attachment) = latest else { return };
         let publisher = attachment.publisher;
@@ -312,6 +317,10 @@ impl Oracle {
     /// A subscriber rank died: by now the rest of its cohort and its publisher must have noticed.
     pub(crate) fn check_reader_loss_noticed(&mut self, reader: CohortId) {
         let truth = &self.subscribers[&reader];
+        // With a rank that had left before nothing is lost.
+        if truth.ranks.iter().any(|rank| rank.gone.is_some() && rank.close_called.is_some()) {
+            return;
+        }
         let attached = |rank: &super::truth::SubscriberRank| rank.entered > 0;
         let unaware = truth.ranks.iter().position(|rank| {
             attached(rank)

@@ -18,6 +18,13 @@ impl Oracle {
         self.subscribers.get(&member.cohort)?.released_by_all(member.attachment, step)
     }
 
+    /// Whether a rank of a member closed while it held a step.
+    fn is_viewed(&self, truth: &PublisherTruth, member: MemberId, step: StepId) -> bool {
+        let Some(member) = truth.members.get(&member) else { return false };
+        let Some(reader) = self.subscribers.get(&member.cohort) else { return false };
+        reader.ranks.iter().any(|rank| rank.viewed.contains(&(member.attachment, step)))
+    }
+
     /// A publisher rank was told to free a step.
     pub(crate) fn freed(&mut self, cohort: CohortId, rank: Rank, step: StepId, retire: bool) {
         let now = self.now;
@@ -54,7 +61,13 @@ impl Oracle {
     ) -> bool {
         let truth = &self.publishers[&cohort];
         if self.is_released(truth, member, step).is_some() {
-            return false;
+            let viewed = self.is_viewed(truth, member, step);
+            self.demand(retire || !viewed, "memory that somebody may see is retired", || {
+                format!(
+                    "{cohort} rank {rank} reuses step {step}, which a closed rank of {member:?} may look at"
+                )
+            });
+            return viewed;
         }
         let own = &truth.ranks[rank.0 as usize];
         let closing = own.close_called.is_some() || self.close_is_overdue(cohort);

@@ -244,6 +244,8 @@ pub(crate) struct SubscriberRank {
     /// Released, with the attachment.
     pub(crate) released: BTreeMap<(usize, StepId), Moment>,
     pub(crate) close_called: Option<Moment>,
+    /// Steps that it held as it closed, with the attachment: it goes on looking at them.
+    pub(crate) viewed: BTreeSet<(usize, StepId)>,
     pub(crate) gone: Option<Moment>,
     pub(crate) awaiting: bool,
     pub(crate) ended: bool,

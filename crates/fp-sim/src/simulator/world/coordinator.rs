@@ -6,7 +6,7 @@ use crate::simulator::names::{CohortId, SlotId};
 use crate::simulator::world::{Due, Life, World};
 use fp_proto::codec;
 use fp_proto::config::ContactText;
-use fp_proto::effect::{DialTicket, Effect, PeerId};
+use fp_proto::effect::{DialTicket, DisconnectReason, Effect, PeerId};
 use fp_proto::event::Event;
 use fp_proto::message::Message;
 use fp_proto::outcome::EndReason;
@@ -26,6 +26,7 @@ impl World {
             Effect::Dial { ticket, contact, epoch } => self.dial(slot, ticket, contact, epoch),
             Effect::Disconnect { peer, reason } => {
                 self.note(slot, || format!("closes link {}: {reason:?}", peer.0));
+                self.check_blame(slot, peer, &reason);
                 self.disconnect(peer);
             }
             Effect::PublishName { name, epoch } => {
@@ -54,6 +55,18 @@ impl World {
             }
             Effect::Event(event) => self.event(slot, event),
         }
+    }
+
+    /// Our own machines keep to the protocol: none may say of another that it does not.
+    fn check_blame(&mut self, slot: SlotId, peer: PeerId, reason: &DisconnectReason) {
+        let DisconnectReason::PeerMisbehaved(what) = reason else { return };
+        let Some(other) = self.other_end(peer) else { return };
+        let other = self.slot(other);
+        let honest = matches!(other.machine, Some(Machine::Publisher(_) | Machine::Subscriber(_)));
+        let (accuser, accused) = (self.slot(slot).who.clone(), other.who.clone());
+        self.oracle.demand(!honest, "who keeps to the protocol is not blamed", || {
+            format!("{accuser} says that {accused} broke it: {what:?}")
+        });
     }
 
     /// Cohort and rank of a process.
@@ -127,7 +140,7 @@ impl World {
 
     /// What the oracles learn from an input before the machine does.
     pub(crate) fn heard(&mut self, slot: SlotId, input: &Input) {
-        if let Input::Message(from, Message::Release { step }) = input
+        if let Input::Message(from, Message::Release { step, .. }) = input
             && let Some(other) = self.other_end(*from)
         {
             let (own, reader) = (self.slot(slot).cohort, self.slot(other).cohort);

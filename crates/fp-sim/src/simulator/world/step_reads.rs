@@ -22,9 +22,16 @@ impl World {
         let publisher = self.oracle.subscribers[&cohort].attachments[attachment].publisher;
         self.oracle.table_seen(publisher, &assignment);
         let key = (attachment, assignment.step);
+        let now = self.now;
         let Some((_, app)) = self.subscriber(slot) else { return };
         let wanted = app.wanted(assignment.step);
         let table: KnownTable = (attachment, assignment.table, wanted);
+        if app.passes_over(assignment.step) {
+            app.held
+                .insert(key, Held { publisher, table, progress: Progress::Holding(now), views: Vec::new() });
+            self.release_step(slot, key);
+            return;
+        }
         let owners =
             app.tables.get(&table).map(|blocks| blocks.iter().map(|block| block.block.rank).collect());
         let held = Held { publisher, table: table.clone(), progress: Progress::Resolving, views: Vec::new() };
@@ -311,14 +318,23 @@ impl World {
     /// Memory that a rank may look at holds what was put there, until it lets go: whatever became of the rank.
     fn check_views(&mut self, slot: SlotId, key: StepKey) {
         let views = self.held_by(slot, key).map(|held| held.views.clone()).unwrap_or_default();
+        views.iter().for_each(|view| self.check_view(slot, key, view));
+    }
+
+    /// The same for what a rank looks at after it has closed.
+    pub(crate) fn check_left_views(&mut self, slot: SlotId) {
+        let App::Subscriber(app) = &mut self.slot_mut(slot).app else { return };
+        let views = std::mem::take(&mut app.left_views);
+        views.iter().for_each(|(key, view)| self.check_view(slot, *key, view));
+    }
+
+    fn check_view(&mut self, slot: SlotId, key: StepKey, view: &View) {
         let (cohort, rank) = self.place(slot);
-        for view in views {
-            let there = self.slot(view.owner).store.read(view.cell).to_vec();
-            let owner = self.slot(view.owner).who.clone();
-            self.oracle.demand(there == view.values, "a view never shows foreign bytes", || {
-                format!("{cohort} rank {rank}: {} of step {} at {owner}: {there:?}", view.variable, key.1)
-            });
-        }
+        let there = self.slot(view.owner).store.read(view.cell).to_vec();
+        let owner = self.slot(view.owner).who.clone();
+        self.oracle.demand(there == view.values, "a view never shows foreign bytes", || {
+            format!("{cohort} rank {rank}: {} of step {} at {owner}: {there:?}", view.variable, key.1)
+        });
     }
 
     /// By now a question must have been answered.

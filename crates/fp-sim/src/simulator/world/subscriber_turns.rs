@@ -146,12 +146,16 @@ impl World {
         let now = self.now;
         self.check_all_views(slot);
         let (cohort, rank) = self.place(slot);
-        self.oracle.reader_closing(cohort, rank);
         self.note(slot, || "closes".to_owned());
         let Some((machine, app)) = self.subscriber(slot) else { return };
         app.closing = true;
-        app.held.clear();
+        let held = std::mem::take(&mut app.held);
+        let keys: Vec<StepKey> = held.keys().copied().collect();
+        app.left_views.extend(
+            held.into_iter().flat_map(|(key, held)| held.views.into_iter().map(move |view| (key, view))),
+        );
         machine.close(now);
+        self.oracle.reader_closing(cohort, rank, keys);
         self.settle(slot);
     }
 
