@@ -18,6 +18,7 @@ use crate::subscriber::attach::{Attached, refused};
 use crate::subscriber::taken;
 use crate::subscriber::{NextStep, Subscriber};
 use crate::value::limit::after;
+use crate::value::stopwatch::Stopwatch;
 use fp_types::record::{Record, RecordSchema};
 use std::future::Future;
 use std::sync::Arc;
@@ -61,8 +62,9 @@ impl Subscriber {
     pub async fn next_step_async(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
         let shared = &self.shared;
         shared.check_fork()?;
-        let deadline = after(Instant::now(), timeout);
-        let came = shared.endpoint.wait_async(deadline, look_for_step).await;
+        let watch = Stopwatch::start(&shared.counters.next_step_ns);
+        let came = shared.endpoint.wait_async(after(watch.started, timeout), look_for_step).await;
+        drop(watch);
         taken(shared, came)
     }
 

@@ -5,6 +5,7 @@ use crate::data::owner::room::Allowance;
 use crate::error::BeginError;
 use crate::error::misuse::Misuse;
 use crate::session::publisher::{BACKSTOP, PublisherRole, PublisherSession};
+use crate::value::stopwatch;
 use fp_proto::commands::{Begin, BeginWait, BegunStep, CommandError};
 use fp_proto::time::Moment;
 use std::sync::atomic::Ordering;
@@ -15,6 +16,8 @@ pub(crate) struct Beginning<'a> {
     shared: &'a PublisherSession,
     pub(crate) started: Instant,
     waits_for: Option<BeginWait>,
+    /// Until when the wait was counted, under the reason that it had.
+    counted: Instant,
     /// What other streams of the process hold.
     elsewhere_bytes: u64,
 }
@@ -22,12 +25,27 @@ pub(crate) struct Beginning<'a> {
 impl Drop for Beginning<'_> {
     fn drop(&mut self) {
         self.shared.server.room.set_waits(false);
+        self.count();
     }
 }
 
 impl<'a> Beginning<'a> {
     pub(crate) fn new(shared: &'a PublisherSession) -> Self {
-        Self { shared, started: Instant::now(), waits_for: None, elsewhere_bytes: 0 }
+        let started = Instant::now();
+        Self { shared, started, waits_for: None, counted: started, elsewhere_bytes: 0 }
+    }
+
+    /// Counts the wait since the last time, for what was waited for since.
+    fn count(&mut self) {
+        let Some(reason) = &self.waits_for else { return };
+        let counters = &self.shared.counters;
+        let counter = match reason {
+            BeginWait::Opening => &counters.begin_opening_ns,
+            BeginWait::Skew { .. } => &counters.begin_skew_ns,
+            BeginWait::Subscription { .. } => &counters.begin_subscription_ns,
+        };
+        let now = Instant::now();
+        stopwatch::add(counter, now - std::mem::replace(&mut self.counted, now));
     }
 
     /// Begins the step, or says when to look again.
@@ -62,6 +80,7 @@ impl<'a> Beginning<'a> {
         self.elsewhere_bytes = allowance.elsewhere_bytes;
         let (patience, waited) = (self.shared.options.skew_timeout, self.started.elapsed());
         let skew = matches!(reason, BeginWait::Skew { .. });
+        self.count();
         self.waits_for = Some(reason);
         if skew && waited >= patience {
             return Ok(Err(self.timed_out()));

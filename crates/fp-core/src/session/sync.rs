@@ -5,6 +5,7 @@ use crate::error::misuse::Misuse;
 use crate::error::sync::SyncError;
 use crate::session::publisher::{PublisherRole, PublisherSession, held};
 use crate::value::limit::after;
+use crate::value::stopwatch::Stopwatch;
 use fp_proto::commands::CommandError;
 use fp_types::{StepId, SubscriptionId};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ type Holders = Vec<(SubscriptionId, Vec<StepId>)>;
 /// A wait until nothing is held.
 pub(crate) struct Syncing<'a> {
     shared: &'a PublisherSession,
-    started: Instant,
+    watch: Stopwatch<'a>,
     pub(crate) deadline: Instant,
     held: Holders,
 }
@@ -25,8 +26,8 @@ impl<'a> Syncing<'a> {
         if shared.endpoint.is_forked() {
             return Err(Misuse::Forked.into());
         }
-        let started = Instant::now();
-        Ok(Self { shared, started, deadline: after(started, timeout), held: Holders::new() })
+        let watch = Stopwatch::start(&shared.counters.sync_ns);
+        Ok(Self { shared, deadline: after(watch.started, timeout), watch, held: Holders::new() })
     }
 
     /// Whether nothing is held, or never will be released.
@@ -50,7 +51,7 @@ impl<'a> Syncing<'a> {
 
     /// What came of it; `None` if the time was up.
     pub(crate) fn outcome(self, looked: Option<Result<(), SyncError>>) -> Result<(), SyncError> {
-        let (stream, waited) = (self.shared.stream.clone(), self.started.elapsed());
+        let (stream, waited) = (self.shared.stream.clone(), self.watch.started.elapsed());
         looked.unwrap_or_else(|| Err(SyncError::Held { stream, waited, held: held(&self.held) }))
     }
 }

@@ -5,6 +5,7 @@ use crate::error::ReadError;
 use crate::error::misuse::Misuse;
 use crate::step::held::HeldStep;
 use crate::value::counters::Counters;
+use crate::value::stopwatch::Stopwatch;
 use fp_proto::event::ResolveOutcome;
 use fp_proto::message::ResolveQuery;
 use fp_proto::table;
@@ -58,7 +59,7 @@ impl HeldStep {
         deadline: Instant,
     ) -> Result<StepTable, ReadError> {
         let (shared, epoch, id) = (&self.shared, self.epoch, self.assignment.table);
-        let started = Instant::now();
+        let watch = Stopwatch::start(&shared.counters.resolve_ns);
         Counters::add(&shared.counters.resolves, 1);
         let (stream, step) = (shared.stream.clone(), self.step());
         let (rank, asked) = shared.endpoint.drive(|state, now| {
@@ -80,7 +81,7 @@ impl HeldStep {
             Some(ResolveOutcome::Lost) => Err(lost("nobody is left to ask for its layout")),
             None => {
                 let waits_for = "the publisher's answer about the layout".to_owned();
-                let waited = started.elapsed();
+                let waited = watch.started.elapsed();
                 Err(ReadError::TimedOut { stream, step, waited, waits_for })
             }
         }

@@ -20,6 +20,7 @@ use crate::value::counters::{Counters, Statistics};
 use crate::value::element::Element;
 use crate::value::fill_target::Registered;
 use crate::value::limit::after;
+use crate::value::stopwatch::Stopwatch;
 use fp_proto::commands::Next;
 use fp_proto::config::VariableSet;
 use fp_proto::event::Event;
@@ -151,7 +152,9 @@ impl Subscriber {
     /// The handle was forked, or the coordinator failed. The end of the stream is no error.
     pub fn next_step(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
         self.shared.check_fork()?;
-        let next = self.shared.endpoint.wait(after(Instant::now(), timeout), look_for_step);
+        let watch = Stopwatch::start(&self.shared.counters.next_step_ns);
+        let next = self.shared.endpoint.wait(after(watch.started, timeout), look_for_step);
+        drop(watch);
         taken(&self.shared, next)
     }
 

@@ -28,6 +28,20 @@ counters! {
     steps,
     /// Steps that the subscription did not get.
     skipped_steps,
+    /// How long `begin_step` waited for the cohort to be complete, in nanoseconds.
+    begin_opening_ns,
+    /// How long `begin_step` waited for a rank of the cohort that lags, in nanoseconds.
+    begin_skew_ns,
+    /// How long `begin_step` waited for a subscription to release a step, in nanoseconds.
+    begin_subscription_ns,
+    /// How long `sync` waited, in nanoseconds.
+    sync_ns,
+    /// How long `next_step` waited for a step, in nanoseconds.
+    next_step_ns,
+    /// How long gets waited for layouts, in nanoseconds; those of several threads add up.
+    resolve_ns,
+    /// How long gets waited for elements and copied them, in nanoseconds; those of several threads add up.
+    fetch_ns,
     /// Bytes put, or delivered to the application.
     payload_bytes,
     /// Bytes copied by `put_copy`.

@@ -15,5 +15,6 @@ pub(crate) mod owned_bytes;
 pub(crate) mod packed;
 pub(crate) mod select;
 pub(crate) mod step_hold;
+pub(crate) mod stopwatch;
 pub(crate) mod variable;
 pub(crate) mod view;

@@ -28,4 +28,5 @@ mod tasks;
 mod through;
 mod tls;
 mod type_search;
+mod waits;
 mod wanted;

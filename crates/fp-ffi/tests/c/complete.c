@@ -289,6 +289,10 @@ int main(void)
     FAILS(FLEXPATH_STATUS_TIMED_OUT, "subscription ", flexpath_publisher_sync(publisher, 0));
     MUST(flexpath_step_release(step));
     MUST(flexpath_publisher_sync(publisher, 60000));
+    MUST(flexpath_publisher_statistic(publisher, "sync_ns", &counted));
+    CHECK(counted > 0);
+    MUST(flexpath_subscriber_statistic(subscriber, "next_step_ns", &counted));
+    CHECK(counted > 0);
     check_reselection(grid, mask, done, title);
     MUST(flexpath_publisher_begin_step(publisher, NULL));
     MUST(flexpath_publisher_promise(publisher, promised, 1));

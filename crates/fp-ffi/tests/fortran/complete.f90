@@ -195,6 +195,7 @@ contains
   subroutine take_less()
     type(flexpath_event) :: event
     integer :: values(2)
+    integer(int64) :: waited
     call flexpath_subscriber_select_variables(subscriber, ['mask'])
     do
       call flexpath_subscriber_next_event(subscriber, event, 60000, status)
@@ -211,6 +212,8 @@ contains
     call check('the step is held', status == flexpath_status_timed_out)
     call flexpath_step_release(step)
     call flexpath_publisher_sync(publisher, 60000)
+    call flexpath_publisher_statistic(publisher, 'sync_ns', waited)
+    call check('the wait is counted', waited > 0)
   end subroutine take_less
 
   subroutine close_both()

@@ -26,9 +26,10 @@ use crate::error::ReadError;
 use crate::error::misuse::Misuse;
 use crate::value::counters::Counters;
 use crate::value::limit::Limit;
+use crate::value::stopwatch::Stopwatch;
 use fp_proto::data::GoneReason;
 use fp_types::StepId;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a placement may be late before it is asked for.
 const PATIENCE_PLACED: Duration = Duration::from_millis(1);
@@ -45,7 +46,8 @@ const LIMIT_REQUEST_BYTES: usize = 12 << 20;
 /// Fills every get of one step.
 pub(crate) fn fetch(taker: Taker<'_>, gets: &mut [Get<'_>], limit: Limit<'_>) -> Result<(), ReadError> {
     let mut errands = errands(gets);
-    let mut job = Job { taker, gets, started: Instant::now(), limit };
+    let watch = Stopwatch::start(&taker.counters.fetch_ns);
+    let mut job = Job { taker, gets, started: watch.started, limit };
     for wave in errands.chunks_mut(LIMIT_LINKS) {
         let outcome = job.run(wave);
         job.give_back(wave);
