@@ -15,6 +15,7 @@
 //! | [`Publisher::begin_step`] | [`Publisher::begin_step_async`] | no step is begun |
 //! | [`Publisher::sync`] | [`Publisher::sync_async`] | nothing changes |
 //! | [`Subscriber::next_step`] | [`Subscriber::next_step_async`] | no step is lost: the next call gives it |
+//! | the same | `Subscriber::steps`, a `Stream` (feature `stream`) | no step is lost |
 //! | [`StepReader::get`], [`StepReader::get_into`] | [`StepReader::get_async`], [`StepReader::get_into_async`] | the stream goes on; the memory is freed when nothing can write there any more |
 //! | [`StepReader::fetch`], [`StepReader::view`] | [`StepReader::fetch_async`], [`StepReader::view_async`] | as above |
 //! | [`StepReader::variables`] | [`StepReader::variables_async`] | nothing is lost |
@@ -22,7 +23,9 @@
 //!
 //! No poll waits, and none is called but for an event or a deadline. The waiting calls are not refused inside a task,
 //! as nothing tells them that they are in one. Nor is dropping a [`Publisher`] or a [`Subscriber`] that was not closed:
-//! it waits as `close` does.
+//! it waits as `close` does. So a task awaits the futures alone, and `close_async` before it drops a handle. Waiting
+//! calls stand on threads that may wait: `spawn_blocking` of tokio, `blocking` of smol, or threads of your own.
+//! `examples/two_streams.rs` serves two streams and a timer in one `select!`.
 //!
 //! # For records
 //!

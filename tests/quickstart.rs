@@ -3,6 +3,8 @@
 
 #[path = "quickstart/republish.rs"]
 mod republish;
+#[path = "quickstart/two_streams.rs"]
+mod two_streams;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -39,6 +39,8 @@ mod value;
 pub use asynchronous::arrays::{Append, Arrays};
 pub use asynchronous::events::EventQueue;
 pub use asynchronous::fetch::{AsyncFetch, Fetched};
+#[cfg(feature = "stream")]
+pub use asynchronous::steps::Steps;
 pub use data::owner::room::limit_process_bytes;
 pub use error::cohort::CohortError;
 pub use error::derivation::DerivationError;

@@ -13,6 +13,9 @@ pub(crate) mod errand;
 pub(crate) mod events;
 pub(crate) mod fetch;
 pub(crate) mod leave;
+pub(crate) mod next_step;
 pub(crate) mod publisher;
 pub(crate) mod step;
+#[cfg(feature = "stream")]
+pub(crate) mod steps;
 pub(crate) mod subscriber;

@@ -4,21 +4,22 @@ use crate::asynchronous::errand::call;
 use crate::asynchronous::events::{EventQueue, Of};
 use crate::asynchronous::leave;
 use crate::asynchronous::leave::Leaving;
+use crate::asynchronous::next_step::next_step;
+#[cfg(feature = "stream")]
+use crate::asynchronous::steps::Steps;
 use crate::error::gather::GatherError;
 use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
 use crate::session::gather::{Gathering, Side};
 use crate::session::life::Session as _;
-use crate::session::peek::{look_ahead, look_for_step};
+use crate::session::peek::look_ahead;
 use crate::session::subscriber::SubscriberSession;
 use crate::step::peek;
 use crate::step::records::provide;
 use crate::subscriber::attach::{Attached, refused};
-use crate::subscriber::taken;
 use crate::subscriber::{NextStep, Subscriber};
 use crate::value::limit::after;
-use crate::value::stopwatch::Stopwatch;
 use fp_types::record::{Record, RecordSchema};
 use std::future::Future;
 use std::sync::Arc;
@@ -60,12 +61,14 @@ impl Subscriber {
     /// # Errors
     /// As [`Subscriber::next_step`].
     pub async fn next_step_async(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
-        let shared = &self.shared;
-        shared.check_fork()?;
-        let watch = Stopwatch::start(&shared.counters.next_step_ns);
-        let came = shared.endpoint.wait_async(after(watch.started, timeout), look_for_step).await;
-        drop(watch);
-        taken(shared, came)
+        next_step(&self.shared, timeout).await
+    }
+
+    /// The steps one after the other, as a `Stream` (feature `stream`).
+    /// Whoever drops them, or a wait for the next one, loses no step.
+    #[cfg(feature = "stream")]
+    pub fn steps(&mut self) -> Steps<'_> {
+        Steps::new(&self.shared)
     }
 
     /// As [`Subscriber::of`], for a task.

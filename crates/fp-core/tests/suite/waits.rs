@@ -2,6 +2,7 @@
 
 use crate::support::{PATIENCE, Place, STREAM, publish, take, values};
 use fp_core::{Cohort, NextStep, Publisher, QueuePolicy, Selection, Subscriber, TransportKind};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,12 @@ use std::time::{Duration, Instant};
 const LEN: u64 = 2000;
 /// How long one side keeps the other waiting.
 const PAUSE: Duration = Duration::from_millis(50);
+/// Lets that time pass.
+fn keep_waiting() {
+    let (_never, news) = mpsc::channel::<()>();
+    assert_eq!(news.recv_timeout(PAUSE), Err(RecvTimeoutError::Timeout));
+}
+
 /// How often a call is tried: beside other work its thread may be held up as it returns.
 const TRIES: usize = 10;
 
@@ -35,7 +42,7 @@ fn a_publisher_counts_what_it_waited_for_a_subscription() {
         let before = publisher.statistics();
         let started = thread::scope(|scope| {
             scope.spawn(|| {
-                thread::sleep(PAUSE);
+                keep_waiting();
                 drop(held);
             });
             let started = Instant::now();
@@ -66,7 +73,7 @@ fn a_publisher_counts_what_it_waited_for_a_rank_that_lags() {
     let subscriber = Subscriber::open(STREAM, lossy).expect("attached");
     let later = thread::spawn(move || {
         (0..=TRIES).for_each(|_| {
-            thread::sleep(PAUSE);
+            keep_waiting();
             behind.begin_step().expect("a step").end().expect("ended");
         });
         behind
