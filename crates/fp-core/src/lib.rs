@@ -69,7 +69,7 @@ pub use fp_types::record::{Loss, Record};
 pub use fp_types::{
     ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, ParseSelectionError, Position, Rank,
     Region, Selection, SelectionError, SelectionExpression, Shape, Slice, StepId, StridedRegion,
-    SubscriptionId, VariableDef,
+    SubscriptionId, VariableDef, VariableOrigin,
 };
 pub use options::derived_variable::DerivedVariable;
 pub use options::link::LinkOptions;

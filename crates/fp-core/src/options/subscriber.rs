@@ -305,7 +305,7 @@ impl SubscriberOptions {
         placement: CohortSide,
     ) -> Result<Self, DerivationError> {
         let (name, variable, transform) = (name.into(), variable.into(), transform.into());
-        let asked = TransformedVariable { name, variable, transform, placement, is_moved: false };
+        let asked = TransformedVariable::new(name, variable, transform, placement);
         asked.check()?;
         self.check_free(&asked.name)?;
         self.transformed.push(asked);

@@ -155,7 +155,7 @@ impl Deriver {
     pub(crate) fn count_sides(&self, derivations: &[(Arc<[u8]>, u32)], counters: &Counters) {
         let mut now = Sides::new();
         for asked in derivations.iter().filter_map(|(bytes, _)| TransformedVariable::read(bytes)) {
-            *now.entry(asked.result()).or_default() |= !asked.is_here();
+            *now.entry(asked.result.clone()).or_default() |= !asked.is_here();
         }
         let mut sides = self.sides.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = now.iter().filter(|(name, here)| sides.get(*name).is_some_and(|before| before != *here));

@@ -17,6 +17,7 @@ mod misuse;
 mod moved;
 mod offered;
 mod orders;
+mod origins;
 mod placement;
 mod policies;
 mod records;

@@ -1,7 +1,7 @@
 //! Which variables of a stream provide a type, and why the others do not. That is known when the first step is here,
 //! before anything of it is taken.
 
-use crate::data::taker::fetch_plan::{is_known, names};
+use crate::data::taker::fetch_plan::names;
 use crate::error::ReadError;
 use crate::error::misfit::Misfit;
 use crate::options::transformed_variable::TransformedVariable;
@@ -27,7 +27,7 @@ pub(crate) fn provided(
     held.shared.offers.forget();
     let (mut provided, mut refused) = (Vec::new(), Vec::new());
     let is_asked = |name: &str| only.is_none_or(|only| only == name);
-    for entry in held.table(limit.deadline)?.entries().iter().filter(|entry| is_known(&entry.def)) {
+    for entry in held.table(limit.deadline)?.entries().iter().filter(|entry| entry.def.is_public()) {
         let name = &entry.def.name;
         if is_asked(name) && held.wants.contains(name) {
             match provided_by(held, entry, wanted, limit)? {
@@ -102,7 +102,7 @@ pub(crate) fn received(
     if let Some(what) = transformed::why_not_received(held, asked, &table, limit.deadline)? {
         return Ok(Err(Misfit::NotTransformed(variable, what)));
     }
-    let Some(entry) = table.entry(&asked.result()) else {
+    let Some(entry) = table.entry(&asked.result) else {
         return Ok(Err(Misfit::NotThere(variable, names(&table))));
     };
     let found = record_type::type_of(held, &entry.def, transformed::sender(held, asked, limit)?, limit)?;

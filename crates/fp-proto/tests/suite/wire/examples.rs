@@ -310,7 +310,7 @@ fn transforms() -> Vec<DataMessage> {
         is_for_publisher: true,
     };
     let blocks = vec![MadeBlock { count: 10, parts_bytes: 0 }, MadeBlock { count: 0, parts_bytes: 300 }];
-    let made = TransformOutcome::Made { variable: "0807#made".to_owned(), keeps_places: false, blocks };
+    let made = TransformOutcome::Made { variable: "0807".to_owned(), keeps_places: false, blocks };
     let failed = TransformOutcome::Failed { what: "no such transform".to_owned() };
     let answer = |outcome| DataMessage::Transformed { request: 14, step: STEP, outcome };
     vec![
