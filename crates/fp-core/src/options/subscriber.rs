@@ -2,9 +2,9 @@
 
 use crate::error::derivation::DerivationError;
 use crate::error::record_block::RecordBlockError;
-use crate::options::derived_variable::{ALWAYS, DerivedVariable, FEWER_BYTES, with_mark};
+use crate::options::derived_variable::DerivedVariable;
 use crate::options::link::{LinkOptions, link_setters, setters};
-use crate::options::module::{DeployedModule, STAMP_BYTES, shipped};
+use crate::options::module::DeployedModule;
 use crate::options::transformed_variable::TransformedVariable;
 use crate::options::wanted_type::WantedType;
 use crate::rendezvous::Rendezvous;
@@ -12,6 +12,7 @@ use crate::value::cohort::Cohort;
 use crate::value::collectives::{Collectives, SharedCollectives};
 use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_MODULES, LIMIT_MODULES_BYTES};
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, SubscriptionSpec, VariableSet};
+use fp_proto::request::Request;
 use fp_transform::{CohortSide, Derivation, DeriveError, ModuleCall, ModuleHash, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use fp_types::Selection;
@@ -109,9 +110,7 @@ impl SubscriberOptions {
         if self.modules.len() >= LIMIT_MODULES {
             return Err(DerivationError::TooManyModules);
         }
-        let travels = |len: usize| len + 1 + STAMP_BYTES;
-        let others: usize = self.modules.iter().map(|other| travels(other.bytes.len())).sum();
-        let len_bytes = others + travels(module.len());
+        let len_bytes = module.len() + self.modules.iter().map(|other| other.bytes.len()).sum::<usize>();
         if len_bytes > LIMIT_MODULES_BYTES {
             return Err(DerivationError::ModulesTooLong { len_bytes });
         }
@@ -363,21 +362,14 @@ impl SubscriberOptions {
     }
 }
 
-/// What travels, each with a mark before its encoding: sorted, each once.
-pub(crate) fn canonical(options: &SubscriberOptions) -> Vec<Vec<u8>> {
-    let marked = |of: &DerivedVariable| {
-        let mark = match of.placement {
-            CohortSide::Publisher => ALWAYS,
-            CohortSide::FewerBytes => FEWER_BYTES,
-            CohortSide::Subscriber => return None,
-        };
-        Some(with_mark(mark, &of.derivation))
-    };
-    let through = options.transformed.iter().map(TransformedVariable::to_bytes);
-    let mut all: Vec<Vec<u8>> = options.derivations.iter().filter_map(marked).chain(through).collect();
+/// What publishers are asked for besides variables: sorted, each once.
+pub(crate) fn requests(options: &SubscriberOptions) -> Vec<Request> {
+    let through = options.transformed.iter().map(TransformedVariable::request);
+    let derived = options.derivations.iter().filter_map(DerivedVariable::request);
     let sent = options.derivations.iter().filter(|of| of.placement != CohortSide::Subscriber);
     let needed: Vec<_> = sent.flat_map(|of| of.derivation.modules()).filter_map(|of| of.hash()).collect();
-    all.extend(options.modules.iter().filter(|module| needed.contains(&module.hash)).map(shipped));
+    let modules = options.modules.iter().filter(|module| needed.contains(&module.hash));
+    let mut all: Vec<Request> = derived.chain(through).chain(modules.map(DeployedModule::request)).collect();
     all.sort();
     all.dedup();
     all
@@ -390,6 +382,6 @@ pub(crate) fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
         limit_steps: options.limit_steps,
         start_at: options.start_at,
         share: options.share.clone(),
-        derivations: canonical(options),
+        requests: requests(options),
     }
 }

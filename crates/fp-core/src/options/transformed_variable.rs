@@ -1,10 +1,10 @@
 //! What a subscriber asks the publisher to send through a transform that is registered there, and under which names.
 //!
-//! It travels as derivations do, with a mark of its own, and the result lies beside the variables as theirs does.
+//! It travels among the requests, as derivations do, and the result lies beside the variables as theirs does.
 //! Layouts, wants and transports know nothing of it, and all who ask for the same share it.
 
 use crate::error::derivation::DerivationError;
-use crate::options::derived_variable::{LEFT, THROUGH};
+use fp_proto::request::Request;
 use fp_transform::CohortSide;
 use fp_types::{VariableOrigin, validate_name};
 
@@ -45,39 +45,27 @@ impl TransformedVariable {
         }
     }
 
-    /// What travels.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        if self.is_here() { self.marked(LEFT) } else { self.through() }
+    /// What publishers are asked for.
+    pub(crate) fn request(&self) -> Request {
+        self.asked(self.is_here())
     }
 
-    /// What travels where the publisher does it.
-    pub(crate) fn through(&self) -> Vec<u8> {
-        self.marked(THROUGH)
+    /// What they are asked for where they do it.
+    pub(crate) fn through(&self) -> Request {
+        self.asked(false)
     }
 
-    fn marked(&self, mark: u8) -> Vec<u8> {
-        let len = u8::try_from(self.variable.len()).unwrap_or(u8::MAX);
-        [&[mark, len], self.variable.as_bytes(), self.transform.as_bytes()].concat()
+    fn asked(&self, is_left: bool) -> Request {
+        let (variable, transform) = (self.variable.clone(), self.transform.clone());
+        Request::Transform { variable, transform, is_left }
     }
 
-    /// What such bytes ask the publisher to do; nothing if they ask for something else, or for nothing.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        Self::read(bytes).filter(|asked| !asked.is_here())
-    }
-
-    /// What such bytes ask for, on either side.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let (placement, len, names) = match bytes {
-            [THROUGH, len, names @ ..] => (CohortSide::Publisher, len, names),
-            [LEFT, len, names @ ..] => (CohortSide::Subscriber, len, names),
-            _ => return None,
-        };
-        let (variable, transform) = names.split_at_checked(usize::from(*len))?;
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-        let (variable, transform) = (text(variable)?, text(transform)?);
-        let asked = Self::new(String::new(), variable, transform, placement);
-        let names = [&asked.variable, &asked.transform].map(|name| validate_name(name));
-        names.iter().all(Result::is_ok).then_some(asked)
+    /// What is asked for, on either side; nothing if it is something else, or cannot be.
+    pub(crate) fn read(request: &Request) -> Option<Self> {
+        let Request::Transform { variable, transform, is_left } = request else { return None };
+        let placement = if *is_left { CohortSide::Subscriber } else { CohortSide::Publisher };
+        let are_names = [variable, transform].iter().all(|name| validate_name(name).is_ok());
+        are_names.then(|| Self::new(String::new(), variable.clone(), transform.clone(), placement))
     }
 
     pub(crate) fn check(&self) -> Result<(), DerivationError> {
@@ -97,18 +85,16 @@ mod tests {
     fn what_travels_comes_back_and_nothing_else_is_taken_for_it() {
         let options = SubscriberOptions::default().with_transformed("lists", "bonds", "adjacency");
         let asked = options.expect("names").transformed[0].clone();
-        let bytes = asked.to_bytes();
-        let read = TransformedVariable::from_bytes(&bytes).expect("what was written");
+        let read = TransformedVariable::read(&asked.request()).expect("what was written");
         assert_eq!((&read.result, &read.failed), (&asked.result, &asked.failed));
         assert_ne!(asked.result, asked.failed);
-        for len in 0..bytes.len() {
-            let cut = TransformedVariable::from_bytes(&bytes[..len]);
-            assert!(cut.is_none_or(|cut| cut.variable == "bonds" && cut.transform != "adjacency"), "{len}");
-        }
-        assert!(TransformedVariable::from_bytes(&[THROUGH, 1, b'/', b'x']).is_none());
-        assert!(TransformedVariable::from_bytes(&[THROUGH, 1, 0xff, b'x']).is_none());
-        assert!(TransformedVariable::from_bytes(&[0, 1, b'a', b'x']).is_none());
-        assert!(TransformedVariable::from_bytes(&[&[THROUGH, 0][..], &[b'a'; 256]].concat()).is_none());
+        let names = |variable: &str, transform: &str| {
+            let (variable, transform) = (variable.to_owned(), transform.to_owned());
+            TransformedVariable::read(&Request::Transform { variable, transform, is_left: true })
+        };
+        assert!(names("bonds", "adjacency").is_some_and(|asked| asked.is_here()));
+        assert!(names("bonds", "a/b").is_none() && names("", "adjacency").is_none());
+        assert!(TransformedVariable::read(&Request::Module { code: Vec::new(), user: None }).is_none());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::options::derived_variable::DerivedVariable;
 use crate::options::module::{Code, DeployedModule};
-use crate::session::sides::Marks;
+use crate::session::sides::SideRequests;
 use crate::value::derived_names::{derived_name, failed_name, is_packed};
 use fp_transform::{Derivation, Modules};
 use fp_types::{BlockId, Epoch, TableId};
@@ -21,7 +21,7 @@ pub(crate) struct DerivedRequest {
     /// The name of the texts that say why there is none.
     pub(crate) failed: String,
     pub(crate) is_packed: bool,
-    pub(crate) marks: Marks,
+    pub(crate) requests: SideRequests,
 }
 
 /// Where the parts of one variable are: in one table of one epoch they are always the same.
@@ -43,7 +43,7 @@ impl Derived {
             variable: derived_name(of.derivation.id()),
             failed: failed_name(of.derivation.id()),
             is_packed: is_packed(&of.derivation),
-            marks: Marks::of(&of.derivation),
+            requests: SideRequests::of(&of.derivation),
             derivation: of.derivation.clone(),
         };
         let (asked, parts) = (derivations.iter().map(asked).collect(), Mutex::new(HashMap::new()));
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::error::derivation::DerivationError;
     use crate::options::subscriber::SubscriberOptions;
-    use crate::options::subscriber::canonical;
+    use crate::options::subscriber::requests;
     use fp_proto::bounds::LIMIT_DERIVATIONS;
     use fp_transform::CohortSide;
 
@@ -124,7 +124,7 @@ mod tests {
     fn equal_ones_travel_once() {
         let options = SubscriberOptions::default().with_derivation("a", "T | max");
         let twice = options.and_then(|options| options.with_derivation("b", " T|max ")).expect("derivations");
-        assert_eq!(canonical(&twice).len(), 1);
+        assert_eq!(requests(&twice).len(), 1);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::session::publisher::PublisherSession;
 use crate::value::counters::Counters;
 use crate::value::owned_bytes;
 use crate::value::variable::Variable;
+use fp_proto::request::Request;
 use fp_transform::{Array, Block};
 use fp_transport::{Arena, Payload};
 use fp_types::record::ElementForm;
@@ -61,12 +62,12 @@ pub(crate) struct StepDerivations {
 }
 
 impl StepDerivations {
-    pub(crate) fn new(shared: &PublisherSession, derivations: Vec<(Arc<[u8]>, u32)>) -> Self {
-        shared.deriver.count_sides(&derivations, &shared.counters);
-        let offers = shared.deriver.deployer.offers(&derivations);
+    pub(crate) fn new(shared: &PublisherSession, requests: &[(Arc<Request>, u32)]) -> Self {
+        shared.deriver.count_sides(requests, &shared.counters);
+        let offers = shared.deriver.deployer.offers(requests);
         let mut asked: BTreeMap<String, Wanted> = BTreeMap::new();
-        for (bytes, more) in derivations {
-            let Some((known, leave)) = shared.deriver.known(&bytes) else { continue };
+        for (request, more) in requests {
+            let Some((known, leave)) = shared.deriver.known(request) else { continue };
             let new = || Wanted { known: known.clone(), count: 0, may_be_left: false, is_wanted: false };
             let wanted = asked.entry(known.variable.clone()).or_insert_with(new);
             wanted.count += more;

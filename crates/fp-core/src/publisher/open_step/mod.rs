@@ -51,8 +51,8 @@ impl OpenStep {
         let arena =
             if kept { shared.server.begin(begun.step, begun.kept) } else { shared.server.pool.arena() };
         Self {
-            sending: StepTransforms::new(&begun.derivations),
-            deriving: StepDerivations::new(&shared, begun.derivations),
+            sending: StepTransforms::new(&begun.requests),
+            deriving: StepDerivations::new(&shared, &begun.requests),
             step: begun.step,
             limit_bytes: shared.server.room.step_limit_bytes(),
             kept,

@@ -13,6 +13,7 @@ use crate::records::apply::{Applied, ApplyProblem, Applying, given_def};
 use crate::records::block::RecordBlock;
 use crate::value::counters::Counters;
 use crate::value::variable::Variable;
+use fp_proto::request::Request;
 use fp_transform::{CohortSide, DeriveError};
 use fp_transport::Payload;
 use fp_types::{Region, Shape, VariableOrigin};
@@ -39,9 +40,9 @@ pub(crate) struct StepTransforms {
 }
 
 impl StepTransforms {
-    pub(crate) fn new(derivations: &[(Arc<[u8]>, u32)]) -> Self {
-        let asked = derivations.iter().filter_map(|(bytes, _)| TransformedVariable::from_bytes(bytes));
-        Self { asked: asked.map(Arc::new).collect() }
+    pub(crate) fn new(requests: &[(Arc<Request>, u32)]) -> Self {
+        let asked = requests.iter().filter_map(|(request, _)| TransformedVariable::read(request));
+        Self { asked: asked.filter(|asked| !asked.is_here()).map(Arc::new).collect() }
     }
 
     pub(crate) fn takes(&self, variable: &str) -> bool {

@@ -195,7 +195,7 @@ pub(crate) fn why_not_here(
 /// Whether it is derived here in this step, by what is asked for in it. Where that depends on which side has fewer
 /// bytes, the shapes decide, which all ranks of both sides know.
 pub(crate) fn is_left(held: &HeldStep, asked: &DerivedRequest, table: &StepTable) -> bool {
-    match asked.marks.placement(&held.wants) {
+    match asked.requests.placement(&held.wants) {
         CohortSide::Publisher => false,
         CohortSide::Subscriber => true,
         CohortSide::FewerBytes => plan_in(asked, table).is_ok_and(|plan| is_chosen_here(held, asked, &plan)),
