@@ -75,6 +75,7 @@ pub use options::derived_variable::DerivedVariable;
 pub use options::link::LinkOptions;
 pub use options::module::DeployedModule;
 pub use options::publisher::PublisherOptions;
+pub use options::request::SubscriptionRequest;
 pub use options::subscriber::SubscriberOptions;
 pub use options::transformed_variable::TransformedVariable;
 pub use options::wanted_type::WantedType;

@@ -1,7 +1,6 @@
 //! A derived variable as a subscriber asks for it.
 
 use crate::error::derivation::DerivationError;
-use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES};
 use fp_proto::request::Request;
 use fp_transform::{CohortSide, Derivation};
 use fp_types::validate_name;
@@ -24,6 +23,33 @@ pub(crate) fn request(derivation: &Derivation, may_be_left: bool) -> Request {
 }
 
 impl DerivedVariable {
+    /// What is derived so is read by `name`; the publisher derives it.
+    ///
+    /// # Errors
+    /// A text that cannot be read, with the position; a name that cannot be; several arrays that nothing makes one of.
+    pub fn new<D>(name: impl Into<String>, derivation: D) -> Result<Self, DerivationError>
+    where
+        D: TryInto<Derivation>,
+        DerivationError: From<D::Error>,
+    {
+        let (name, derivation) = (name.into(), derivation.try_into()?);
+        validate_name(&name)?;
+        let count = derivation.inputs().len();
+        if derivation.operations().is_empty() && count > 1 {
+            return Err(DerivationError::Several { derivation: derivation.to_string(), count });
+        }
+        Ok(Self { name, derivation, placement: CohortSide::Publisher })
+    }
+
+    /// The same on a side of one's choice. A subscriber that derives fetches the published variables, whole. With
+    /// [`CohortSide::FewerBytes`] it derives in those steps in which the variables have fewer bytes than the result. In
+    /// all others the publisher derives. `Statistics` of either side says how often it derived. The publisher's also
+    /// says how often it left that to subscribers.
+    #[must_use]
+    pub fn with_placement(self, placement: CohortSide) -> Self {
+        Self { placement, ..self }
+    }
+
     /// What publishers are asked for.
     pub(crate) fn request(&self) -> Option<Request> {
         match self.placement {
@@ -31,28 +57,5 @@ impl DerivedVariable {
             CohortSide::FewerBytes => Some(request(&self.derivation, true)),
             CohortSide::Subscriber => None,
         }
-    }
-}
-
-impl DerivationError {
-    /// Whether one more goes with those that are asked for.
-    pub(crate) fn check(known: &[DerivedVariable], name: &str, derivation: &Derivation) -> Result<(), Self> {
-        validate_name(name)?;
-        let count = derivation.inputs().len();
-        if known.iter().any(|other| other.name == name) {
-            return Err(Self::Twice { name: name.to_owned() });
-        }
-        if derivation.operations().is_empty() && count > 1 {
-            return Err(Self::Several { derivation: derivation.to_string(), count });
-        }
-        if known.len() >= LIMIT_DERIVATIONS {
-            return Err(Self::TooMany);
-        }
-        let len = |derivation: &Derivation| derivation.to_bytes().len();
-        let len_bytes = len(derivation) + known.iter().map(|of| len(&of.derivation)).sum::<usize>();
-        if len_bytes > LIMIT_DERIVATIONS_BYTES {
-            return Err(Self::TooLong { len_bytes });
-        }
-        Ok(())
     }
 }

@@ -29,8 +29,41 @@ pub struct TransformedVariable {
 }
 
 impl TransformedVariable {
-    /// Records of `variable` through `transform`, read by `name`.
-    pub(crate) fn new(name: String, variable: String, transform: String, placement: CohortSide) -> Self {
+    /// Records of `variable` through `transform`, read by `name`; the publisher does it.
+    ///
+    /// # Errors
+    /// A name that cannot be.
+    pub fn new(
+        name: impl Into<String>,
+        variable: impl Into<String>,
+        transform: impl Into<String>,
+    ) -> Result<Self, DerivationError> {
+        let (name, variable, transform) = (name.into(), variable.into(), transform.into());
+        for name in [&name, &variable, &transform] {
+            validate_name(name)?;
+        }
+        Ok(Self::named(name, variable, transform, CohortSide::Publisher))
+    }
+
+    /// The same on a side of one's choice. With [`CohortSide::Subscriber`] the first get of a step fetches the
+    /// published records, whole. It runs the transform of that name in this process's registry
+    /// ([`SubscriberOptions::with_transforms`]) on their blocks. The publisher needs to know nothing of it. Results are
+    /// the same, whoever makes them.
+    ///
+    /// With [`CohortSide::FewerBytes`] the publisher begins. If the transform is known here as well, it is moved to the
+    /// side on which fewer bytes travel. Rank 0 decides that: it compares what goes in and what comes out, of all
+    /// ranks. It moves the transform after three steps, read one after the other, with an eighth fewer bytes on the
+    /// other side. [`Subscriber::placements`] and `Statistics` of both sides say where it is done and how often it was
+    /// moved.
+    ///
+    /// [`Subscriber::placements`]: crate::Subscriber::placements
+    /// [`SubscriberOptions::with_transforms`]: crate::SubscriberOptions::with_transforms
+    #[must_use]
+    pub fn with_placement(self, placement: CohortSide) -> Self {
+        Self { placement, ..self }
+    }
+
+    fn named(name: String, variable: String, transform: String, placement: CohortSide) -> Self {
         let named = |origin: VariableOrigin| origin.name_of(&[&variable, &transform]);
         let (result, failed) = (named(VariableOrigin::Derived), named(VariableOrigin::Failed));
         Self { name, variable, transform, placement, is_moved: false, result, failed }
@@ -65,14 +98,7 @@ impl TransformedVariable {
         let Request::Transform { variable, transform, is_left } = request else { return None };
         let placement = if *is_left { CohortSide::Subscriber } else { CohortSide::Publisher };
         let are_names = [variable, transform].iter().all(|name| validate_name(name).is_ok());
-        are_names.then(|| Self::new(String::new(), variable.clone(), transform.clone(), placement))
-    }
-
-    pub(crate) fn check(&self) -> Result<(), DerivationError> {
-        for name in [&self.name, &self.variable, &self.transform] {
-            validate_name(name)?;
-        }
-        Ok(())
+        are_names.then(|| Self::named(String::new(), variable.clone(), transform.clone(), placement))
     }
 }
 
@@ -83,8 +109,7 @@ mod tests {
 
     #[test]
     fn what_travels_comes_back_and_nothing_else_is_taken_for_it() {
-        let options = SubscriberOptions::default().with_transformed("lists", "bonds", "adjacency");
-        let asked = options.expect("names").transformed[0].clone();
+        let asked = TransformedVariable::new("lists", "bonds", "adjacency").expect("names");
         let read = TransformedVariable::read(&asked.request()).expect("what was written");
         assert_eq!((&read.result, &read.failed), (&asked.result, &asked.failed));
         assert_ne!(asked.result, asked.failed);

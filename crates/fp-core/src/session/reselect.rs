@@ -104,7 +104,7 @@ impl SubscriberSession {
             return;
         }
         let moved = self.ask(|asking| {
-            if let Some(of) = asking.transformed.iter_mut().find(|of| of.name == asked.name) {
+            if let Some(of) = asking.transformed_mut(&asked.name) {
                 of.is_moved = !is_here;
             }
         });

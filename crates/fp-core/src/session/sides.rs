@@ -69,10 +69,9 @@ pub(crate) struct Placeable {
 impl Placeable {
     fn all(options: &SubscriberOptions) -> Vec<Self> {
         let derived = options
-            .derivations
-            .iter()
+            .derived()
             .map(|of| Self { name: of.name.clone(), requests: SideRequests::of(&of.derivation) });
-        let transformed = options.transformed.iter().map(|of| Self {
+        let transformed = options.transformed().map(|of| Self {
             name: of.name.clone(),
             requests: SideRequests { always: of.through(), fewer_bytes: None },
         });

@@ -36,7 +36,7 @@ pub(crate) fn provided(
             }
         }
     }
-    for asked in held.shared.options.transformed.iter().filter(|asked| is_asked(&asked.name)) {
+    for asked in held.shared.options.transformed().filter(|asked| is_asked(&asked.name)) {
         match received(held, asked, wanted, limit)? {
             Ok(fit) => provided.push(Provided { variable: asked.name.clone(), fit }),
             Err(misfit) => refused.push(misfit),
@@ -81,7 +81,7 @@ pub(crate) fn provided_by(
 pub(crate) fn subscribed(held: &HeldStep, limit: Limit<'_>) -> Result<Vec<String>, ReadError> {
     let mut names = names(&*held.table(limit.deadline)?);
     names.retain(|name| held.wants.contains(name));
-    names.extend(held.shared.options.transformed.iter().map(|asked| asked.name.clone()));
+    names.extend(held.shared.options.transformed().map(|asked| asked.name.clone()));
     Ok(names)
 }
 
@@ -112,6 +112,6 @@ pub(crate) fn received(
 
 /// Whether the step provides all types that were asked for; the error is that of the first which it does not.
 pub(crate) fn check_types(held: &HeldStep, limit: Limit<'_>) -> Result<(), ReadError> {
-    let mut wanted = held.shared.options.types.iter();
+    let mut wanted = held.shared.options.types();
     wanted.try_for_each(|one| provided(held, &one.schema, one.variable.as_deref(), limit).map(drop))
 }

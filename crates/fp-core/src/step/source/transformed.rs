@@ -80,5 +80,5 @@ pub(crate) fn received_infos(held: &HeldStep, table: &StepTable) -> Vec<Variable
         def.name.clone_from(&asked.name);
         Some(VariableInfo { def, shape: entry.layout.shape().copied() })
     };
-    held.shared.options.transformed.iter().filter_map(info).collect()
+    held.shared.options.transformed().filter_map(info).collect()
 }
