@@ -3,8 +3,8 @@
 
 use super::roles::{PATIENCE, address, token};
 use flexpath::{
-    CohortSide, NextStep, Publisher, PublisherOptions, Region, Rendezvous, Selection, Subscriber,
-    SubscriberOptions, Variable,
+    CohortSide, DerivedVariable, NextStep, Publisher, PublisherOptions, Region, Rendezvous, Selection,
+    Subscriber, SubscriberOptions, Variable,
 };
 use std::time::Instant;
 
@@ -45,7 +45,8 @@ pub(crate) fn subscribe(words: &[String]) {
         false => (CohortSide::Publisher, &["speed"][..]),
     };
     let options = SubscriberOptions::default().with_rendezvous(directory(words)).with_tcp(Some(address(1)));
-    let options = options.with_token(token()).with_derivation_at("speed", SPEED, placement);
+    let derived = DerivedVariable::new("speed", SPEED).expect("a derivation").with_placement(placement);
+    let options = options.with_token(token()).with_request(derived);
     let selecting = |options: SubscriberOptions, name: &&str| options.with_selection(*name, Selection::All);
     let options = selected.iter().fold(options.expect("a derivation"), selecting);
     let mut subscriber = Subscriber::open("wan", options).expect("attached");

@@ -7,7 +7,8 @@ use crate::cast::{
     take_every_step, tell,
 };
 use flexpath::{
-    CohortSide, DeployPolicy, Publisher, Region, Selection, StepReader, Subscriber, TransportKind, Variable,
+    CohortSide, DeployPolicy, DerivedVariable, Publisher, Region, Selection, StepReader, Subscriber,
+    TransportKind, Variable,
 };
 
 /// Elements of the array.
@@ -45,9 +46,10 @@ pub(crate) fn subscribe() {
         Some("here") => CohortSide::Subscriber,
         _ => CohortSide::Publisher,
     };
+    let derived = DerivedVariable::new("squares", "T | module(squares, f64, 1)").expect("a derivation");
     let options = subscriber_options()
         .with_module("squares", module)
-        .and_then(|options| options.with_derivation_at("squares", "T | module(squares, f64, 1)", placement));
+        .and_then(|options| options.with_request(derived.with_placement(placement)));
     let mut subscriber = Subscriber::open("deployed", options.expect("a derivation")).expect("attached");
     let taken = take_every_step(&mut subscriber, PATIENCE, check);
     assert_eq!(taken, STEPS);

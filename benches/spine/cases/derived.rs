@@ -6,7 +6,7 @@ use crate::machine::now_ns;
 use crate::ours;
 use crate::process::{Role, Words};
 use crate::report::{Row, Target, median};
-use flexpath::{CohortSide, Selection, Variable};
+use flexpath::{CohortSide, DerivedVariable, Selection, Variable};
 
 const NAMES: [&str; 3] = ["x", "y", "z"];
 const SPEED: &str = "x, y, z | compute(sqrt(x*x + y*y + z*z))";
@@ -82,7 +82,8 @@ pub(crate) fn subscriber(words: &Words) {
         "publisher" => CohortSide::Publisher,
         _ => CohortSide::Subscriber,
     };
-    let options = ours::subscriber_options(words).with_derivation_at("speed", SPEED, placement);
+    let derived = DerivedVariable::new("speed", SPEED).expect("a derivation").with_placement(placement);
+    let options = ours::subscriber_options(words).with_request(derived);
     let selected = if placement == CohortSide::Publisher { &["speed"][..] } else { &NAMES[..] };
     let options = selected
         .iter()

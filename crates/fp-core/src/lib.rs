@@ -71,12 +71,13 @@ pub use fp_types::record::{Loss, Record};
 pub use fp_types::{
     ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, ParseSelectionError, Position, Rank,
     Region, Selection, SelectionError, SelectionExpression, Shape, Slice, StepId, StridedRegion,
-    SubscriptionId, VariableDef,
+    SubscriptionId, VariableDef, VariableOrigin,
 };
 pub use options::derived_variable::DerivedVariable;
 pub use options::link::LinkOptions;
 pub use options::module::DeployedModule;
 pub use options::publisher::PublisherOptions;
+pub use options::request::SubscriptionRequest;
 pub use options::subscriber::SubscriberOptions;
 pub use options::transformed_variable::TransformedVariable;
 pub use options::wanted_type::WantedType;

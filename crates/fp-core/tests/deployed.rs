@@ -114,7 +114,7 @@ fn without_the_feature_no_code_is_run() {
 #[cfg(feature = "wasm")]
 mod wasm {
     use super::*;
-    use fp_core::{CohortSide, DeployLimits};
+    use fp_core::{CohortSide, DeployLimits, DerivedVariable};
     use std::time::Duration;
     use support::eventually;
 
@@ -188,8 +188,9 @@ mod wasm {
         let place = Place::new();
         let mut publisher = open(same_user(&place));
         let options = place.over(TransportKind::Shm).with_module("add", add()).expect("a module");
-        let options = options.with_derivation_at("it", "a, b | module(add)", CohortSide::Subscriber);
-        let mut subscriber = attach(options.expect("a derivation"));
+        let derived = DerivedVariable::new("it", "a, b | module(add)").expect("a derivation");
+        let options = options.with_request(derived.with_placement(CohortSide::Subscriber));
+        let mut subscriber = attach(options.expect("the module is there"));
         for (moves, placement) in
             (1..).zip([CohortSide::Publisher, CohortSide::Subscriber, CohortSide::Publisher])
         {
@@ -232,10 +233,9 @@ mod wasm {
         let mut publisher = place.publisher();
         let module = sum_of_squares();
         let options = place.over(TransportKind::Tcp).with_module("m", module).expect("a module");
-        let here = CohortSide::Subscriber;
-        let options =
-            options.with_derivation_at("squares", "a | module(m, f64, 1)", here).expect("a derivation");
-        let mut subscriber = attach(options);
+        let derived = DerivedVariable::new("squares", "a | module(m, f64, 1)").expect("a derivation");
+        let options = options.with_request(derived.with_placement(CohortSide::Subscriber));
+        let mut subscriber = attach(options.expect("the module is there"));
         let number = publish(&mut publisher);
         let sum: f64 = elements(number).into_iter().map(square).sum();
         let step = take(&mut subscriber);

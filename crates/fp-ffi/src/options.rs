@@ -7,7 +7,10 @@ use crate::handles::{Handle, find, hold, take};
 use crate::keys::{KEYS, Key, Role, Settings};
 use crate::raw::{as_len, check_place, give, text, values};
 use crate::selection::{SelectionStruct, selection};
-use fp_core::{Cohort, CohortSide, DerivationError, LinkOptions, SubscriberOptions, Transforms};
+use fp_core::{
+    Cohort, CohortSide, DerivationError, DerivedVariable, LinkOptions, SubscriberOptions,
+    TransformedVariable, Transforms,
+};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
@@ -193,7 +196,7 @@ pub extern "C" fn flexpath_options_add_derivation(
         let (name, derivation) = (text(name, "name")?, text(derivation, "derivation")?);
         let placement = placed(placement)?;
         asked(options, (name, "a derived variable"), |chosen| {
-            chosen.with_derivation_at(name, derivation, placement)
+            chosen.with_request(DerivedVariable::new(name, derivation)?.with_placement(placement))
         })
     })
 }
@@ -230,7 +233,8 @@ pub extern "C" fn flexpath_options_add_transformed(
         let (name, variable) = (text(name, "name")?, text(variable, "variable")?);
         let (transform, placement) = (text(transform, "transform")?, placed(placement)?);
         asked(options, (name, "a transformed variable"), |chosen| {
-            chosen.with_transformed_at(name, variable, transform, placement)
+            let transformed = TransformedVariable::new(name, variable, transform)?;
+            chosen.with_request(transformed.with_placement(placement))
         })
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::message::Assignment;
 use crate::outcome::{LossReason, StreamEnding};
+use crate::request::Request;
 use crate::time::Moment;
 use fp_types::{ContributionError, Rank, StepId, SubscriptionId};
 use std::sync::Arc;
@@ -27,8 +28,8 @@ pub struct BegunStep {
     pub step: StepId,
     /// The subscriptions that it is kept for, standing ones included; sorted. Empty: nothing need be stored.
     pub kept: Vec<SubscriptionId>,
-    /// What is derived of it for those, each once and with how many of them asked for it; sorted.
-    pub derivations: Vec<(Arc<[u8]>, u32)>,
+    /// What those ask for of it, each once and with how many of them asked for it; sorted.
+    pub requests: Vec<(Arc<Request>, u32)>,
 }
 
 /// What a publisher waits for before its next step.

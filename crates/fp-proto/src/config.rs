@@ -1,5 +1,6 @@
 //! What the application decides when it opens a stream: bounds, policies and deadlines.
 
+use crate::request::Request;
 use crate::tree;
 use fp_types::{Epoch, Rank};
 use serde::{Deserialize, Serialize};
@@ -235,17 +236,15 @@ pub struct SubscriptionSpec {
     pub start_at: StartAt,
     /// The work-sharing set, if it is a member of one.
     pub share: Option<Share>,
-    /// What is to be derived for it in every step, each as its canonical bytes: not looked into here. Sorted and
-    /// without repetition. Modules that derivations need are among them.
-    #[serde(with = "crate::byte_lists")]
-    pub derivations: Vec<Vec<u8>>,
+    /// What else it asks for in every step: sorted and without repetition.
+    pub requests: Vec<Request>,
 }
 
 impl SubscriptionSpec {
-    /// Whether it differs in nothing but variables and what is derived, which may change while steps flow.
+    /// Whether it differs in nothing but variables and requests, which may change while steps flow.
     pub(crate) fn is_reselection_of(&self, other: &Self) -> bool {
-        let (variables, derivations) = (other.variables.clone(), other.derivations.clone());
-        Self { variables, derivations, ..self.clone() } == *other
+        let (variables, requests) = (other.variables.clone(), other.requests.clone());
+        Self { variables, requests, ..self.clone() } == *other
     }
 }
 
@@ -257,7 +256,7 @@ impl Default for SubscriptionSpec {
             limit_steps: 4,
             start_at: StartAt::Next,
             share: None,
-            derivations: Vec::new(),
+            requests: Vec::new(),
         }
     }
 }

@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod bounds;
-mod byte_lists;
 mod claim;
 pub mod codec;
 mod cohort;
@@ -21,6 +20,7 @@ pub mod mutation;
 pub mod outcome;
 mod passed_questions;
 pub mod publisher;
+pub mod request;
 mod search;
 pub mod subscriber;
 pub mod table;

@@ -149,8 +149,8 @@ pub enum SpecPart {
     Credit,
     /// A label or set name is too long.
     Name,
-    /// Derivations must be sorted and without repetition.
-    Derivations,
+    /// Requests must be sorted and without repetition.
+    Requests,
 }
 
 impl fmt::Display for RefusalReason {

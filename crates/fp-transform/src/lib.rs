@@ -60,7 +60,7 @@ pub use modules::Modules;
 pub use native::{
     CohortSide, Cost, DataType, DecidedSide, MAX_PATH, MAX_TRANSFORMS, MeasuredCalls, Native, NativeElement,
     NativeError, NativeFunction, Offer, Offers, PathError, RegisterError, SideDecision, SideReason,
-    TransformOptions, TransformPath, Transforms, made_id, record_array,
+    TransformOptions, TransformPath, Transforms, record_array,
 };
 pub use operation::{Comparison, MAX_BINS, ModuleCall, Operation, OutputType, Reduction};
 pub use policy::{DeployLimits, DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};

@@ -79,7 +79,7 @@ pub use region::{Region, RegionError};
 pub use runs::{CopyError, DenseArray, Run, RunSeries, Runs, RunsError, Side, copy, copy_runs};
 pub use schema::{
     ArrayKind, MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_VARIABLES, RecordId, Schema, SchemaError,
-    VariableDef,
+    VariableDef, VariableOrigin,
 };
 pub use selection::{ParseSelectionError, Position, Selection, SelectionError, SelectionExpression, Slice};
 pub use shape::{Shape, ShapeTooLarge};

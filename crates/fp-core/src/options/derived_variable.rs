@@ -1,7 +1,7 @@
-//! A derived variable as a subscriber asks for it, and the bytes that travel for it.
+//! A derived variable as a subscriber asks for it.
 
 use crate::error::derivation::DerivationError;
-use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES};
+use fp_proto::request::Request;
 use fp_transform::{CohortSide, Derivation};
 use fp_types::validate_name;
 
@@ -17,50 +17,45 @@ pub struct DerivedVariable {
     pub placement: CohortSide,
 }
 
-/// Marks a derivation that is done by the publisher.
-pub(crate) const ALWAYS: u8 = 0;
-
-/// Marks one that is done by the publisher unless its inputs have fewer bytes.
-pub(crate) const FEWER_BYTES: u8 = 1;
-
-/// Marks a module that derivations name.
-pub(crate) const MODULE: u8 = 2;
-
-/// Marks records that go through a transform of the publisher's, before the lengths of two names and the names.
-pub(crate) const THROUGH: u8 = 3;
-
-/// Marks the same where the subscriber does it, of the variable that is kept for it.
-pub(crate) const LEFT: u8 = 4;
-
-/// What travels to have that derived.
-pub(crate) fn with_mark(mark: u8, derivation: &Derivation) -> Vec<u8> {
-    [&[mark], &derivation.to_bytes()[..]].concat()
+/// A derivation that the publisher does; if it may be left, unless its inputs have fewer bytes.
+pub(crate) fn request(derivation: &Derivation, may_be_left: bool) -> Request {
+    Request::Derivation { derivation: derivation.to_bytes(), may_be_left }
 }
 
-/// Whether that is a module, and nothing that is derived.
-pub(crate) fn is_module(marked: &[u8]) -> bool {
-    marked.first() == Some(&MODULE)
-}
-
-impl DerivationError {
-    /// Whether one more goes with those that are asked for.
-    pub(crate) fn check(known: &[DerivedVariable], name: &str, derivation: &Derivation) -> Result<(), Self> {
-        validate_name(name)?;
+impl DerivedVariable {
+    /// What is derived so is read by `name`; the publisher derives it.
+    ///
+    /// # Errors
+    /// A text that cannot be read, with the position; a name that cannot be; several arrays that nothing makes one of.
+    pub fn new<D>(name: impl Into<String>, derivation: D) -> Result<Self, DerivationError>
+    where
+        D: TryInto<Derivation>,
+        DerivationError: From<D::Error>,
+    {
+        let (name, derivation) = (name.into(), derivation.try_into()?);
+        validate_name(&name)?;
         let count = derivation.inputs().len();
-        if known.iter().any(|other| other.name == name) {
-            return Err(Self::Twice { name: name.to_owned() });
-        }
         if derivation.operations().is_empty() && count > 1 {
-            return Err(Self::Several { derivation: derivation.to_string(), count });
+            return Err(DerivationError::Several { derivation: derivation.to_string(), count });
         }
-        if known.len() >= LIMIT_DERIVATIONS {
-            return Err(Self::TooMany);
+        Ok(Self { name, derivation, placement: CohortSide::Publisher })
+    }
+
+    /// The same on a side of one's choice. A subscriber that derives fetches the published variables, whole. With
+    /// [`CohortSide::FewerBytes`] it derives in those steps in which the variables have fewer bytes than the result. In
+    /// all others the publisher derives. `Statistics` of either side says how often it derived. The publisher's also
+    /// says how often it left that to subscribers.
+    #[must_use]
+    pub fn with_placement(self, placement: CohortSide) -> Self {
+        Self { placement, ..self }
+    }
+
+    /// What publishers are asked for.
+    pub(crate) fn request(&self) -> Option<Request> {
+        match self.placement {
+            CohortSide::Publisher => Some(request(&self.derivation, false)),
+            CohortSide::FewerBytes => Some(request(&self.derivation, true)),
+            CohortSide::Subscriber => None,
         }
-        let len = |derivation: &Derivation| 1 + derivation.to_bytes().len();
-        let len_bytes = len(derivation) + known.iter().map(|of| len(&of.derivation)).sum::<usize>();
-        if len_bytes > LIMIT_DERIVATIONS_BYTES {
-            return Err(Self::TooLong { len_bytes });
-        }
-        Ok(())
     }
 }

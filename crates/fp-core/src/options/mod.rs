@@ -5,6 +5,7 @@ pub(crate) mod functions;
 pub(crate) mod link;
 pub(crate) mod module;
 pub(crate) mod publisher;
+pub(crate) mod request;
 pub(crate) mod subscriber;
 pub(crate) mod transformed_variable;
 pub(crate) mod wanted_type;

@@ -2,16 +2,18 @@
 
 use crate::error::derivation::DerivationError;
 use crate::error::record_block::RecordBlockError;
-use crate::options::derived_variable::{ALWAYS, DerivedVariable, FEWER_BYTES, with_mark};
+use crate::options::derived_variable::DerivedVariable;
 use crate::options::link::{LinkOptions, link_setters, setters};
-use crate::options::module::{DeployedModule, STAMP_BYTES, shipped};
+use crate::options::module::DeployedModule;
+use crate::options::request::SubscriptionRequest;
 use crate::options::transformed_variable::TransformedVariable;
 use crate::options::wanted_type::WantedType;
 use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
 use crate::value::collectives::{Collectives, SharedCollectives};
-use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_MODULES, LIMIT_MODULES_BYTES};
+use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES, LIMIT_MODULES, LIMIT_MODULES_BYTES};
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, SubscriptionSpec, VariableSet};
+use fp_proto::request::Request;
 use fp_transform::{CohortSide, Derivation, DeriveError, ModuleCall, ModuleHash, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use fp_types::Selection;
@@ -32,14 +34,10 @@ pub struct SubscriberOptions {
     pub publisher_contact: Option<Contact>,
     /// The variables. Default: all; where something is derived, none.
     pub variables: VariableSet,
-    /// Derived variables.
-    pub derivations: Vec<DerivedVariable>,
+    /// What it asks for besides: derived variables, records through transforms, types.
+    pub requests: Vec<SubscriptionRequest>,
     /// Transforms by which records become other types, and that derivations call here. Default: none.
     pub transforms: Option<Transforms>,
-    /// Records that the publisher sends through transforms of its own.
-    pub transformed: Vec<TransformedVariable>,
-    /// Types that the stream must have for it to attach.
-    pub types: Vec<WantedType>,
     /// Modules that derivations name.
     pub modules: Vec<DeployedModule>,
     /// Standing selections: pushed without being asked where blocks cannot be shared.
@@ -67,10 +65,8 @@ impl Default for SubscriberOptions {
             name: None,
             publisher_contact: None,
             variables: VariableSet::All,
-            derivations: Vec::new(),
+            requests: Vec::new(),
             transforms: None,
-            transformed: Vec::new(),
-            types: Vec::new(),
             modules: Vec::new(),
             selections: Vec::new(),
             policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
@@ -109,9 +105,7 @@ impl SubscriberOptions {
         if self.modules.len() >= LIMIT_MODULES {
             return Err(DerivationError::TooManyModules);
         }
-        let travels = |len: usize| len + 1 + STAMP_BYTES;
-        let others: usize = self.modules.iter().map(|other| travels(other.bytes.len())).sum();
-        let len_bytes = others + travels(module.len());
+        let len_bytes = module.len() + self.modules.iter().map(|other| other.bytes.len()).sum::<usize>();
         if len_bytes > LIMIT_MODULES_BYTES {
             return Err(DerivationError::ModulesTooLong { len_bytes });
         }
@@ -153,7 +147,7 @@ impl SubscriberOptions {
     /// [`SubscriberOptions::with_variables`] names them.
     ///
     /// docs/transforms.md says what can be derived. A derivation that does not fit the published variables fails when
-    /// the variable is read.
+    /// the variable is read. [`DerivedVariable::with_placement`] has it derived on the other side.
     ///
     /// # Errors
     /// A text that cannot be read, with the position; a name that cannot be, or is there already; too many.
@@ -162,44 +156,59 @@ impl SubscriberOptions {
         D: TryInto<Derivation>,
         DerivationError: From<D::Error>,
     {
-        self.with_derivation_at(name, derivation, CohortSide::Publisher)
+        self.with_request(DerivedVariable::new(name, derivation)?)
     }
 
-    /// The same on a side of one's choice. A subscriber that derives fetches the published variables, whole. With
-    /// [`CohortSide::FewerBytes`] it derives in those steps in which the variables have fewer bytes than the result. In
-    /// all others the publisher derives. `Statistics` of either side says how often it derived. The publisher's also
-    /// says how often it left that to subscribers.
+    /// Asks for that besides what was asked for before: a [`DerivedVariable`], a [`TransformedVariable`] or a
+    /// [`WantedType`]. Modules that a derivation names must be there already.
     ///
     /// # Errors
-    /// As [`SubscriberOptions::with_derivation`].
-    pub fn with_derivation_at<D>(
-        mut self,
-        name: impl Into<String>,
-        derivation: D,
-        placement: CohortSide,
-    ) -> Result<Self, DerivationError>
-    where
-        D: TryInto<Derivation>,
-        DerivationError: From<D::Error>,
-    {
-        let (name, derivation) = (name.into(), self.resolve_modules(derivation.try_into()?)?);
-        self.check_free(&name)?;
-        DerivationError::check(&self.derivations, &name, &derivation)?;
-        self.derivations.push(DerivedVariable { name, derivation, placement });
+    /// A name that is there already; too many, or too long together; a module that is not there.
+    pub fn with_request(mut self, request: impl Into<SubscriptionRequest>) -> Result<Self, DerivationError> {
+        let request = match request.into() {
+            SubscriptionRequest::Derived(of) => {
+                let derivation = self.resolve_modules(of.derivation)?;
+                SubscriptionRequest::Derived(DerivedVariable { derivation, ..of })
+            }
+            other @ (SubscriptionRequest::Transformed(_) | SubscriptionRequest::Type(_)) => other,
+        };
+        self.check_room(&request)?;
+        self.requests.push(request);
         Ok(self)
+    }
+
+    /// The derived variables.
+    pub(crate) fn derived(&self) -> impl Iterator<Item = &DerivedVariable> {
+        self.requests
+            .iter()
+            .filter_map(|of| if let SubscriptionRequest::Derived(of) = of { Some(of) } else { None })
+    }
+
+    /// The records that go through transforms.
+    pub(crate) fn transformed(&self) -> impl Iterator<Item = &TransformedVariable> {
+        self.requests
+            .iter()
+            .filter_map(|of| if let SubscriptionRequest::Transformed(of) = of { Some(of) } else { None })
+    }
+
+    /// The types that must be there.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &WantedType> {
+        self.requests
+            .iter()
+            .filter_map(|of| if let SubscriptionRequest::Type(of) = of { Some(of) } else { None })
     }
 
     /// The published variables that are kept for it.
     pub(crate) fn kept_variables(&self) -> VariableSet {
         let named = match &self.variables {
-            VariableSet::All if self.derivations.is_empty() && self.transformed.is_empty() => {
+            VariableSet::All if self.requests.iter().all(|request| request.variable().is_none()) => {
                 return VariableSet::All;
             }
             VariableSet::All => [].iter(),
             VariableSet::Named(names) => names.iter(),
         };
-        let here = self.derivations.iter().filter(|of| of.placement == CohortSide::Subscriber);
-        let left = self.transformed.iter().filter(|of| of.is_here()).map(|of| &of.variable);
+        let here = self.derived().filter(|of| of.placement == CohortSide::Subscriber);
+        let left = self.transformed().filter(|of| of.is_here()).map(|of| &of.variable);
         VariableSet::named(named.chain(here.flat_map(|of| of.derivation.inputs())).chain(left))
     }
 
@@ -239,20 +248,18 @@ impl SubscriberOptions {
         with_transforms(transforms: &Transforms) => transforms = Some(transforms.clone());
     }
 
+    /// What makes the variable of that name.
+    fn request_of(&self, variable: &str) -> Option<&SubscriptionRequest> {
+        self.requests.iter().find(|request| request.variable() == Some(variable))
+    }
+
     pub(crate) fn place(&mut self, variable: &str, placement: CohortSide) {
-        if let Some(of) = self.derivations.iter_mut().find(|of| of.name == variable) {
-            of.placement = placement;
-        }
-        if let Some(of) = self.transformed.iter_mut().find(|of| of.name == variable) {
-            // It stays where it is until something is measured.
-            of.is_moved = of.is_here();
-            of.placement = placement;
-        }
+        let request = self.requests.iter_mut().find(|request| request.variable() == Some(variable));
+        request.into_iter().for_each(|request| request.place(placement));
     }
 
     pub(crate) fn asked_placement(&self, variable: &str) -> Option<CohortSide> {
-        let derived = self.derivations.iter().find(|of| of.name == variable).map(|of| of.placement);
-        derived.or_else(|| self.transformed_variable(variable).map(|of| of.placement))
+        self.request_of(variable).and_then(SubscriptionRequest::placement)
     }
 
     /// Whether this process knows the transform that makes the variable, if one does.
@@ -279,54 +286,37 @@ impl SubscriberOptions {
         variable: impl Into<String>,
         transform: impl Into<String>,
     ) -> Result<Self, DerivationError> {
-        self.with_transformed_at(name, variable, transform, CohortSide::Publisher)
+        self.with_request(TransformedVariable::new(name, variable, transform)?)
     }
 
-    /// The same on a side of one's choice. With [`CohortSide::Subscriber`] the first get of a step fetches the
-    /// published records, whole. It runs the transform of that name in this process's registry
-    /// ([`SubscriberOptions::with_transforms`]) on their blocks. The publisher needs to know nothing of it. Results are
-    /// the same, whoever makes them.
-    ///
-    /// With [`CohortSide::FewerBytes`] the publisher begins. If the transform is known here as well, it is moved to the
-    /// side on which fewer bytes travel. Rank 0 decides that: it compares what goes in and what comes out, of all
-    /// ranks. It moves the transform after three steps, read one after the other, with an eighth fewer bytes on the
-    /// other side. [`Subscriber::placements`] and `Statistics` of both sides say where it is done and how often it was
-    /// moved.
-    ///
-    /// [`Subscriber::placements`]: crate::Subscriber::placements
-    ///
-    /// # Errors
-    /// As [`SubscriberOptions::with_transformed`].
-    pub fn with_transformed_at(
-        mut self,
-        name: impl Into<String>,
-        variable: impl Into<String>,
-        transform: impl Into<String>,
-        placement: CohortSide,
-    ) -> Result<Self, DerivationError> {
-        let (name, variable, transform) = (name.into(), variable.into(), transform.into());
-        let asked = TransformedVariable { name, variable, transform, placement, is_moved: false };
-        asked.check()?;
-        self.check_free(&asked.name)?;
-        self.transformed.push(asked);
-        Ok(self)
-    }
-
-    /// Whether there is room for one more derived variable, of that name.
-    pub(crate) fn check_free(&self, name: &str) -> Result<(), DerivationError> {
-        let derived = self.derivations.iter().map(|of| of.name.as_str());
-        if derived.chain(self.transformed.iter().map(|of| of.name.as_str())).any(|known| known == name) {
+    /// Whether there is room for one more, of that name.
+    fn check_room(&self, request: &SubscriptionRequest) -> Result<(), DerivationError> {
+        let Some(name) = request.variable() else { return Ok(()) };
+        if self.request_of(name).is_some() {
             return Err(DerivationError::Twice { name: name.to_owned() });
         }
-        if self.derivations.len() + self.transformed.len() >= LIMIT_DERIVATIONS {
+        if self.derived().count() + self.transformed().count() >= LIMIT_DERIVATIONS {
             return Err(DerivationError::TooMany);
+        }
+        let others = self.requests.iter().map(SubscriptionRequest::len_bytes).sum::<usize>();
+        let len_bytes = others + request.len_bytes();
+        if len_bytes > LIMIT_DERIVATIONS_BYTES {
+            return Err(DerivationError::TooLong { len_bytes });
         }
         Ok(())
     }
 
+    pub(crate) fn transformed_mut(&mut self, name: &str) -> Option<&mut TransformedVariable> {
+        let mut all = self.requests.iter_mut().filter_map(|of| match of {
+            SubscriptionRequest::Transformed(of) => Some(of),
+            SubscriptionRequest::Derived(_) | SubscriptionRequest::Type(_) => None,
+        });
+        all.find(|of| of.name == name)
+    }
+
     /// What the publisher was asked for under that name.
     pub(crate) fn transformed_variable(&self, name: &str) -> Option<&TransformedVariable> {
-        self.transformed.iter().find(|asked| asked.name == name)
+        self.transformed().find(|asked| asked.name == name)
     }
 
     /// Attaches only if this variable provides records of this Rust type: as they are, converted, or through transforms
@@ -340,44 +330,24 @@ impl SubscriberOptions {
     /// Ranks of a cohort see the same step. So they attach or fail alike where they want the same, unless one of them
     /// is not answered in time.
     ///
-    /// # Errors
-    /// No record type.
-    pub fn with_type<T: Record>(self, variable: impl Into<String>) -> Result<Self, RecordBlockError> {
-        Ok(self.with_wanted_type(WantedType::of::<T>()?.with_variable(variable)))
-    }
-
-    /// The same for any variable: [`Subscriber::of`](crate::Subscriber::of) says which provides it.
+    /// [`SubscriberOptions::with_request`] takes a [`WantedType`] of any variable, or of a type that was made at run
+    /// time. If several are named, all must be there.
     ///
     /// # Errors
     /// No record type.
-    pub fn with_type_anywhere<T: Record>(self) -> Result<Self, RecordBlockError> {
-        Ok(self.with_wanted_type(WantedType::of::<T>()?))
-    }
-
-    /// As [`SubscriberOptions::with_type`], also for types that were made at run time. If several are named, all must
-    /// be there.
-    #[must_use]
-    pub fn with_wanted_type(mut self, wanted: WantedType) -> Self {
-        self.types.push(wanted);
-        self
+    pub fn with_type<T: Record>(mut self, variable: impl Into<String>) -> Result<Self, RecordBlockError> {
+        self.requests.push(WantedType::of::<T>()?.with_variable(variable).into());
+        Ok(self)
     }
 }
 
-/// What travels, each with a mark before its encoding: sorted, each once.
-pub(crate) fn canonical(options: &SubscriberOptions) -> Vec<Vec<u8>> {
-    let marked = |of: &DerivedVariable| {
-        let mark = match of.placement {
-            CohortSide::Publisher => ALWAYS,
-            CohortSide::FewerBytes => FEWER_BYTES,
-            CohortSide::Subscriber => return None,
-        };
-        Some(with_mark(mark, &of.derivation))
-    };
-    let through = options.transformed.iter().map(TransformedVariable::to_bytes);
-    let mut all: Vec<Vec<u8>> = options.derivations.iter().filter_map(marked).chain(through).collect();
-    let sent = options.derivations.iter().filter(|of| of.placement != CohortSide::Subscriber);
+/// What publishers are asked for besides variables: sorted, each once.
+pub(crate) fn requests(options: &SubscriberOptions) -> Vec<Request> {
+    let asked = options.requests.iter().filter_map(SubscriptionRequest::of_publisher);
+    let sent = options.derived().filter(|of| of.placement != CohortSide::Subscriber);
     let needed: Vec<_> = sent.flat_map(|of| of.derivation.modules()).filter_map(|of| of.hash()).collect();
-    all.extend(options.modules.iter().filter(|module| needed.contains(&module.hash)).map(shipped));
+    let modules = options.modules.iter().filter(|module| needed.contains(&module.hash));
+    let mut all: Vec<Request> = asked.chain(modules.map(DeployedModule::request)).collect();
     all.sort();
     all.dedup();
     all
@@ -390,6 +360,6 @@ pub(crate) fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
         limit_steps: options.limit_steps,
         start_at: options.start_at,
         share: options.share.clone(),
-        derivations: canonical(options),
+        requests: requests(options),
     }
 }

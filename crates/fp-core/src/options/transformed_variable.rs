@@ -1,13 +1,12 @@
 //! What a subscriber asks the publisher to send through a transform that is registered there, and under which names.
 //!
-//! It travels as derivations do, with a mark of its own, and the result lies beside the variables as theirs does.
+//! It travels among the requests, as derivations do, and the result lies beside the variables as theirs does.
 //! Layouts, wants and transports know nothing of it, and all who ask for the same share it.
 
 use crate::error::derivation::DerivationError;
-use crate::options::derived_variable::{LEFT, THROUGH};
-use crate::value::derived_names::{derived_name_of, failed_name_of};
+use fp_proto::request::Request;
 use fp_transform::CohortSide;
-use fp_types::validate_name;
+use fp_types::{VariableOrigin, validate_name};
 
 /// Records that a subscriber has transformed by the publisher.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,21 +22,51 @@ pub struct TransformedVariable {
     pub placement: CohortSide,
     /// Where fewer bytes decide: whether the subscriber does it, by what was measured until now.
     pub(crate) is_moved: bool,
+    /// What the result is called in steps.
+    pub(crate) result: String,
+    /// The name of the texts that say why there is none.
+    pub(crate) failed: String,
 }
 
 impl TransformedVariable {
-    pub(crate) fn base(&self) -> String {
-        format!("{}({})", self.transform, self.variable)
+    /// Records of `variable` through `transform`, read by `name`; the publisher does it.
+    ///
+    /// # Errors
+    /// A name that cannot be.
+    pub fn new(
+        name: impl Into<String>,
+        variable: impl Into<String>,
+        transform: impl Into<String>,
+    ) -> Result<Self, DerivationError> {
+        let (name, variable, transform) = (name.into(), variable.into(), transform.into());
+        for name in [&name, &variable, &transform] {
+            validate_name(name)?;
+        }
+        Ok(Self::named(name, variable, transform, CohortSide::Publisher))
     }
 
-    /// What the result is called in steps.
-    pub(crate) fn result(&self) -> String {
-        derived_name_of(&self.base())
+    /// The same on a side of one's choice. With [`CohortSide::Subscriber`] the first get of a step fetches the
+    /// published records, whole. It runs the transform of that name in this process's registry
+    /// ([`SubscriberOptions::with_transforms`]) on their blocks. The publisher needs to know nothing of it. Results are
+    /// the same, whoever makes them.
+    ///
+    /// With [`CohortSide::FewerBytes`] the publisher begins. If the transform is known here as well, it is moved to the
+    /// side on which fewer bytes travel. Rank 0 decides that: it compares what goes in and what comes out, of all
+    /// ranks. It moves the transform after three steps, read one after the other, with an eighth fewer bytes on the
+    /// other side. [`Subscriber::placements`] and `Statistics` of both sides say where it is done and how often it was
+    /// moved.
+    ///
+    /// [`Subscriber::placements`]: crate::Subscriber::placements
+    /// [`SubscriberOptions::with_transforms`]: crate::SubscriberOptions::with_transforms
+    #[must_use]
+    pub fn with_placement(self, placement: CohortSide) -> Self {
+        Self { placement, ..self }
     }
 
-    /// The name of the texts that say why there is none.
-    pub(crate) fn failed(&self) -> String {
-        failed_name_of(&self.base())
+    fn named(name: String, variable: String, transform: String, placement: CohortSide) -> Self {
+        let named = |origin: VariableOrigin| origin.name_of(&[&variable, &transform]);
+        let (result, failed) = (named(VariableOrigin::Derived), named(VariableOrigin::Failed));
+        Self { name, variable, transform, placement, is_moved: false, result, failed }
     }
 
     /// Whether the subscriber does it, of steps that begin when this is agreed.
@@ -49,46 +78,27 @@ impl TransformedVariable {
         }
     }
 
-    /// What travels.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        if self.is_here() { self.marked(LEFT) } else { self.through() }
+    /// What publishers are asked for.
+    pub(crate) fn request(&self) -> Request {
+        self.asked(self.is_here())
     }
 
-    /// What travels where the publisher does it.
-    pub(crate) fn through(&self) -> Vec<u8> {
-        self.marked(THROUGH)
+    /// What they are asked for where they do it.
+    pub(crate) fn through(&self) -> Request {
+        self.asked(false)
     }
 
-    fn marked(&self, mark: u8) -> Vec<u8> {
-        let len = u8::try_from(self.variable.len()).unwrap_or(u8::MAX);
-        [&[mark, len], self.variable.as_bytes(), self.transform.as_bytes()].concat()
+    fn asked(&self, is_left: bool) -> Request {
+        let (variable, transform) = (self.variable.clone(), self.transform.clone());
+        Request::Transform { variable, transform, is_left }
     }
 
-    /// What such bytes ask the publisher to do; nothing if they ask for something else, or for nothing.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        Self::read(bytes).filter(|asked| !asked.is_here())
-    }
-
-    /// What such bytes ask for, on either side.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let (placement, len, names) = match bytes {
-            [THROUGH, len, names @ ..] => (CohortSide::Publisher, len, names),
-            [LEFT, len, names @ ..] => (CohortSide::Subscriber, len, names),
-            _ => return None,
-        };
-        let (variable, transform) = names.split_at_checked(usize::from(*len))?;
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-        let (variable, transform) = (text(variable)?, text(transform)?);
-        let asked = Self { name: String::new(), variable, transform, placement, is_moved: false };
-        let names = [&asked.variable, &asked.transform, &asked.result()].map(|name| validate_name(name));
-        names.iter().all(Result::is_ok).then_some(asked)
-    }
-
-    pub(crate) fn check(&self) -> Result<(), DerivationError> {
-        for name in [&self.name, &self.variable, &self.transform, &self.result()] {
-            validate_name(name)?;
-        }
-        Ok(())
+    /// What is asked for, on either side; nothing if it is something else, or cannot be.
+    pub(crate) fn read(request: &Request) -> Option<Self> {
+        let Request::Transform { variable, transform, is_left } = request else { return None };
+        let placement = if *is_left { CohortSide::Subscriber } else { CohortSide::Publisher };
+        let are_names = [variable, transform].iter().all(|name| validate_name(name).is_ok());
+        are_names.then(|| Self::named(String::new(), variable.clone(), transform.clone(), placement))
     }
 }
 
@@ -99,20 +109,17 @@ mod tests {
 
     #[test]
     fn what_travels_comes_back_and_nothing_else_is_taken_for_it() {
-        let options = SubscriberOptions::default().with_transformed("lists", "bonds", "adjacency");
-        let asked = options.expect("names").transformed[0].clone();
-        let bytes = asked.to_bytes();
-        let read = TransformedVariable::from_bytes(&bytes).expect("what was written");
-        assert_eq!((read.result(), read.failed()), (asked.result(), asked.failed()));
-        assert_eq!(asked.result(), "adjacency(bonds)#derived");
-        for len in 0..bytes.len() {
-            let cut = TransformedVariable::from_bytes(&bytes[..len]);
-            assert!(cut.is_none_or(|cut| cut.variable == "bonds" && cut.transform != "adjacency"), "{len}");
-        }
-        assert!(TransformedVariable::from_bytes(&[THROUGH, 1, b'/', b'x']).is_none());
-        assert!(TransformedVariable::from_bytes(&[THROUGH, 1, 0xff, b'x']).is_none());
-        assert!(TransformedVariable::from_bytes(&[0, 1, b'a', b'x']).is_none());
-        assert!(TransformedVariable::from_bytes(&[&[THROUGH, 200][..], &[b'a'; 255]].concat()).is_none());
+        let asked = TransformedVariable::new("lists", "bonds", "adjacency").expect("names");
+        let read = TransformedVariable::read(&asked.request()).expect("what was written");
+        assert_eq!((&read.result, &read.failed), (&asked.result, &asked.failed));
+        assert_ne!(asked.result, asked.failed);
+        let names = |variable: &str, transform: &str| {
+            let (variable, transform) = (variable.to_owned(), transform.to_owned());
+            TransformedVariable::read(&Request::Transform { variable, transform, is_left: true })
+        };
+        assert!(names("bonds", "adjacency").is_some_and(|asked| asked.is_here()));
+        assert!(names("bonds", "a/b").is_none() && names("", "adjacency").is_none());
+        assert!(TransformedVariable::read(&Request::Module { code: Vec::new(), user: None }).is_none());
     }
 
     #[test]
@@ -123,6 +130,5 @@ mod tests {
         assert_eq!(twice, DerivationError::Twice { name: "lists".to_owned() });
         assert!(options().with_derivation("lists", "x | max").is_err());
         assert!(options().with_transformed("more", "bonds", "a/b").is_err());
-        assert!(options().with_transformed("more", "b".repeat(200), "a".repeat(200)).is_err());
     }
 }

@@ -4,7 +4,7 @@ use crate::error::transform::TransformProblem;
 use fp_transform::{Array, DeriveError, Native, Transforms, record_array};
 use fp_transport::Payload;
 use fp_types::record::RecordSchema;
-use fp_types::{ArrayKind, Dtype, MemoryOrder, Shape, VariableDef};
+use fp_types::{ArrayKind, Dtype, MemoryOrder, Shape, VariableDef, VariableOrigin};
 
 /// The most names of transforms that a failure lists.
 const LIMIT_NAMES: usize = 16;
@@ -99,7 +99,7 @@ impl Applying {
 
 /// What results are blocks of: records in the places of those that they are made of, or rows one after another.
 pub(crate) fn given_def(
-    name: &str,
+    (name, origin): (&str, VariableOrigin),
     of: &VariableDef,
     keeps_places: bool,
     given: &RecordSchema,
@@ -108,7 +108,7 @@ pub(crate) fn given_def(
         true => VariableDef::global_array(name, of.dtype, of.ndims()).with_order(of.order),
         false => VariableDef::joined_array(name, of.dtype, 1, 0),
     };
-    def.with_record(given)
+    def.with_record(given).with_origin(origin)
 }
 
 /// The one block of the one array of records that there should be.

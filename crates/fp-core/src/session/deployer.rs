@@ -6,10 +6,9 @@
 //! some ranks alone would derive the first steps. Who handed a module over is what the lead's own link proves. What the
 //! message says of that is overwritten there.
 
-use crate::options::derived_variable::MODULE;
-use crate::options::module::opened;
 use crate::options::publisher::PublisherOptions;
 use crate::session::derive_failure::Failure;
+use fp_proto::request::Request;
 use fp_transform::{DeployPolicy, DeriveError, ModuleCall, ModuleHash, Modules, PolicyRefusal};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone)]
 struct Offer {
     /// What came, to know it again.
-    came: Arc<[u8]>,
+    came: Arc<Request>,
     hash: ModuleHash,
     uid: Option<u32>,
     bytes: Arc<[u8]>,
@@ -51,14 +50,12 @@ impl Deployer {
         self.modules.clone()
     }
 
-    /// The modules among what is to be derived of a step.
-    pub(crate) fn offers(&self, derivations: &[(Arc<[u8]>, u32)]) -> Offers {
+    /// The modules among what is asked for of a step.
+    pub(crate) fn offers(&self, requests: &[(Arc<Request>, u32)]) -> Offers {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = |came: &Arc<[u8]>| last.iter().find(|offer| Arc::ptr_eq(&offer.came, came)).cloned();
-        let offer = |(came, _): &(Arc<[u8]>, u32)| {
-            (came.first() == Some(&MODULE)).then(|| known(came).or_else(|| Offer::of(came))).flatten()
-        };
-        let offers: Vec<Offer> = derivations.iter().filter_map(offer).collect();
+        let known = |came: &Arc<Request>| last.iter().find(|offer| Arc::ptr_eq(&offer.came, came)).cloned();
+        let offer = |(came, _): &(Arc<Request>, u32)| known(came).or_else(|| Offer::of(came));
+        let offers: Vec<Offer> = requests.iter().filter_map(offer).collect();
         let mut by_hash: BTreeMap<ModuleHash, Vec<Offer>> = BTreeMap::new();
         offers.iter().for_each(|offer| by_hash.entry(offer.hash).or_default().push(offer.clone()));
         *last = offers;
@@ -85,9 +82,10 @@ impl Deployer {
 }
 
 impl Offer {
-    fn of(came: &Arc<[u8]>) -> Option<Self> {
-        let (uid, module) = opened(came)?;
-        Some(Self { came: came.clone(), hash: ModuleHash::of(module), uid, bytes: module.into() })
+    fn of(came: &Arc<Request>) -> Option<Self> {
+        let Request::Module { code, user } = &**came else { return None };
+        let (hash, bytes) = (ModuleHash::of(code), code.as_slice().into());
+        Some(Self { came: came.clone(), hash, uid: *user, bytes })
     }
 }
 
@@ -95,44 +93,18 @@ impl Offer {
 mod tests {
     use super::*;
     use crate::error::derivation::DerivationError;
-    use crate::options::module::DeployedModule;
-    use crate::options::module::shipped;
-    use crate::options::module::vouch;
     use crate::options::subscriber::SubscriberOptions;
     use fp_proto::bounds::LIMIT_MODULES_BYTES;
-
-    fn module(name: &str, bytes: &[u8]) -> DeployedModule {
-        DeployedModule { name: name.to_owned(), hash: ModuleHash::of(bytes), bytes: bytes.into() }
-    }
-
-    #[test]
-    fn who_hands_over_is_what_the_link_says() {
-        let mut travelling =
-            vec![vec![0, 1, 2, 3, 4, 5, 6, 7], shipped(&module("m", b"code")), vec![MODULE, 1]];
-        travelling[1][1..6].copy_from_slice(&[1, 0, 0, 0, 0]);
-        let (derivation, short) = (travelling[0].clone(), travelling[2].clone());
-        vouch(&mut travelling, None);
-        assert_eq!(opened(&travelling[1]), Some((None, &b"code"[..])), "nobody is root because he says so");
-        vouch(&mut travelling, Some(1000));
-        assert_eq!(opened(&travelling[1]), Some((Some(1000), &b"code"[..])));
-        assert_eq!((&travelling[0], &travelling[2]), (&derivation, &short));
-        assert_eq!((opened(&short), opened(&derivation), opened(&[])), (None, None, None));
-    }
 
     #[test]
     fn one_who_may_is_enough_and_who_handed_nothing_over_is_told() {
         let mut options = PublisherOptions::default();
         let own_uid = rustix::process::geteuid().as_raw();
-        let entry = |uid: Option<u32>| {
-            let mut travelling = [shipped(&module("m", b"code"))];
-            vouch(&mut travelling, uid);
-            let [bytes] = travelling;
-            (Arc::<[u8]>::from(bytes), 1)
-        };
+        let entry = |user: Option<u32>| (Arc::new(Request::Module { code: b"code".to_vec(), user }), 1);
         let call = ModuleCall::new(ModuleHash::of(b"code").to_string());
         options.deployment = DeployPolicy::SameUid;
         let deployer = Deployer::new(&options);
-        let admitted = |entries: &[(Arc<[u8]>, u32)]| deployer.admitted(&call, &deployer.offers(entries));
+        let admitted = |entries: &[(Arc<Request>, u32)]| deployer.admitted(&call, &deployer.offers(entries));
         assert!(matches!(admitted(&[]), Err(Failure::NotHandedOver(_))));
         let unknown = admitted(&[entry(None)]);
         assert!(matches!(unknown, Err(Failure::NotAdmitted(PolicyRefusal::UnknownUid { .. }))));
@@ -145,7 +117,7 @@ mod tests {
     #[test]
     fn modules_are_hashed_once() {
         let deployer = Deployer::new(&PublisherOptions::default());
-        let entry = (Arc::<[u8]>::from(shipped(&module("m", b"code"))), 1);
+        let entry = (Arc::new(Request::Module { code: b"code".to_vec(), user: None }), 1);
         let bytes = |offers: &Offers| offers.0.values().flatten().next().map(|offer| offer.bytes.clone());
         let first = bytes(&deployer.offers(std::slice::from_ref(&entry))).expect("an offer");
         let again = bytes(&deployer.offers(&[entry])).expect("an offer");
@@ -158,7 +130,7 @@ mod tests {
         let refused = |name: &str| options.clone().with_module(name, *b"code").expect_err("refused");
         assert!(matches!(refused("a b"), DerivationError::ModuleName { .. }));
         assert!(matches!(refused(&"0".repeat(64)), DerivationError::ModuleName { .. }));
-        let long = options.clone().with_module("long", vec![0; LIMIT_MODULES_BYTES]);
+        let long = options.clone().with_module("long", vec![0; LIMIT_MODULES_BYTES + 1]);
         assert!(matches!(long, Err(DerivationError::ModulesTooLong { .. })));
         let named = options.with_module("m", *b"code").expect("a module");
         assert!(matches!(named.clone().with_module("m", *b"more"), Err(DerivationError::ModuleName { .. })));

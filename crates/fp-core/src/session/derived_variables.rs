@@ -2,7 +2,7 @@
 
 use crate::options::derived_variable::DerivedVariable;
 use crate::options::module::{Code, DeployedModule};
-use crate::session::sides::Marks;
+use crate::session::sides::SideRequests;
 use crate::value::derived_names::{derived_name, failed_name, is_packed};
 use fp_transform::{Derivation, Modules};
 use fp_types::{BlockId, Epoch, TableId};
@@ -21,7 +21,7 @@ pub(crate) struct DerivedRequest {
     /// The name of the texts that say why there is none.
     pub(crate) failed: String,
     pub(crate) is_packed: bool,
-    pub(crate) marks: Marks,
+    pub(crate) requests: SideRequests,
 }
 
 /// Where the parts of one variable are: in one table of one epoch they are always the same.
@@ -37,16 +37,19 @@ pub(crate) struct Derived {
 }
 
 impl Derived {
-    pub(crate) fn new(derivations: &[DerivedVariable], modules: &[DeployedModule]) -> Self {
+    pub(crate) fn new<'a>(
+        derivations: impl Iterator<Item = &'a DerivedVariable>,
+        modules: &[DeployedModule],
+    ) -> Self {
         let asked = |of: &DerivedVariable| DerivedRequest {
             name: of.name.clone(),
             variable: derived_name(of.derivation.id()),
             failed: failed_name(of.derivation.id()),
             is_packed: is_packed(&of.derivation),
-            marks: Marks::of(&of.derivation),
+            requests: SideRequests::of(&of.derivation),
             derivation: of.derivation.clone(),
         };
-        let (asked, parts) = (derivations.iter().map(asked).collect(), Mutex::new(HashMap::new()));
+        let (asked, parts) = (derivations.map(asked).collect(), Mutex::new(HashMap::new()));
         Self { asked, modules: modules.to_vec(), code: Arc::default(), parts }
     }
 
@@ -91,45 +94,46 @@ mod tests {
     use super::*;
     use crate::error::derivation::DerivationError;
     use crate::options::subscriber::SubscriberOptions;
-    use crate::options::subscriber::canonical;
+    use crate::options::subscriber::requests;
+    use crate::options::wanted_type::WantedType;
     use fp_proto::bounds::LIMIT_DERIVATIONS;
-    use fp_transform::CohortSide;
-
-    fn derivation(text: &str) -> Derivation {
-        text.parse().expect("a derivation")
-    }
 
     fn variable(name: &str, text: &str) -> DerivedVariable {
-        DerivedVariable {
-            name: name.to_owned(),
-            derivation: derivation(text),
-            placement: CohortSide::Publisher,
-        }
+        DerivedVariable::new(name, text).expect("a derivation")
     }
 
     #[test]
     fn what_cannot_be_asked_for_is_refused_at_once() {
-        let known = [variable("speed", "a, b | magnitude")];
-        let check = |name: &str, text: &str| DerivationError::check(&known, name, &derivation(text));
+        let known = SubscriberOptions::default().with_request(variable("speed", "a, b | magnitude"));
+        let known = known.expect("a derivation");
+        let check = |name: &str, text: &str| known.clone().with_derivation(name, text).map(drop);
         assert_eq!(check("max", "a | max"), Ok(()));
         assert_eq!(check("speed", "a | max"), Err(DerivationError::Twice { name: "speed".to_owned() }));
         assert!(matches!(check("a/b", "a | max"), Err(DerivationError::Name(_))));
         assert!(matches!(check("both", "a, b"), Err(DerivationError::Several { count: 2, .. })));
-        let many: Vec<_> = (0..LIMIT_DERIVATIONS).map(|at| variable(&at.to_string(), "a | max")).collect();
-        let more = DerivationError::check(&many, "more", &derivation("a | max"));
-        assert_eq!(more, Err(DerivationError::TooMany));
+        let add = |options: SubscriberOptions, at: usize| {
+            options.with_derivation(at.to_string(), "a | max").expect("there is room")
+        };
+        let many = (1..LIMIT_DERIVATIONS).fold(known.clone(), add);
+        assert_eq!(many.clone().with_derivation("more", "a | max").map(drop), Err(DerivationError::TooMany));
+        let transformed = many.clone().with_transformed("more", "bonds", "adjacency").map(drop);
+        assert_eq!(transformed, Err(DerivationError::TooMany));
+        let schema = fp_types::record::RecordType::new("A")
+            .field(fp_types::record::Field::new("a", fp_types::Dtype::U8));
+        let wanted = WantedType::new(&schema.build().expect("a type"));
+        assert!(many.with_request(wanted).is_ok(), "types do not travel");
     }
 
     #[test]
     fn equal_ones_travel_once() {
         let options = SubscriberOptions::default().with_derivation("a", "T | max");
         let twice = options.and_then(|options| options.with_derivation("b", " T|max ")).expect("derivations");
-        assert_eq!(canonical(&twice).len(), 1);
+        assert_eq!(requests(&twice).len(), 1);
     }
 
     #[test]
     fn names_of_several_arrays_have_a_dot() {
-        let derived = Derived::new(&[variable("hot", "T | points(> 5)")], &[]);
+        let derived = Derived::new([variable("hot", "T | points(> 5)")].iter(), &[]);
         let part = |name: &str| derived.find(name).map(|(_, part)| part.to_owned());
         assert_eq!(part("hot.index").as_deref(), Some("index"));
         assert_eq!((part("hot").as_deref(), part("hot.other"), part("hotter")), (Some(""), None, None));

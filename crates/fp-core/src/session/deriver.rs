@@ -1,6 +1,5 @@
 //! Deriving on a publisher rank: on the threads of a small pool, which contain what goes wrong.
 
-use crate::options::derived_variable::FEWER_BYTES;
 use crate::options::functions::{Caller, Foreign};
 use crate::options::publisher::PublisherOptions;
 use crate::options::transformed_variable::TransformedVariable;
@@ -10,6 +9,7 @@ use crate::value::counters::Counters;
 use crate::value::derive_pool::pool;
 use crate::value::derived_names::{derived_name, failed_name, is_better_left, is_packed};
 use crate::value::packed::pack;
+use fp_proto::request::Request;
 use fp_transform::{
     Array, ArrayType, Block, Derivation, DerivationPlan, DeriveError, Operation, Overruns, PoolError,
 };
@@ -152,10 +152,10 @@ impl Deriver {
 
     /// Counts what of a step is sent through transforms, what is left to subscribers, and what has moved since the step
     /// before. Where some ask for the one and some for the other, this side does it.
-    pub(crate) fn count_sides(&self, derivations: &[(Arc<[u8]>, u32)], counters: &Counters) {
+    pub(crate) fn count_sides(&self, requests: &[(Arc<Request>, u32)], counters: &Counters) {
         let mut now = Sides::new();
-        for asked in derivations.iter().filter_map(|(bytes, _)| TransformedVariable::read(bytes)) {
-            *now.entry(asked.result()).or_default() |= !asked.is_here();
+        for asked in requests.iter().filter_map(|(request, _)| TransformedVariable::read(request)) {
+            *now.entry(asked.result.clone()).or_default() |= !asked.is_here();
         }
         let mut sides = self.sides.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = now.iter().filter(|(name, here)| sides.get(*name).is_some_and(|before| before != *here));
@@ -179,10 +179,10 @@ impl Deriver {
         Ok(Foreign { modules: self.deployer.modules(), code, functions })
     }
 
-    /// What these bytes ask for, if they can be read, and whether it may be left to the subscriber.
-    pub(crate) fn known(&self, marked: &[u8]) -> Option<(Arc<Known>, bool)> {
-        let (&mark, bytes) = marked.split_first().filter(|(mark, _)| **mark <= FEWER_BYTES)?;
-        let bytes = bytes.to_vec();
+    /// The derivation that is asked for, if it is one and can be read, and whether it may be left to the subscriber.
+    pub(crate) fn known(&self, request: &Request) -> Option<(Arc<Known>, bool)> {
+        let Request::Derivation { derivation, may_be_left } = request else { return None };
+        let bytes = derivation.clone();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= LIMIT_KNOWN && !known.contains_key(&bytes) && !forget(&mut known) {
             tracing::warn!("{LIMIT_KNOWN} derivations ran for too long: no others are done any more");
@@ -192,7 +192,7 @@ impl Deriver {
             .entry(bytes)
             .or_insert_with_key(|bytes| Known::read(bytes).map(Arc::new))
             .clone()
-            .map(|known| (known, mark == FEWER_BYTES))
+            .map(|known| (known, *may_be_left))
     }
 }
 
@@ -208,9 +208,13 @@ mod tests {
     use fp_transform::MAX_OVERRUNS;
     use fp_types::{Dtype, Shape};
 
+    fn asked(derivation: &[u8], may_be_left: bool) -> Request {
+        Request::Derivation { derivation: derivation.to_vec(), may_be_left }
+    }
+
     fn known(deriver: &Deriver, text: &str) -> Option<Arc<Known>> {
         let encoded = text.parse::<Derivation>().expect("a derivation").to_bytes();
-        deriver.known(&[&[0], &encoded[..]].concat()).map(|(known, _)| known)
+        deriver.known(&asked(&encoded, false)).map(|(known, _)| known)
     }
 
     #[test]
@@ -280,13 +284,13 @@ mod tests {
     fn bytes_that_ask_for_nothing_are_passed_over_and_equal_ones_are_one() {
         let deriver = Deriver::new(&PublisherOptions::default());
         let encoded = "vx, vy | magnitude".parse::<Derivation>().expect("a derivation").to_bytes();
-        let marked = |mark: u8| [&[mark], &encoded[..]].concat();
-        let (always, may_be_left) = deriver.known(&marked(0)).expect("known");
-        let (same, may) = deriver.known(&marked(FEWER_BYTES)).expect("known");
+        let (always, may_be_left) = deriver.known(&asked(&encoded, false)).expect("known");
+        let (same, may) = deriver.known(&asked(&encoded, true)).expect("known");
         assert!(Arc::ptr_eq(&always, &same) && !may_be_left && may);
-        for len in 0..encoded.len() + 1 {
-            assert!(deriver.known(&marked(0)[..len]).is_none(), "cut to {len}");
+        for len in 0..encoded.len() {
+            assert!(deriver.known(&asked(&encoded[..len], false)).is_none(), "cut to {len}");
         }
-        assert!(deriver.known(&[0, 255, 255, 255]).is_none());
+        assert!(deriver.known(&asked(&[255, 255, 255], false)).is_none());
+        assert!(deriver.known(&Request::Module { code: encoded, user: None }).is_none());
     }
 }

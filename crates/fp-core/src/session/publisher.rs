@@ -6,7 +6,6 @@ use crate::data::owner::block_store::BlockStore;
 use crate::data::owner::room::Room;
 use crate::error::misuse::Misuse;
 use crate::error::{CloseError, OpenError};
-use crate::options::module::vouch;
 use crate::options::publisher::PublisherOptions;
 use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
@@ -19,6 +18,7 @@ use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
+use fp_proto::request;
 use fp_transport::{Link, Pool, PoolOptions};
 use fp_types::{Epoch, StepId, SubscriptionId};
 use std::os::fd::BorrowedFd;
@@ -73,7 +73,7 @@ impl Role for PublisherRole {
 
     fn vouch(&self, message: &mut Message, uid: Option<u32>) {
         if let Message::Subscribe { spec, .. } | Message::Reselect { spec } = message {
-            vouch(&mut spec.derivations, uid);
+            request::vouch(&mut spec.requests, uid);
         }
     }
 }

@@ -51,7 +51,7 @@ impl SubscriberSession {
     pub(crate) fn placements(&self) -> Vec<VariablePlacement> {
         let (asking, wants) = (self.asking().clone(), self.selected.latest());
         let of = |(variable, history): (&Placeable, &History)| {
-            let (placement, chosen) = (variable.marks.placement(&wants), history.chosen);
+            let (placement, chosen) = (variable.requests.placement(&wants), history.chosen);
             let chosen = chosen.filter(|_| placement == CohortSide::FewerBytes);
             let now = chosen.map_or(placement, |(side, _)| side);
             VariablePlacement {
@@ -69,7 +69,7 @@ impl SubscriberSession {
     /// Counts where variables are made.
     pub(crate) fn count_placements(&self, counters: &Counters) {
         let wants = self.selected.latest();
-        let here = |of: &&Placeable| of.marks.placement(&wants) == CohortSide::Subscriber;
+        let here = |of: &&Placeable| of.requests.placement(&wants) == CohortSide::Subscriber;
         let here = self.sides.variables.iter().filter(here).count() as u64;
         counters.made_here.store(here, Ordering::Relaxed);
         let moves = self.sides.lock().iter().map(|history| history.moves).sum();
@@ -104,7 +104,7 @@ impl SubscriberSession {
             return;
         }
         let moved = self.ask(|asking| {
-            if let Some(of) = asking.transformed.iter_mut().find(|of| of.name == asked.name) {
+            if let Some(of) = asking.transformed_mut(&asked.name) {
                 of.is_moved = !is_here;
             }
         });

@@ -4,10 +4,11 @@
 //! step that it holds for. Until then ranks do both what was asked for before and what is asked for now. Every
 //! subscriber rank is told, so that it reads each step by what held for that step.
 
-use crate::options::derived_variable::{ALWAYS, FEWER_BYTES, with_mark};
+use crate::options::derived_variable::request;
 use crate::options::subscriber::SubscriberOptions;
 use crate::session::side_cost::Scale;
 use crate::session::wants::Wants;
+use fp_proto::request::Request;
 use fp_transform::{CohortSide, Derivation};
 use fp_types::StepId;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,17 +37,16 @@ pub struct VariablePlacement {
     pub measured_bytes: Option<(u64, u64)>,
 }
 
-/// What travels to have a variable made by the publisher.
-pub(crate) struct Marks {
-    always: Vec<u8>,
+/// What publishers are asked for to make a variable.
+pub(crate) struct SideRequests {
+    always: Request,
     /// If shapes decide for each step.
-    fewer_bytes: Option<Vec<u8>>,
+    fewer_bytes: Option<Request>,
 }
 
-impl Marks {
+impl SideRequests {
     pub(crate) fn of(derivation: &Derivation) -> Self {
-        let fewer_bytes = Some(with_mark(FEWER_BYTES, derivation));
-        Self { always: with_mark(ALWAYS, derivation), fewer_bytes }
+        Self { always: request(derivation, false), fewer_bytes: Some(request(derivation, true)) }
     }
 
     /// On which side it is made where that is asked for. Where two names stand for the same on several sides, any of
@@ -63,18 +63,17 @@ impl Marks {
 /// A variable that may be made on either side.
 pub(crate) struct Placeable {
     pub(crate) name: String,
-    pub(crate) marks: Marks,
+    pub(crate) requests: SideRequests,
 }
 
 impl Placeable {
     fn all(options: &SubscriberOptions) -> Vec<Self> {
         let derived = options
-            .derivations
-            .iter()
-            .map(|of| Self { name: of.name.clone(), marks: Marks::of(&of.derivation) });
-        let transformed = options.transformed.iter().map(|of| Self {
+            .derived()
+            .map(|of| Self { name: of.name.clone(), requests: SideRequests::of(&of.derivation) });
+        let transformed = options.transformed().map(|of| Self {
             name: of.name.clone(),
-            marks: Marks { always: of.through(), fewer_bytes: None },
+            requests: SideRequests { always: of.through(), fewer_bytes: None },
         });
         derived.chain(transformed).collect()
     }
@@ -110,7 +109,7 @@ impl Sides {
     /// What was asked for has changed.
     pub(crate) fn changed(&self, first: StepId, before: &Wants, now: &Wants) {
         for (variable, history) in self.variables.iter().zip(self.lock().iter_mut()) {
-            if variable.marks.placement(before) != variable.marks.placement(now) {
+            if variable.requests.placement(before) != variable.requests.placement(now) {
                 history.since = first;
                 history.moves += 1;
             }

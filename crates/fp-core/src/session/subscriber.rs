@@ -200,7 +200,7 @@ impl SubscriberSession {
             endpoint,
             owners,
             plans: FetchPlans::default(),
-            derived: Derived::new(&options.derivations, &options.modules),
+            derived: Derived::new(options.derived(), &options.modules),
             counters: Arc::new(Counters::default()),
             asking: Mutex::new(options.clone()),
             options,

@@ -1,7 +1,7 @@
 //! What was subscribed to in which step: that changes while the stream runs, and each step is read by what held for it.
 
-use crate::options::derived_variable::is_module;
 use fp_proto::config::{SubscriptionSpec, VariableSet};
+use fp_proto::request::Request;
 use fp_types::StepId;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,14 +14,14 @@ const LIMIT_CHANGES: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Wants {
     variables: VariableSet,
-    /// What is derived for it by publisher ranks, or left to it, as it was asked for: sorted, without modules.
-    derivations: Vec<Vec<u8>>,
+    /// What publisher ranks are asked for besides: sorted, without modules.
+    requests: Vec<Request>,
 }
 
 impl Wants {
     fn new(spec: SubscriptionSpec) -> Self {
-        let derivations = spec.derivations.into_iter().filter(|bytes| !is_module(bytes)).collect();
-        Self { variables: spec.variables, derivations }
+        let requests = spec.requests.into_iter().filter(|request| !request.is_module()).collect();
+        Self { variables: spec.variables, requests }
     }
 
     /// Whether the variable is subscribed to.
@@ -30,8 +30,8 @@ impl Wants {
     }
 
     /// Whether publisher ranks are asked for that.
-    pub(crate) fn asks(&self, derivation: &[u8]) -> bool {
-        self.derivations.binary_search_by(|known| known.as_slice().cmp(derivation)).is_ok()
+    pub(crate) fn asks(&self, request: &Request) -> bool {
+        self.requests.binary_search(request).is_ok()
     }
 }
 
@@ -94,20 +94,29 @@ impl WantsHistory {
 mod tests {
     use super::*;
 
-    fn spec(variable: &str, derivations: &[&[u8]]) -> SubscriptionSpec {
-        let derivations = derivations.iter().map(|bytes| bytes.to_vec()).collect();
-        SubscriptionSpec { variables: VariableSet::named([variable]), derivations, ..Default::default() }
+    fn derived(derivation: u8, may_be_left: bool) -> Request {
+        Request::Derivation { derivation: vec![derivation], may_be_left }
+    }
+
+    fn spec(variable: &str, requests: &[Request]) -> SubscriptionSpec {
+        let (variables, requests) = (VariableSet::named([variable]), requests.to_vec());
+        SubscriptionSpec { variables, requests, ..Default::default() }
     }
 
     #[test]
     fn each_step_goes_by_its_own_set() {
-        let selected = WantsHistory::new(spec("a", &[&[0, 1]]));
-        let (before, now) = selected.holds_from(StepId(5), spec("b", &[&[1, 1], &[2, 9]]));
+        let selected = WantsHistory::new(spec("a", &[derived(1, false)]));
+        let module = Request::Module { code: vec![9], user: None };
+        let asked = spec("b", &[derived(1, true), module.clone()]);
+        let (before, now) = selected.holds_from(StepId(5), asked);
         assert!(before.contains("a") && now.contains("b"));
         assert!(selected.of(StepId(4)).contains("a") && !selected.of(StepId(4)).contains("b"));
-        assert!(selected.of(StepId(4)).asks(&[0, 1]) && !selected.of(StepId(5)).asks(&[0, 1]));
-        assert!(selected.of(StepId(5)).contains("b") && selected.of(StepId(9)).asks(&[1, 1]));
-        assert!(!selected.of(StepId(9)).asks(&[2, 9]), "modules are nothing that is read");
+        assert!(
+            selected.of(StepId(4)).asks(&derived(1, false))
+                && !selected.of(StepId(5)).asks(&derived(1, false))
+        );
+        assert!(selected.of(StepId(5)).contains("b") && selected.of(StepId(9)).asks(&derived(1, true)));
+        assert!(!selected.of(StepId(9)).asks(&module), "modules are nothing that is read");
         selected.holds_from(StepId(5), spec("c", &[]));
         assert!(
             selected.of(StepId(5)).contains("c"),

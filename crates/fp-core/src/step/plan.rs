@@ -91,7 +91,7 @@ pub(crate) fn known_plan_as_put(
 pub(crate) fn admit(held: &HeldStep, variable: &str) -> Result<(), ReadError> {
     held.shared.check_open()?;
     let step = held.step();
-    match held.wants.contains(VariableDef::base_name(variable)) {
+    match held.wants.contains(variable) {
         true => Ok(()),
         false => Err(held.misuse(Misuse::NotSubscribed { step, variable: variable.to_owned() })),
     }

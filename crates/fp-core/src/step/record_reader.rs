@@ -5,7 +5,6 @@ use crate::error::ReadError;
 use crate::error::misuse::Misuse;
 use crate::error::record::RecordProblem;
 use crate::error::record_block::RecordBlockError;
-use crate::options::transformed_variable::TransformedVariable;
 use crate::records::block::plain_schema;
 use crate::records::set::RecordSet;
 use crate::step::held::HeldStep;
@@ -63,7 +62,7 @@ impl StepReader {
     pub fn record_schema(&self, variable: &str) -> Result<RecordSchema, ReadError> {
         let limit = self.held.deadline().into();
         let received =
-            self.held.shared.options.transformed_variable(variable).map(TransformedVariable::result);
+            self.held.shared.options.transformed_variable(variable).map(|asked| asked.result.clone());
         let table = self.held.table(self.held.deadline())?;
         let entry = table.entry(received.as_deref().unwrap_or(variable));
         let entry = entry.ok_or_else(|| self.held.unknown(&table, variable))?;

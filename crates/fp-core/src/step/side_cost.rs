@@ -4,7 +4,7 @@ use crate::error::ReadError;
 use crate::options::transformed_variable::TransformedVariable;
 use crate::session::sides::History;
 use crate::step::held::HeldStep;
-use crate::value::derived_names::derived_name_of;
+use crate::value::derived_names::entry_not_put;
 use fp_proto::message::ResolveQuery;
 use fp_types::{Layout, Selection, StepTable, VariableDef};
 use std::time::Instant;
@@ -33,8 +33,8 @@ pub(crate) fn sizes(
     table: &StepTable,
     deadline: Instant,
 ) -> Result<Option<(u64, u64)>, ReadError> {
-    let result = derived_name_of(&asked.base());
-    let (Some(input), Some(output)) = (table.entry(&asked.variable), table.entry(&result)) else {
+    let (Some(input), Some(output)) = (table.entry(&asked.variable), entry_not_put(table, &asked.result))
+    else {
         return Ok(None);
     };
     let names = [&input.def, &output.def].map(|def| (def.clone(), def.parts().map(|parts| parts.name)));

@@ -40,7 +40,7 @@ impl SubscriberSession {
     /// Whether types are to be looked at, by one whose opening began then and who is attached now.
     pub(crate) fn attached(&self, begun: Instant) -> Option<Attached> {
         let deadline = after(begun, self.options.link.open_timeout);
-        (!self.options.types.is_empty()).then(|| Attached { at: Instant::now(), deadline })
+        self.options.types().next().is_some().then(|| Attached { at: Instant::now(), deadline })
     }
 }
 

@@ -1,8 +1,8 @@
 //! What derived variables are called in a step. A subscriber asks for them, and only the result crosses the wire.
 //!
 //! A subscription carries each derivation as its canonical bytes. A publisher rank derives from the blocks that were
-//! put in a step, before it reports the step. It puts the result beside them, under a name made of the derivation's id.
-//! So two subscriptions that ask for the same share one result, and layouts, wants and transports know nothing of it.
+//! put in a step, before it reports the step. It puts the result beside them, under a name made of the derivation's id,
+//! and its definition says that it is derived. So two subscriptions that ask for the same share one result, and layouts, wants and transports know nothing of it.
 //!
 //! A result is a global array if each rank has blocks of it. A result that needs all ranks to be whole, or is
 //! compressed on its way, is a local array of bytes. Each rank puts a part, and the subscriber puts the parts together
@@ -10,45 +10,25 @@
 //! side. What could not be derived is told in another local array, as text.
 
 use fp_transform::{Derivation, DerivationId, DerivationPlan, Operation};
-
-/// What follows the id in the name of the array that a derivation gives.
-const DERIVED: &str = "#derived";
-
-/// What follows the id in the name of the texts that say why there is none.
-const FAILED: &str = "#failed";
-
-/// What follows the id in the name of blocks that were made when somebody asked for them.
-const MADE: &str = "#made";
+use fp_types::{StepTable, TableEntry, VariableOrigin};
 
 pub(crate) fn derived_name(id: DerivationId) -> String {
-    derived_name_of(&id.to_string())
+    VariableOrigin::Derived.name_of(&[&id.to_string()])
 }
 
 pub(crate) fn failed_name(id: DerivationId) -> String {
-    failed_name_of(&id.to_string())
+    VariableOrigin::Failed.name_of(&[&id.to_string()])
 }
 
-pub(crate) fn derived_name_of(what: &str) -> String {
-    format!("{what}{DERIVED}")
+/// What blocks are called that are made of those of a variable when a subscriber asks for them.
+pub(crate) fn made_name(variable: &str, transforms: &[String]) -> String {
+    let path = std::iter::once(variable).chain(transforms.iter().map(String::as_str));
+    VariableOrigin::Made.name_of(&path.collect::<Vec<_>>())
 }
 
-pub(crate) fn failed_name_of(what: &str) -> String {
-    format!("{what}{FAILED}")
-}
-
-/// What blocks are called that were made of those of a variable when a subscriber asked for them.
-pub(crate) fn made_name_of(variable: &str, transforms: &[String]) -> String {
-    format!("{}{MADE}", fp_transform::made_id(variable, transforms))
-}
-
-/// Whether blocks of such a variable, or what they refer to, are made only when somebody asks for them.
-pub(crate) fn is_made_when_asked(name: &str) -> bool {
-    fp_types::VariableDef::base_name(name).ends_with(MADE)
-}
-
-/// Whether a variable of a step is one that users do not know.
-pub(crate) fn is_internal(name: &str) -> bool {
-    [DERIVED, FAILED, MADE].iter().any(|ending| name.ends_with(ending))
+/// What a step has under such a name. What a publisher put there is something else.
+pub(crate) fn entry_not_put<'t>(table: &'t StepTable, name: &str) -> Option<&'t TableEntry> {
+    table.entry(name).filter(|entry| entry.def.origin != VariableOrigin::Put)
 }
 
 /// Whether results travel as a part of each rank, to be put together where they are read.

@@ -2,7 +2,7 @@
 
 use crate::value::element::Element;
 use fp_types::record::RecordSchema;
-use fp_types::{ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, Shape, VariableDef};
+use fp_types::{ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, Shape, VariableDef, VariableOrigin};
 use std::sync::Arc;
 
 /// A variable as a publisher defines it. Cheap enough to clone for every step; its shape may change from step to
@@ -77,7 +77,7 @@ impl Variable {
         Ok(Self { shape: Shape::new(Dims::from_slice(&dims)?)?, ..Self::shapeless(def) })
     }
 
-    /// One that was put already, as it is known of its step.
+    /// One to be put, whatever it was in the step that it is known of.
     pub(crate) fn of_definition(
         def: VariableDef,
         shape: Option<Shape>,
@@ -91,7 +91,7 @@ impl Variable {
         }
         // Never larger than what it was made of.
         let shape = Shape::new(dims).unwrap_or_else(|_| Shape::scalar());
-        Self { shape, records, ..Self::shapeless(def) }
+        Self { shape, records, ..Self::shapeless(def.with_origin(VariableOrigin::Put)) }
     }
 
     pub(crate) fn shapeless(def: VariableDef) -> Self {

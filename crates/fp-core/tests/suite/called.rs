@@ -4,8 +4,8 @@
 use crate::support::bonds::{BondPair, label};
 use crate::support::{Place, STREAM, agreed, take};
 use fp_core::{
-    Array, Cohort, CohortSide, Native, Publisher, PublisherOptions, ReadError, Region, Selection, StepReader,
-    Subscriber, SubscriberOptions, Transforms, TransportKind, Variable,
+    Array, Cohort, CohortSide, DerivedVariable, Native, Publisher, PublisherOptions, ReadError, Region,
+    Selection, StepReader, Subscriber, SubscriberOptions, Transforms, TransportKind, Variable,
 };
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
@@ -98,7 +98,8 @@ fn attach(options: SubscriberOptions) -> Subscriber {
 
 fn asking(options: SubscriberOptions, asked: &[(&str, &str)], placement: CohortSide) -> SubscriberOptions {
     asked.iter().fold(options, |options, (name, text)| {
-        options.with_derivation_at(*name, *text, placement).expect("a derivation")
+        let derived = DerivedVariable::new(*name, *text).expect("a derivation");
+        options.with_request(derived.with_placement(placement)).expect("there is room")
     })
 }
 

@@ -3,8 +3,9 @@
 
 use crate::support::{PATIENCE, Place, STREAM, executor::block_on, take};
 use fp_core::{
-    Cohort, CohortSide, Derivation, DerivationError, Publisher, ReadError, Region, Select, Selection,
-    StepReader, StepWriter, Subscriber, SubscriberOptions, TransportKind, TransportPolicy, Variable,
+    Cohort, CohortSide, Derivation, DerivationError, DerivedVariable, Publisher, ReadError, Region, Select,
+    Selection, StepReader, StepWriter, Subscriber, SubscriberOptions, TransportKind, TransportPolicy,
+    Variable,
 };
 use std::time::Duration;
 
@@ -145,8 +146,9 @@ fn it_is_derived_on_the_side_that_is_told_or_where_fewer_bytes_travel() {
     for (text, placement, counts, element_bytes) in cases {
         let place = Place::new();
         let mut publisher = place.publisher();
-        let options = place.over(TransportKind::Tcp).with_derivation_at("it", text, placement);
-        let mut subscriber = attach(options.expect("a derivation"));
+        let derived = DerivedVariable::new("it", text).expect("a derivation").with_placement(placement);
+        let options = place.over(TransportKind::Tcp).with_request(derived);
+        let mut subscriber = attach(options.expect("there is room"));
         for _ in 0..3 {
             let number = publish_with(&mut publisher, |writer| {
                 let variable = Variable::global::<u8>("small", &[2 * LEN]).expect("a shape");

@@ -18,6 +18,7 @@ mod misuse;
 mod moved;
 mod offered;
 mod orders;
+mod origins;
 mod placement;
 mod policies;
 mod records;

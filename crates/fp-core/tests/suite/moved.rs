@@ -6,7 +6,7 @@ use crate::support::{Place, STREAM, agreed, take};
 use fp_core::{
     Cohort, CohortSide, Fit, MemoryOrder, Misuse, Native, NativeError, NextStep, Publisher, PublisherOptions,
     Rank, ReadError, Record, RecordBlock, Region, StepReader, Subscriber, SubscriberOptions,
-    TransformProblem, Transforms, TransportKind, TransportPolicy, Variable,
+    TransformProblem, TransformedVariable, Transforms, TransportKind, TransportPolicy, Variable,
 };
 use std::thread::JoinHandle;
 
@@ -122,7 +122,8 @@ const ASKED: [(&str, &str, &str); 4] = [
 
 fn asking(options: SubscriberOptions, placement: CohortSide) -> SubscriberOptions {
     ASKED.iter().fold(options.with_transforms(&transforms()), |options, &(name, variable, transform)| {
-        options.with_transformed_at(name, variable, transform, placement).expect("names")
+        let asked = TransformedVariable::new(name, variable, transform).expect("names");
+        options.with_request(asked.with_placement(placement)).expect("there is room")
     })
 }
 
@@ -236,8 +237,9 @@ fn it_moves_to_where_fewer_bytes_travel_and_back() {
     let place = Place::new();
     let mut publisher = publisher(&place);
     let options = place.over(TransportKind::Tcp).with_transforms(&transforms());
-    let options = options.with_transformed_at("values", "cells", "unpack", CohortSide::FewerBytes);
-    let mut subscriber = Subscriber::open(STREAM, options.expect("names")).expect("attached");
+    let asked = TransformedVariable::new("values", "cells", "unpack").expect("names");
+    let options = options.with_request(asked.with_placement(CohortSide::FewerBytes));
+    let mut subscriber = Subscriber::open(STREAM, options.expect("there is room")).expect("attached");
     let input = CELLS * 32;
     let bytes = |count: u64| CELLS * (16 + 8 * count);
     let mut step = |count: u64, subscriber: &mut Subscriber| {
@@ -286,8 +288,9 @@ fn who_does_not_know_the_transform_leaves_it_to_the_publisher() {
     let place = Place::new();
     let mut publisher = publisher(&place);
     let options = place.over(TransportKind::Shm);
-    let options = options.with_transformed_at("values", "cells", "unpack", CohortSide::FewerBytes);
-    let mut subscriber = Subscriber::open(STREAM, options.expect("names")).expect("attached");
+    let asked = TransformedVariable::new("values", "cells", "unpack").expect("names");
+    let options = options.with_request(asked.with_placement(CohortSide::FewerBytes));
+    let mut subscriber = Subscriber::open(STREAM, options.expect("there is room")).expect("attached");
     for _ in 0..6 {
         publish(&mut publisher, (0, 1), |_| 10);
         take(&mut subscriber).get_records::<Unpacked>("values", "[...]").expect("values");
@@ -333,7 +336,8 @@ fn what_cannot_be_made_here_says_why() {
         ("e", "bonds", "panics", "it panicked: no"),
     ];
     let options = cases.iter().fold(place.over(TransportKind::Shm), |options, (name, of, transform, _)| {
-        options.with_transformed_at(*name, *of, *transform, CohortSide::Subscriber).expect("names")
+        let asked = TransformedVariable::new(*name, *of, *transform).expect("names");
+        options.with_request(asked.with_placement(CohortSide::Subscriber)).expect("there is room")
     });
     let mut subscriber = Subscriber::open(STREAM, options.with_transforms(&own)).expect("attached");
     publish(&mut publisher, (0, 1), |_| 1);

@@ -270,7 +270,9 @@ fn selections_are_of_what_comes_out_be_it_longer_than_what_went_in() {
     let view = step.view_records::<Degree>("bonds", "[170:]").expect("made by the publisher");
     assert_eq!(view[..], expected[170..]);
     let beyond = step.get_records::<Degree>("bonds", "[175:181]").expect_err("there are 180").to_string();
-    assert!(beyond.contains("\"bonds\"") && !beyond.contains('#'), "{beyond}");
+    let is_hash = |word: &str| word.len() == 32;
+    let shows_hash = beyond.split(|c: char| !c.is_ascii_hexdigit()).any(is_hash);
+    assert!(beyond.contains("\"bonds\"") && !shows_hash, "{beyond}");
     let error = step.get_records::<BondPair>("bonds", "[100:110]").expect_err("there are 90").to_string();
     assert!(error.contains("the extent 90"), "{error}");
 }

@@ -3,8 +3,8 @@
 
 use crate::support::{Place, STREAM, agreed, eventually, take};
 use fp_core::{
-    Cohort, CohortSide, Event, Misuse, NextStep, Publisher, PublisherOptions, ReadError, Region, Selection,
-    StepReader, Subscriber, SubscriberOptions, TransportKind, TransportPolicy, Variable,
+    Cohort, CohortSide, DerivedVariable, Event, Misuse, NextStep, Publisher, PublisherOptions, ReadError,
+    Region, Selection, StepReader, Subscriber, SubscriberOptions, TransportKind, TransportPolicy, Variable,
 };
 use std::thread::JoinHandle;
 
@@ -64,7 +64,8 @@ fn check(step: &StepReader, what: &str) {
 
 fn asking(options: SubscriberOptions, placement: CohortSide) -> SubscriberOptions {
     DERIVED.iter().fold(options, |options, (name, text)| {
-        options.with_derivation_at(*name, *text, placement).expect("a derivation")
+        let derived = DerivedVariable::new(*name, *text).expect("a derivation");
+        options.with_request(derived.with_placement(placement)).expect("there is room")
     })
 }
 

@@ -121,7 +121,8 @@ fn types_that_fit_open_it_and_the_step_is_still_the_next_one() {
         let mut publisher = place.publisher();
         let options = place.over(kind).with_transforms(&transforms());
         let options = options.with_type::<BondAdjacency>("bonds").expect("a type");
-        let options = options.with_type_anywhere::<BondPair>().expect("a type");
+        let options =
+            options.with_request(WantedType::of::<BondPair>().expect("a type")).expect("there is room");
         let mut subscriber = open_beside(&mut publisher, options).expect("both fit");
         let provided = subscriber.of::<BondAdjacency>().expect("provided");
         assert!(matches!(provided[0].fit, Fit::Through(_)), "{provided:?}");
@@ -139,7 +140,10 @@ fn of_several_types_all_must_be_there() {
     let both = || place.subscriber_options().with_type::<BondPair>("bonds").expect("a type");
     let refused = misfits(open_beside(
         &mut publisher,
-        both().with_transforms(&transforms()).with_type_anywhere::<Label>().expect("a type"),
+        both()
+            .with_transforms(&transforms())
+            .with_request(WantedType::of::<Label>().expect("a type"))
+            .expect("there is room"),
     ));
     let of = |variable: &str| refused.iter().find(|one| one.to_string().contains(&format!("{variable:?}")));
     assert!(matches!(of("bonds"), Some(Misfit::NoPath(..))), "{refused:?}");
@@ -174,7 +178,7 @@ fn types_without_a_rust_type_are_asked_for_as_well() {
     let of = |dtype| {
         let schema = RecordType::new("BondPair").field(Field::new("a", dtype)).build().expect("a type");
         let wanted = WantedType::new(&schema);
-        place.subscriber_options().with_wanted_type(wanted)
+        place.subscriber_options().with_request(wanted).expect("there is room")
     };
     let narrow = refusal(open_beside(&mut publisher, of(Dtype::U8))).to_string();
     assert!(narrow.contains("BondPair.a: is u32, wanted as u8"), "{narrow}");

@@ -1,11 +1,12 @@
 //! Whether every count in a message is within its bound, checked on receipt.
 
 use crate::bounds::{
-    LIMIT_CHANGED_ITEMS, LIMIT_CONTACT_BYTES, LIMIT_CONTACTS, LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES,
-    LIMIT_ITEMS, LIMIT_MODULES, LIMIT_MODULES_BYTES, LIMIT_NAME_BYTES, LIMIT_VALUES_BYTES,
+    LIMIT_CHANGED_ITEMS, LIMIT_CONTACT_BYTES, LIMIT_CONTACTS, LIMIT_ITEMS, LIMIT_NAME_BYTES,
+    LIMIT_VALUES_BYTES,
 };
 use crate::config::{ContactText, SubscriptionSpec, VariableSet};
 use crate::message::{ChangeKind, Decision, Message, ReadyReport};
+use crate::request;
 use fp_types::Rank;
 
 type Check = Result<(), &'static str>;
@@ -31,9 +32,9 @@ fn spec(spec: &SubscriptionSpec) -> Check {
     if let Some(share) = &spec.share {
         at_most(share.set.len(), LIMIT_NAME_BYTES, "share.set")?;
     }
-    at_most(spec.derivations.len(), LIMIT_DERIVATIONS + LIMIT_MODULES, "spec.derivations")?;
-    let derivations: usize = spec.derivations.iter().map(Vec::len).sum();
-    at_most(derivations, LIMIT_DERIVATIONS_BYTES + LIMIT_MODULES_BYTES, "spec.derivations")?;
+    if !request::are_within_bounds(&spec.requests) {
+        return Err("spec.requests");
+    }
     let VariableSet::Named(names) = &spec.variables else { return Ok(()) };
     at_most(names.len(), LIMIT_ITEMS, "spec.variables")?;
     names.iter().try_for_each(|name| at_most(name.len(), LIMIT_NAME_BYTES, "spec.variables"))

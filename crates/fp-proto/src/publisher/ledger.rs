@@ -2,6 +2,7 @@
 
 use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use crate::message::{ChangeId, ReadyReport};
+use crate::request::Request;
 use crate::time::Moment;
 use fp_types::{PutChanges, StepId, StepMap, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +23,7 @@ pub(crate) fn is_standing(subscription: SubscriptionId) -> bool {
 /// A selection that another one follows.
 struct Earlier {
     variables: VariableSet,
-    derivations: Vec<Arc<[u8]>>,
+    requests: Vec<Arc<Request>>,
     /// It holds for steps before this one, once that is agreed; until then for every step.
     before: Option<StepId>,
 }
@@ -36,10 +37,10 @@ impl Earlier {
 /// A subscription as this rank knows it.
 #[derive(Default)]
 pub(crate) struct Subscription {
-    /// Without what is derived: that is the next.
+    /// Without requests: those are the next.
     pub(crate) spec: SubscriptionSpec,
-    /// What is derived for it: handed out in every step, and long where modules go with it.
-    derivations: Vec<Arc<[u8]>>,
+    /// What else it asks for: handed out in every step, and long where modules are among it.
+    requests: Vec<Arc<Request>>,
     /// Changes of selection under way: what was wanted before, oldest first.
     earlier: Vec<Earlier>,
     /// Its first step, once agreed.
@@ -58,8 +59,8 @@ pub(crate) struct Subscription {
 
 impl Subscription {
     pub(crate) fn new(mut spec: SubscriptionSpec, first: Option<StepId>) -> Self {
-        let derivations = std::mem::take(&mut spec.derivations).into_iter().map(Arc::from).collect();
-        Self { spec, derivations, first, ..Self::default() }
+        let requests = std::mem::take(&mut spec.requests).into_iter().map(Arc::new).collect();
+        Self { spec, requests, first, ..Self::default() }
     }
 
     fn flows(&self, step: StepId) -> bool {
@@ -75,10 +76,10 @@ impl Subscription {
     /// Another selection is prepared: until it is agreed from which step on it holds, what was wanted before is wanted
     /// as well.
     pub(crate) fn reselect(&mut self, spec: SubscriptionSpec) {
-        let new: Vec<Arc<[u8]>> = spec.derivations.into_iter().map(Arc::from).collect();
+        let new = spec.requests.into_iter().map(Arc::new).collect();
         let variables = std::mem::replace(&mut self.spec.variables, spec.variables);
-        let derivations = std::mem::replace(&mut self.derivations, new);
-        self.earlier.push(Earlier { variables, derivations, before: None });
+        let requests = std::mem::replace(&mut self.requests, new);
+        self.earlier.push(Earlier { variables, requests, before: None });
     }
 
     /// The oldest change of selection is agreed: it holds from `first` on.
@@ -93,10 +94,10 @@ impl Subscription {
         self.spec.variables.contains(variable) || earlier.any(|earlier| earlier.variables.contains(variable))
     }
 
-    /// What is derived of a step for it, each once.
-    fn derives(&self, step: StepId) -> BTreeSet<&Arc<[u8]>> {
+    /// What it asks for of a step, each once.
+    fn requests(&self, step: StepId) -> BTreeSet<&Arc<Request>> {
         let earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
-        earlier.flat_map(|earlier| &earlier.derivations).chain(&self.derivations).collect()
+        earlier.flat_map(|earlier| &earlier.requests).chain(&self.requests).collect()
     }
 }
 
@@ -193,13 +194,13 @@ impl Ledger {
         self.steps.get(&step).is_some_and(|local| local.kept.iter().any(wanted))
     }
 
-    /// What these subscriptions have derived of the next step, each once and with how many of them asked for it.
-    pub(crate) fn derivations(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<(Arc<[u8]>, u32)> {
-        let mut asked: BTreeMap<&Arc<[u8]>, u32> = BTreeMap::new();
+    /// What these subscriptions ask for of the next step, each once and with how many of them asked for it.
+    pub(crate) fn requests(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<(Arc<Request>, u32)> {
+        let mut asked: BTreeMap<&Arc<Request>, u32> = BTreeMap::new();
         for known in kept.iter().filter_map(|id| self.subscriptions.get(id)) {
-            known.derives(self.next).into_iter().for_each(|bytes| *asked.entry(bytes).or_default() += 1);
+            known.requests(self.next).into_iter().for_each(|request| *asked.entry(request).or_default() += 1);
         }
-        asked.into_iter().map(|(bytes, count)| (bytes.clone(), count)).collect()
+        asked.into_iter().map(|(request, count)| (request.clone(), count)).collect()
     }
 
     /// Begins the next step for these subscriptions.
@@ -334,9 +335,13 @@ impl Ledger {
 mod tests {
     use super::*;
 
+    fn request(derivation: &[u8]) -> Request {
+        Request::Derivation { derivation: derivation.to_vec(), may_be_left: false }
+    }
+
     fn spec(variable: &str, derivation: &[u8]) -> SubscriptionSpec {
-        let derivations = vec![derivation.to_vec()];
-        SubscriptionSpec { variables: VariableSet::named([variable]), derivations, ..Default::default() }
+        let requests = vec![request(derivation)];
+        SubscriptionSpec { variables: VariableSet::named([variable]), requests, ..Default::default() }
     }
 
     #[test]
@@ -345,10 +350,10 @@ mod tests {
         ledger.subscriptions.insert(id, Subscription::new(spec("a", b"old"), Some(StepId(0))));
         let kept = BTreeSet::from([id]);
         let derived = |ledger: &Ledger| {
-            let all = ledger.derivations(&BTreeSet::from([id]));
-            all.iter().map(|(bytes, count)| (bytes.to_vec(), *count)).collect::<Vec<_>>()
+            let all = ledger.requests(&BTreeSet::from([id]));
+            all.iter().map(|(request, count)| (Request::clone(request), *count)).collect::<Vec<_>>()
         };
-        let (old, new) = ((b"old".to_vec(), 1), (b"new".to_vec(), 1));
+        let (old, new) = ((request(b"old"), 1), (request(b"new"), 1));
         assert_eq!(derived(&ledger), std::slice::from_ref(&old));
         let known = ledger.subscriptions.get_mut(&id).expect("it is there");
         known.reselect(spec("b", b"new"));

@@ -9,11 +9,12 @@ use crate::effect::{Effect, Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::{ChangeKind, Decision, Message};
 use crate::publisher::{change, drain, loss, steps};
+use crate::request::Request;
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{StepId, SubscriptionId, TableId};
 
-/// What is derived for subscriptions, in one message: far below the longest, and more than one takes.
+/// What subscriptions request, in one message: far below the longest, and more than one takes.
 const LIMIT_TOGETHER_BYTES: usize = 4 << 20;
 
 /// At the lead: the next entry, applied here at once and sent down when this input is done.
@@ -111,19 +112,19 @@ pub(crate) fn is_lost(machine: &PublisherMachine) -> bool {
     matches!(machine.phase, Phase::Lost { .. })
 }
 
-/// What a decision takes in a message, if it is more than a little: what is derived for a subscription.
-fn derivations_bytes(decision: &Decision) -> usize {
+/// What a decision takes in a message, if it is more than a little: what a subscription requests.
+fn requests_bytes(decision: &Decision) -> usize {
     let Decision::Prepare { kind: ChangeKind::Add(spec) | ChangeKind::Update(spec), .. } = decision else {
         return 0;
     };
-    spec.derivations.iter().map(Vec::len).sum()
+    spec.requests.iter().map(Request::len_bytes).sum()
 }
 
 /// Decisions in as many messages as keeps each far below the longest.
 pub(super) fn split(entries: Vec<Decision>) -> Vec<Vec<Decision>> {
     let (mut parts, mut len_bytes) = (vec![Vec::new()], 0);
     for decision in entries {
-        let more = derivations_bytes(&decision);
+        let more = requests_bytes(&decision);
         if len_bytes + more > LIMIT_TOGETHER_BYTES && len_bytes > 0 {
             parts.push(Vec::new());
             len_bytes = 0;
@@ -145,7 +146,8 @@ mod tests {
     #[test]
     fn many_modules_go_in_several_messages_in_order() {
         let add = |id: u64, len_bytes: usize| {
-            let spec = SubscriptionSpec { derivations: vec![vec![2; len_bytes]], ..Default::default() };
+            let module = Request::Module { code: vec![2; len_bytes], user: None };
+            let spec = SubscriptionSpec { requests: vec![module], ..Default::default() };
             let kind = ChangeKind::Add(spec);
             Decision::Prepare { change: ChangeId(id), subscription: SubscriptionId(id), kind }
         };

@@ -252,13 +252,13 @@ fn check_spec(spec: &SubscriptionSpec, credit: u64) -> Result<(), RefusalReason>
         VariableSet::All => true,
         VariableSet::Named(names) => names.windows(2).all(|pair| pair[0] < pair[1]),
     };
-    let distinct = spec.derivations.windows(2).all(|pair| pair[0] < pair[1]);
+    let distinct = spec.requests.windows(2).all(|pair| pair[0] < pair[1]);
     let part = match () {
         () if spec.limit_steps == 0 => SpecPart::LimitSteps,
         () if matches!(spec.policy, QueuePolicy::EveryKth { every: 0, .. }) => SpecPart::EveryKth,
         () if credit == 0 => SpecPart::Credit,
         () if !sorted => SpecPart::Variables,
-        () if !distinct => SpecPart::Derivations,
+        () if !distinct => SpecPart::Requests,
         () => return Ok(()),
     };
     Err(RefusalReason::InvalidSpec { part })

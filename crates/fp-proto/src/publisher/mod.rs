@@ -126,7 +126,7 @@ impl PublisherMachine {
             limit_steps,
             start_at: StartAt::Next,
             share: None,
-            derivations: Vec::new(),
+            requests: Vec::new(),
         };
         if self.config.reserve_steps > 0 {
             let reserve = Subscription::new(standing(self.config.reserve_steps), Some(StepId(0)));

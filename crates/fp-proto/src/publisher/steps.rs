@@ -177,9 +177,9 @@ fn start_step(
     let unwanted = kept.is_empty();
     machine.wire.mark(if unwanted { Transition::StepBegunUnwanted } else { Transition::StepBegunKept });
     let list = kept.iter().copied().collect();
-    let derivations = machine.ledger.derivations(&kept);
+    let requests = machine.ledger.requests(&kept);
     let step = machine.ledger.begin(kept, not_kept, machine.changes.pending());
-    BegunStep { step, kept: list, derivations }
+    BegunStep { step, kept: list, requests }
 }
 
 fn wait_for(machine: &mut PublisherMachine, id: SubscriptionId, until: Moment, expires: bool) -> Begin {

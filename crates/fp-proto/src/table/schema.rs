@@ -1,6 +1,6 @@
 //! Schemas: variables, and which records they are made of.
 
-use fp_types::{ArrayKind, Dtype, Fingerprint, MemoryOrder, RecordId, Schema, VariableDef};
+use fp_types::{ArrayKind, Dtype, Fingerprint, MemoryOrder, RecordId, Schema, VariableDef, VariableOrigin};
 use fp_wire::flatbuffers::WIPOffset;
 use fp_wire::wire;
 
@@ -44,6 +44,7 @@ pub(super) fn encode_variable<'a>(
         unit: variable.unit.as_deref().map(|text| builder.create_string(text)),
         description: variable.description.as_deref().map(|text| builder.create_string(text)),
         attributes: encode_attributes(builder, &variable.attributes),
+        origin: wire::VariableOrigin(variable.origin.as_u8()),
     };
     wire::Variable::create(builder, &args)
 }
@@ -51,12 +52,15 @@ pub(super) fn encode_variable<'a>(
 /// The variable, not yet validated.
 pub(super) fn decode_variable(encoded: wire::Variable<'_>) -> Result<VariableDef, TableDecodeError> {
     let order = encoded.order().0;
+    let origin = encoded.origin().0;
+    let unknown_origin = TableDecodeError::UnknownNumber { what: "origin of a variable", number: origin };
     let unknown_order = TableDecodeError::UnknownNumber { what: "memory order", number: order };
     Ok(VariableDef {
         name: encoded.name().to_owned(),
         dtype: decode_dtype(encoded.dtype())?,
         record: encoded.record().map(decode_record),
         kind: decode_kind(encoded.kind(), encoded.joined_dim())?,
+        origin: VariableOrigin::from_u8(origin).ok_or(unknown_origin)?,
         dimensions: encoded.dimensions().into_iter().flatten().map(str::to_owned).collect(),
         order: MemoryOrder::from_u8(order).ok_or(unknown_order)?,
         unit: encoded.unit().map(str::to_owned),

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use fp_types::{
     AttributeValue, BlockId, Dims, Dtype, Fingerprint, Layout, MemoryOrder, Rank, RecordId, Region, Schema,
-    Shape, StepTable, TableEntry, VariableDef,
+    Shape, StepTable, TableEntry, VariableDef, VariableOrigin,
 };
 use proptest::prelude::*;
 
 use super::*;
+
+/// What the sample takes: no variable says in it that it was put.
+const SAMPLE_BYTES: usize = 1040;
 
 /// A table with one layout of every form. Two variables share one.
 fn sample() -> StepTable {
@@ -106,6 +109,43 @@ fn what_was_encoded_once_decodes_for_ever() {
     ];
     assert_eq!(decode_layout(&golden).as_ref(), Ok(&scalar));
     assert_eq!(encode_layout(&scalar), golden);
+}
+
+/// The sample, all of one origin.
+fn sample_of(origin: VariableOrigin) -> StepTable {
+    let of = |entry: &TableEntry| {
+        let def = Arc::new((*entry.def).clone().with_origin(origin));
+        TableEntry { def, layout: Arc::clone(&entry.layout) }
+    };
+    StepTable::new(sample().entries().iter().map(of).collect()).unwrap()
+}
+
+#[test]
+fn origins_come_back_and_what_was_put_takes_no_byte_for_it() {
+    use VariableOrigin::{Derived, Failed, Made, Put};
+    for origin in [Put, Derived, Failed, Made] {
+        let table = sample_of(origin);
+        assert_eq!(decode(&encode(&table)).as_ref(), Ok(&table));
+        assert!(encode(&table).len() as u64 <= size::of_table(&table));
+    }
+    assert_eq!(encode(&sample()).len(), SAMPLE_BYTES);
+    assert!(encode(&sample_of(Derived)).len() > SAMPLE_BYTES);
+}
+
+#[test]
+fn an_origin_that_is_none_is_named() {
+    let build = |builder: &mut Builder<'_>| {
+        let name = Some(builder.create_string("T"));
+        let (dtype, origin) = (Dtype::U8.as_u8(), wire::VariableOrigin(4));
+        let args = wire::VariableArgs { name, dtype, origin, ..Default::default() };
+        let variable = wire::Variable::create(builder, &args);
+        let (stream, variables) =
+            (Some(builder.create_string("s")), Some(builder.create_vector(&[variable])));
+        let args = wire::SchemaArgs { stream, variables, attributes: None };
+        wire::Schema::create(builder, &args).as_union_value()
+    };
+    let refused = decode_schema(&seal(0, Content::Schema, build)).unwrap_err().to_string();
+    assert_eq!(refused, "no origin of a variable has the number 4");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use fp_proto::event::{Event, ResolveOutcome};
 use fp_proto::message::{Assignment, Decision, MemberId, Message, NoTable, ResolveQuery};
 use fp_proto::outcome::{EndReason, LossReason};
 use fp_proto::publisher::PublisherMachine;
+use fp_proto::request::Request;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::table;
 use fp_proto::time::Moment;
@@ -399,7 +400,10 @@ fn what_was_asked_for_holds_in_the_next_epoch_for_all_ranks() {
     let mut subscribers = Subscribers::open();
     let told = subscribers.attach(START, first, Epoch(7));
     assert!(!sent_to(&told, CHILD).iter().any(|message| matches!(message, Message::Reselected { .. })));
-    let spec = |mark| SubscriptionSpec { derivations: vec![vec![mark]], ..SubscriptionSpec::default() };
+    let spec = |mark| {
+        let request = Request::Derivation { derivation: vec![mark], may_be_left: false };
+        SubscriptionSpec { requests: vec![request], ..SubscriptionSpec::default() }
+    };
     let other = SubscriptionSpec { policy: QueuePolicy::DropOldest, ..spec(1) };
     assert_eq!(subscribers.lead.reselect(START, other), Err(CommandError::InvalidSpec));
     let variables = VariableSet::named(["T"]);

@@ -9,7 +9,7 @@ mod side;
 mod transforms;
 
 pub use elements::NativeElement;
-pub use offers::{Offer, Offers, made_id};
+pub use offers::{Offer, Offers};
 pub use path::{MAX_PATH, PathError, TransformPath};
 pub use records::record_array;
 pub use side::{CohortSide, DecidedSide, MeasuredCalls, SideDecision, SideReason};

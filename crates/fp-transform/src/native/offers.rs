@@ -5,7 +5,6 @@ use super::transforms::{check_cost, check_pair};
 use super::{
     CohortSide, Cost, DataType, MAX_TRANSFORMS, Native, PathError, RegisterError, TransformPath, Transforms,
 };
-use fp_types::Fingerprint;
 
 /// A transform of records that another process may be asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,17 +89,6 @@ impl Transforms {
     }
 }
 
-/// What tells apart that which transforms make of a variable.
-pub fn made_id(variable: &str, transforms: &[String]) -> Fingerprint {
-    let mut hasher = blake3::Hasher::new();
-    for name in std::iter::once(variable).chain(transforms.iter().map(String::as_str)) {
-        hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
-    }
-    let mut id = [0; 16];
-    hasher.finalize_xof().fill(&mut id);
-    Fingerprint(id)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,12 +127,5 @@ mod tests {
         assert!(matches!(refused(vec![dear]), RegisterError::Cost { .. }));
         let many = (0..=MAX_TRANSFORMS).map(|_| there.clone()).collect();
         assert!(matches!(refused(many), RegisterError::TooMany));
-    }
-
-    #[test]
-    fn names_that_run_together_alike_are_told_apart() {
-        let names = |all: &[&str]| all.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-        assert_ne!(made_id("x", &names(&["ab", "c"])), made_id("x", &names(&["a", "bc"])));
-        assert_eq!(made_id("x", &names(&["ab", "c"])), made_id("x", &names(&["ab", "c"])));
     }
 }

@@ -20,6 +20,7 @@ pub(crate) fn variable(hasher: &mut CanonicalHasher, variable: &VariableDef) {
     hasher.byte(variable.dtype.as_u8());
     record(hasher, variable.record.as_ref());
     kind(hasher, variable.kind);
+    hasher.byte(variable.origin.as_u8());
     hasher.byte(variable.order.as_u8());
     hasher.count(variable.dimensions.len());
     variable.dimensions.iter().for_each(|name| hasher.text(name));

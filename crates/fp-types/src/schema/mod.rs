@@ -2,6 +2,7 @@
 //! [`crate::record`]: here stand their fingerprints.
 
 mod canonical;
+mod origin;
 mod validate;
 mod variable;
 
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use canonical::variable as encode_variable;
+pub use origin::VariableOrigin;
 pub use validate::{MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_VARIABLES, SchemaError};
 pub use variable::{ArrayKind, RecordId, VariableDef};
 
@@ -18,7 +20,7 @@ use crate::hash::CanonicalHasher;
 use crate::id::Fingerprint;
 
 /// What goes before the content in the hash. A change of the encoding changes the version.
-const DOMAIN: &str = "flexpath schema 2";
+const DOMAIN: &str = "flexpath schema 3";
 
 /// The type of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -79,8 +81,8 @@ mod tests {
     #[test]
     fn the_fingerprint_never_changes() {
         assert_eq!(atoms().validate(), Ok(()));
-        assert_eq!(atoms().fingerprint().to_string(), "e994dc374cad49af0d4ccb3373490d99");
-        assert_eq!(Schema::new("s").fingerprint().to_string(), "3d9b6dbd0a3a65d1f8ca99193e856af7");
+        assert_eq!(atoms().fingerprint().to_string(), "34757066fe36e86c6b450bcfaea1a0b4");
+        assert_eq!(Schema::new("s").fingerprint().to_string(), "26527b0f946bc1e939cceb4cbca7e826");
     }
 
     #[test]
@@ -96,12 +98,13 @@ mod tests {
 
     #[test]
     fn every_part_counts() {
-        let changes: [fn(&mut Schema); 14] = [
+        let changes: [fn(&mut Schema); 15] = [
             |schema| schema.stream.push('2'),
             |schema| schema.variables[0].dtype = Dtype::F32,
             |schema| schema.variables[0].name = "y".into(),
             |schema| schema.variables[0].kind = ArrayKind::JoinedArray { joined_dim: 1 },
             |schema| schema.variables[0].order = crate::MemoryOrder::ColumnMajor,
+            |schema| schema.variables[0].origin = VariableOrigin::Derived,
             |schema| schema.variables[0].unit = None,
             |schema| schema.variables[0].description = Some(String::new()),
             |schema| schema.variables[0].dimensions[1] = "axis".into(),
@@ -120,6 +123,6 @@ mod tests {
         }
         fingerprints.sort();
         fingerprints.dedup();
-        assert_eq!(fingerprints.len(), 15);
+        assert_eq!(fingerprints.len(), 16);
     }
 }

@@ -10,6 +10,7 @@ use crate::dtype::Dtype;
 use crate::id::Fingerprint;
 use crate::order::MemoryOrder;
 use crate::record::RecordSchema;
+use crate::schema::origin::{VariableOrigin, name_of_parts};
 
 /// How the blocks that the ranks put make up a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -53,9 +54,6 @@ impl fmt::Display for ArrayKind {
     }
 }
 
-/// What goes after the name of a variable in that of the bytes which its records refer to.
-const PARTS: &str = "#parts";
-
 /// The record type of a variable's elements: which one it is, and no more. Who does not know it yet asks an owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RecordId {
@@ -86,6 +84,8 @@ pub struct VariableDef {
     pub record: Option<RecordId>,
     /// How blocks make up the variable.
     pub kind: ArrayKind,
+    /// How it came into the step.
+    pub origin: VariableOrigin,
     /// The dimensions' names, slowest first in row-major order, fastest first in column-major; empty if unnamed.
     pub dimensions: Vec<String>,
     /// In which order elements lie in the memory of each block.
@@ -106,6 +106,7 @@ impl VariableDef {
             dtype,
             record: None,
             kind,
+            origin: VariableOrigin::Put,
             dimensions: vec![String::new(); ndims],
             order: MemoryOrder::RowMajor,
             unit: None,
@@ -137,6 +138,13 @@ impl VariableDef {
     /// An array of blocks laid one after another along `joined_dim`.
     pub fn joined_array(name: impl Into<String>, dtype: Dtype, ndims: usize, joined_dim: u8) -> Self {
         Self::new(name, dtype, ArrayKind::JoinedArray { joined_dim }, ndims)
+    }
+
+    /// The same with that origin.
+    #[must_use]
+    pub fn with_origin(mut self, origin: VariableOrigin) -> Self {
+        self.origin = origin;
+        self
     }
 
     /// The same with that memory order.
@@ -194,9 +202,8 @@ impl VariableDef {
     /// variable. `None` of what has no records.
     pub fn parts(&self) -> Option<Self> {
         let record = self.record.clone().filter(|_| !self.is_parts())?;
-        let mut parts = Self::local_array(format!("{}{PARTS}", self.name), Dtype::U8, 1);
-        parts.record = Some(record);
-        Some(parts)
+        let parts = Self::local_array(name_of_parts(&self.name), Dtype::U8, 1);
+        Some(Self { record: Some(record), ..parts.with_origin(self.origin) })
     }
 
     /// Whether this is what the records of another variable refer to.
@@ -204,9 +211,9 @@ impl VariableDef {
         self.record.is_some() && self.dtype == Dtype::U8
     }
 
-    /// The name of the variable that users know: without what marks the parts of records.
-    pub fn base_name(name: &str) -> &str {
-        name.strip_suffix(PARTS).unwrap_or(name)
+    /// Whether users know it by its name.
+    pub fn is_public(&self) -> bool {
+        self.origin == VariableOrigin::Put && !self.is_parts()
     }
 
     /// How many dimensions each block has.

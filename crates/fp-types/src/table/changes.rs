@@ -20,7 +20,7 @@ use crate::schema::{ArrayKind, VariableDef, encode_variable};
 use crate::shape::Shape;
 
 /// What goes before the content in the hash of what a column means. It never leaves the process.
-const DOMAIN: &str = "flexpath column 1";
+const DOMAIN: &str = "flexpath column 2";
 
 /// Neighbouring ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

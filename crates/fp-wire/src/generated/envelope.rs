@@ -279,6 +279,98 @@ impl<'a> ::flatbuffers::Verifiable for MemoryOrder {
 
 impl ::flatbuffers::SimpleToVerifyInSlice for MemoryOrder {}
 #[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
+pub const ENUM_MIN_VARIABLE_ORIGIN: u8 = 0;
+#[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
+pub const ENUM_MAX_VARIABLE_ORIGIN: u8 = 3;
+#[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
+#[allow(non_camel_case_types)]
+pub const ENUM_VALUES_VARIABLE_ORIGIN: [VariableOrigin; 4] = [
+  VariableOrigin::Put,
+  VariableOrigin::Derived,
+  VariableOrigin::Failed,
+  VariableOrigin::Made,
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct VariableOrigin(pub u8);
+#[allow(non_upper_case_globals)]
+impl VariableOrigin {
+  pub const Put: Self = Self(0);
+  pub const Derived: Self = Self(1);
+  pub const Failed: Self = Self(2);
+  pub const Made: Self = Self(3);
+
+  pub const ENUM_MIN: u8 = 0;
+  pub const ENUM_MAX: u8 = 3;
+  pub const ENUM_VALUES: &'static [Self] = &[
+    Self::Put,
+    Self::Derived,
+    Self::Failed,
+    Self::Made,
+  ];
+  /// Returns the variant's name or "" if unknown.
+  pub fn variant_name(self) -> Option<&'static str> {
+    match self {
+      Self::Put => Some("Put"),
+      Self::Derived => Some("Derived"),
+      Self::Failed => Some("Failed"),
+      Self::Made => Some("Made"),
+      _ => None,
+    }
+  }
+}
+impl ::core::fmt::Debug for VariableOrigin {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter) -> ::core::fmt::Result {
+    if let Some(name) = self.variant_name() {
+      f.write_str(name)
+    } else {
+      f.write_fmt(format_args!("<UNKNOWN {:?}>", self.0))
+    }
+  }
+}
+impl<'a> ::flatbuffers::Follow<'a> for VariableOrigin {
+  type Inner = Self;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    let b = unsafe { ::flatbuffers::read_scalar_at::<u8>(buf, loc) };
+    Self(b)
+  }
+}
+
+impl ::flatbuffers::Push for VariableOrigin {
+    type Output = VariableOrigin;
+    #[inline]
+    unsafe fn push(&self, dst: &mut [u8], _written_len: usize) {
+        unsafe { ::flatbuffers::emplace_scalar::<u8>(dst, self.0) };
+    }
+}
+
+impl ::flatbuffers::EndianScalar for VariableOrigin {
+  type Scalar = u8;
+  #[inline]
+  fn to_little_endian(self) -> u8 {
+    self.0.to_le()
+  }
+  #[inline]
+  #[allow(clippy::wrong_self_convention)]
+  fn from_little_endian(v: u8) -> Self {
+    let b = u8::from_le(v);
+    Self(b)
+  }
+}
+
+impl<'a> ::flatbuffers::Verifiable for VariableOrigin {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    u8::run_verifier(v, pos)
+  }
+}
+
+impl ::flatbuffers::SimpleToVerifyInSlice for VariableOrigin {}
+#[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
 pub const ENUM_MIN_ATTRIBUTE_FORM: u8 = 0;
 #[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
 pub const ENUM_MAX_ATTRIBUTE_FORM: u8 = 8;
@@ -1169,6 +1261,7 @@ impl<'a> Variable<'a> {
   pub const VT_UNIT: ::flatbuffers::VOffsetT = 18;
   pub const VT_DESCRIPTION: ::flatbuffers::VOffsetT = 20;
   pub const VT_ATTRIBUTES: ::flatbuffers::VOffsetT = 22;
+  pub const VT_ORIGIN: ::flatbuffers::VOffsetT = 24;
 
   #[inline]
   pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
@@ -1186,6 +1279,7 @@ impl<'a> Variable<'a> {
     if let Some(x) = args.dimensions { builder.add_dimensions(x); }
     if let Some(x) = args.record { builder.add_record(x); }
     if let Some(x) = args.name { builder.add_name(x); }
+    builder.add_origin(args.origin);
     builder.add_order(args.order);
     builder.add_joined_dim(args.joined_dim);
     builder.add_kind(args.kind);
@@ -1264,6 +1358,13 @@ impl<'a> Variable<'a> {
     // which contains a valid value in this slot
     unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Attribute>>>>(Variable::VT_ATTRIBUTES, None)}
   }
+  #[inline]
+  pub fn origin(&self) -> VariableOrigin {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<VariableOrigin>(Variable::VT_ORIGIN, Some(VariableOrigin::Put)).unwrap()}
+  }
 }
 
 impl ::flatbuffers::Verifiable for Variable<'_> {
@@ -1282,6 +1383,7 @@ impl ::flatbuffers::Verifiable for Variable<'_> {
      .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("unit", Self::VT_UNIT, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("description", Self::VT_DESCRIPTION, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, ::flatbuffers::ForwardsUOffset<Attribute>>>>("attributes", Self::VT_ATTRIBUTES, false)?
+     .visit_field::<VariableOrigin>("origin", Self::VT_ORIGIN, false)?
      .finish();
     Ok(())
   }
@@ -1297,6 +1399,7 @@ pub struct VariableArgs<'a> {
     pub unit: Option<::flatbuffers::WIPOffset<&'a str>>,
     pub description: Option<::flatbuffers::WIPOffset<&'a str>>,
     pub attributes: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, ::flatbuffers::ForwardsUOffset<Attribute<'a>>>>>,
+    pub origin: VariableOrigin,
 }
 impl<'a> Default for VariableArgs<'a> {
   #[inline]
@@ -1312,6 +1415,7 @@ impl<'a> Default for VariableArgs<'a> {
       unit: None,
       description: None,
       attributes: None,
+      origin: VariableOrigin::Put,
     }
   }
 }
@@ -1362,6 +1466,10 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> VariableBuilder<'a, 'b, A> {
     self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Variable::VT_ATTRIBUTES, attributes);
   }
   #[inline]
+  pub fn add_origin(&mut self, origin: VariableOrigin) {
+    self.fbb_.push_slot::<VariableOrigin>(Variable::VT_ORIGIN, origin, VariableOrigin::Put);
+  }
+  #[inline]
   pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> VariableBuilder<'a, 'b, A> {
     let start = _fbb.start_table();
     VariableBuilder {
@@ -1390,6 +1498,7 @@ impl ::core::fmt::Debug for Variable<'_> {
       ds.field("unit", &self.unit());
       ds.field("description", &self.description());
       ds.field("attributes", &self.attributes());
+      ds.field("origin", &self.origin());
       ds.finish()
   }
 }

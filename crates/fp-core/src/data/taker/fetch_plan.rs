@@ -1,7 +1,6 @@
 //! What a selection of a variable means under one table: kept, as a table stays the same for many steps.
 
 use crate::records::made::Made;
-use crate::value::derived_names::is_internal;
 use fp_proto::data::BlockPart;
 use fp_transform::Block;
 use fp_types::{
@@ -228,14 +227,9 @@ struct Known {
     recent: VecDeque<(PlanKey, Arc<FetchPlan>)>,
 }
 
-/// Whether users know the variable by its name.
-pub(crate) fn is_known(def: &VariableDef) -> bool {
-    !def.is_parts() && !is_internal(&def.name)
-}
-
 /// The variables that users know.
 pub(crate) fn names(table: &StepTable) -> Vec<String> {
-    let known = table.entries().iter().filter(|entry| is_known(&entry.def));
+    let known = table.entries().iter().filter(|entry| entry.def.is_public());
     known.map(|entry| entry.def.name.clone()).collect()
 }
 

@@ -15,10 +15,11 @@ use crate::session::publisher::PublisherSession;
 use crate::value::counters::Counters;
 use crate::value::owned_bytes;
 use crate::value::variable::Variable;
+use fp_proto::request::Request;
 use fp_transform::{Array, Block};
 use fp_transport::{Arena, Payload};
 use fp_types::record::ElementForm;
-use fp_types::{ArrayKind, Dtype, MemoryOrder, Region, VariableDef};
+use fp_types::{ArrayKind, Dtype, MemoryOrder, Region, VariableDef, VariableOrigin};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -61,12 +62,12 @@ pub(crate) struct StepDerivations {
 }
 
 impl StepDerivations {
-    pub(crate) fn new(shared: &PublisherSession, derivations: Vec<(Arc<[u8]>, u32)>) -> Self {
-        shared.deriver.count_sides(&derivations, &shared.counters);
-        let offers = shared.deriver.deployer.offers(&derivations);
+    pub(crate) fn new(shared: &PublisherSession, requests: &[(Arc<Request>, u32)]) -> Self {
+        shared.deriver.count_sides(requests, &shared.counters);
+        let offers = shared.deriver.deployer.offers(requests);
         let mut asked: BTreeMap<String, Wanted> = BTreeMap::new();
-        for (bytes, more) in derivations {
-            let Some((known, leave)) = shared.deriver.known(&bytes) else { continue };
+        for (request, more) in requests {
+            let Some((known, leave)) = shared.deriver.known(request) else { continue };
             let new = || Wanted { known: known.clone(), count: 0, may_be_left: false, is_wanted: false };
             let wanted = asked.entry(known.variable.clone()).or_insert_with(new);
             wanted.count += more;
@@ -155,10 +156,11 @@ impl OpenStep {
         let (deriver, options) = (&self.shared.deriver, &self.shared.options);
         let foreign = deriver.foreign(known, &self.deriving.offers, options)?;
         match known.derive((inputs, order), foreign, limit)? {
-            Outcome::Packed(bytes) => self.put_bytes(&known.variable, bytes)?,
+            Outcome::Packed(bytes) => self.put_bytes((&known.variable, VariableOrigin::Derived), bytes)?,
             Outcome::Blocks { of, order, blocks } => {
                 let def = VariableDef::global_array(known.variable.clone(), of.dtype, of.shape.ndims());
-                let variable = Variable { shape: of.shape, ..Variable::shapeless(def.with_order(order)) };
+                let def = def.with_order(order).with_origin(VariableOrigin::Derived);
+                let variable = Variable { shape: of.shape, ..Variable::shapeless(def) };
                 for block in blocks {
                     self.put_derived(&variable, block.region(), owned_bytes::of_given(block.payload()))?;
                 }
@@ -216,9 +218,13 @@ impl OpenStep {
         Ok(Some(Array::new(put.def.dtype, shape, blocks)?))
     }
 
-    pub(crate) fn put_bytes(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), Failure> {
+    pub(crate) fn put_bytes(
+        &mut self,
+        (name, origin): (&str, VariableOrigin),
+        bytes: Vec<u8>,
+    ) -> Result<(), Failure> {
         let region = Region::new([0], [bytes.len() as u64]).map_err(fp_transform::DeriveError::from)?;
-        let variable = Variable::shapeless(VariableDef::local_array(name, Dtype::U8, 1));
+        let variable = Variable::shapeless(VariableDef::local_array(name, Dtype::U8, 1).with_origin(origin));
         self.put_derived(&variable, &region, Payload::from_owner(bytes))
     }
 
@@ -243,7 +249,7 @@ impl OpenStep {
     /// Puts a text that says why something is not there.
     pub(crate) fn tell(&mut self, failed: &str, text: &str) {
         let len = text.floor_char_boundary(LIMIT_TEXT_BYTES);
-        let told = self.put_bytes(failed, text.as_bytes()[..len].to_vec());
+        let told = self.put_bytes((failed, VariableOrigin::Failed), text.as_bytes()[..len].to_vec());
         if let Err(error) = told {
             // Without room for a text its reader finds nothing, or less than all ranks have.
             tracing::warn!(%error, "nor is there room to say so");

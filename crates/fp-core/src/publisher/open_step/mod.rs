@@ -51,8 +51,8 @@ impl OpenStep {
         let arena =
             if kept { shared.server.begin(begun.step, begun.kept) } else { shared.server.pool.arena() };
         Self {
-            sending: StepTransforms::new(&begun.derivations),
-            deriving: StepDerivations::new(&shared, begun.derivations),
+            sending: StepTransforms::new(&begun.requests),
+            deriving: StepDerivations::new(&shared, &begun.requests),
             step: begun.step,
             limit_bytes: shared.server.room.step_limit_bytes(),
             kept,
@@ -230,6 +230,17 @@ impl OpenStep {
         }))
     }
 
+    /// Whether another variable of this step has its name: one was put, and the other made of what was put.
+    fn check_origin(&self, variable: &Variable) -> Result<(), PutError> {
+        let is_other = |known: &Put| known.def.origin != variable.def.origin;
+        if !self.puts.get(variable.name()).is_some_and(|known| is_other(known)) {
+            return Ok(());
+        }
+        let (step, rank, variable) = (self.step, self.rank(), variable.name().to_owned());
+        let what = "a variable that was put is called as what is made of others: give it another name";
+        Err(self.misuse(Misuse::PutTwice { step, rank, variable, what }))
+    }
+
     pub(crate) fn wrong_len(
         &self,
         variable: &Variable,
@@ -295,6 +306,7 @@ impl OpenStep {
     ) -> Result<(), PutError> {
         let put = payload.as_ref().map(Payload::as_slice).unwrap_or_default();
         bool_check::check(&variable.def, put).map_err(|misuse| self.misuse(misuse))?;
+        self.check_origin(variable)?;
         let payload = payload.and_then(|payload| self.remember(variable, region, payload));
         let bytes = payload.as_ref().map_or(0, Payload::len) as u64;
         self.check_bound(bytes)?;

@@ -12,10 +12,11 @@ use crate::publisher::open_step::OpenStep;
 use crate::records::apply::{Applied, ApplyProblem, Applying, given_def};
 use crate::records::block::RecordBlock;
 use crate::value::counters::Counters;
-use crate::value::variable::{Variable, VariableError};
+use crate::value::variable::Variable;
+use fp_proto::request::Request;
 use fp_transform::{CohortSide, DeriveError};
 use fp_transport::Payload;
-use fp_types::{Region, Shape};
+use fp_types::{Region, Shape, VariableOrigin};
 use std::sync::Arc;
 
 /// Why a block is not sent through.
@@ -30,8 +31,6 @@ enum SendProblem {
     #[error(transparent)]
     Records(#[from] RecordBlockError),
     #[error(transparent)]
-    Variable(#[from] VariableError),
-    #[error(transparent)]
     Put(#[from] Box<PutError>),
 }
 
@@ -41,9 +40,9 @@ pub(crate) struct StepTransforms {
 }
 
 impl StepTransforms {
-    pub(crate) fn new(derivations: &[(Arc<[u8]>, u32)]) -> Self {
-        let asked = derivations.iter().filter_map(|(bytes, _)| TransformedVariable::from_bytes(bytes));
-        Self { asked: asked.map(Arc::new).collect() }
+    pub(crate) fn new(requests: &[(Arc<Request>, u32)]) -> Self {
+        let asked = requests.iter().filter_map(|(request, _)| TransformedVariable::read(request));
+        Self { asked: asked.filter(|asked| !asked.is_here()).map(Arc::new).collect() }
     }
 
     pub(crate) fn takes(&self, variable: &str) -> bool {
@@ -64,7 +63,7 @@ impl OpenStep {
                 Ok(()) => Counters::add(&self.shared.counters.transforms, 1),
                 Err(problem) => {
                     Counters::add(&self.shared.counters.failed_transforms, 1);
-                    self.tell(&asked.failed(), &problem.to_string());
+                    self.tell(&asked.failed, &problem.to_string());
                 }
             }
         }
@@ -86,12 +85,14 @@ impl OpenStep {
         let shape = Shape::new(*region.count()).map_err(DeriveError::from)?;
         let Applied { count, bytes } = applying.run((shape, variable.def.order), records.clone())?;
         let block = RecordBlock::encoded(&applying.given, count, bytes)?;
+        let named = (asked.result.as_str(), VariableOrigin::Derived);
+        let def = Arc::new(given_def(named, &variable.def, applying.keeps_places, &applying.given));
+        let records = Some(applying.given.clone());
         if applying.keeps_places {
-            let def = Arc::new(given_def(&asked.result(), &variable.def, true, &applying.given));
-            let records = Some(applying.given.clone());
             return self.put_result(&Variable { def, shape: variable.shape, records }, region, block);
         }
-        let rows = Variable::joined_records(asked.result(), &applying.given, &[])?;
+        let shape = Shape::new([0]).map_err(DeriveError::from)?;
+        let rows = Variable { def, shape, records };
         let region = self.rows(&rows, count).map_err(Box::new)?;
         self.put_result(&rows, &region, block)
     }

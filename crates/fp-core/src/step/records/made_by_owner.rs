@@ -9,7 +9,7 @@ use crate::step::plan;
 use crate::step::records::offered::{OwnerRoute, keep};
 use crate::step::records::{record_type, taken};
 use crate::step::request::RecordRequest;
-use crate::value::derived_names::made_name_of;
+use crate::value::derived_names::made_name;
 use crate::value::limit::Limit;
 use fp_proto::data::TransformOutcome;
 use fp_types::{BlockId, Rank, Region, TableEntry, VariableDef};
@@ -46,7 +46,7 @@ pub(crate) fn have_made(
         false => plan::blocks_as_put(held, variable, limit.deadline)?,
     };
     let blocks: BTreeMap<BlockId, Region> = blocks.into_iter().collect();
-    let name = made_name_of(variable, &there.names());
+    let name = made_name(variable, &there.names());
     if held.there.has(&name, &blocks) {
         return Ok(name);
     }

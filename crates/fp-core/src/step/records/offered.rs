@@ -10,7 +10,10 @@ use crate::value::limit::Limit;
 use fp_proto::data::MadeBlock;
 use fp_transform::{Offers, PathError, TransformPath};
 use fp_types::record::{Loss, RecordSchema};
-use fp_types::{ArrayKind, BlockId, Fingerprint, Layout, LayoutError, Rank, Region, TableEntry, VariableDef};
+use fp_types::{
+    ArrayKind, BlockId, Fingerprint, Layout, LayoutError, Rank, Region, TableEntry, VariableDef,
+    VariableOrigin,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -138,7 +141,7 @@ pub(crate) fn keep(
         let rows = made.iter().map(|(block, made)| row((block, len(made))));
         rows.collect::<Result<BTreeMap<BlockId, Region>, _>>()
     };
-    let def = given_def(name, &source.def, keeps_places, given);
+    let def = given_def((name, VariableOrigin::Made), &source.def, keeps_places, given);
     let blocks = if keeps_places { blocks.clone() } else { rows(|made| made.count)? };
     let parts = def.parts().map(|parts| Ok::<_, LayoutError>((parts, rows(|made| made.parts_bytes)?)));
     let parts = parts.transpose()?;

@@ -1,7 +1,7 @@
 //! Which variables of a stream provide a type, and why the others do not. That is known when the first step is here,
 //! before anything of it is taken.
 
-use crate::data::taker::fetch_plan::{is_known, names};
+use crate::data::taker::fetch_plan::names;
 use crate::error::ReadError;
 use crate::error::misfit::Misfit;
 use crate::options::transformed_variable::TransformedVariable;
@@ -27,7 +27,7 @@ pub(crate) fn provided(
     held.shared.offers.forget();
     let (mut provided, mut refused) = (Vec::new(), Vec::new());
     let is_asked = |name: &str| only.is_none_or(|only| only == name);
-    for entry in held.table(limit.deadline)?.entries().iter().filter(|entry| is_known(&entry.def)) {
+    for entry in held.table(limit.deadline)?.entries().iter().filter(|entry| entry.def.is_public()) {
         let name = &entry.def.name;
         if is_asked(name) && held.wants.contains(name) {
             match provided_by(held, entry, wanted, limit)? {
@@ -36,7 +36,7 @@ pub(crate) fn provided(
             }
         }
     }
-    for asked in held.shared.options.transformed.iter().filter(|asked| is_asked(&asked.name)) {
+    for asked in held.shared.options.transformed().filter(|asked| is_asked(&asked.name)) {
         match received(held, asked, wanted, limit)? {
             Ok(fit) => provided.push(Provided { variable: asked.name.clone(), fit }),
             Err(misfit) => refused.push(misfit),
@@ -81,7 +81,7 @@ pub(crate) fn provided_by(
 pub(crate) fn subscribed(held: &HeldStep, limit: Limit<'_>) -> Result<Vec<String>, ReadError> {
     let mut names = names(&*held.table(limit.deadline)?);
     names.retain(|name| held.wants.contains(name));
-    names.extend(held.shared.options.transformed.iter().map(|asked| asked.name.clone()));
+    names.extend(held.shared.options.transformed().map(|asked| asked.name.clone()));
     Ok(names)
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn received(
     if let Some(what) = transformed::why_not_received(held, asked, &table, limit.deadline)? {
         return Ok(Err(Misfit::NotTransformed(variable, what)));
     }
-    let Some(entry) = table.entry(&asked.result()) else {
+    let Some(entry) = table.entry(&asked.result) else {
         return Ok(Err(Misfit::NotThere(variable, names(&table))));
     };
     let found = record_type::type_of(held, &entry.def, transformed::sender(held, asked, limit)?, limit)?;
@@ -112,6 +112,6 @@ pub(crate) fn received(
 
 /// Whether the step provides all types that were asked for; the error is that of the first which it does not.
 pub(crate) fn check_types(held: &HeldStep, limit: Limit<'_>) -> Result<(), ReadError> {
-    let mut wanted = held.shared.options.types.iter();
+    let mut wanted = held.shared.options.types();
     wanted.try_for_each(|one| provided(held, &one.schema, one.variable.as_deref(), limit).map(drop))
 }

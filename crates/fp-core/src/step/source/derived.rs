@@ -11,10 +11,12 @@ use crate::step::source::parts;
 use crate::step::{fill, plan};
 use crate::value::counters::Counters;
 use crate::value::derive_pool::pool;
-use crate::value::derived_names::is_better_left;
+use crate::value::derived_names::{entry_not_put, is_better_left};
 use crate::value::packed::unpack;
 use fp_transform::{Array, ArrayType, CohortSide, DerivationPlan, Derived, OutputType};
-use fp_types::{ArrayKind, BlockId, Layout, MemoryOrder, Rank, Selection, StepTable, VariableDef};
+use fp_types::{
+    ArrayKind, BlockId, Layout, MemoryOrder, Rank, Selection, StepTable, VariableDef, VariableOrigin,
+};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -45,7 +47,7 @@ pub(crate) fn known_plan_derived(
     request: Request<'_>,
 ) -> Result<Option<Arc<FetchPlan>>, ReadError> {
     let is_there = |table: Arc<StepTable>| {
-        table.entry(&asked.failed).is_none() && table.entry(&asked.variable).is_some()
+        entry_not_put(&table, &asked.failed).is_none() && entry_not_put(&table, &asked.variable).is_some()
     };
     let is_as_put = |table: &Arc<StepTable>| !asked.is_packed && !is_left(held, asked, table);
     match held.known_table().filter(is_as_put).is_some_and(is_there) {
@@ -62,10 +64,10 @@ pub(crate) fn check_derived(
     table: &StepTable,
     deadline: Instant,
 ) -> Result<(), ReadError> {
-    if table.entry(&asked.failed).is_some() {
+    if entry_not_put(table, &asked.failed).is_some() {
         return Err(not_derived(held, asked, parts::told(held, &asked.failed, deadline)?));
     }
-    match table.entry(&asked.variable) {
+    match entry_not_put(table, &asked.variable) {
         Some(_) => Ok(()),
         None => Err(not_derived(held, asked, why_missing(asked, table))),
     }
@@ -183,7 +185,7 @@ pub(crate) fn why_not_here(
     error: ReadError,
     deadline: Instant,
 ) -> ReadError {
-    let is_told = held.known_table().is_some_and(|table| table.entry(&asked.failed).is_some());
+    let is_told = held.known_table().is_some_and(|table| entry_not_put(&table, &asked.failed).is_some());
     match is_told.then(|| parts::told(held, &asked.failed, deadline)) {
         Some(Ok(what)) => not_derived(held, asked, what),
         _ => error,
@@ -193,7 +195,7 @@ pub(crate) fn why_not_here(
 /// Whether it is derived here in this step, by what is asked for in it. Where that depends on which side has fewer
 /// bytes, the shapes decide, which all ranks of both sides know.
 pub(crate) fn is_left(held: &HeldStep, asked: &DerivedRequest, table: &StepTable) -> bool {
-    match asked.marks.placement(&held.wants) {
+    match asked.requests.placement(&held.wants) {
         CohortSide::Publisher => false,
         CohortSide::Subscriber => true,
         CohortSide::FewerBytes => plan_in(asked, table).is_ok_and(|plan| is_chosen_here(held, asked, &plan)),
@@ -240,7 +242,7 @@ pub(crate) fn misbehaved(held: &HeldStep, rank: Rank, asked: &DerivedRequest) ->
 /// What the step has of the variables that this subscription has derived.
 pub(crate) fn derived_infos(held: &HeldStep, table: &StepTable) -> Vec<VariableInfo> {
     let infos = |asked: &DerivedRequest| -> Vec<VariableInfo> {
-        let is_there = is_left(held, asked, table) || table.entry(&asked.variable).is_some();
+        let is_there = is_left(held, asked, table) || entry_not_put(table, &asked.variable).is_some();
         let (true, Ok(plan)) = (is_there, plan_in(asked, table)) else { return Vec::new() };
         plan.outputs().iter().map(|of| info(asked, of)).collect()
     };
@@ -251,7 +253,8 @@ pub(crate) fn derived_infos(held: &HeldStep, table: &StepTable) -> Vec<VariableI
 pub(crate) fn info(asked: &DerivedRequest, of: &OutputType) -> VariableInfo {
     let dot = if of.suffix.is_empty() { "" } else { "." };
     let name = format!("{}{dot}{}", asked.name, of.suffix);
-    let def = VariableDef::global_array(name, of.dtype, of.shape.ndims());
+    let def =
+        VariableDef::global_array(name, of.dtype, of.shape.ndims()).with_origin(VariableOrigin::Derived);
     VariableInfo {
         def: def.with_description(asked.derivation.to_string()),
         shape: (!of.at_most).then_some(of.shape),

@@ -16,7 +16,9 @@ use crate::value::limit::Limit;
 use fp_proto::message::ResolveQuery;
 use fp_transport::Payload;
 use fp_types::record::RecordSchema;
-use fp_types::{ArrayKind, BlockId, Dims, Layout, Region, Selection, Shape, StepTable, VariableDef};
+use fp_types::{
+    ArrayKind, BlockId, Dims, Layout, Region, Selection, Shape, StepTable, VariableDef, VariableOrigin,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -64,7 +66,8 @@ pub(crate) fn made(
     limit: Limit<'_>,
 ) -> Result<Arc<Made>, ReadError> {
     let counters = &held.shared.counters;
-    let done = held.made.of(counters, asked.result(), limit.deadline, || make(held, asked, limit).map(Ok));
+    let done =
+        held.made.of(counters, asked.result.clone(), limit.deadline, || make(held, asked, limit).map(Ok));
     let done = done.inspect_err(|_| Counters::add(&counters.failed_transforms, 1))?;
     let (made, is_new) = done.map_err(|problem| not_made(held, asked, HERE, problem))?;
     if is_new {
@@ -107,7 +110,12 @@ fn laid_out(
     blocks: BTreeMap<BlockId, Whole>,
     input_bytes: u64,
 ) -> Result<Made, ReadError> {
-    let def = given_def(&asked.name, &source.def, applying.keeps_places, &applying.given);
+    let def = given_def(
+        (&asked.name, VariableOrigin::Derived),
+        &source.def,
+        applying.keeps_places,
+        &applying.given,
+    );
     let layout = match source.shape.filter(|_| applying.keeps_places) {
         Some(shape) => Layout::global(shape, source.blocks),
         None => {
@@ -152,7 +160,10 @@ pub(crate) fn made_info(
     let keeps_places = native.is_one_by_one && entry.def.kind == ArrayKind::GlobalArray;
     // How many rows there are is not known before they are made.
     let shape = entry.layout.shape().copied().filter(|_| keeps_places);
-    Some(VariableInfo { def: given_def(&asked.name, &entry.def, keeps_places, given), shape })
+    Some(VariableInfo {
+        def: given_def((&asked.name, VariableOrigin::Derived), &entry.def, keeps_places, given),
+        shape,
+    })
 }
 
 /// The published records, and where they are.

@@ -5,7 +5,7 @@ pub(crate) mod made;
 pub(crate) mod parts;
 pub(crate) mod transformed;
 
-use crate::data::taker::fetch_plan::{FetchPlan, is_known};
+use crate::data::taker::fetch_plan::FetchPlan;
 use crate::error::ReadError;
 use crate::options::transformed_variable::TransformedVariable;
 use crate::session::derived_variables::DerivedRequest;
@@ -82,7 +82,7 @@ pub(crate) fn blocks(held: &HeldStep, variable: &str) -> Result<Vec<(BlockId, Re
         Source::Transformed(asked) if made::is_made_here(held, asked) => {
             made::made_blocks(held, asked, deadline.into())
         }
-        Source::Transformed(asked) => plan::blocks_as_put(held, &asked.result(), deadline),
+        Source::Transformed(asked) => plan::blocks_as_put(held, &asked.result, deadline),
         Source::Derived(asked, _) => plan::blocks_as_put(held, &asked.variable, deadline),
         Source::AsPut | Source::MadeByOwner(_) => {
             plan::admit(held, variable)?;
@@ -98,7 +98,7 @@ pub(crate) fn variables(held: &HeldStep, limit: Limit<'_>) -> Result<Vec<Variabl
 
 /// What a table says of the variables, derived ones among them.
 pub(crate) fn infos(held: &HeldStep, table: &StepTable) -> Vec<VariableInfo> {
-    let known = table.entries().iter().filter(|entry| is_known(&entry.def));
+    let known = table.entries().iter().filter(|entry| entry.def.is_public());
     let info =
         |entry: &TableEntry| VariableInfo { def: (*entry.def).clone(), shape: entry.layout.shape().copied() };
     let mut infos: Vec<VariableInfo> = known.map(info).collect();

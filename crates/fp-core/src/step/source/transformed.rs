@@ -8,6 +8,7 @@ use crate::step::held::{HeldStep, VariableInfo};
 use crate::step::request::Request;
 use crate::step::source::{made, parts};
 use crate::step::{plan, side_cost};
+use crate::value::derived_names::entry_not_put;
 use crate::value::limit::Limit;
 use fp_types::{Rank, Selection, StepTable};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(crate) fn planned_transformed(
         return Err(made::not_made(held, asked, "by the publisher", TransformProblem::Publisher { what }));
     }
     side_cost::weigh_received(held, asked, &table, request.deadline);
-    let planned = plan::planned_as_put(held, request.of_variable(&asked.result()));
+    let planned = plan::planned_as_put(held, request.of_variable(&asked.result));
     planned.map_err(|error| error.renamed(&asked.name))
 }
 
@@ -40,10 +41,10 @@ pub(crate) fn why_not_received(
     table: &StepTable,
     deadline: Instant,
 ) -> Result<Option<String>, ReadError> {
-    if table.entry(&asked.failed()).is_some() {
-        return parts::told(held, &asked.failed(), deadline).map(Some);
+    if entry_not_put(table, &asked.failed).is_some() {
+        return parts::told(held, &asked.failed, deadline).map(Some);
     }
-    if table.entry(&asked.result()).is_some() {
+    if entry_not_put(table, &asked.result).is_some() {
         return Ok(None);
     }
     Ok(Some(match table.entry(&asked.variable) {
@@ -64,8 +65,7 @@ pub(crate) fn sender(
     limit: Limit<'_>,
 ) -> Result<Option<Rank>, ReadError> {
     let all = Selection::All.into();
-    let planned =
-        plan::planned_as_put(held, Request::new(&asked.result(), &all, limit.deadline).with_fill())?;
+    let planned = plan::planned_as_put(held, Request::new(&asked.result, &all, limit.deadline).with_fill())?;
     Ok(planned.plan.pieces.first().map(|piece| piece.block.rank))
 }
 
@@ -75,10 +75,10 @@ pub(crate) fn received_infos(held: &HeldStep, table: &StepTable) -> Vec<Variable
         if made::is_made_here(held, asked) {
             return made::made_info(held, asked, table);
         }
-        let entry = table.entry(&asked.result())?;
+        let entry = entry_not_put(table, &asked.result)?;
         let mut def = (*entry.def).clone();
         def.name.clone_from(&asked.name);
         Some(VariableInfo { def, shape: entry.layout.shape().copied() })
     };
-    held.shared.options.transformed.iter().filter_map(info).collect()
+    held.shared.options.transformed().filter_map(info).collect()
 }

@@ -10,6 +10,7 @@ use fp_proto::message::{
     ScalarValue,
 };
 use fp_proto::outcome::{EndReason, LossReason, RefusalReason, SpecPart};
+use fp_proto::request::Request;
 use fp_types::{
     BlockId, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, PutChanges, Rank, Region, SelectedPoint,
     Selection, Shape, StepId, StridedRegion, SubscriptionId, TableId, VariableDef, VariablePut,
@@ -44,6 +45,24 @@ fn scalar() -> ScalarValue {
     }
 }
 
+/// One of each kind, and of each side.
+fn requests() -> Vec<Request> {
+    let derivation =
+        |derivation: &[u8], may_be_left| Request::Derivation { derivation: derivation.to_vec(), may_be_left };
+    let transform = |is_left| {
+        let (variable, transform) = ("bonds".to_owned(), "adjacency".to_owned());
+        Request::Transform { variable, transform, is_left }
+    };
+    vec![
+        derivation(&[1, 2, 3], false),
+        derivation(&[4], true),
+        Request::Module { code: b"code".to_vec(), user: None },
+        Request::Module { code: b"more".to_vec(), user: Some(1000) },
+        transform(false),
+        transform(true),
+    ]
+}
+
 fn spec(policy: QueuePolicy) -> SubscriptionSpec {
     SubscriptionSpec {
         variables: VariableSet::Named(vec!["a".to_owned(), "b".to_owned()]),
@@ -51,7 +70,7 @@ fn spec(policy: QueuePolicy) -> SubscriptionSpec {
         limit_steps: 9,
         start_at: StartAt::OldestReserved,
         share: Some(Share { set: "workers".to_owned(), mode: ShareMode::OnDemand, redeliver: true }),
-        derivations: vec![vec![1, 2, 3], vec![4]],
+        requests: requests(),
     }
 }
 
@@ -310,7 +329,7 @@ fn transforms() -> Vec<DataMessage> {
         is_for_publisher: true,
     };
     let blocks = vec![MadeBlock { count: 10, parts_bytes: 0 }, MadeBlock { count: 0, parts_bytes: 300 }];
-    let made = TransformOutcome::Made { variable: "0807#made".to_owned(), keeps_places: false, blocks };
+    let made = TransformOutcome::Made { variable: "0807".to_owned(), keeps_places: false, blocks };
     let failed = TransformOutcome::Failed { what: "no such transform".to_owned() };
     let answer = |outcome| DataMessage::Transformed { request: 14, step: STEP, outcome };
     vec![

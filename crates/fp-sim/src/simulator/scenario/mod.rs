@@ -352,7 +352,7 @@ pub(crate) fn draw_spec(prng: &mut Prng) -> SubscriptionSpec {
         limit_steps: prng.between(1, 5) as u32,
         start_at: prng.pick(&[StartAt::Next, StartAt::OldestReserved]),
         share: None,
-        derivations: Vec::new(),
+        requests: Vec::new(),
     }
 }
 

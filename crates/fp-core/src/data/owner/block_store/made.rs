@@ -8,7 +8,7 @@ use crate::data::owner::block_store::made_task::{MadeOne, MakeProblem, MakeTask,
 use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
 use crate::data::owner::subscriber_link::SubscriberLink;
 use crate::value::counters::Counters;
-use crate::value::derived_names::made_name_of;
+use crate::value::derived_names::made_name;
 use fp_proto::data::{
     DataMessage, GoneReason, LIMIT_WORDS_BYTES, MadeBlock, NamedType, OfferedTransform, TransformOutcome,
 };
@@ -78,7 +78,7 @@ impl BlockStore {
         let Some(stored) = steps.get(&step).filter(|stored| stored.ended) else {
             return self.answer_gone(served, Some(request), step, GoneReason::Step);
         };
-        let name = made_name_of(&wish.variable, &wish.transforms);
+        let name = made_name(&wish.variable, &wish.transforms);
         let key = (step, name.clone());
         let missing = makings.get(&key).map_or_else(|| wish.all(), |making| making.missing(&wish.blocks));
         let busy = makings.values().filter(|making| !making.under_way.is_empty()).count();

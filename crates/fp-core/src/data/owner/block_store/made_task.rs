@@ -9,7 +9,7 @@ use crate::records::block::RecordBlock;
 use fp_transform::{CallError, DeriveError, PoolError, Transforms};
 use fp_transport::Payload;
 use fp_types::record::RecordSchema;
-use fp_types::{ArrayKind, Region, Shape, StepId, VariableDef};
+use fp_types::{ArrayKind, Region, Shape, StepId, VariableDef, VariableOrigin};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
@@ -97,7 +97,7 @@ impl MakeTask {
         let legs = self.legs()?;
         let keeps_places = legs.iter().all(|leg| leg.keeps_places);
         let given = legs.last().map_or(&self.schema, |leg| &leg.given);
-        let def = Arc::new(given_def(&self.name, &self.def, keeps_places, given));
+        let def = Arc::new(given_def((&self.name, VariableOrigin::Made), &self.def, keeps_places, given));
         let made = self.sources.iter().map(|source| self.make_one(source, &legs, keeps_places));
         Ok((def, made.collect()))
     }

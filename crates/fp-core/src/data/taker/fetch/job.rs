@@ -13,11 +13,10 @@ use crate::data::taker::owner_link::{Heard, OwnerError, OwnerLink};
 use crate::data::taker::owner_wait::OwnerFate as _;
 use crate::error::ReadError;
 use crate::value::counters::Counters;
-use crate::value::derived_names::is_made_when_asked;
 use crate::value::limit::Limit;
 use fp_proto::data::DataMessage;
 use fp_transport::{Keys, LinkError};
-use fp_types::Rank;
+use fp_types::{Rank, VariableOrigin};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -229,7 +228,7 @@ impl Job<'_, '_, '_> {
             (name.to_owned(), planned.element_size, self.taker.subscription.standing(name))
         };
         // What is made when it is asked for never comes of itself.
-        let planned = planned.filter(|planned| !is_made_when_asked(&planned.def.name));
+        let planned = planned.filter(|planned| planned.def.origin != VariableOrigin::Made);
         let wanted: Vec<(String, usize, Option<fp_types::Selection>)> = planned.map(one).collect();
         let wanted = wanted.iter().map(|(name, size, push)| (name.as_str(), *size, push.clone()));
         peer.want(membership, wanted, self.limit.deadline)?;
