@@ -46,11 +46,13 @@ pub enum Mutation {
     IncumbentIgnored,
     /// Whoever asked for contacts beyond a rank that is lost is told nothing.
     ContactsForgotten,
+    /// Whoever was silent for too long is not told.
+    SilentPeerUntold,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -72,5 +74,6 @@ impl Mutation {
         Self::ReservedNotPinned,
         Self::IncumbentIgnored,
         Self::ContactsForgotten,
+        Self::SilentPeerUntold,
     ];
 }
