@@ -89,6 +89,7 @@ fn report() -> ReadyReport {
         ),
         values: vec![scalar()],
         len_bytes: 1 << 40,
+        full: true,
     }
 }
 

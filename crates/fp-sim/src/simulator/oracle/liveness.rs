@@ -31,7 +31,10 @@ impl Oracle {
                 }
             }
             Event::MemberLeft { member, reason, .. } => self.check_member_end(cohort, *member, *reason),
-            Event::StepDropped { subscription, step } => self.step_dropped(cohort, *subscription, *step),
+            Event::StepDropped { subscription, step } => {
+                self.check_displaced(cohort, *subscription, *step);
+                self.step_dropped(cohort, *subscription, *step);
+            }
             Event::StepRejected { step, reason } => self.check_rejection(cohort, *step, reason),
             Event::RankLagging { step, rank: late } => {
                 if let Some(truth) = self.publishers.get_mut(&cohort).filter(|_| rank.is_lead()) {
