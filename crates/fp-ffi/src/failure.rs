@@ -111,12 +111,12 @@ fn of_misuse(misuse: &Misuse) -> Status {
         | Misuse::OutsideShape { .. }
         | Misuse::PutTwice { .. }
         | Misuse::WrongKind { .. }
-        | Misuse::Name(_)
         | Misuse::Selection { .. }
         | Misuse::SelectionText { .. }
         | Misuse::Command(_)
         | Misuse::StepTooLarge { .. }
         | Misuse::PromiseBroken { .. }
+        | Misuse::StepIncomplete { .. }
         | Misuse::NoTruthValue { .. }
         | Misuse::NoText { .. }
         | Misuse::NoRecords { .. }

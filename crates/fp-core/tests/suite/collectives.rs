@@ -14,7 +14,12 @@ const CELLS: u64 = 4;
 
 /// Only the lead has a rendezvous that works: the others could look nothing up.
 fn rendezvous(place: &Place, seat: &Seat) -> std::path::PathBuf {
-    if seat.rank == 0 { place.path().to_owned() } else { place.path().join(format!("none-{}", seat.rank)) }
+    if seat.rank == 0 {
+        return place.path().to_owned();
+    }
+    let empty = place.path().join(format!("none-{}", seat.rank));
+    std::fs::create_dir_all(&empty).expect("a directory");
+    empty
 }
 
 fn publisher_options(place: &Place, seat: &Seat) -> PublisherOptions {
