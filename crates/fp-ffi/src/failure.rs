@@ -2,6 +2,7 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::c_text::clean;
+use crate::words;
 use fp_core::{
     BeginError, CloseError, Misuse, OpenError, PutError, ReadError, RecordProblem, SyncError, VariableError,
     own_pid,
@@ -143,7 +144,7 @@ macro_rules! failures {
         $(impl From<$error> for Failure {
             fn from($found: $error) -> Self {
                 let status = $status;
-                Self::new(status, $found.to_string())
+                Self::new(status, words::of_c(&$found.to_string()))
             }
         })*
     };

@@ -5,6 +5,7 @@ use crate::coordinator::{Look, State};
 use crate::error::OpenError;
 use crate::session::life::Living;
 use fp_proto::event::{OpenFailure, OpenWait};
+use fp_proto::outcome::RefusalReason;
 use fp_types::{Epoch, Rank};
 
 /// Who opens what, for the error.
@@ -17,6 +18,10 @@ pub(crate) struct OpenAttempt<'a> {
 impl OpenAttempt<'_> {
     /// Whether the handle is open, as the machine, the coordinator and the dials say.
     pub(crate) fn look_at<R: Living>(&self, state: &mut State<R>) -> Look<Result<Epoch, OpenError>> {
+        if let Some(Err(OpenFailure::Refused(RefusalReason::NameTaken { epoch }))) = state.role.life().opened
+        {
+            return Ok(Err(self.name_taken(state, epoch)));
+        }
         let (life, troubles) = (state.role.life(), &mut state.troubles);
         match (&life.opened, &life.failure) {
             (Some(Ok(epoch)), _) => Ok(Ok(*epoch)),
@@ -34,6 +39,11 @@ impl OpenAttempt<'_> {
     /// The coordinator failed.
     fn coordinator(&self, what: String) -> OpenError {
         OpenError::Coordinator { stream: self.stream.to_owned(), what }
+    }
+
+    fn name_taken<R: Living>(&self, state: &State<R>, epoch: Epoch) -> OpenError {
+        let (stream, rank) = (self.stream.to_owned(), self.rank);
+        OpenError::NameTaken { stream, rank, contact: state.contact_of(epoch).map(Box::new) }
     }
 
     /// A search that found nobody ends with what the one said who would have been right.

@@ -79,7 +79,7 @@ fn bounds_of_nothing_and_names_of_folders() {
     let refused = |opened: Result<Publisher, OpenError>| opened.map(drop).expect_err("refused").to_string();
     let options = || place.publisher_options();
     let told = refused(Publisher::open(STREAM, options().with_limit_bytes(0)));
-    let rest = "is 0, so nothing could be published or taken; it is at least 1";
+    let rest = "is 0, so nothing could be published or taken: set it to 1 or more";
     assert_eq!(told, format!("stream \"stream\": limit_bytes {rest}"));
     assert!(refused(Publisher::open(STREAM, options().with_skew_steps(0))).contains("skew_steps is 0"));
     assert_eq!(
@@ -200,6 +200,35 @@ fn an_unknown_variable() {
     assert!(error.starts_with("stream \"stream\": step 0 has no variable \"count\""), "{error}");
     drop(reader);
     goes_on(publisher, subscriber);
+}
+
+#[test]
+fn a_name_that_is_taken_says_by_whom_and_what_to_do() {
+    let place = Place::new();
+    let publisher = place.publisher();
+    let error = Publisher::open(STREAM, place.publisher_options()).err().expect("it is taken");
+    assert!(matches!(error, OpenError::NameTaken { .. }), "{error}");
+    let expected = format!(
+        "stream \"stream\", rank 0: the name is taken by process {} of this machine; close that one, or publish \
+         under another name",
+        std::process::id()
+    );
+    assert_eq!(text(error), expected);
+    publisher.close().expect("closed");
+}
+
+/// A rank whose cohort is half open is told of the other half, and not to start what it is.
+#[test]
+fn a_lone_rank_of_a_cohort_is_told_who_is_missing() {
+    let place = Place::new();
+    for (rank, expected) in
+        [(0, "1 of 2 ranks of the own cohort are here"), (1, "rank 0 of the own cohort is not here")]
+    {
+        let options = place.publisher_options().with_open_timeout(Duration::from_millis(300));
+        let options = options.with_cohort(Cohort::of(rank, 2).expect("a cohort"));
+        let error = text(Publisher::open(STREAM, options).err().expect("it is alone"));
+        assert!(error.contains(expected) && !error.contains("is the publisher running"), "{error}");
+    }
 }
 
 #[test]
