@@ -144,6 +144,16 @@ pub enum DialError {
 }
 
 impl DialError {
+    /// Who was dialled.
+    pub fn contact(&self) -> Option<&Contact> {
+        match self {
+            DialError::Refused { contact, .. }
+            | DialError::NoTransport { contact, .. }
+            | DialError::FallbackForbidden { contact, .. }
+            | DialError::Deadline { contact, .. } => Some(contact),
+        }
+    }
+
     /// The candidates that failed, each with its reason.
     pub fn refused(&self) -> &[(TransportKind, Reason)] {
         match self {

@@ -90,6 +90,11 @@ pub(crate) struct State<R: Role> {
 }
 
 impl<R: Role> State<R> {
+    /// The contacts of those who opened a name, by its entries in the rendezvous.
+    pub(crate) fn contacts_of(&self, name: &str) -> Vec<String> {
+        self.rendezvous.lookup(name).into_iter().map(|entry| entry.contact.0).collect()
+    }
+
     /// Where the one is who opened a name as this epoch, by its entry in the rendezvous.
     pub(crate) fn contact_of(&self, epoch: Epoch) -> Option<Contact> {
         let mut entries = self.rendezvous.entries().into_iter();

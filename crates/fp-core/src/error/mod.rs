@@ -25,7 +25,7 @@ use crate::error::transform::TransformProblem;
 use fp_proto::event::OpenFailure;
 use fp_proto::message::NoTable;
 use fp_proto::outcome::LossReason;
-use fp_transport::{Contact, ListenError, MemoryError, Refusal};
+use fp_transport::{Contact, ListenError, MemoryError, Reason, Refusal};
 use fp_types::record::Incompatible;
 use fp_types::{NameError, PlanError, Rank, StepId};
 use std::time::Duration;
@@ -111,6 +111,18 @@ pub enum OpenError {
         rank: Rank,
         /// Where the one is who has it, if its entry is still there.
         contact: Option<Box<Contact>>,
+    },
+    /// Somebody answered, whose credentials or TLS do not go with those of this rank.
+    #[error("stream {stream:?}, rank {rank}: no link to {contact}, which answers: {reason}")]
+    NotTrusted {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// Who answered.
+        contact: Box<Contact>,
+        /// What does not go together.
+        reason: Box<Reason>,
     },
     /// The ranks did not come together through the launcher's collectives.
     #[error("stream {stream:?}, rank {rank}: {source}")]

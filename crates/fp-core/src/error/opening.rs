@@ -17,7 +17,7 @@ pub(crate) fn describe_failure(
         OpenFailure::RankLost { rank, reason } => format!("rank {rank} of the own cohort is lost: {reason}"),
         OpenFailure::TimedOut(OpenWait::Ranks { present, size }) => {
             format!(
-                "timed out: {present} of {size} ranks of the own cohort are here; start the others, with the same FLEXPATH_RENDEZVOUS, or say that there are {present}"
+                "timed out: {present} of {size} ranks of the own cohort are here; are the others running?"
             )
         }
         OpenFailure::TimedOut(OpenWait::Lead) => {
@@ -62,7 +62,13 @@ fn describe_search(
         |contact: &str| dials.iter().find(|(known, _)| known == contact).map(|(_, why)| why.as_str());
     let what = |contact: &str, seen: &Seen| match seen {
         Seen::Unreachable => {
-            format!("a stale entry: {}", dialled(contact).unwrap_or("nobody answers there"))
+            let is_near = contact.parse().is_ok_and(|contact: Contact| !contact.is_out_of_reach());
+            let (what, why) = if is_near {
+                ("a stale entry: ", "nobody answers there")
+            } else {
+                ("", "it cannot be reached")
+            };
+            format!("{what}{}", dialled(contact).unwrap_or(why))
         }
         Seen::OtherEpoch => "somebody else answers there".to_owned(),
         Seen::Claiming => "it is still opening".to_owned(),

@@ -11,7 +11,7 @@ use crate::options::publisher::PublisherOptions;
 use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
-use crate::session::open_attempt::OpenAttempt;
+use crate::session::open_attempt::{Looks, OpenAttempt};
 use crate::session::prepare::{check_bounds, cohort_config, prepare};
 use crate::value::counters::Counters;
 use fp_proto::config::{CohortPosition, PublisherConfig};
@@ -155,9 +155,9 @@ impl PublisherSession {
     /// Waits until the lead holds the stream's name.
     fn claimed(self: Arc<Self>, directory: &str) -> Result<Arc<Self>, OpenError> {
         let (deadline, opening) = self.opening(Instant::now(), directory);
-        let held = self.endpoint.wait(deadline, |state, _| match state.machine.holds_name() {
-            true => Ok(Ok(Epoch(0))),
-            false => opening.look_at(state),
+        let held = self.endpoint.wait(deadline, |state, _| match opening.look_at(state) {
+            Err(_) if state.machine.holds_name() => Ok(Ok(Epoch(0))),
+            look => look,
         });
         let outcome = opening.outcome(held);
         if outcome.is_err() {
@@ -200,7 +200,12 @@ impl PublisherSession {
     /// Until when opening may take, and who opens.
     pub(crate) fn opening<'a>(&'a self, started: Instant, directory: &'a str) -> (Instant, OpenAttempt<'a>) {
         let deadline = started + self.options.link.open_timeout + Duration::from_secs(5);
-        (deadline, OpenAttempt { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
+        let (stream, link) = (self.stream.as_str(), &self.options.link);
+        let looks = match link.cohort.rank().is_lead() {
+            true => Looks::ForNobody,
+            false => Looks::of(stream, link.lead_contact.as_ref()),
+        };
+        (deadline, OpenAttempt { stream, rank: link.cohort.rank(), directory, looks })
     }
 
     pub(crate) fn wait_for_subscribers(&self, started: Instant) -> Result<(), OpenError> {

@@ -161,7 +161,8 @@ fn what_is_wrong_with_a_collective_is_said() {
         assert!(complaints[1].contains(expected), "{fault:?}: {complaints:?}");
         assert_eq!(
             complaints[0],
-            "stream \"stream\", rank 0: timed out: 1 of 2 ranks of the own cohort are here"
+            "stream \"stream\", rank 0: timed out: 1 of 2 ranks of the own cohort are here; are the others \
+             running?"
         );
         seats.iter().for_each(|seat| assert_eq!(seat.called(), ["allgather", "barrier"], "{fault:?}"));
     }

@@ -231,6 +231,33 @@ fn a_lone_rank_of_a_cohort_is_told_who_is_missing() {
     }
 }
 
+/// Somebody who listens on the loopback of another host is not left behind: nobody here can dial it.
+#[test]
+fn a_stream_on_the_loopback_of_another_host_is_told_to_listen() {
+    let place = Place::new();
+    let line = "flexpath:1,process=00000000000000000000000000000001,host=00000000000000000000000000000002,pid=7,\
+                token=no,tcp=127.0.0.1:9";
+    std::fs::write(place.path().join("far.00000000000000000000000000000003"), line).expect("written");
+    let options = place.subscriber_options().with_open_timeout(Duration::from_millis(300));
+    let error = text(Subscriber::open("far", options).err().expect("nobody can be reached"));
+    let told = error.contains("the loopback of another host") && error.contains("FLEXPATH_LISTEN");
+    assert!(told && !error.contains("stale"), "{error}");
+}
+
+/// A publisher that cannot write its entry cannot be found, and does not open.
+#[test]
+fn an_entry_that_cannot_be_written_is_an_error_of_opening() {
+    let place = Place::new();
+    let folder = place.path().join("gone");
+    std::fs::create_dir(&folder).expect("made");
+    let rendezvous = fp_core::Rendezvous::at(&folder).expect("a rendezvous");
+    std::fs::remove_dir(&folder).expect("removed");
+    let options = place.publisher_options().with_rendezvous(rendezvous);
+    let error = Publisher::open(STREAM, options).err().expect("it cannot be found");
+    assert!(matches!(error, OpenError::Rendezvous(_)), "{error}");
+    assert!(text(error).starts_with("cannot write the rendezvous entry"));
+}
+
 #[test]
 fn an_unknown_stream_says_where_it_looked() {
     let place = Place::new();

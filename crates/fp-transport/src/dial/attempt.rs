@@ -101,6 +101,7 @@ fn check_possible(contact: &Contact, options: &DialOptions, kind: TransportKind)
         TransportKind::Verbs if contact.verbs_addresses().next().is_none() => Err(Reason::NoEndpoint),
         TransportKind::Verbs if options.tls.is_some() => Err(Reason::Verbs(VerbsTrouble::Tls)),
         TransportKind::Tcp if contact.tcp_addresses().next().is_none() => Err(Reason::NoEndpoint),
+        TransportKind::Tcp if contact.is_out_of_reach() => Err(Reason::LoopbackElsewhere),
         // Known before a word was said: the token must not go there in clear.
         TransportKind::Tcp if contact.speaks_tls() && options.tls.is_none() => {
             Err(Reason::Refused(Refusal::TlsNeeded))
