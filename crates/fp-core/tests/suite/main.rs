@@ -16,6 +16,7 @@ mod large;
 mod misuse;
 mod moved;
 mod offered;
+mod openings;
 mod orders;
 mod placement;
 mod policies;

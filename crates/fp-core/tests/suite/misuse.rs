@@ -203,62 +203,6 @@ fn an_unknown_variable() {
 }
 
 #[test]
-fn a_name_that_is_taken_says_by_whom_and_what_to_do() {
-    let place = Place::new();
-    let publisher = place.publisher();
-    let error = Publisher::open(STREAM, place.publisher_options()).err().expect("it is taken");
-    assert!(matches!(error, OpenError::NameTaken { .. }), "{error}");
-    let expected = format!(
-        "stream \"stream\", rank 0: the name is taken by process {} of this machine; close that one, or publish \
-         under another name",
-        std::process::id()
-    );
-    assert_eq!(text(error), expected);
-    publisher.close().expect("closed");
-}
-
-/// A rank whose cohort is half open is told of the other half, and not to start what it is.
-#[test]
-fn a_lone_rank_of_a_cohort_is_told_who_is_missing() {
-    let place = Place::new();
-    for (rank, expected) in
-        [(0, "1 of 2 ranks of the own cohort are here"), (1, "rank 0 of the own cohort is not here")]
-    {
-        let options = place.publisher_options().with_open_timeout(Duration::from_millis(300));
-        let options = options.with_cohort(Cohort::of(rank, 2).expect("a cohort"));
-        let error = text(Publisher::open(STREAM, options).err().expect("it is alone"));
-        assert!(error.contains(expected) && !error.contains("is the publisher running"), "{error}");
-    }
-}
-
-/// Somebody who listens on the loopback of another host is not left behind: nobody here can dial it.
-#[test]
-fn a_stream_on_the_loopback_of_another_host_is_told_to_listen() {
-    let place = Place::new();
-    let line = "flexpath:1,process=00000000000000000000000000000001,host=00000000000000000000000000000002,pid=7,\
-                token=no,tcp=127.0.0.1:9";
-    std::fs::write(place.path().join("far.00000000000000000000000000000003"), line).expect("written");
-    let options = place.subscriber_options().with_open_timeout(Duration::from_millis(300));
-    let error = text(Subscriber::open("far", options).err().expect("nobody can be reached"));
-    let told = error.contains("the loopback of another host") && error.contains("FLEXPATH_LISTEN");
-    assert!(told && !error.contains("stale"), "{error}");
-}
-
-/// A publisher that cannot write its entry cannot be found, and does not open.
-#[test]
-fn an_entry_that_cannot_be_written_is_an_error_of_opening() {
-    let place = Place::new();
-    let folder = place.path().join("gone");
-    std::fs::create_dir(&folder).expect("made");
-    let rendezvous = fp_core::Rendezvous::at(&folder).expect("a rendezvous");
-    std::fs::remove_dir(&folder).expect("removed");
-    let options = place.publisher_options().with_rendezvous(rendezvous);
-    let error = Publisher::open(STREAM, options).err().expect("it cannot be found");
-    assert!(matches!(error, OpenError::Rendezvous(_)), "{error}");
-    assert!(text(error).starts_with("cannot write the rendezvous entry"));
-}
-
-#[test]
 fn an_unknown_stream_says_where_it_looked() {
     let place = Place::new();
     let started = Instant::now();
