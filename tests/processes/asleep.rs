@@ -22,10 +22,8 @@ pub(crate) fn publish() {
     let mut publisher = Publisher::open("asleep", options).expect("the stream opens");
     put_step(&mut publisher);
     assert_eq!(heed(), "go on");
-    let left = |event: &Event| match event {
-        Event::MemberLeft { reason, .. } => Some(*reason),
-        _ => None,
-    };
+    let left =
+        |event: &Event| if let Event::MemberLeft { reason, .. } = event { Some(*reason) } else { None };
     let deadline = Instant::now() + PATIENCE;
     let reason = loop {
         put_step(&mut publisher);
@@ -34,10 +32,7 @@ pub(crate) fn publish() {
         }
         assert!(Instant::now() < deadline, "nobody is given up");
     };
-    tell(match reason {
-        MemberEnd::Expelled => "gone expelled".to_owned(),
-        other => format!("gone {other}"),
-    });
+    tell(if reason == MemberEnd::Expelled { "gone expelled".to_owned() } else { format!("gone {reason}") });
     put_step(&mut publisher);
     assert_eq!(heed(), "close");
     publisher.close().expect("closed");

@@ -25,17 +25,17 @@ pub(crate) struct OpenAttempt<'a> {
 /// Whom a rank looks for as it opens.
 pub(crate) enum Looks<'a> {
     /// Nobody whose credentials would matter.
-    ForNobody,
+    Nobody,
     /// Those who opened this name.
-    ForName(&'a str),
+    Named(&'a str),
     /// The one at this contact.
-    ForContact(&'a Contact),
+    At(&'a Contact),
 }
 
 impl<'a> Looks<'a> {
     /// For the one at the contact, if it is known, or else for the name.
     pub(crate) fn of(name: &'a str, contact: Option<&'a Contact>) -> Self {
-        contact.map_or(Self::ForName(name), Self::ForContact)
+        contact.map_or(Self::Named(name), Self::At)
     }
 }
 
@@ -77,9 +77,9 @@ impl OpenAttempt<'_> {
             return false;
         }
         let contacts = match self.looks {
-            Looks::ForNobody => Vec::new(),
-            Looks::ForName(name) => state.contacts_of(name),
-            Looks::ForContact(contact) => vec![contact.to_string()],
+            Looks::Nobody => Vec::new(),
+            Looks::Named(name) => state.contacts_of(name),
+            Looks::At(contact) => vec![contact.to_string()],
         };
         !contacts.is_empty() && state.troubles.are_all_of(&contacts)
     }

@@ -202,7 +202,7 @@ impl PublisherSession {
         let deadline = started + self.options.link.open_timeout + Duration::from_secs(5);
         let (stream, link) = (self.stream.as_str(), &self.options.link);
         let looks = match link.cohort.rank().is_lead() {
-            true => Looks::ForNobody,
+            true => Looks::Nobody,
             false => Looks::of(stream, link.lead_contact.as_ref()),
         };
         (deadline, OpenAttempt { stream, rank: link.cohort.rank(), directory, looks })

@@ -234,7 +234,7 @@ impl SubscriberSession {
         let (stream, rank) = (self.stream.as_str(), self.options.link.cohort.rank());
         let looks = match rank.is_lead() {
             true => Looks::of(stream, self.options.publisher_contact.as_ref()),
-            false => Looks::ForNobody,
+            false => Looks::Nobody,
         };
         (deadline, OpenAttempt { stream, rank, directory, looks })
     }

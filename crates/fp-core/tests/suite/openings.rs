@@ -2,7 +2,7 @@
 
 use crate::support::{Place, STREAM};
 use fp_core::{Cohort, OpenError, Publisher, Subscriber};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
@@ -48,6 +48,31 @@ fn a_stream_on_the_loopback_of_another_host_is_told_to_listen() {
     let error = text(Subscriber::open("far", options).err().expect("nobody can be reached"));
     let told = error.contains("the loopback of another host") && error.contains("FLEXPATH_LISTEN");
     assert!(told && !error.contains("stale"), "{error}");
+}
+
+/// Entries of a host that answers nothing cost an opening a few seconds together, and not the time of a silence.
+#[test]
+fn entries_of_a_host_that_does_not_answer_hold_an_opening_up_for_seconds() {
+    let place = Place::new();
+    // A queue that is full: the kernel answers no more of those who come.
+    let family = rustix::net::AddressFamily::INET;
+    let deaf = rustix::net::socket(family, rustix::net::SocketType::STREAM, None).expect("a socket");
+    let any: std::net::SocketAddr = "127.0.0.1:0".parse().expect("an address");
+    rustix::net::bind(&deaf, &any).expect("bound");
+    rustix::net::listen(&deaf, 1).expect("it listens");
+    let deaf = std::net::TcpListener::from(deaf);
+    let address = deaf.local_addr().expect("an address");
+    let fill = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(300));
+    let callers: Vec<_> = std::iter::from_fn(|| fill().ok()).collect();
+    for epoch in 1..=64 {
+        let line = format!("flexpath:1,process={epoch:032x},host={:032x},pid=7,token=no,tcp={address}", 0);
+        std::fs::write(place.path().join(format!("{STREAM}.{epoch:032x}")), line).expect("written");
+    }
+    let started = Instant::now();
+    let publisher = place.publisher();
+    assert!(started.elapsed() < Duration::from_secs(7), "after {:?}", started.elapsed());
+    publisher.close().expect("closed");
+    drop(callers);
 }
 
 /// A publisher that cannot write its entry cannot be found, and does not open.

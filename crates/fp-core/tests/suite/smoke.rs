@@ -2,6 +2,7 @@
 use fp_core::*;
 use std::time::Duration;
 fn opts(dir: &std::path::Path) -> (PublisherOptions, SubscriberOptions) {
+    std::fs::create_dir_all(dir).unwrap();
     let r = Rendezvous::at(dir).unwrap();
     (PublisherOptions::default().with_rendezvous(r.clone()), SubscriberOptions::default().with_rendezvous(r))
 }

@@ -179,7 +179,7 @@ fn connect_tcp(contact: &Contact, options: &DialOptions) -> Result<Connected, Fa
     let doing = failed("a tcp connection");
     let mut last = Failure::Candidate(Reason::NoEndpoint);
     for address in contact.tcp_addresses() {
-        match open_tcp(address, options.deadline) {
+        match open_tcp(address, options.connect_deadline()) {
             Ok(socket) => {
                 let channel = secure(socket, options)?;
                 return Ok(Connected { channel, detail: address.to_string(), credentials: None });

@@ -18,10 +18,8 @@ impl Oracle {
         let newer = (step.0 + 1..begun).any(|newer| is_kept(truth, wanted, subscription, StepId(newer)));
         let (queued, held) = occupancy(truth, wanted, subscription);
         let limit = wanted.spec.limit_steps.max(2) as usize;
-        let over = match policy {
-            QueuePolicy::LatestOnly => queued > 1,
-            _ => queued + held > limit,
-        };
+        let latest_alone = policy == QueuePolicy::LatestOnly;
+        let over = if latest_alone { queued > 1 } else { queued + held > limit };
         let of_the_past = wanted.takes_reserve() || truth.plan.precious_first;
         let tight = truth.plan.limit_bytes < 1 << 30 || truth.plan.tight_rank.is_some();
         self.demand(newer, "a queue that keeps the newest keeps it", || {
