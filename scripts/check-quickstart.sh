@@ -22,7 +22,7 @@ cargo new --quiet --vcs none heat
 cd heat
 cp "$clone/Cargo.lock" .
 cargo add --quiet --path "$clone" flexpath
-mkdir src/bin
+mkdir src/bin "$FLEXPATH_RENDEZVOUS"
 rm src/main.rs
 block 1 >src/bin/publisher.rs
 block 2 >src/bin/subscriber.rs

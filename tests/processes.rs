@@ -5,6 +5,8 @@
 
 #[path = "processes/adjacency.rs"]
 mod adjacency;
+#[path = "processes/asleep.rs"]
+mod asleep;
 #[path = "processes/audit.rs"]
 mod audit;
 #[path = "processes/cast.rs"]
@@ -45,6 +47,8 @@ fn child_entry() {
         "record-subscriber" => records::subscribe(),
         "bond-publisher" => adjacency::publish(),
         "bond-subscriber" => adjacency::subscribe(),
+        "asleep-publisher" => asleep::publish(),
+        "asleep-subscriber" => asleep::subscribe(),
         "killed-publisher" => kill::publish(),
         "killed-subscriber" => kill::subscribe(),
         other => panic!("no role {other:?}"),

@@ -17,6 +17,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 FLEXPATH_RENDEZVOUS="$folder/rendezvous"
+mkdir "$FLEXPATH_RENDEZVOUS"
 status=0
 for mpi in "$@"; do
     "$root/scripts/install-mpi.sh" "$mpi"

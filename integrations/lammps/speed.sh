@@ -12,7 +12,7 @@ folder=$(cd "$1" && pwd)
 export LD_LIBRARY_PATH=$folder/venv/lib FLEXPATH_RENDEZVOUS=$folder/rendezvous OMP_NUM_THREADS=1
 export MPIR_CVAR_ENABLE_HEAVY_YIELD=1
 rm -rf "$folder/speed" "$FLEXPATH_RENDEZVOUS"
-mkdir -p "$folder/speed"
+mkdir -p "$folder/speed" "$FLEXPATH_RENDEZVOUS"
 cd "$folder/speed" || exit 1
 
 simulate() {

@@ -36,7 +36,7 @@ until_it_says() {
 run_test() {
     local from=$SECONDS
     rm -rf "$folder/run" "$FLEXPATH_RENDEZVOUS"
-    mkdir -p "$folder/run"
+    mkdir -p "$folder/run" "$FLEXPATH_RENDEZVOUS"
     cd "$folder/run" || exit 1
     # Not as the condition of the `if`: bash would go on after a failed command there, whatever -e says.
     (set -e; "$1") >out 2>&1

@@ -28,11 +28,11 @@ fn variables() -> Variables {
             .expect("a shape")
             .with_order(MemoryOrder::ColumnMajor),
         rows: Variable::joined::<f32>("rows", &[3]).expect("a shape"),
-        local: Variable::local::<u16>("local", 1),
+        local: Variable::local::<u16>("local", 1).expect("a name"),
         overlap: Variable::global::<i64>("overlap", &[OVERLAP]).expect("a shape"),
-        count: Variable::scalar::<u64>("count"),
-        winner: Variable::scalar::<u32>("winner"),
-        of_rank: Variable::local_scalar::<i64>("of_rank"),
+        count: Variable::scalar::<u64>("count").expect("a name"),
+        winner: Variable::scalar::<u32>("winner").expect("a name"),
+        of_rank: Variable::local_scalar::<i64>("of_rank").expect("a name"),
     }
 }
 

@@ -38,10 +38,10 @@ fn kinds(name: &str, of: impl Fn(Variable) -> Variable) -> Vec<Variable> {
     let (global, joined) =
         (Variable::global::<u8>(format!("{name}_global"), &[4, 3]), format!("{name}_joined"));
     let all = [
-        Variable::scalar::<u8>(format!("{name}_scalar")),
-        Variable::local_scalar::<u8>(format!("{name}_local_scalar")),
+        Variable::scalar::<u8>(format!("{name}_scalar")).expect("a name"),
+        Variable::local_scalar::<u8>(format!("{name}_local_scalar")).expect("a name"),
         global.expect("a shape"),
-        Variable::local::<u8>(format!("{name}_local"), 2),
+        Variable::local::<u8>(format!("{name}_local"), 2).expect("a name"),
         Variable::joined::<u8>(joined, &[3]).expect("a row"),
     ];
     all.into_iter().map(of).collect()
@@ -49,10 +49,10 @@ fn kinds(name: &str, of: impl Fn(Variable) -> Variable) -> Vec<Variable> {
 
 fn records(name: &str, schema: &RecordSchema) -> Vec<Variable> {
     vec![
-        Variable::record(format!("{name}_scalar"), schema),
-        Variable::local_record(format!("{name}_local_scalar"), schema),
+        Variable::record(format!("{name}_scalar"), schema).expect("a name"),
+        Variable::local_record(format!("{name}_local_scalar"), schema).expect("a name"),
         Variable::global_records(format!("{name}_global"), schema, &[4, 3]).expect("a shape"),
-        Variable::local_records(format!("{name}_local"), schema, 2),
+        Variable::local_records(format!("{name}_local"), schema, 2).expect("a name"),
         Variable::joined_records(format!("{name}_joined"), schema, &[3]).expect("a row"),
     ]
 }
@@ -65,7 +65,7 @@ fn variables() -> Vec<Variable> {
     let mut all: Vec<Variable> = numbers.collect();
     all.extend(records("atom", &Atom::schema().expect("a type")));
     all.extend(records("cell", &Cell::schema().expect("a type")));
-    all.push(Variable::text("title"));
+    all.push(Variable::text("title").expect("a name"));
     let orders = [MemoryOrder::ColumnMajor, MemoryOrder::RowMajor];
     let told = all.into_iter().zip(orders.into_iter().cycle()).zip(0..).map(|((variable, order), at)| {
         let named =

@@ -26,6 +26,8 @@ struct Line {
     contact: String,
     /// Whether it answers.
     alive: bool,
+    /// Whether it listens on the loopback of another host, where nobody here can ask.
+    out_of_reach: bool,
     /// Its variables, where they were asked for and told.
     #[serde(skip_serializing_if = "Option::is_none")]
     variables: Option<Vec<VariableSummary>>,
@@ -69,6 +71,7 @@ fn line(entry: &Entry, (alive, told): (bool, Option<Result<Vec<VariableSummary>,
         pid: entry.contact.pid,
         contact: entry.contact.to_string(),
         alive,
+        out_of_reach: entry.contact.is_out_of_reach(),
         variables,
         untold,
     }
@@ -79,9 +82,10 @@ fn print_table(out: &mut impl std::io::Write, lines: &[Line], all: bool) -> std:
     let width = lines.iter().map(|line| line.stream.chars().count()).max().unwrap_or(0).max(6);
     writeln!(out, "{:width$}  {:>8}  epoch", "stream", "pid")?;
     for line in lines {
-        let state = match (all, line.alive) {
+        let state = match (all && !line.alive, line.out_of_reach) {
             (true, false) => "  (nobody answers: left behind)",
-            _ => "",
+            (true, true) => "  (of another host, and listens there on loopback alone: give it Listen)",
+            (false, _) => "",
         };
         writeln!(out, "{:width$}  {:>8}  {}{state}", line.stream, line.pid, line.epoch)?;
         for variable in line.variables.iter().flatten() {
@@ -106,14 +110,18 @@ mod tests {
             pid: 42,
             contact: String::new(),
             alive,
+            out_of_reach: stream == "far",
             variables: None,
             untold: None,
         };
         let mut out = Vec::new();
-        print_table(&mut out, &[line("heat", true), line("a.long.name", false)], true).unwrap();
+        print_table(&mut out, &[line("heat", true), line("a.long.name", false), line("far", false)], true)
+            .unwrap();
         let expected = "stream            pid  epoch\n\
                         heat               42  0f\n\
-                        a.long.name        42  0f  (nobody answers: left behind)\n";
+                        a.long.name        42  0f  (nobody answers: left behind)\n\
+                        far                42  0f  (of another host, and listens there on loopback alone: give it \
+                        Listen)\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 }

@@ -56,7 +56,7 @@ pub use error::{BeginError, CloseError, OpenError, PutError, ReadError};
 pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
 pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
 pub use fp_proto::message::NoTable;
-pub use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
+pub use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, StreamEnding};
 pub use fp_transform::{
     Array, CallError, CohortSide, Cost, DataType, DeployLimits, DeployPolicy, Derivation, ModuleHash, Native,
     NativeElement, NativeError, ParseModuleHashError, PathError, PolicyRefusal, PoolError, RegisterError,

@@ -4,7 +4,7 @@
 use crate::elements::dtype;
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
-use crate::publisher::{PublisherHandle, with_step};
+use crate::publisher::{PublisherHandle, putting};
 use crate::raw::{as_len, check_place, give, text, texts, values};
 use crate::region::region;
 use crate::rows::{Cell, Numbers, Row, put_row, reserved, room};
@@ -202,10 +202,11 @@ pub extern "C" fn flexpath_publisher_put_built(
     builder: *const BuilderHandle,
 ) -> Status {
     guard(|| {
-        let (variable, builder) = (of_handle(variable)?, find(builder)?);
-        let region = region(&variable, start, count)?;
-        let block = builder.block()?;
-        with_step(publisher, |step| Ok(step.put_records(&variable, &region, block)?))
+        putting(publisher, |step| {
+            let (variable, builder) = (of_handle(variable)?, find(builder)?);
+            let region = region(&variable, start, count)?;
+            Ok(step.put_records(&variable, &region, builder.block()?)?)
+        })
     })
 }
 

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::c_text::clean;
+use crate::words;
 use fp_core::{
     BeginError, CloseError, Misuse, OpenError, PutError, ReadError, RecordProblem, SyncError, VariableError,
     own_pid,
@@ -112,12 +113,12 @@ fn of_misuse(misuse: &Misuse) -> Status {
         | Misuse::OutsideShape { .. }
         | Misuse::PutTwice { .. }
         | Misuse::WrongKind { .. }
-        | Misuse::Name(_)
         | Misuse::Selection { .. }
         | Misuse::SelectionText { .. }
         | Misuse::Command(_)
         | Misuse::StepTooLarge { .. }
         | Misuse::PromiseBroken { .. }
+        | Misuse::StepIncomplete { .. }
         | Misuse::NoTruthValue { .. }
         | Misuse::NoText { .. }
         | Misuse::NoRecords { .. }
@@ -144,7 +145,7 @@ macro_rules! failures {
         $(impl From<$error> for Failure {
             fn from($found: $error) -> Self {
                 let status = $status;
-                Self::new(status, $found.to_string())
+                Self::new(status, words::of_c(&$found.to_string()))
             }
         })*
     };

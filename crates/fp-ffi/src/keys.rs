@@ -189,6 +189,7 @@ keys! {
     "MinSubscribers", Publisher, |s, v| s.publisher.min_subscribers = number(v, 0)?;
     "ReserveQueueLimit", Publisher, |s, v| s.publisher.reserve_steps = number(v, 0)?;
     "FirstTimestepPrecious", Publisher, |s, v| s.publisher.precious_first = truth(v)?;
+    "RefuseIncomplete", Publisher, |s, v| s.publisher.refuse_incomplete = truth(v)?;
     "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = number(v, 1)?;
     "SkewTimeoutSecs", Publisher, |s, v| s.publisher.skew_timeout = seconds(v)?;
     "DeriveTimeoutSecs", Publisher, |s, v| s.publisher.derive_timeout = seconds(v)?;

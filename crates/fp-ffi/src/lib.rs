@@ -45,6 +45,7 @@ mod texts;
 mod transforms;
 mod variable;
 mod view;
+mod words;
 
 pub use attribute_value::{AttributeCode, AttributeStruct};
 pub use blocks::BlockStruct;

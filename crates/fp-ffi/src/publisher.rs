@@ -44,6 +44,14 @@ pub(crate) fn with_core<T>(
     run(core.as_mut().ok_or_else(closed)?, step)
 }
 
+/// Puts something into the step that is open. Whatever fails in it is a put that failed, also before the step sees it.
+pub(crate) fn putting<T>(
+    handle: *const PublisherHandle,
+    put: impl FnOnce(&mut StepWriter) -> Result<T, Failure>,
+) -> Outcome {
+    with_step(handle, |step| put(step).inspect_err(|failure| step.note_failure(failure.to_string())))
+}
+
 /// What happens on the stream, for who waits for it.
 pub(crate) fn events(handle: *const PublisherHandle) -> Result<EventQueue, Failure> {
     let found = find(handle)?;

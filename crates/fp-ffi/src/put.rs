@@ -4,7 +4,7 @@
 use crate::external::{External, Owed};
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, hold, take};
-use crate::publisher::{PublisherHandle, with_step};
+use crate::publisher::{PublisherHandle, putting};
 use crate::raw::{check_place, elements, give, text, values};
 use crate::region::{len, region};
 use crate::struct_layout::{Layout, not_plain};
@@ -51,10 +51,12 @@ fn put(
     owed: Option<Owed>,
 ) -> Status {
     guard(|| {
-        let (variable, layout) = with_layout(variable)?;
-        let region = region(&variable, start, count)?;
-        let block = Block { variable: &variable, layout: layout.as_deref(), region: &region, elements };
-        with_step(publisher, |step| block.put(step, owed))
+        putting(publisher, |step| {
+            let (variable, layout) = with_layout(variable)?;
+            let region = region(&variable, start, count)?;
+            let block = Block { variable: &variable, layout: layout.as_deref(), region: &region, elements };
+            block.put(step, owed)
+        })
     })
 }
 
@@ -81,10 +83,7 @@ pub extern "C" fn flexpath_publisher_put_text(
     variable: *const VariableHandle,
     value: *const c_char,
 ) -> Status {
-    guard(|| {
-        let (variable, value) = (of_handle(variable)?, text(value, "value")?);
-        with_step(publisher, |step| Ok(step.put_text(&variable, value)?))
-    })
+    guard(|| putting(publisher, |step| Ok(step.put_text(&of_handle(variable)?, text(value, "value")?)?)))
 }
 
 /// Puts a block without a copy, but for the one that a subscriber on the same machine may need, which is counted.
@@ -129,14 +128,13 @@ pub extern "C" fn flexpath_publisher_loan(
     guard(|| {
         check_place(loan, "loan")?;
         check_place(memory, "memory")?;
-        let variable = of_handle(variable)?;
-        let region = region(&variable, start, count)?;
-        if variable.records().is_some() {
-            return Err(Failure::misuse(
-                "no memory is lent for records: put them, or keep them by put_external",
-            ));
-        }
-        with_step(publisher, |step| {
+        putting(publisher, |step| {
+            let variable = of_handle(variable)?;
+            let region = region(&variable, start, count)?;
+            if variable.records().is_some() {
+                let instead = "no memory is lent for records: put them, or keep them by put_external";
+                return Err(Failure::misuse(instead));
+            }
             let mut lent = step.loan_bytes(&variable, &region)?;
             let address = lent.as_mut_ptr().cast();
             give(loan, hold(LoanHandle { lent: Mutex::new(Some(lent)) }), "loan")?;
@@ -152,9 +150,12 @@ pub extern "C" fn flexpath_publisher_put_loan(
     loan: *mut LoanHandle,
 ) -> Status {
     guard(|| {
-        let lent = take(loan)?.lent.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let lent = lent.ok_or_else(|| Failure::misuse("the loan was put before"))?;
-        with_step(publisher, |step| Ok(step.put_loan(lent)?))
+        // Closed also where there is no step.
+        let lent = take(loan).and_then(|loan| {
+            let lent = loan.lent.lock().unwrap_or_else(PoisonError::into_inner).take();
+            lent.ok_or_else(|| Failure::misuse("the loan was put before"))
+        });
+        putting(publisher, |step| Ok(step.put_loan(lent?)?))
     })
 }
 

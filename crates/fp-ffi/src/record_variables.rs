@@ -29,7 +29,7 @@ pub extern "C" fn flexpath_variable_record(
     schema: *const SchemaHandle,
     variable: *mut *mut VariableHandle,
 ) -> Status {
-    define(variable, schema, |of| Ok(Core::record(text(name, "name")?, &of.schema)))
+    define(variable, schema, |of| Ok(Core::record(text(name, "name")?, &of.schema)?))
 }
 
 /// Defines one record of each rank. Any thread.
@@ -39,7 +39,7 @@ pub extern "C" fn flexpath_variable_local_record(
     schema: *const SchemaHandle,
     variable: *mut *mut VariableHandle,
 ) -> Status {
-    define(variable, schema, |of| Ok(Core::local_record(text(name, "name")?, &of.schema)))
+    define(variable, schema, |of| Ok(Core::local_record(text(name, "name")?, &of.schema)?))
 }
 
 /// Defines one array of records, as `flexpath_variable_global` does of numbers. Any thread.
@@ -67,7 +67,7 @@ pub extern "C" fn flexpath_variable_local_records(
 ) -> Status {
     define(variable, schema, |of| {
         let name = text(name, "name")?;
-        Ok(Core::local_records(name, &of.schema, check_ndims(ndims)?))
+        Ok(Core::local_records(name, &of.schema, check_ndims(ndims)?)?)
     })
 }
 

@@ -143,11 +143,11 @@ impl StepHandle {
         of_name.ok_or_else(|| self.absent(name))
     }
 
-    /// Why there is no such variable: one that was to be derived has a reason of its own.
+    /// Why there is no such variable, as a get of it says: one that was to be derived has a reason of its own.
     fn absent(&self, name: &str) -> Failure {
         match self.reader.selected_shape(name, &Selection::All) {
-            Err(error @ ReadError::NotDerived { .. }) => error.into(),
-            _ => Failure::new(Status::UnknownVariable, format!("the step has no variable {name:?}")),
+            Err(error) => error.into(),
+            Ok(_) => Failure::new(Status::UnknownVariable, format!("the step has no variable {name:?}")),
         }
     }
 

@@ -71,7 +71,7 @@ pub extern "C" fn flexpath_variable_scalar(
     code: i32,
     variable: *mut *mut VariableHandle,
 ) -> Status {
-    define(variable, code, || Ok(Core::scalar::<u8>(text(name, "name")?)))
+    define(variable, code, || Ok(Core::scalar::<u8>(text(name, "name")?)?))
 }
 
 /// Defines one value of each rank. Any thread.
@@ -81,7 +81,7 @@ pub extern "C" fn flexpath_variable_local_scalar(
     code: i32,
     variable: *mut *mut VariableHandle,
 ) -> Status {
-    define(variable, code, || Ok(Core::local_scalar::<u8>(text(name, "name")?)))
+    define(variable, code, || Ok(Core::local_scalar::<u8>(text(name, "name")?)?))
 }
 
 /// Defines one array of `ndims` dimensions with these extents. Each rank puts regions of it. Any thread.
@@ -104,7 +104,7 @@ pub extern "C" fn flexpath_variable_local(
     ndims: u32,
     variable: *mut *mut VariableHandle,
 ) -> Status {
-    define(variable, code, || Ok(Core::local::<u8>(text(name, "name")?, check_ndims(ndims)?)))
+    define(variable, code, || Ok(Core::local::<u8>(text(name, "name")?, check_ndims(ndims)?)?))
 }
 
 /// Defines one array that is the rows of all ranks, one after another along dimension 0. `row` are the `row_ndims`

@@ -136,13 +136,14 @@ pub enum QueuePolicy {
         /// The longest wait of the publisher, in milliseconds.
         max_wait_ms: u64,
     },
-    /// The oldest step that nobody was assigned gives way to the new one.
+    /// The oldest step that nobody was assigned gives way to the new one. The newest always waits.
     DropOldest,
     /// The new step is not kept.
     DropNewest,
-    /// Only the newest step that nobody was assigned is kept.
+    /// Of the steps that nobody was assigned the newest alone waits.
     LatestOnly,
-    /// Every k-th of the steps since the subscription's first. Those are kept losslessly, as in `EveryStep`.
+    /// Every k-th of the steps since the subscription's first, evenly spaced. Those are kept losslessly, as in
+    /// `EveryStep`: the publisher waits.
     EveryKth {
         /// The stride, at least 1.
         every: u64,
@@ -163,6 +164,16 @@ impl QueuePolicy {
         match self {
             Self::EveryStep { .. } | Self::EveryKth { .. } => false,
             Self::DropOldest | Self::DropNewest | Self::LatestOnly | Self::WaitAtMost { .. } => true,
+        }
+    }
+
+    /// Whether a new step displaces older ones that nobody was assigned.
+    pub fn keeps_newest(self) -> bool {
+        match self {
+            Self::DropOldest | Self::LatestOnly => true,
+            Self::EveryStep { .. } | Self::DropNewest | Self::EveryKth { .. } | Self::WaitAtMost { .. } => {
+                false
+            }
         }
     }
 }
@@ -230,7 +241,8 @@ pub struct SubscriptionSpec {
     pub variables: VariableSet,
     /// What happens at the bound.
     pub policy: QueuePolicy,
-    /// Live steps of this subscription, undecided ones included; at least 1.
+    /// Live steps of this subscription, undecided ones included; at least 1. A queue that keeps the newest has two at
+    /// least: one place for what is assigned, one for what waits.
     pub limit_steps: u32,
     /// Where it starts.
     pub start_at: StartAt,

@@ -47,6 +47,8 @@ pub struct ReadyReport {
     pub values: Vec<ScalarValue>,
     /// Bytes that the subtree keeps for this step.
     pub len_bytes: u64,
+    /// Whether a rank of the subtree has no room in bytes for another step.
+    pub full: bool,
 }
 
 /// What a change does.

@@ -50,11 +50,17 @@ pub enum Mutation {
     IncumbentIgnored,
     /// Whoever asked for contacts beyond a rank that is lost is told nothing.
     ContactsForgotten,
+    /// A queue that keeps the newest gives that up, and not the oldest.
+    DropNewestQueued,
+    /// A step is dropped though there is a place for it.
+    DropBelowLimit,
+    /// Whoever was silent for too long is not told.
+    SilentPeerUntold,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -78,5 +84,8 @@ impl Mutation {
         Self::ReservedNotPinned,
         Self::IncumbentIgnored,
         Self::ContactsForgotten,
+        Self::DropNewestQueued,
+        Self::DropBelowLimit,
+        Self::SilentPeerUntold,
     ];
 }

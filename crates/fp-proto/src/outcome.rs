@@ -46,6 +46,21 @@ impl fmt::Display for LossReason {
     }
 }
 
+/// Why a publisher goes on without a subscriber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ExpulsionCause {
+    /// It released no step for as long as the publisher waits under its policy.
+    Unreleased {
+        /// How long the rank waited.
+        waited_ms: u64,
+    },
+    /// Nothing was heard of it for this long: it was stopped, or could not be reached.
+    Silent {
+        /// Milliseconds.
+        silence_ms: u64,
+    },
+}
+
 /// Why a stream is over for a subscriber cohort.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum EndReason {
@@ -58,12 +73,12 @@ pub enum EndReason {
         /// How that was noticed.
         reason: LossReason,
     },
-    /// The publisher's owner would not wait any longer for this subscription.
+    /// The publisher goes on without this subscriber.
     Expelled {
-        /// The publisher rank that waited.
+        /// The publisher rank that gave it up.
         rank: Rank,
-        /// How long.
-        waited_ms: u64,
+        /// Why.
+        cause: ExpulsionCause,
     },
     /// The subscriber itself left.
     Left,
@@ -76,17 +91,28 @@ pub enum EndReason {
     },
 }
 
+impl fmt::Display for ExpulsionCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreleased { waited_ms } => {
+                write!(f, "waited {waited_ms} ms for this subscription to release a step")
+            }
+            Self::Silent { silence_ms } => {
+                write!(
+                    f,
+                    "heard nothing of this subscriber for {silence_ms} ms: it was stopped, or could not be reached"
+                )
+            }
+        }
+    }
+}
+
 impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("the publisher closed the stream"),
             Self::Lost { rank, reason } => write!(f, "publisher rank {rank} is lost: {reason}"),
-            Self::Expelled { rank, waited_ms } => {
-                write!(
-                    f,
-                    "detached: publisher rank {rank} waited {waited_ms} ms for this subscription to release a step"
-                )
-            }
+            Self::Expelled { rank, cause } => write!(f, "detached: publisher rank {rank} {cause}"),
             Self::Left => f.write_str("the subscriber left"),
             Self::CohortLost { rank, reason } => write!(f, "rank {rank} of the own cohort is lost: {reason}"),
         }

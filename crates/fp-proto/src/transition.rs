@@ -105,6 +105,8 @@ transitions! {
     StepAssigned = "assignment.assigned",
     /// A queued step gave way to a newer one.
     QueuedDropped = "assignment.dropped",
+    /// The same, as a rank had no room in bytes.
+    QueuedDroppedForBytes = "assignment.dropped.bytes",
     /// A cohort released a step.
     StepReleased = "assignment.released",
     /// A dead member's step goes to another.

@@ -5,7 +5,6 @@ use crate::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::fragment::{self, Joining};
 use crate::message::{MemberId, Message};
-use crate::outcome::LossReason;
 use crate::time::Moment;
 use crate::transition::{Transition, TransitionSet};
 use fp_types::{Epoch, Rank};
@@ -244,12 +243,19 @@ impl Wire {
         self.disconnect(peer, DisconnectReason::PeerMisbehaved(what))
     }
 
-    /// Closes the link of a peer that was silent for too long; gives the role it had, and how it was lost.
-    pub(crate) fn silenced(&mut self, peer: PeerId) -> Option<(Role, LossReason)> {
+    /// Closes the link of a peer that was silent for too long; gives the role it had. It may only sleep: it reads the
+    /// farewell when it wakes.
+    pub(crate) fn silenced(&mut self, peer: PeerId, farewell: Option<Message>) -> Option<Role> {
         self.mark(Transition::LinkSilent);
-        let role = self.disconnect(peer, DisconnectReason::Silent)?;
-        let silence_ms = u64::try_from(self.silence.as_millis()).unwrap_or(u64::MAX);
-        Some((role, LossReason::Silent { silence_ms }))
+        if !mutated!(self, SilentPeerUntold) {
+            farewell.into_iter().for_each(|farewell| self.send(peer, farewell));
+        }
+        self.disconnect(peer, DisconnectReason::Silent)
+    }
+
+    /// After so long a peer is given up.
+    pub(crate) fn silence_ms(&self) -> u64 {
+        u64::try_from(self.silence.as_millis()).unwrap_or(u64::MAX)
     }
 
     pub(crate) fn disconnect_all(&mut self, reason: DisconnectReason) {

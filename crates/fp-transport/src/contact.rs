@@ -121,6 +121,14 @@ impl Contact {
         })
     }
 
+    /// Whether it is of another host and listens on the loopback there: nobody else can dial it, and what answers at
+    /// its address here is somebody else.
+    pub fn is_out_of_reach(&self) -> bool {
+        let elsewhere = self.host != HostId::default() && !self.host.matches(HostId::own());
+        let mut addresses = self.tcp_addresses().chain(self.verbs_addresses());
+        elsewhere && addresses.all(|address| address.ip().is_loopback())
+    }
+
     /// The addresses of RDMA devices.
     pub fn verbs_addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.endpoints.iter().filter_map(|endpoint| match endpoint {

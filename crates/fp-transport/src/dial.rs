@@ -12,7 +12,7 @@ use crate::transport_kind::TransportKind;
 use crate::transport_policy::TransportPolicy;
 use crate::verbs::Domain;
 use attempt::{Failure, attempt};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How to dial.
 #[derive(Debug, Clone)]
@@ -28,6 +28,8 @@ pub struct DialOptions {
     pub policy: TransportPolicy,
     /// When to give up.
     pub deadline: Instant,
+    /// The longest that a tcp connection may take to come about. Default: until the deadline.
+    pub connect_timeout: Option<Duration>,
     /// TLS, over tcp. Default none.
     pub tls: Option<TlsIdentity>,
     /// What links over verbs share. Default: one of this dial's own.
@@ -45,6 +47,7 @@ impl DialOptions {
             purpose: Purpose::Control,
             policy: TransportPolicy::default(),
             deadline,
+            connect_timeout: None,
             tls: None,
             domain: Domain::new(),
             process: ProcessId::own(),
@@ -56,6 +59,18 @@ impl DialOptions {
     pub fn with_epoch(mut self, epoch: Option<u128>) -> Self {
         self.epoch = epoch;
         self
+    }
+
+    /// Sets the longest that a tcp connection may take to come about.
+    #[must_use]
+    pub fn with_connect_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// Until when a tcp connection that is begun now may come about.
+    fn connect_deadline(&self) -> Instant {
+        self.connect_timeout.map_or(self.deadline, |timeout| self.deadline.min(Instant::now() + timeout))
     }
 
     /// Sets the token to show.
@@ -144,6 +159,16 @@ pub enum DialError {
 }
 
 impl DialError {
+    /// Who was dialled.
+    pub fn contact(&self) -> Option<&Contact> {
+        match self {
+            DialError::Refused { contact, .. }
+            | DialError::NoTransport { contact, .. }
+            | DialError::FallbackForbidden { contact, .. }
+            | DialError::Deadline { contact, .. } => Some(contact),
+        }
+    }
+
     /// The candidates that failed, each with its reason.
     pub fn refused(&self) -> &[(TransportKind, Reason)] {
         match self {

@@ -8,6 +8,10 @@ use crate::verbs::VerbsTrouble;
 use std::fmt;
 use std::io;
 
+/// What makes a rank reachable from other hosts.
+const LISTEN_ADVICE: &str = "have it listen on an address that others reach (the option Listen or with_tcp, or \
+                             FLEXPATH_LISTEN), with a token or TLS";
+
 /// Why a candidate was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -24,6 +28,9 @@ pub enum Reason {
     /// The peer is on another host or in another network namespace.
     #[error("other host")]
     OtherHost,
+    /// The peer is on another host, and listens on that host's loopback alone.
+    #[error("it listens on the loopback of another host alone: {LISTEN_ADVICE}")]
+    LoopbackElsewhere,
     /// The contact does not say which host it is on.
     #[error("host not known")]
     HostUnknown,
@@ -95,6 +102,31 @@ impl Reason {
                 | Reason::HostUnknown
                 | Reason::NoEndpoint
         )
+    }
+
+    /// Whether somebody answered, whose credentials or configuration do not go with those of this side.
+    pub fn is_about_credentials(&self) -> bool {
+        match self {
+            Reason::Tls(failure) => failure.is_about_credentials(),
+            Reason::Refused(refusal) => {
+                matches!(refusal, Refusal::Token | Refusal::TlsNeeded | Refusal::TlsAbsent)
+            }
+            Reason::NotAllowed
+            | Reason::OtherProcess
+            | Reason::OtherCopy
+            | Reason::OtherHost
+            | Reason::LoopbackElsewhere
+            | Reason::HostUnknown
+            | Reason::NoEndpoint
+            | Reason::NoSeals
+            | Reason::Uid { .. }
+            | Reason::OverflowUid { .. }
+            | Reason::Io { .. }
+            | Reason::OtherAnswered { .. }
+            | Reason::BadAnswer
+            | Reason::Probe { .. }
+            | Reason::Verbs(_) => false,
+        }
     }
 
     pub(crate) fn io(doing: &'static str, error: io::Error) -> Reason {

@@ -103,7 +103,7 @@ impl Own {
 
     fn put(&self, step: &mut StepWriter, number: u64, taken: Taken, moved: u64) -> Result<(), GtsError> {
         if self.rank == 0 {
-            step.put_scalar(&Variable::scalar::<u64>(STEP), number)?;
+            step.put_scalar(&Variable::scalar::<u64>(STEP)?, number)?;
         }
         let between = Variable::global::<u64>(BETWEEN, &[PAIRS as u64, PAIR_BINS as u64])?;
         for (pair, counts) in taken.between {

@@ -78,7 +78,7 @@ impl Exchange {
         let ranks = u64::from(self.ranks);
         let mut step = self.publisher.begin_step()?;
         if self.rank == 0 {
-            step.put_scalar(&Variable::scalar::<u64>(STEP), number)?;
+            step.put_scalar(&Variable::scalar::<u64>(STEP)?, number)?;
         }
         let counts = sorted.iter().map(|particles| particles.len() as u64).collect();
         let variable = Variable::global::<u64>(COUNTS, &[ranks, ranks])?;

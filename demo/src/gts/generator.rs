@@ -55,7 +55,7 @@ struct Part<'a> {
 impl Part<'_> {
     fn put(&self, step: &mut StepWriter) -> Result<(), GtsError> {
         if self.rank == 0 {
-            step.put_scalar(&Variable::scalar::<u64>(STEP), self.number)?;
+            step.put_scalar(&Variable::scalar::<u64>(STEP)?, self.number)?;
         }
         let bytes = self.put_particles(step)? + self.put_grid(step)?;
         let numbers = vec![self.traded.particles.len() as u64, self.traded.arrived, bytes];

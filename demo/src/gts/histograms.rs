@@ -36,7 +36,7 @@ pub fn run(settings: &Settings) -> Result<(), GtsError> {
         drop(step);
         let mut step = publisher.begin_step()?;
         if let Some(ranks) = ranks {
-            step.put_scalar(&Variable::scalar::<u64>(STEP), number)?;
+            step.put_scalar(&Variable::scalar::<u64>(STEP)?, number)?;
             let shape = [ranks.len() as u64 / RANK_NUMBERS, RANK_NUMBERS];
             step.put(&Variable::global::<u64>(RANKS, &shape)?, &rows(0, shape[0], &shape[1..])?, ranks)?;
         }

@@ -74,7 +74,7 @@ impl Live {
 /// Publishes at a steady pace.
 fn publish(mut publisher: Publisher, stopped: &Receiver<()>, events: &Sender<Event>) {
     let temperature = Variable::global::<f64>("temperature", &[3, 4]).unwrap().with_unit("K");
-    let count = Variable::scalar::<u64>("count");
+    let count = Variable::scalar::<u64>("count").expect("a name");
     while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(PACE) {
         let mut writer = publisher.begin_step().unwrap();
         let step = writer.step().0;

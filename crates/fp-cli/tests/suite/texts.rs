@@ -33,9 +33,9 @@ fn publish(publisher: &mut Publisher, schema: &RecordSchema) {
     };
     let sites = Variable::global_records("sites", schema, &[3]).unwrap();
     let mut writer = publisher.begin_step().unwrap();
-    writer.put_text(&Variable::text("title"), TITLE).unwrap();
+    writer.put_text(&Variable::text("title").expect("a name"), TITLE).unwrap();
     writer.put_records(&sites, &Region::new([0], [3]).unwrap(), encoded(3)).unwrap();
-    writer.put_record(&Variable::record("first", schema), encoded(1)).unwrap();
+    writer.put_record(&Variable::record("first", schema).expect("a name"), encoded(1)).unwrap();
     writer.end().unwrap();
 }
 

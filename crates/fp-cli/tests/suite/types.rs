@@ -24,7 +24,7 @@ fn bond() -> RecordSchema {
 
 fn publish(publisher: &mut Publisher, schema: &RecordSchema) {
     let bonds = Variable::global_records("bonds", schema, &[0]).unwrap();
-    let one = Variable::record("one", schema);
+    let one = Variable::record("one", schema).expect("a name");
     let encode = |count| encode_with(schema, count, |_, bond| bond.put(0, &7u32)).unwrap();
     let mut writer = publisher.begin_step().unwrap();
     let none = RecordBlock::encoded(schema, 0, encode(0)).unwrap();

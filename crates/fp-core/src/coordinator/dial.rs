@@ -13,6 +13,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// How long a connection to an entry of the rendezvous may take to come about. A host that is there accepts it by itself,
+/// whatever its processes do. That is time for the first two attempts that are lost to be made again.
+const ENTRY_TIMEOUT: Duration = Duration::from_millis(3500);
+
 /// What became of a dial.
 pub(crate) enum Letter {
     Dialled(DialTicket, Box<Link>),
@@ -108,7 +112,9 @@ impl Dial {
         epoch: Option<Epoch>,
         deadline: Instant,
     ) -> Result<Link, fp_transport::DialError> {
+        let is_entry = purpose == Purpose::Control && epoch.is_some();
         let options = DialOptions::new(deadline)
+            .with_connect_timeout(is_entry.then_some(ENTRY_TIMEOUT))
             .with_purpose(purpose)
             .with_epoch(epoch.map(|epoch| epoch.0))
             .with_token(self.token.clone())

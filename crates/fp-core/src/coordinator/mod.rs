@@ -32,6 +32,7 @@ use fp_proto::effect::{Effect, PeerId};
 use fp_proto::message::Message;
 use fp_proto::time::Moment;
 use fp_transport::{Contact, Link, Listener, TransportPolicy};
+use fp_types::Epoch;
 use rustix::event::epoll;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -86,6 +87,19 @@ pub(crate) struct State<R: Role> {
     waiting: usize,
     left_alone_since: Instant,
     pub(crate) troubles: Troubles,
+}
+
+impl<R: Role> State<R> {
+    /// The contacts of those who opened a name, by its entries in the rendezvous.
+    pub(crate) fn contacts_of(&self, name: &str) -> Vec<String> {
+        self.rendezvous.lookup(name).into_iter().map(|entry| entry.contact.0).collect()
+    }
+
+    /// Where the one is who opened a name as this epoch, by its entry in the rendezvous.
+    pub(crate) fn contact_of(&self, epoch: Epoch) -> Option<Contact> {
+        let mut entries = self.rendezvous.entries().into_iter();
+        entries.find(|entry| entry.epoch == epoch).map(|entry| entry.contact)
+    }
 }
 
 /// What a look at the state found; `Err`: nothing yet, and when to look again at the latest.

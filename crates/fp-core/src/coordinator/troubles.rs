@@ -1,8 +1,9 @@
 //! What went wrong while a handle looked for others: kept to be told if nothing comes of the search.
 
 use crate::error::rendezvous::RendezvousError;
-use fp_transport::{DialError, Refusal};
+use fp_transport::{Contact, DialError, Reason, Refusal};
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// Contacts whose last failure is kept.
 const LIMIT_CONTACTS: usize = 64;
@@ -13,12 +14,16 @@ pub(crate) struct Troubles {
     /// The entry in the rendezvous could not be written.
     pub(crate) unpublished: Option<RendezvousError>,
     dials: BTreeMap<String, DialError>,
+    answered_since: Option<Instant>,
 }
 
 impl Extend<Box<DialError>> for Troubles {
     fn extend<I: IntoIterator<Item = Box<DialError>>>(&mut self, errors: I) {
         for error in errors {
-            let Some(contact) = contact_of(&error) else { continue };
+            let Some(contact) = error.contact().map(ToString::to_string) else { continue };
+            if is_an_answer(&error) {
+                self.answered_since.get_or_insert_with(Instant::now);
+            }
             if self.dials.len() < LIMIT_CONTACTS || self.dials.contains_key(&contact) {
                 self.dials.insert(contact, *error);
             }
@@ -32,8 +37,26 @@ impl Troubles {
         self.dials.iter().map(|(contact, error)| (contact.clone(), error.to_string())).collect()
     }
 
+    /// When somebody answered first, and did not go with this rank; `None` while nobody has.
+    pub(crate) fn answered_since(&self) -> Option<Instant> {
+        self.answered_since
+    }
+
+    /// Whether of these contacts none can be told to come to anything: each was dialled in vain.
+    pub(crate) fn are_all_of(&self, contacts: &[String]) -> bool {
+        contacts.iter().all(|contact| self.dials.contains_key(contact))
+    }
+
+    /// A live peer whose credentials or TLS do not go with those of this side.
+    pub(crate) fn mistrust(&self) -> Option<(Contact, Reason)> {
+        self.dials.values().find_map(|error| {
+            let reason = credentials_of(error)?;
+            Some((error.contact()?.clone(), reason.clone()))
+        })
+    }
+
     /// A live peer that speaks another version of the protocol, or wants another token.
-    pub(crate) fn refusal(&self) -> Option<(fp_transport::Contact, Refusal)> {
+    pub(crate) fn refusal(&self) -> Option<(Contact, Refusal)> {
         self.dials.values().find_map(|error| {
             let DialError::Refused { contact, refusal, .. } = error else { return None };
             is_for_us(refusal).then(|| ((**contact).clone(), *refusal))
@@ -41,14 +64,14 @@ impl Troubles {
     }
 }
 
-fn contact_of(error: &DialError) -> Option<String> {
-    match error {
-        DialError::Refused { contact, .. }
-        | DialError::NoTransport { contact, .. }
-        | DialError::FallbackForbidden { contact, .. }
-        | DialError::Deadline { contact, .. } => Some(contact.to_string()),
-        _ => None,
-    }
+/// Whether somebody answered, and said why there is no link with this rank.
+fn is_an_answer(error: &DialError) -> bool {
+    let refused = matches!(error, DialError::Refused { refusal, .. } if is_for_us(refusal));
+    refused || credentials_of(error).is_some()
+}
+
+fn credentials_of(error: &DialError) -> Option<&Reason> {
+    error.refused().iter().map(|(_, reason)| reason).find(|reason| reason.is_about_credentials())
 }
 
 /// Another epoch means that somebody else listens there: the entry is stale, and nothing is said of this rank.

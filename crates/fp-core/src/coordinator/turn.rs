@@ -6,6 +6,7 @@ use crate::coordinator::machine::Machine as _;
 use crate::coordinator::{DATA_BIT, Endpoint, HERE_BIT, Role, State, TOKEN_LISTENER, TOKEN_WAKE};
 use fp_transport::RingWatch;
 use rustix::event::epoll;
+use rustix::io::Errno;
 use smallvec::SmallVec;
 use std::mem::MaybeUninit;
 use std::sync::MutexGuard;
@@ -109,6 +110,8 @@ impl<R: Role> Endpoint<R> {
         let timeout = rustix::time::Timespec::try_from(timeout).ok();
         match epoll::wait(&self.epoll, &mut space[..], timeout.as_ref()) {
             Ok((events, _)) => events.iter().map(|event| event.data.u64()).collect(),
+            // Whoever was stopped looks at what came meanwhile, before it believes that nothing did.
+            Err(Errno::INTR) => self.ready(Duration::ZERO),
             Err(_) => Tokens::new(),
         }
     }

@@ -3,7 +3,7 @@
 use crate::error::record_block::RecordBlockError;
 use fp_proto::commands::CommandError;
 use fp_types::record::ElementConversionError;
-use fp_types::{Dtype, NameError, ParseSelectionError, Rank, Region, SelectionError, Shape, StepId};
+use fp_types::{Dtype, ParseSelectionError, Rank, Region, SelectionError, Shape, StepId};
 
 /// What the caller did wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -83,9 +83,6 @@ pub enum Misuse {
         /// What to call instead.
         instead: &'static str,
     },
-    /// A bad name.
-    #[error(transparent)]
-    Name(#[from] NameError),
     /// The step has no such variable.
     #[error("step {step} has no variable {variable:?}; it has: {}", known.join(", "))]
     UnknownVariable {
@@ -162,6 +159,16 @@ pub enum Misuse {
         rank: Rank,
         /// The variable.
         variable: String,
+    },
+    /// A put failed, and the options refuse a step without it.
+    #[error("step {step}, rank {rank}: nobody gets it, as a put of it failed: {what}")]
+    StepIncomplete {
+        /// The step.
+        step: StepId,
+        /// The rank.
+        rank: Rank,
+        /// Why the first such put failed.
+        what: String,
     },
     /// A byte of a truth value that is neither 0 nor 1.
     #[error("variable {variable:?} is of truth values, 0 or 1, and has a byte of {value}")]

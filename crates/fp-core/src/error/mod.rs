@@ -6,6 +6,7 @@ pub(crate) mod gather;
 pub(crate) mod limit;
 pub(crate) mod misfit;
 pub(crate) mod misuse;
+mod opening;
 pub(crate) mod record;
 pub(crate) mod record_block;
 pub(crate) mod rendezvous;
@@ -17,13 +18,14 @@ use crate::error::gather::GatherError;
 use crate::error::limit::LimitError;
 use crate::error::misfit::Misfit;
 use crate::error::misuse::Misuse;
+use crate::error::opening::{describe_failure, holder};
 use crate::error::record::RecordProblem;
 use crate::error::rendezvous::RendezvousError;
 use crate::error::transform::TransformProblem;
-use fp_proto::event::{OpenFailure, OpenWait, Seen};
+use fp_proto::event::OpenFailure;
 use fp_proto::message::NoTable;
 use fp_proto::outcome::LossReason;
-use fp_transport::{Contact, ListenError, MemoryError, Refusal};
+use fp_transport::{Contact, ListenError, MemoryError, Reason, Refusal};
 use fp_types::record::Incompatible;
 use fp_types::{NameError, PlanError, Rank, StepId};
 use std::time::Duration;
@@ -67,7 +69,7 @@ pub enum OpenError {
     #[error(transparent)]
     Limit(#[from] LimitError),
     /// A bound that lets nothing through.
-    #[error("stream {stream:?}: {option} is 0, so nothing could be published or taken; it is at least 1")]
+    #[error("stream {stream:?}: {option} is 0, so nothing could be published or taken: set it to 1 or more")]
     NoBound {
         /// The stream.
         stream: String,
@@ -75,7 +77,7 @@ pub enum OpenError {
         option: &'static str,
     },
     /// Refused, timed out, or a rank was lost.
-    #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, directory, dials))]
+    #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, *rank, directory, dials))]
     Failed {
         /// The stream.
         stream: String,
@@ -99,6 +101,28 @@ pub enum OpenError {
         contact: Box<Contact>,
         /// Why.
         refusal: Refusal,
+    },
+    /// The name belongs to somebody who is alive.
+    #[error("stream {stream:?}, rank {rank}: the name is taken by {}; close that one, or publish under another name", holder(contact.as_deref()))]
+    NameTaken {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// Where the one is who has it, if its entry is still there.
+        contact: Option<Box<Contact>>,
+    },
+    /// Somebody answered, whose credentials or TLS do not go with those of this rank.
+    #[error("stream {stream:?}, rank {rank}: no link to {contact}, which answers: {reason}")]
+    NotTrusted {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// Who answered.
+        contact: Box<Contact>,
+        /// What does not go together.
+        reason: Box<Reason>,
     },
     /// The ranks did not come together through the launcher's collectives.
     #[error("stream {stream:?}, rank {rank}: {source}")]
@@ -144,49 +168,6 @@ pub enum OpenError {
         /// What.
         source: std::io::Error,
     },
-}
-
-fn describe_failure(failure: &OpenFailure, directory: &str, dials: &[(String, String)]) -> String {
-    match failure {
-        OpenFailure::Refused(reason) => format!("refused: {reason}"),
-        OpenFailure::RankLost { rank, reason } => format!("rank {rank} of the own cohort is lost: {reason}"),
-        OpenFailure::TimedOut(OpenWait::Ranks { present, size }) => {
-            format!("timed out: {present} of {size} ranks of the own cohort are here")
-        }
-        OpenFailure::TimedOut(OpenWait::Lead) => {
-            "timed out waiting for the lead of the own cohort".to_owned()
-        }
-        OpenFailure::TimedOut(OpenWait::Publisher) => {
-            "timed out waiting for the publisher's answer".to_owned()
-        }
-        OpenFailure::TimedOut(OpenWait::Name { name, seen }) => describe_search(name, seen, directory, dials),
-    }
-}
-
-fn describe_search(
-    name: &str,
-    seen: &[(fp_proto::config::ContactText, Seen)],
-    directory: &str,
-    dials: &[(String, String)],
-) -> String {
-    if seen.is_empty() {
-        return format!(
-            "timed out: no entry of {name:?} in {directory}; is the publisher running, and with the same FLEXPATH_RENDEZVOUS?"
-        );
-    }
-    let dialled =
-        |contact: &str| dials.iter().find(|(known, _)| known == contact).map(|(_, why)| why.as_str());
-    let what = |contact: &str, seen: &Seen| match seen {
-        Seen::Unreachable => {
-            format!("a stale entry: {}", dialled(contact).unwrap_or("nobody answers there"))
-        }
-        Seen::OtherEpoch => "somebody else answers there".to_owned(),
-        Seen::Claiming => "it is still opening".to_owned(),
-        Seen::Refused => "it is closing or belongs to another run".to_owned(),
-    };
-    let list: Vec<String> =
-        seen.iter().map(|(contact, seen)| format!("{} ({})", contact.0, what(&contact.0, seen))).collect();
-    format!("timed out: entries of {name:?} in {directory}: {}", list.join("; "))
 }
 
 /// Why a step could not be begun.

@@ -10,6 +10,12 @@ pub const DIRECTORY_VARIABLE: &str = "FLEXPATH_RENDEZVOUS";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RendezvousError {
+    /// The directory that was named is not there.
+    #[error("there is no rendezvous directory {}: name one that is there, or make it (mkdir -p), once for all ranks and subscribers; only the one that is used without {DIRECTORY_VARIABLE} is made by itself", path.display())]
+    Missing {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The directory cannot be made or entered.
     #[error("rendezvous directory {}: {source}; set {DIRECTORY_VARIABLE} to a directory that every rank can write to", path.display())]
     Directory {

@@ -25,6 +25,8 @@ pub struct PublisherOptions {
     pub reserve_steps: u32,
     /// Whether the first step is kept for every newcomer. Default no.
     pub precious_first: bool,
+    /// Whether a step of which a put failed cannot be ended, so that nobody gets it. Default no: a step has what was put.
+    pub refuse_incomplete: bool,
     /// The longest wait for a slow rank of the own cohort. Default 60 s.
     pub skew_timeout: Duration,
     /// Bytes of a pool segment. Default 4 MiB.
@@ -48,6 +50,7 @@ impl Default for PublisherOptions {
             limit_bytes: 1 << 30,
             reserve_steps: 0,
             precious_first: false,
+            refuse_incomplete: false,
             skew_timeout: Duration::from_secs(60),
             segment_len_bytes: 4 << 20,
             derive_timeout: Duration::from_secs(10),
@@ -89,6 +92,9 @@ impl PublisherOptions {
 
         /// Sets whether the first step is kept for every newcomer.
         with_precious_first(precious: bool) => precious_first = precious;
+
+        /// Sets whether a step of which a put failed cannot be ended.
+        with_refuse_incomplete(refuse: bool) => refuse_incomplete = refuse;
 
         /// Sets the longest that one derivation may take on this rank in one step. A derivation that takes longer fails
         /// for those who asked for it. After the second time it is not done any more.

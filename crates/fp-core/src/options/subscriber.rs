@@ -42,7 +42,7 @@ pub struct SubscriberOptions {
     pub modules: Vec<DeployedModule>,
     /// Standing selections: pushed without being asked where blocks cannot be shared.
     pub selections: Vec<(String, Selection)>,
-    /// What happens at the bound. Default: every step, the publisher waits up to 60 s.
+    /// What happens at the bound (docs/policies.md). Default: every step, the publisher waits up to 60 s.
     pub policy: QueuePolicy,
     /// Live steps of the subscription. Default 4.
     pub limit_steps: u32,

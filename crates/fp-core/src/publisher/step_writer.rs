@@ -35,6 +35,13 @@ impl StepWriter {
         self.open.promised.extend(variables.into_iter().map(Into::into));
     }
 
+    /// Says that something of this step could not be put, for a reason of the caller's own. Where
+    /// [`PublisherOptions::refuse_incomplete`](crate::PublisherOptions::refuse_incomplete) is set,
+    /// [`StepWriter::end`] fails then, as after a put that failed.
+    pub fn note_failure(&mut self, what: impl Into<String>) {
+        self.open.note_failure(|| what.into());
+    }
+
     /// Puts a block of owned elements: no copy, unless a subscriber shares memory with this rank (1, counted).
     /// Elements lie densely in the variable's memory order.
     ///
@@ -124,7 +131,8 @@ impl StepWriter {
     /// Ends the step: it is reported to the cohort and, when every rank has ended it, announced. Returns at once.
     ///
     /// # Errors
-    /// A promised variable is missing (the step is abandoned); a rank of the cohort is lost.
+    /// A promised variable is missing, or a put failed and the options refuse steps without it: the step is abandoned.
+    /// A rank of the cohort is lost.
     pub fn end(mut self) -> Result<(), PutError> {
         let span =
             tracing::debug_span!("end_step", stream = %self.open.shared.stream, step = %self.open.step);
@@ -136,6 +144,7 @@ impl StepWriter {
             let (step, rank, variable) = (self.open.step, self.open.rank(), missing.clone());
             return Err(self.open.misuse(Misuse::PromiseBroken { step, rank, variable }));
         }
+        self.open.check_complete()?;
         self.open.derive();
         let contribution = self.open.contribution();
         let values = std::mem::take(&mut self.open.values);
@@ -151,7 +160,7 @@ impl StepWriter {
         // A step that cannot end is abandoned as the writer is dropped.
         ended.map_err(|error| self.open.command_error(error))?;
         self.open.left = true;
-        self.open.shared.ended(len_bytes);
+        self.open.shared.ended(len_bytes, self.open.kept);
         tracing::debug!(len_bytes, "ended");
         Counters::add(&self.open.shared.counters.steps, 1);
         Ok(())

@@ -7,13 +7,19 @@ use std::sync::Arc;
 
 impl Variable {
     /// One record for all ranks; of several ranks that put it in a step the highest rank's counts.
-    pub fn record(name: impl Into<String>, schema: &RecordSchema) -> Self {
-        Self::scalar::<u8>(name).of_records(schema)
+    ///
+    /// # Errors
+    /// As [`Variable::scalar`].
+    pub fn record(name: impl Into<String>, schema: &RecordSchema) -> Result<Self, VariableError> {
+        Self::scalar::<u8>(name).map(|variable| variable.of_records(schema))
     }
 
     /// One record of each rank.
-    pub fn local_record(name: impl Into<String>, schema: &RecordSchema) -> Self {
-        Self::local_scalar::<u8>(name).of_records(schema)
+    ///
+    /// # Errors
+    /// As [`Variable::scalar`].
+    pub fn local_record(name: impl Into<String>, schema: &RecordSchema) -> Result<Self, VariableError> {
+        Self::local_scalar::<u8>(name).map(|variable| variable.of_records(schema))
     }
 
     /// One array of `shape` (records in each dimension); each rank puts regions of it.
@@ -29,8 +35,15 @@ impl Variable {
     }
 
     /// An array of records of each put, of `ndims` dimensions and any extent.
-    pub fn local_records(name: impl Into<String>, schema: &RecordSchema, ndims: usize) -> Self {
-        Self::local::<u8>(name, ndims).of_records(schema)
+    ///
+    /// # Errors
+    /// As [`Variable::scalar`].
+    pub fn local_records(
+        name: impl Into<String>,
+        schema: &RecordSchema,
+        ndims: usize,
+    ) -> Result<Self, VariableError> {
+        Self::local::<u8>(name, ndims).map(|variable| variable.of_records(schema))
     }
 
     /// One array of records that is the rows of all ranks, one after another, as by [`Variable::joined`].

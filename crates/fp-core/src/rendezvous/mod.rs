@@ -36,34 +36,44 @@ pub struct Rendezvous {
 
 impl Rendezvous {
     /// The directory of `FLEXPATH_RENDEZVOUS`, else `flexpath` in the runtime directory, else one in the temporary
-    /// directory that only this user can enter. Made if it is not there.
+    /// directory that only this user can enter. The last two are made where they are not there.
     ///
     /// # Errors
-    /// If it cannot be made or is not ours.
+    /// If it is not there, cannot be made or is not ours.
     pub fn from_environment() -> Result<Self, RendezvousError> {
         if let Some(path) = std::env::var_os(DIRECTORY_VARIABLE).filter(|path| !path.is_empty()) {
             return Self::at(path);
         }
         if let Some(runtime) = std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty()) {
-            return Self::at(Path::new(&runtime).join("flexpath"));
+            return Self::made_at(Path::new(&runtime).join("flexpath"));
         }
         let uid = rustix::process::geteuid().as_raw();
         let private = std::env::temp_dir().join(format!("flexpath-{uid}"));
-        let rendezvous = Self::at(&private)?;
+        let rendezvous = Self::made_at(private.clone())?;
         check_private(&private, uid)?;
         Ok(rendezvous)
     }
 
-    /// This directory; made (for this user alone) if it is not there.
+    /// This directory, which must be there: one that was made for a mistyped path would have nobody in it.
     ///
     /// # Errors
-    /// If it cannot be made or is no directory.
+    /// If it is not there, is no directory, or cannot be read.
     pub fn at(path: impl Into<PathBuf>) -> Result<Self, RendezvousError> {
         let directory = path.into();
+        match fs::read_dir(&directory) {
+            Ok(_) => Ok(Self { directory }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(RendezvousError::Missing { path: directory })
+            }
+            Err(source) => Err(RendezvousError::Directory { path: directory, source }),
+        }
+    }
+
+    /// A directory that nobody named; made, for this user alone, if it is not there.
+    fn made_at(directory: PathBuf) -> Result<Self, RendezvousError> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
-        let usable = made.and_then(|()| fs::read_dir(&directory).map(drop));
-        usable.map_err(|source| RendezvousError::Directory { path: directory.clone(), source })?;
-        Ok(Self { directory })
+        made.map_err(|source| RendezvousError::Directory { path: directory.clone(), source })?;
+        Self::at(directory)
     }
 
     /// The directory.

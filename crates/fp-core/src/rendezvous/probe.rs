@@ -22,7 +22,9 @@ fn answers(contact: &Contact, patience: Duration) -> bool {
         let address = SocketAddr::from_abstract_name(name);
         address.and_then(|address| UnixStream::connect_addr(&address)).is_ok()
     });
-    local || contact.tcp_addresses().any(|address| TcpStream::connect_timeout(&address, patience).is_ok())
+    let answers = |address| TcpStream::connect_timeout(&address, patience).is_ok();
+    // At such an address somebody else would answer.
+    local || (!contact.is_out_of_reach() && contact.tcp_addresses().any(answers))
 }
 
 #[cfg(test)]

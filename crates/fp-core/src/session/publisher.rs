@@ -10,7 +10,7 @@ use crate::options::publisher::PublisherOptions;
 use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
-use crate::session::open_attempt::OpenAttempt;
+use crate::session::open_attempt::{Looks, OpenAttempt};
 use crate::session::prepare::{check_bounds, cohort_config, prepare};
 use crate::value::counters::Counters;
 use fp_proto::config::{CohortPosition, PublisherConfig};
@@ -155,9 +155,9 @@ impl PublisherSession {
     /// Waits until the lead holds the stream's name.
     fn claimed(self: Arc<Self>, directory: &str) -> Result<Arc<Self>, OpenError> {
         let (deadline, opening) = self.opening(Instant::now(), directory);
-        let held = self.endpoint.wait(deadline, |state, _| match state.machine.holds_name() {
-            true => Ok(Ok(Epoch(0))),
-            false => opening.look_at(state),
+        let held = self.endpoint.wait(deadline, |state, _| match opening.look_at(state) {
+            Err(_) if state.machine.holds_name() => Ok(Ok(Epoch(0))),
+            look => look,
         });
         let outcome = opening.outcome(held);
         if outcome.is_err() {
@@ -200,7 +200,12 @@ impl PublisherSession {
     /// Until when opening may take, and who opens.
     pub(crate) fn opening<'a>(&'a self, started: Instant, directory: &'a str) -> (Instant, OpenAttempt<'a>) {
         let deadline = started + self.options.link.open_timeout + Duration::from_secs(5);
-        (deadline, OpenAttempt { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
+        let (stream, link) = (self.stream.as_str(), &self.options.link);
+        let looks = match link.cohort.rank().is_lead() {
+            true => Looks::Nobody,
+            false => Looks::of(stream, link.lead_contact.as_ref()),
+        };
+        (deadline, OpenAttempt { stream, rank: link.cohort.rank(), directory, looks })
     }
 
     pub(crate) fn wait_for_subscribers(&self, started: Instant) -> Result<(), OpenError> {
@@ -226,9 +231,12 @@ impl PublisherSession {
     /// After a small step: what came meanwhile is heard now, when the step is on its way, and not before the next one.
     /// Hearing is a fifth of a small step's cost, and would delay the next step's data. Larger steps hear first: memory
     /// that came back last is still in the caches.
-    pub(crate) fn ended(&self, len_bytes: u64) {
-        self.server.room.ended(len_bytes);
-        if self.server.room.is_light() {
+    /// A step that nobody kept says nothing of how large the next one will be.
+    pub(crate) fn ended(&self, len_bytes: u64, is_kept: bool) {
+        if is_kept {
+            self.server.room.ended(len_bytes);
+        }
+        if !is_kept || self.server.room.is_light() {
             self.endpoint.catch_up();
             self.caught_up.store(true, Ordering::Relaxed);
         }

@@ -12,7 +12,7 @@ use crate::session::derived_variables::Derived;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
 use crate::session::offers::KnownOffers;
-use crate::session::open_attempt::OpenAttempt;
+use crate::session::open_attempt::{Looks, OpenAttempt};
 use crate::session::prepare::{check_bounds, cohort_config, prepare};
 use crate::session::sides::Sides;
 use crate::session::wants::WantsHistory;
@@ -225,7 +225,12 @@ impl SubscriberSession {
     /// Until when opening may take, and who opens.
     pub(crate) fn opening<'a>(&'a self, directory: &'a str) -> (Instant, OpenAttempt<'a>) {
         let deadline = Instant::now() + self.options.link.open_timeout * 2 + Duration::from_secs(5);
-        (deadline, OpenAttempt { stream: &self.stream, rank: self.options.link.cohort.rank(), directory })
+        let (stream, rank) = (self.stream.as_str(), self.options.link.cohort.rank());
+        let looks = match rank.is_lead() {
+            true => Looks::of(stream, self.options.publisher_contact.as_ref()),
+            false => Looks::Nobody,
+        };
+        (deadline, OpenAttempt { stream, rank, directory, looks })
     }
 
     /// Whether a step that is held can still be read.

@@ -2,7 +2,10 @@
 
 use crate::value::element::Element;
 use fp_types::record::RecordSchema;
-use fp_types::{ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, Shape, VariableDef, VariableOrigin};
+use fp_types::{
+    ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, NameError, Shape, VariableDef, VariableOrigin,
+    validate_name,
+};
 use std::sync::Arc;
 
 /// A variable as a publisher defines it. Cheap enough to clone for every step; its shape may change from step to
@@ -19,6 +22,9 @@ pub struct Variable {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VariableError {
+    /// The name is none.
+    #[error("variable name: {0}")]
+    Name(#[from] NameError),
     /// More dimensions than there can be.
     #[error(transparent)]
     Dims(#[from] fp_types::TooManyDims),
@@ -37,44 +43,56 @@ pub enum VariableError {
 
 impl Variable {
     /// One value for all ranks; of several ranks that put it in a step the highest rank's counts.
-    pub fn scalar<T: Element>(name: impl Into<String>) -> Self {
-        Self::shapeless(VariableDef::scalar(name, T::DTYPE))
+    ///
+    /// # Errors
+    /// The name is none: empty, longer than 255 bytes, with control characters, slashes or `[`.
+    pub fn scalar<T: Element>(name: impl Into<String>) -> Result<Self, VariableError> {
+        Self::named(VariableDef::scalar(name, T::DTYPE))
     }
 
     /// One text for all ranks, put by `StepWriter::put_text`.
-    pub fn text(name: impl Into<String>) -> Self {
-        Self::shapeless(VariableDef::scalar(name, Dtype::String))
+    ///
+    /// # Errors
+    /// As [`Variable::scalar`].
+    pub fn text(name: impl Into<String>) -> Result<Self, VariableError> {
+        Self::named(VariableDef::scalar(name, Dtype::String))
     }
 
     /// One value of each rank.
-    pub fn local_scalar<T: Element>(name: impl Into<String>) -> Self {
-        Self::shapeless(VariableDef::local_scalar(name, T::DTYPE))
+    ///
+    /// # Errors
+    /// As [`Variable::scalar`].
+    pub fn local_scalar<T: Element>(name: impl Into<String>) -> Result<Self, VariableError> {
+        Self::named(VariableDef::local_scalar(name, T::DTYPE))
     }
 
     /// One array of `shape` (elements in each dimension); each rank puts regions of it.
     ///
     /// # Errors
-    /// More than 8 dimensions, or more than 2^63 elements.
+    /// As [`Variable::scalar`]; more than 8 dimensions, or more than 2^63 elements.
     pub fn global<T: Element>(name: impl Into<String>, shape: &[u64]) -> Result<Self, VariableError> {
         let def = VariableDef::global_array(name, T::DTYPE, shape.len());
-        Ok(Self { shape: Shape::new(Dims::from_slice(shape)?)?, ..Self::shapeless(def) })
+        Ok(Self { shape: Shape::new(Dims::from_slice(shape)?)?, ..Self::named(def)? })
     }
 
     /// An array of each put, of `ndims` dimensions and any extent.
-    pub fn local<T: Element>(name: impl Into<String>, ndims: usize) -> Self {
-        Self::shapeless(VariableDef::local_array(name, T::DTYPE, ndims))
+    ///
+    /// # Errors
+    /// As [`Variable::scalar`].
+    pub fn local<T: Element>(name: impl Into<String>, ndims: usize) -> Result<Self, VariableError> {
+        Self::named(VariableDef::local_array(name, T::DTYPE, ndims))
     }
 
     /// One array that is the rows of all ranks, one after another along dimension 0. `row` are the extents of the other
     /// dimensions (none for a plain list).
     ///
     /// # Errors
-    /// More than 7 dimensions in `row`, or more than 2^63 elements.
+    /// As [`Variable::scalar`]; more than 7 dimensions in `row`, or more than 2^63 elements.
     pub fn joined<T: Element>(name: impl Into<String>, row: &[u64]) -> Result<Self, VariableError> {
         let def = VariableDef::joined_array(name, T::DTYPE, row.len() + 1, 0);
         let mut dims = vec![0];
         dims.extend_from_slice(row);
-        Ok(Self { shape: Shape::new(Dims::from_slice(&dims)?)?, ..Self::shapeless(def) })
+        Ok(Self { shape: Shape::new(Dims::from_slice(&dims)?)?, ..Self::named(def)? })
     }
 
     /// One to be put, whatever it was in the step that it is known of.
@@ -92,6 +110,12 @@ impl Variable {
         // Never larger than what it was made of.
         let shape = Shape::new(dims).unwrap_or_else(|_| Shape::scalar());
         Self { shape, records, ..Self::shapeless(def.with_origin(VariableOrigin::Put)) }
+    }
+
+    /// Of a definition that somebody makes, whose name may be none.
+    fn named(def: VariableDef) -> Result<Self, VariableError> {
+        validate_name(&def.name)?;
+        Ok(Self::shapeless(def))
     }
 
     pub(crate) fn shapeless(def: VariableDef) -> Self {

@@ -97,8 +97,14 @@ fn bytes_arrive_as_the_elements_that_they_are() {
 #[test]
 fn scalars_are_put_as_bytes_whichever_way() {
     let one = Region::whole(&Shape::scalar());
-    let (three, own) = (Variable::scalar::<i32>("three"), Variable::local_scalar::<i32>("own"));
-    let (text, record) = (Variable::text("text"), Variable::record("it", &Named::schema().expect("a type")));
+    let (three, own) = (
+        Variable::scalar::<i32>("three").expect("a name"),
+        Variable::local_scalar::<i32>("own").expect("a name"),
+    );
+    let (text, record) = (
+        Variable::text("text").expect("a name"),
+        Variable::record("it", &Named::schema().expect("a type")).expect("a name"),
+    );
     let (step, _publisher, _subscriber) = exchange(TransportKind::Tcp, |writer| {
         let mut loan = writer.loan_bytes(&three, &one).expect("lent");
         loan.copy_from_slice(&3i32.to_ne_bytes());
@@ -154,8 +160,8 @@ fn records_are_bytes_with_their_lists_and_texts() {
 #[test]
 fn wrong_bytes_are_refused_before_anything_is_put() {
     let (one, all) = (Region::whole(&Shape::scalar()), region(0, LEN));
-    let mask = Variable::local::<u8>("mask", 1).with_truth_values();
-    let done = Variable::scalar::<u8>("done").with_truth_values();
+    let mask = Variable::local::<u8>("mask", 1).expect("a name").with_truth_values();
+    let done = Variable::scalar::<u8>("done").expect("a name").with_truth_values();
     let (step, _publisher, _subscriber) = exchange(TransportKind::Shm, |writer| {
         let refused = writer.put_bytes(&numbers("x"), &all, &[0; 799]).expect_err("one too few").to_string();
         assert!(refused.contains("variable \"x\": [0:100] has 800 bytes, but 799 were given"), "{refused}");
@@ -169,21 +175,30 @@ fn wrong_bytes_are_refused_before_anything_is_put() {
         {
             assert!(matches!(refused, Err(PutError::Misuse { source: Misuse::NoTruthValue { .. }, .. })));
         }
-        let refused = writer.put_bytes(&Variable::text("text"), &one, &[0xff]).expect_err("no UTF-8");
+        let refused =
+            writer.put_bytes(&Variable::text("text").expect("a name"), &one, &[0xff]).expect_err("no UTF-8");
         assert!(matches!(refused, PutError::Misuse { source: Misuse::NoText { .. }, .. }), "{refused}");
-        assert!(writer.loan_bytes(&Variable::text("text"), &one).is_err(), "a text has its own length");
+        assert!(
+            writer.loan_bytes(&Variable::text("text").expect("a name"), &one).is_err(),
+            "a text has its own length"
+        );
     });
     assert!(step.variables().expect("a table").is_empty(), "nothing was put");
 }
 
 #[test]
 fn variables_are_made_of_a_type_that_is_known_at_run_time() {
-    let mask = Variable::scalar::<u8>("m").with_dtype(Dtype::Bool).expect("truth values");
-    assert_eq!(mask, Variable::scalar::<u8>("m").with_truth_values());
-    assert_eq!(Variable::scalar::<u8>("t").with_dtype(Dtype::String), Ok(Variable::text("t")));
+    let mask = Variable::scalar::<u8>("m").expect("a name").with_dtype(Dtype::Bool).expect("truth values");
+    assert_eq!(mask, Variable::scalar::<u8>("m").expect("a name").with_truth_values());
+    assert_eq!(
+        Variable::scalar::<u8>("t").expect("a name").with_dtype(Dtype::String),
+        Ok(Variable::text("t").expect("a name"))
+    );
     let none =
         |refused: Result<Variable, VariableError>| matches!(refused, Err(VariableError::NoElements { .. }));
-    assert!(none(Variable::local::<u8>("t", 1).with_dtype(Dtype::String)));
-    assert!(none(Variable::scalar::<u8>("b").with_dtype(Dtype::Bytes)));
-    assert!(none(Variable::record("r", &Plain::schema().expect("a type")).with_dtype(Dtype::I8)));
+    assert!(none(Variable::local::<u8>("t", 1).expect("a name").with_dtype(Dtype::String)));
+    assert!(none(Variable::scalar::<u8>("b").expect("a name").with_dtype(Dtype::Bytes)));
+    assert!(none(
+        Variable::record("r", &Plain::schema().expect("a type")).expect("a name").with_dtype(Dtype::I8)
+    ));
 }

@@ -14,7 +14,12 @@ const CELLS: u64 = 4;
 
 /// Only the lead has a rendezvous that works: the others could look nothing up.
 fn rendezvous(place: &Place, seat: &Seat) -> std::path::PathBuf {
-    if seat.rank == 0 { place.path().to_owned() } else { place.path().join(format!("none-{}", seat.rank)) }
+    if seat.rank == 0 {
+        return place.path().to_owned();
+    }
+    let empty = place.path().join(format!("none-{}", seat.rank));
+    std::fs::create_dir_all(&empty).expect("a directory");
+    empty
 }
 
 fn publisher_options(place: &Place, seat: &Seat) -> PublisherOptions {
@@ -156,7 +161,8 @@ fn what_is_wrong_with_a_collective_is_said() {
         assert!(complaints[1].contains(expected), "{fault:?}: {complaints:?}");
         assert_eq!(
             complaints[0],
-            "stream \"stream\", rank 0: timed out: 1 of 2 ranks of the own cohort are here"
+            "stream \"stream\", rank 0: timed out: 1 of 2 ranks of the own cohort are here; are the others \
+             running?"
         );
         seats.iter().for_each(|seat| assert_eq!(seat.called(), ["allgather", "barrier"], "{fault:?}"));
     }

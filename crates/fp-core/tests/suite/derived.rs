@@ -243,7 +243,7 @@ fn what_cannot_be_derived_says_why_and_harms_nobody() {
     let unknown = failure("heat | max", nothing);
     assert_eq!(unknown, "there is no variable \"heat\"; there are vx");
     let local = failure("vx, list | magnitude", |writer| {
-        let list = Variable::local::<f64>("list", 1);
+        let list = Variable::local::<f64>("list", 1).expect("a name");
         writer.put(&list, &Region::new([0], [3]).expect("inside"), vec![0.0; 3]).expect("put");
     });
     assert_eq!(

@@ -30,6 +30,13 @@ fn the_environment_is_the_default_and_the_option_wins() {
 fn settings_that_cannot_be_read_are_errors_of_opening() {
     let place = Place::new();
     child("no address", &place, &[("FLEXPATH_LISTEN", "here")]);
+    let mistyped = place.path().join("mistyped");
+    let named = mistyped.to_str().expect("a text");
+    child("no directory", &place, &[("FLEXPATH_RENDEZVOUS", named)]);
+    assert!(!mistyped.exists(), "nobody makes it");
+    let runtime = place.path().to_str().expect("a text");
+    child("made", &place, &[("FLEXPATH_RENDEZVOUS", ""), ("XDG_RUNTIME_DIR", runtime)]);
+    assert!(place.path().join("flexpath").is_dir());
     child("no token", &place, &[("FLEXPATH_TOKEN_FILE", "/nowhere/run.token")]);
 }
 
@@ -67,6 +74,12 @@ fn child_entry() {
             assert!(plain.to_string().contains("token=no"), "{plain}");
         }
         "no address" => assert!(matches!(failed(), OpenError::Address(error) if error.text == "here")),
+        "no directory" => {
+            let error = failed().to_string();
+            let missing = error.contains("there is no rendezvous directory") && error.contains("mistyped");
+            assert!(missing && error.contains("mkdir -p"), "{error}");
+        }
+        "made" => drop(contact(PublisherOptions::default())),
         "no token" => assert!(matches!(failed(), OpenError::Token(_))),
         other => panic!("there is no case {other}"),
     }

@@ -16,7 +16,7 @@ fn truth_values_are_checked_as_they_are_put() {
     let mut publisher = place.publisher();
     let mut subscriber = place.subscriber_over(TransportKind::Shm);
     let mask = Variable::global::<u8>("mask", &[4]).expect("a variable").with_truth_values();
-    let done = Variable::scalar::<u8>("done").with_truth_values();
+    let done = Variable::scalar::<u8>("done").expect("a name").with_truth_values();
     assert_eq!(publisher.wait_for_subscriptions(1, PATIENCE), 1);
     let mut writer = publisher.begin_step().expect("begun");
     let wrong = writer.put(&mask, &region(0, 4), vec![0u8, 1, 2, 1]);
@@ -40,13 +40,13 @@ fn a_text_is_a_scalar() {
     let place = Place::new();
     let mut publisher = place.publisher();
     let mut subscriber = place.subscriber();
-    let title = Variable::text("title");
+    let title = Variable::text("title").expect("a name");
     assert_eq!(publisher.wait_for_subscriptions(1, PATIENCE), 1);
     let mut writer = publisher.begin_step().expect("begun");
     writer.put_text(&title, "größer als 3").expect("put");
     assert!(writer.put_text(&title, "twice").is_err());
-    assert!(writer.put_text(&Variable::scalar::<u8>("other"), "x").is_err());
-    assert!(writer.put_scalar(&Variable::text("number"), 3u8).is_err());
+    assert!(writer.put_text(&Variable::scalar::<u8>("other").expect("a name"), "x").is_err());
+    assert!(writer.put_scalar(&Variable::text("number").expect("a name"), 3u8).is_err());
     writer.end().expect("ended");
     let step = take(&mut subscriber);
     assert_eq!(step.text("title").expect("a text"), "größer als 3");

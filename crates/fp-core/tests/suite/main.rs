@@ -17,6 +17,7 @@ mod leave;
 mod misuse;
 mod moved;
 mod offered;
+mod openings;
 mod orders;
 mod origins;
 mod placement;

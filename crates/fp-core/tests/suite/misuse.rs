@@ -5,6 +5,7 @@ use crate::support::{PATIENCE, Place, STREAM, array, named, publish, take, value
 use fp_core::{
     BlockId, Cohort, CohortError, Dims, Event, Misuse, NextStep, OpenError, Publisher, PutError, QueuePolicy,
     Rank, ReadError, Region, Select, Selection, StepRejection, StridedRegion, Subscriber, Variable,
+    VariableError,
 };
 use std::time::{Duration, Instant};
 
@@ -42,7 +43,7 @@ fn an_element_of_another_type() {
     assert!(matches!(error, PutError::Misuse { source: Misuse::WrongDtype { .. }, .. }));
     assert_eq!(text(error), "stream \"stream\": step 0, variable \"array\": elements are u64, not f32");
     writer.put(&variable, &region, values(0, LEN)).expect("put");
-    writer.put_scalar(&Variable::scalar::<f64>("time"), 0.5).expect("put");
+    writer.put_scalar(&Variable::scalar::<f64>("time").expect("a name"), 0.5).expect("put");
     writer.end().expect("ended");
 
     let reader = take(&mut subscriber);
@@ -78,7 +79,7 @@ fn bounds_of_nothing_and_names_of_folders() {
     let refused = |opened: Result<Publisher, OpenError>| opened.map(drop).expect_err("refused").to_string();
     let options = || place.publisher_options();
     let told = refused(Publisher::open(STREAM, options().with_limit_bytes(0)));
-    let rest = "is 0, so nothing could be published or taken; it is at least 1";
+    let rest = "is 0, so nothing could be published or taken: set it to 1 or more";
     assert_eq!(told, format!("stream \"stream\": limit_bytes {rest}"));
     assert!(refused(Publisher::open(STREAM, options().with_skew_steps(0))).contains("skew_steps is 0"));
     assert_eq!(
@@ -221,14 +222,55 @@ fn a_name_that_is_none() {
         let error = Publisher::open(name, place.publisher_options()).err().expect("no name");
         assert!(matches!(error, OpenError::Name(_)), "{error}");
     }
-    let (mut publisher, subscriber) = stream(&place);
-    let mut writer = publisher.begin_step().expect("a step");
-    let (variable, region) = named("a/b", 4);
-    let error = writer.put(&variable, &region, vec![0u64; 4]).expect_err("no name");
-    assert!(matches!(error, PutError::Misuse { source: Misuse::Name(_), .. }), "{error}");
-    drop(writer);
-    drop(subscriber);
-    publisher.close().expect("closed");
+    let long = "x".repeat(10_000);
+    for name in ["", "a/b", "two\nlines", &long] {
+        let refused = [
+            Variable::scalar::<f64>(name),
+            Variable::local_scalar::<f64>(name),
+            Variable::text(name),
+            Variable::global::<f64>(name, &[4]),
+            Variable::local::<f64>(name, 1),
+            Variable::joined::<f64>(name, &[]),
+        ];
+        for variable in refused {
+            let error = variable.expect_err("no name");
+            assert!(matches!(error, VariableError::Name(_)), "{error}");
+            assert!(error.to_string().len() < 200, "{error}");
+        }
+    }
+}
+
+/// A put that failed is missing in its step, unless the options refuse such a step.
+#[test]
+fn a_step_without_a_put_that_failed() {
+    for refuse in [false, true] {
+        let place = Place::new();
+        let options = place.publisher_options().with_refuse_incomplete(refuse);
+        let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+        let mut subscriber = place.subscriber();
+        let (variable, region) = array(LEN);
+        let mut writer = publisher.begin_step().expect("a step");
+        writer.put(&variable, &region, values(0, LEN)).expect("put");
+        let (other, region) = named("other", 4);
+        writer.put(&other, &region, vec![0u64; 3]).expect_err("too few");
+        match (refuse, writer.end()) {
+            (false, ended) => {
+                ended.expect("ended");
+                assert_eq!(take(&mut subscriber).step().0, 0);
+            }
+            (true, ended) => assert_eq!(
+                text(ended.expect_err("refused")),
+                "stream \"stream\": step 0, rank 0: nobody gets it, as a put of it failed: step 0, variable \
+                 \"other\": [0:4] has 4 elements, but 3 were given"
+            ),
+        }
+        let step = publish(&mut publisher, LEN);
+        let reader = take(&mut subscriber);
+        assert_eq!((reader.step().0, reader.skipped()), (step, u64::from(refuse)));
+        drop(reader);
+        subscriber.close().expect("left");
+        publisher.close().expect("closed");
+    }
 }
 
 #[test]
@@ -243,7 +285,7 @@ fn a_put_twice() {
     let other = Variable::global::<u64>("array", &[LEN + 1]).expect("a shape");
     let error = text(writer.put_copy(&other, &region, &values(9, LEN)).expect_err("another shape"));
     assert!(error.contains("definition differs"), "{error}");
-    let count = Variable::scalar::<u64>("count");
+    let count = Variable::scalar::<u64>("count").expect("a name");
     writer.put_scalar(&count, 1u64).expect("put");
     let error = text(writer.put_scalar(&count, 2u64).expect_err("again"));
     assert_eq!(error, "stream \"stream\": step 0, rank 0, variable \"count\": its value was put already");
@@ -302,7 +344,7 @@ fn too_many_scalars() {
     let (mut publisher, subscriber) = stream(&place);
     let mut writer = publisher.begin_step().expect("a step");
     for index in 0..300 {
-        let variable = Variable::scalar::<f64>(format!("a scalar with a long name {index}"));
+        let variable = Variable::scalar::<f64>(format!("a scalar with a long name {index}")).expect("a name");
         writer.put_scalar(&variable, 0.0).expect("put");
     }
     let error = text(writer.end().expect_err("more than 4096 bytes"));

@@ -98,6 +98,68 @@ fn the_latest_step_alone_waits() {
     publisher.close().expect("closed");
 }
 
+/// A subscriber that takes a step while 20 are published sees the last one all the same.
+#[test]
+fn the_newest_step_comes_last_at_every_credit_and_limit() {
+    for policy in [QueuePolicy::DropOldest, QueuePolicy::LatestOnly] {
+        for (limit, credit) in [(1, 1), (1, 2), (2, 1), (2, 2), (2, 8), (4, 2), (4, 8)] {
+            let place = Place::new();
+            let mut publisher = place.publisher();
+            let options = place.subscriber_options().with_policy(policy);
+            let mut subscriber = open(options.with_limit_steps(limit).with_credit_steps(credit));
+            let mut steps = Vec::new();
+            for _ in 0..3 {
+                publish_steps(&mut publisher, 20);
+                steps.push(read(&mut subscriber).0);
+            }
+            let closing = std::thread::spawn(move || publisher.close());
+            steps.extend(read_to_the_end(&mut subscriber).0);
+            closing.join().expect("no panic").expect("closed");
+            let case = format!("{policy:?}, limit {limit}, credit {credit}: {steps:?}");
+            assert_eq!(steps.last(), Some(&59), "{case}");
+            assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{case}");
+            let (own, told) = (steps.len() as u64, subscriber.statistics().skipped_steps);
+            assert_eq!(own + told, 60, "{case}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_dropped_at_the_limit_and_one_step_above_it() {
+    for (published, expected) in [(4, vec![0, 1, 2, 3]), (5, vec![0, 1, 3, 4])] {
+        let place = Place::new();
+        let mut publisher = place.publisher();
+        let options = place.subscriber_options().with_policy(QueuePolicy::DropOldest);
+        let mut subscriber = open(options.with_limit_steps(4).with_credit_steps(2));
+        publish_steps(&mut publisher, published);
+        let closing = std::thread::spawn(move || publisher.close());
+        assert_eq!(read_to_the_end(&mut subscriber).0, expected);
+        closing.join().expect("no panic").expect("closed");
+    }
+}
+
+/// A rank that has room for four steps keeps those that the policy's name says.
+#[test]
+fn at_the_byte_bound_each_policy_drops_what_its_name_says() {
+    let cases = [
+        (QueuePolicy::DropOldest, vec![0, 8, 9]),
+        (QueuePolicy::LatestOnly, vec![0, 9]),
+        (QueuePolicy::DropNewest, vec![0, 1, 2, 3]),
+        (QueuePolicy::WaitAtMost { wait_ms: 0 }, vec![0, 1, 2, 3]),
+    ];
+    for (policy, expected) in cases {
+        let place = Place::new();
+        let options = place.publisher_options().with_limit_bytes(4 * LEN * 8);
+        let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+        let options = place.subscriber_options().with_policy(policy);
+        let mut subscriber = open(options.with_limit_steps(10).with_credit_steps(1));
+        publish_steps(&mut publisher, 10);
+        let closing = std::thread::spawn(move || publisher.close());
+        assert_eq!(read_to_the_end(&mut subscriber).0, expected, "{policy:?}");
+        closing.join().expect("no panic").expect("closed");
+    }
+}
+
 #[test]
 fn every_third_step_comes() {
     let place = Place::new();

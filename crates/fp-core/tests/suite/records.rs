@@ -231,8 +231,10 @@ fn records_with_lists_and_texts_arrive_by_global_index() {
                     writer.put_joined_records(&rows, block).expect("put");
                 }
                 let one = || RecordBlock::encode(&cells(step, [6])).expect("encoded");
-                writer.put_record(&Variable::record("first", &schema), one()).expect("put");
-                writer.put_record(&Variable::local_record("own", &schema), one()).expect("put");
+                writer.put_record(&Variable::record("first", &schema).expect("a name"), one()).expect("put");
+                writer
+                    .put_record(&Variable::local_record("own", &schema).expect("a name"), one())
+                    .expect("put");
             });
             check_cells(&step);
         }
@@ -244,7 +246,8 @@ fn records_with_lists_and_texts_arrive_by_global_index() {
 /// The names of the variables of a step of one cell.
 fn take_none(publisher: &mut Publisher, subscriber: &mut Subscriber) -> Vec<String> {
     let step = exchange(publisher, subscriber, |writer, step| {
-        let cells_here = Variable::local_records("cells", &Cell::schema().expect("a type"), 1);
+        let cells_here =
+            Variable::local_records("cells", &Cell::schema().expect("a type"), 1).expect("a name");
         let block = RecordBlock::encode(&cells(step, 0..1)).expect("encoded");
         writer.put_records(&cells_here, &region(0, 1), block).expect("put");
     });
@@ -338,7 +341,9 @@ fn plain_arrays_become_another_type_where_that_is_asked_for() {
             let whole = Region::new([0, 0], [3, 4]).expect("a region");
             let by_columns = (0..12).map(|at| f64::from(at % 3 * 10 + at / 3)).collect();
             writer.put(&grid, &whole, by_columns).expect("put");
-            writer.put(&Variable::local::<i16>("small", 1), &region(0, 3), vec![-1i16, 0, 300]).expect("put");
+            writer
+                .put(&Variable::local::<i16>("small", 1).expect("a name"), &region(0, 3), vec![-1i16, 0, 300])
+                .expect("put");
         });
         let lossy = Select::from("[1:3, 1:3]").with_conversion(Loss::Allowed);
         assert_eq!(step.get::<f32>("grid", &lossy).expect("converted"), [11.0f32, 12.0, 21.0, 22.0]);

@@ -2,6 +2,7 @@
 use fp_core::*;
 use std::time::Duration;
 fn opts(dir: &std::path::Path) -> (PublisherOptions, SubscriberOptions) {
+    std::fs::create_dir_all(dir).unwrap();
     let r = Rendezvous::at(dir).unwrap();
     (PublisherOptions::default().with_rendezvous(r.clone()), SubscriberOptions::default().with_rendezvous(r))
 }
@@ -15,7 +16,7 @@ fn run(kind: Option<TransportKind>) {
     let publisher = std::thread::spawn(move || {
         let mut publisher = Publisher::open("heat", p.with_min_subscribers(1)).unwrap();
         let t = Variable::global::<f64>("t", &[64, 64]).unwrap();
-        let n = Variable::scalar::<u64>("n");
+        let n = Variable::scalar::<u64>("n").expect("a name");
         for step in 0..20u64 {
             let mut w = publisher.begin_step().unwrap();
             let values: Vec<f64> = (0..4096).map(|i| (i + step * 10000) as f64).collect();

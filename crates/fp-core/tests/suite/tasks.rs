@@ -28,7 +28,7 @@ async fn publish_all(place: &Place) {
             let (variable, region) = named(name, len);
             writer.put(&variable, &region, values(step, len)).expect("put");
         }
-        writer.put_scalar(&Variable::scalar::<u64>("number"), step).expect("put");
+        writer.put_scalar(&Variable::scalar::<u64>("number").expect("a name"), step).expect("put");
         writer.end().expect("ended");
     }
     publisher.close_async().await.expect("closed");

@@ -11,7 +11,7 @@ use fp_core::{
 };
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Elements of one publisher rank's block: several records of TLS, and not a whole number of them.
 const LEN: u64 = 30_001;
@@ -133,6 +133,45 @@ fn settings_that_do_not_match_are_named() {
     assert!(error.contains("it has no TLS configured, and this side has (with_tls"), "{error}");
     let error = cannot_attach(publisher_options(&place, &ours), subscriber_options(&place, &theirs));
     assert!(error.contains("its certificate is not accepted") && error.contains("authority.pem"), "{error}");
+}
+
+/// A peer that answers and does not go with this rank is told of long before the time for opening is over.
+#[test]
+fn settings_that_do_not_match_are_told_at_once() {
+    let (place, authority, strangers) = (Place::new(), Authority::new(), Authority::new());
+    let (ours, theirs) = (tls(&authority), tls(&strangers));
+    let mut other_name = ours.clone();
+    other_name.name = "another".to_owned();
+    let plain_subscriber = place.subscriber_options().with_transports(tcp());
+    let plain_publisher = place.publisher_options().with_transports(tcp());
+    let with_token = |byte| fp_core::Token::new([byte; 32]).expect("a token");
+    let cases = [
+        (publisher_options(&place, &ours), plain_subscriber.clone(), "it speaks TLS only"),
+        (plain_publisher.clone(), subscriber_options(&place, &ours), "it has no TLS configured"),
+        (
+            publisher_options(&place, &ours),
+            subscriber_options(&place, &theirs),
+            "its certificate is not accepted",
+        ),
+        (publisher_options(&place, &ours), subscriber_options(&place, &other_name), "name `another`"),
+        (plain_publisher.clone().with_token(with_token(1)), plain_subscriber.clone(), "the token is missing"),
+        (
+            plain_publisher.with_token(with_token(1)),
+            plain_subscriber.with_token(with_token(2)),
+            "the token is missing or wrong",
+        ),
+    ];
+    for (publisher, subscriber, expected) in cases {
+        let publisher = Publisher::open(STREAM, publisher).expect("the stream opens");
+        let started = Instant::now();
+        let error = Subscriber::open(STREAM, subscriber.with_open_timeout(PATIENCE)).err().expect("no link");
+        assert!(started.elapsed() < PATIENCE / 3, "{expected}: after {:?}", started.elapsed());
+        assert!(matches!(error, OpenError::NotTrusted { .. } | OpenError::Refused { .. }), "{error}");
+        let error = error.to_string();
+        let told = error.contains(expected) && !error.contains("timed out") && !error.contains("stale");
+        assert!(told, "{error}");
+        publisher.close().expect("closed");
+    }
 }
 
 /// Ranks of one host share memory all the same: the kernel says whose process it is.

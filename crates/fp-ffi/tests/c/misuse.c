@@ -43,6 +43,30 @@ static void release(void *count)
     ++*(int *)count;
 }
 
+/* With RefuseIncomplete a step of which a put failed cannot be ended, whoever found the fault. */
+static void check_incomplete(flexpath_variable *grid)
+{
+    const uint64_t start[2] = {0, 0}, outside[2] = {9, 9}, count[2] = {1, 1};
+    const double element = 1;
+    flexpath_options *options;
+    flexpath_publisher *publisher;
+    MUST(flexpath_options_create(&options));
+    MUST(flexpath_options_set(options, "RefuseIncomplete", "true"));
+    MUST(flexpath_publisher_open("incomplete", options, &publisher));
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    FAILS(FLEXPATH_STATUS_MISUSE, "not inside", flexpath_publisher_put(publisher, grid, outside, count, &element));
+    MUST(flexpath_publisher_put(publisher, grid, start, count, &element));
+    FAILS(FLEXPATH_STATUS_MISUSE, "a put of it failed", flexpath_publisher_end_step(publisher));
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "elements", flexpath_publisher_put(publisher, grid, start, count, NULL));
+    FAILS(FLEXPATH_STATUS_MISUSE, "elements", flexpath_publisher_end_step(publisher));
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    MUST(flexpath_publisher_put(publisher, grid, start, count, &element));
+    MUST(flexpath_publisher_end_step(publisher));
+    MUST(flexpath_publisher_close(publisher));
+    MUST(flexpath_options_free(options));
+}
+
 /* A forked child is refused what its parent opened, whatever it calls, and does not harm it. */
 static void check_child(flexpath_publisher *publisher, flexpath_variable *grid)
 {
@@ -72,7 +96,7 @@ int main(void)
 {
     const uint64_t shape[2] = {4, 4}, start[2] = {2, 0}, count[2] = {2, 4}, outside[2] = {3, 0};
     double elements[8] = {0};
-    char text[256];
+    char text[256], long_name[10001] = {0};
     int released = 0;
     uint64_t counted;
     pthread_t thread;
@@ -103,6 +127,11 @@ int main(void)
     FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "99", flexpath_variable_scalar("x", 99, &grid));
     FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "string", flexpath_variable_local_scalar("x", FLEXPATH_DTYPE_STRING, &grid));
     FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "bytes", flexpath_variable_scalar("x", 17, &grid));
+    FAILS(FLEXPATH_STATUS_MISUSE, "empty", flexpath_variable_scalar("", FLEXPATH_DTYPE_F64, &grid));
+    FAILS(FLEXPATH_STATUS_MISUSE, "contains", flexpath_variable_global("a\nb", FLEXPATH_DTYPE_F64, 2, shape, &grid));
+    memset(long_name, 'x', sizeof long_name - 1);
+    FAILS(FLEXPATH_STATUS_MISUSE, "longer than 255",
+          flexpath_variable_local(long_name, FLEXPATH_DTYPE_F64, 1, &grid));
     FAILS(FLEXPATH_STATUS_MISUSE, "9 dim", flexpath_variable_global("x", FLEXPATH_DTYPE_F64, 9, shape, &grid));
     MUST(flexpath_variable_global("grid", FLEXPATH_DTYPE_F64, 2, shape, &grid));
     FAILS(FLEXPATH_STATUS_MISUSE, "order", flexpath_variable_set_order(grid, 7));
@@ -132,6 +161,7 @@ int main(void)
     CHECK(counted == 1);
     FAILS(FLEXPATH_STATUS_BAD_OPTION, "payload_bytes", flexpath_publisher_statistic(publisher, "x", &counted));
     check_child(publisher, grid);
+    check_incomplete(grid);
     MUST(flexpath_variable_free(grid));
     MUST(flexpath_publisher_close(publisher));
     printf("all refused\n");

@@ -106,7 +106,7 @@ fn put_rows(writer: &mut fp_core::StepWriter, rank: usize, first: u64) {
     let extents: Vec<usize> = shape.iter().map(|extent| *extent as usize).collect();
     let name = format!("real64_{rank}");
     if rank == 0 {
-        writer.put_scalar(&Variable::scalar::<f64>(name), 0.5 * first as f64).expect("put");
+        writer.put_scalar(&Variable::scalar::<f64>(name).expect("a name"), 0.5 * first as f64).expect("put");
         return;
     }
     let mut elements = Vec::new();

@@ -122,37 +122,58 @@ fn next_member(machine: &PublisherMachine, subscription: SubscriptionId) -> Opti
     }
 }
 
-/// At the bound the lossy policies give something up.
+/// At the bound of steps a queue that keeps the newest gives its oldest up.
 fn enforce_limit(machine: &mut PublisherMachine, subscription: SubscriptionId) {
-    while let Some(at) = surplus(machine, subscription) {
-        let counted = !mutated!(machine.wire, SkippedNotCounted);
-        let Some(served) = machine.served(subscription) else { return };
-        let Some(step) = served.drop_queued(at, counted) else { return };
-        machine.wire.mark(Transition::QueuedDropped);
-        machine.wire.event(Event::StepDropped { subscription, step });
-        released(machine, subscription, vec![step], false);
+    while surplus(machine, subscription).is_some_and(|surplus| surplus > 0) {
+        if mutated!(machine.wire, DropAssigned) {
+            drop_assigned(machine, subscription);
+        }
+        if !give_up_oldest(machine, subscription) {
+            return;
+        }
     }
 }
 
-/// The place in the queue of a step that has to give way.
-fn surplus(machine: &mut PublisherMachine, subscription: SubscriptionId) -> Option<usize> {
+/// A rank has no room in bytes for another step: each queue that keeps the newest gives up its oldest, but for the
+/// newest itself.
+pub(crate) fn make_room(machine: &mut PublisherMachine) {
+    let Some(lead) = &machine.lead else { return };
+    let may = |served: &Served| served.spec.policy.keeps_newest() && served.queue.len() > 1;
+    let queues: Vec<SubscriptionId> =
+        lead.served.iter().filter(|(_, served)| may(served)).map(|(&id, _)| id).collect();
+    for subscription in queues {
+        machine.wire.mark(Transition::QueuedDroppedForBytes);
+        give_up_oldest(machine, subscription);
+    }
+}
+
+/// Whether there was one.
+fn give_up_oldest(machine: &mut PublisherMachine, subscription: SubscriptionId) -> bool {
+    let counted = !mutated!(machine.wire, SkippedNotCounted);
+    let newest = mutated!(machine.wire, DropNewestQueued);
+    let Some(served) = machine.served(subscription) else { return false };
+    let at = if newest { served.queue.len().saturating_sub(1) } else { 0 };
+    let Some(step) = served.drop_queued(at, counted) else { return false };
+    machine.wire.mark(Transition::QueuedDropped);
+    machine.wire.event(Event::StepDropped { subscription, step });
+    released(machine, subscription, vec![step], false);
+    true
+}
+
+/// How many queued steps of a subscription are too many.
+fn surplus(machine: &PublisherMachine, subscription: SubscriptionId) -> Option<usize> {
     let lead = machine.lead.as_ref()?;
     let served = lead.served.get(&subscription)?;
-    let limit = served.spec.limit_steps as usize;
-    let over = match served.spec.policy {
-        QueuePolicy::DropOldest => {
-            !served.queue.is_empty() && served.queue.len() + lead.held(subscription) > limit
-        }
-        QueuePolicy::LatestOnly => served.queue.len() > 1,
+    let early = served.queue.len() > 1 && mutated!(machine.wire, DropBelowLimit);
+    let limit = served.limit() - usize::from(early);
+    match served.spec.policy {
+        QueuePolicy::DropOldest => Some((served.queue.len() + lead.held(subscription)).saturating_sub(limit)),
+        QueuePolicy::LatestOnly => Some(served.queue.len().saturating_sub(1)),
         QueuePolicy::EveryStep { .. }
         | QueuePolicy::DropNewest
         | QueuePolicy::EveryKth { .. }
-        | QueuePolicy::WaitAtMost { .. } => false,
-    };
-    if over && mutated!(machine.wire, DropAssigned) {
-        drop_assigned(machine, subscription);
+        | QueuePolicy::WaitAtMost { .. } => None,
     }
-    over.then_some(0)
 }
 
 /// For the mutation of that name.

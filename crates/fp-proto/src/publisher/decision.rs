@@ -50,6 +50,7 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
     let shares = shares(machine, step, &report, table.is_some());
     let kept: Vec<SubscriptionId> =
         shares.iter().filter(|(_, share)| *share == Share::Has).map(|&(id, _)| id).collect();
+    let full = report.full;
     let Some(lead) = &mut machine.lead else { return };
     lead.next_decided = StepId(step.0 + 1);
     let id = table.as_ref().map(|table| table.id());
@@ -58,6 +59,9 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
     }
     log::append(machine, Decision::Decided { step, table: id, kept });
     hand_out(machine, step, &shares);
+    if full {
+        assignment::make_room(machine);
+    }
     drain::consider_ending(machine);
 }
 

@@ -1,6 +1,6 @@
 //! What only the publisher's lead has: members, queues, decided steps. It alone assigns steps.
 
-use crate::config::{QueuePolicy, SubscriptionSpec};
+use crate::config::SubscriptionSpec;
 use crate::effect::PeerId;
 use crate::message::{MemberId, ScalarValue};
 use fp_types::{Rank, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId};
@@ -56,6 +56,15 @@ pub(crate) struct Served {
     /// Assignments so far.
     pub(crate) served: u64,
     pub(crate) removed: bool,
+}
+
+impl Served {
+    /// Most of its steps that may be queued and assigned together. A queue that keeps the newest has a place for it
+    /// beside what is assigned, however small it is.
+    pub(crate) fn limit(&self) -> usize {
+        let limit = self.spec.limit_steps as usize;
+        if self.spec.policy.keeps_newest() { limit.max(2) } else { limit }
+    }
 }
 
 /// A decided step that somebody has.
@@ -122,10 +131,10 @@ impl Lead {
         self.members_of(subscription).map(|(_, member)| member.held.len()).sum()
     }
 
-    /// Whether as many steps of a lossy subscription are out as may be live. (Of the others no more are begun.)
+    /// Whether as many steps of a subscription are out as may be, so that the newest has its place in the queue,
+    /// whatever the credit is. (Of the other policies no more are begun.)
     pub(crate) fn is_full(&self, served: &Served, subscription: SubscriptionId) -> bool {
-        let lossy = matches!(served.spec.policy, QueuePolicy::DropOldest | QueuePolicy::LatestOnly);
-        lossy && self.held(subscription) >= served.spec.limit_steps as usize
+        served.spec.policy.keeps_newest() && self.held(subscription) + 1 >= served.limit()
     }
 
     /// Whether nothing is left to be given to a subscription. What a member of a redelivering set holds may

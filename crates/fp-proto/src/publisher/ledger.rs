@@ -138,6 +138,8 @@ pub(crate) struct LocalStep {
     /// What it put, until that is reported.
     pub(crate) put: Option<Arc<PutChanges>>,
     pub(crate) len_bytes: u64,
+    /// After it this rank had no room in bytes for another.
+    pub(crate) full: bool,
     pub(crate) retire: bool,
     pub(crate) freed: bool,
     /// Its table, once it is decided.
@@ -184,6 +186,14 @@ impl Ledger {
     pub(crate) fn live_bytes(&self) -> u64 {
         let read = |step: &LocalStep| step.kept.iter().any(|&subscription| !is_standing(subscription));
         self.steps.values().filter(|step| read(step)).map(|step| step.len_bytes).sum()
+    }
+
+    /// A step after which there was no room in bytes, and whose decision may make some.
+    pub(crate) fn undecided_full(&self) -> Option<StepId> {
+        let waits = |(id, step): &(&StepId, &LocalStep)| {
+            step.full && step.stage != Stage::Decided && (!step.pending.is_empty() || self.flows(**id))
+        };
+        self.steps.iter().find(waits).map(|(&id, _)| id)
     }
 
     /// Whether a variable of this step is stored for somebody.

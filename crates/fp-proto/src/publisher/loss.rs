@@ -4,7 +4,7 @@ use super::{Phase, PublisherMachine};
 use crate::effect::PeerId;
 use crate::event::{Event, OpenFailure};
 use crate::message::{Decision, Message};
-use crate::outcome::{EndReason, LossReason};
+use crate::outcome::{EndReason, ExpulsionCause, LossReason};
 use crate::publisher::{assignment, contacts, drain, log, membership, steps, tables};
 use crate::transition::Transition;
 use crate::wire::Role;
@@ -27,6 +27,22 @@ pub(crate) fn lost_link(machine: &mut PublisherMachine, peer: PeerId, role: Role
             machine.cohort_progress();
         }
         Role::Fresh | Role::Prober | Role::Asker | Role::Publisher | Role::Answerer => {}
+    }
+}
+
+/// A peer was silent for too long. Whoever only slept is told what became of it.
+pub(crate) fn silent_peer(machine: &mut PublisherMachine, peer: PeerId) {
+    let silence_ms = machine.wire.silence_ms();
+    let (own, reason) = (machine.config.cohort.rank, LossReason::Silent { silence_ms });
+    let farewell = match machine.wire.role(peer) {
+        Some(Role::Member(member)) => {
+            membership::farewell(machine, member, own, ExpulsionCause::Silent { silence_ms })
+        }
+        Some(role) => machine.cohort.relative(role).map(|rank| Message::RankLost { rank, reason }),
+        None => None,
+    };
+    if let Some(role) = machine.wire.silenced(peer, farewell) {
+        lost_link(machine, peer, role, reason);
     }
 }
 

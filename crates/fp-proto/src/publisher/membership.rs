@@ -5,7 +5,7 @@ use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use crate::effect::{DisconnectReason, Misbehaviour, PeerId};
 use crate::event::{Event, MemberEnd};
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
-use crate::outcome::{EndReason, LossReason, RefusalReason, SpecPart};
+use crate::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SpecPart};
 use crate::publisher::{Phase, PublisherMachine};
 use crate::publisher::{assignment, drain, log};
 use crate::transition::Transition;
@@ -231,12 +231,23 @@ pub(crate) fn expel(
         lead.members_of(subscription).map(|(&id, member)| (id, member.peer)).collect();
     for (member, peer) in members {
         machine.wire.mark(Transition::MemberExpelled);
-        let skipped = unassigned(machine, subscription);
-        let reason = EndReason::Expelled { rank, waited_ms };
-        machine.wire.send(peer, Message::StreamEnd { reason, skipped });
+        let farewell = farewell(machine, member, rank, ExpulsionCause::Unreleased { waited_ms });
+        farewell.into_iter().for_each(|farewell| machine.wire.send(peer, farewell));
         machine.wire.disconnect(peer, DisconnectReason::Ended);
         end_member(machine, member, MemberEnd::Expelled);
     }
+}
+
+/// What a member is told that is given up. `None` for one that knows already that the stream is over.
+pub(crate) fn farewell(
+    machine: &PublisherMachine,
+    member: MemberId,
+    rank: Rank,
+    cause: ExpulsionCause,
+) -> Option<Message> {
+    let known = machine.lead.as_ref()?.members.get(&member).filter(|known| !known.ended)?;
+    let skipped = unassigned(machine, known.subscription);
+    Some(Message::StreamEnd { reason: EndReason::Expelled { rank, cause }, skipped })
 }
 
 /// Steps that a subscription had coming and does not get.

@@ -250,9 +250,7 @@ impl PublisherMachine {
             return;
         }
         for peer in self.wire.tick() {
-            if let Some((role, reason)) = self.wire.silenced(peer) {
-                loss::lost_link(self, peer, role, reason);
-            }
+            loss::silent_peer(self, peer);
         }
         self.cohort.tick(&mut self.wire);
         self.cohort_progress();

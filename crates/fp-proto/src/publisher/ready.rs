@@ -66,6 +66,7 @@ pub(crate) fn merge(into: &mut ReadyReport, from: ReadyReport) {
         }
     }
     into.len_bytes = into.len_bytes.saturating_add(from.len_bytes);
+    into.full |= from.full;
 }
 
 /// Reports the ended steps of this rank that may be reported now, in order.

@@ -25,7 +25,12 @@ const LIMIT_REMEMBERED_BLOCKS: usize = 1024;
 enum Verdict {
     Keep,
     Refuse,
-    Wait { until: Moment, expires: bool },
+    Wait {
+        until: Moment,
+        expires: bool,
+    },
+    /// Until the lead has decided a step: it may give up others then.
+    AwaitDecision,
 }
 
 impl PublisherMachine {
@@ -104,6 +109,10 @@ impl PublisherMachine {
             (local.len_bytes, local.put) = (len_bytes, Some(put));
             (local.report.values, local.report.len_bytes) = (values, len_bytes);
         }
+        let full = self.ledger.live_bytes() >= self.room_bytes;
+        if let Some(local) = self.ledger.steps.get_mut(&step) {
+            (local.full, local.report.full) = (full, full);
+        }
         leave_step(self, step);
         Ok(())
     }
@@ -140,8 +149,12 @@ fn skew_wait(machine: &mut PublisherMachine) -> Option<Begin> {
     }
     machine.wire.mark(Transition::BeginWaitsForSkew);
     let step = machine.ledger.oldest_undecided()?;
+    Some(wait_for_decision(machine, step))
+}
+
+fn wait_for_decision(machine: &PublisherMachine, step: StepId) -> Begin {
     let lagging = machine.lagging.filter(|&(late, _)| late >= step).map(|(_, rank)| rank);
-    Some(Begin::Wait { reason: BeginWait::Skew { step, lagging }, until: None })
+    Begin::Wait { reason: BeginWait::Skew { step, lagging }, until: None }
 }
 
 fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
@@ -160,6 +173,10 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
             Verdict::Keep => drop(kept.insert(id)),
             Verdict::Refuse => not_kept.push(id),
             Verdict::Wait { until, expires } => return wait_for(machine, id, until, expires),
+            Verdict::AwaitDecision => match machine.ledger.undecided_full() {
+                Some(step) => return wait_for_decision(machine, step),
+                None => not_kept.push(id),
+            },
         }
     }
     if !not_kept.is_empty() {
@@ -330,10 +347,12 @@ fn judge(
         }
         QueuePolicy::WaitAtMost { wait_ms } => match wait(subscription, wait_ms, false) {
             Verdict::Wait { until, .. } if now >= until => Verdict::Refuse,
-            verdict @ (Verdict::Keep | Verdict::Refuse | Verdict::Wait { .. }) => verdict,
+            verdict @ (Verdict::Keep | Verdict::Refuse | Verdict::Wait { .. } | Verdict::AwaitDecision) => {
+                verdict
+            }
         },
         QueuePolicy::DropNewest => Verdict::Refuse,
-        QueuePolicy::DropOldest | QueuePolicy::LatestOnly if at_bytes => Verdict::Refuse,
+        QueuePolicy::DropOldest | QueuePolicy::LatestOnly if at_bytes => Verdict::AwaitDecision,
         QueuePolicy::DropOldest | QueuePolicy::LatestOnly => Verdict::Keep,
     }
 }

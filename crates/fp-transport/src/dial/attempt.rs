@@ -101,6 +101,7 @@ fn check_possible(contact: &Contact, options: &DialOptions, kind: TransportKind)
         TransportKind::Verbs if contact.verbs_addresses().next().is_none() => Err(Reason::NoEndpoint),
         TransportKind::Verbs if options.tls.is_some() => Err(Reason::Verbs(VerbsTrouble::Tls)),
         TransportKind::Tcp if contact.tcp_addresses().next().is_none() => Err(Reason::NoEndpoint),
+        TransportKind::Tcp if contact.is_out_of_reach() => Err(Reason::LoopbackElsewhere),
         // Known before a word was said: the token must not go there in clear.
         TransportKind::Tcp if contact.speaks_tls() && options.tls.is_none() => {
             Err(Reason::Refused(Refusal::TlsNeeded))
@@ -178,7 +179,7 @@ fn connect_tcp(contact: &Contact, options: &DialOptions) -> Result<Connected, Fa
     let doing = failed("a tcp connection");
     let mut last = Failure::Candidate(Reason::NoEndpoint);
     for address in contact.tcp_addresses() {
-        match open_tcp(address, options.deadline) {
+        match open_tcp(address, options.connect_deadline()) {
             Ok(socket) => {
                 let channel = secure(socket, options)?;
                 return Ok(Connected { channel, detail: address.to_string(), credentials: None });

@@ -45,6 +45,14 @@ pub enum TlsFailure {
 }
 
 impl TlsFailure {
+    /// Whether a certificate was not accepted, or one side alone speaks TLS.
+    pub(crate) fn is_about_credentials(&self) -> bool {
+        match self {
+            Self::Untrusted { .. } | Self::Rejected { .. } | Self::NotTls => true,
+            Self::TooLong { .. } | Self::Broken { .. } => false,
+        }
+    }
+
     /// As an error of the system, in which form links and handshakes pass it on.
     pub(crate) fn into_io(self) -> io::Error {
         io::Error::new(io::ErrorKind::InvalidData, self)

@@ -43,7 +43,7 @@ impl Variables {
     fn new(settings: &Settings) -> Result<Self, PartError> {
         let pair = || Ok::<_, PartError>(Variable::joined_records(PAIR, &BondPair::schema()?, &[])?);
         Ok(Variables {
-            time_step: time_step(),
+            time_step: time_step()?,
             id: Variable::joined::<i64>("id", &[])?,
             bond: Variable::joined::<i64>(BOND, &[2])?.with_description("pairs of ids, the lower first"),
             pair: (settings.bonds_by() != BondsBy::Hand).then(pair).transpose()?,

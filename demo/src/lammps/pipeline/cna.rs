@@ -110,7 +110,7 @@ impl Found {
     }
 
     fn put(self, step: &mut OutStep<'_>, at: i64) -> Result<(), PartError> {
-        step.put_scalar(&time_step(), at)?;
+        step.put_scalar(&time_step()?, at)?;
         step.put_whole(&self.id.0, self.id.1)?;
         step.put_whole(&self.class.0, self.class.1)
     }

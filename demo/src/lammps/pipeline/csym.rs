@@ -117,12 +117,12 @@ impl Found {
     }
 
     fn put(self, step: &mut OutStep<'_>) -> Result<(), PartError> {
-        step.put_scalar(&time_step(), self.time_step)?;
-        step.put_scalar(&Variable::scalar::<u8>("torn"), u8::from(self.verdict.torn))?;
+        step.put_scalar(&time_step()?, self.time_step)?;
+        step.put_scalar(&Variable::scalar::<u8>("torn")?, u8::from(self.verdict.torn))?;
         let counts =
             [("torn_atoms", self.verdict.torn_atoms), ("atoms", self.verdict.atoms), ("bonds", self.bonds)];
         for (name, count) in counts {
-            step.put_scalar(&Variable::scalar::<i64>(name), count as i64)?;
+            step.put_scalar(&Variable::scalar::<i64>(name)?, count as i64)?;
         }
         step.put_whole(&self.id.0, self.id.1)?;
         step.put_whole(&self.symmetry.0, self.symmetry.1)

@@ -2,7 +2,7 @@
 //! of a subscriber that holds the simulation up. The simulation waits once, as long as is allowed, and then goes on
 //! without it.
 
-use flexpath::{EndReason, NextStep, QueuePolicy, Subscriber, SubscriberOptions};
+use flexpath::{EndReason, ExpulsionCause, NextStep, QueuePolicy, Subscriber, SubscriberOptions};
 
 use super::error::PartError;
 use super::part::Part;
@@ -33,7 +33,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
             NextStep::NotYet => return Err(StreamError::NoStep { stream: ATOMS, waited }.into()),
         }
     };
-    let EndReason::Expelled { waited_ms, .. } = reason else {
+    let EndReason::Expelled { cause: ExpulsionCause::Unreleased { waited_ms }, .. } = reason else {
         return Err(StreamError::Ended { stream: ATOMS, reason }.into());
     };
     let report = Report::Detached { held: held.len(), waited_ms, reason: reason.to_string() };

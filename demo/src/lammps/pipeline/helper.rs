@@ -48,7 +48,7 @@ impl Variables {
             })
         };
         Ok(Variables {
-            time_step: time_step(),
+            time_step: time_step()?,
             domain: domain()?,
             id: Variable::joined::<i64>("id", &[])?,
             position: position("position".to_owned())?,

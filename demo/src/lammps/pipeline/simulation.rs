@@ -33,7 +33,7 @@ struct Variables {
 impl Variables {
     fn new() -> Result<Self, VariableError> {
         Ok(Variables {
-            time_step: time_step(),
+            time_step: time_step()?,
             domain: domain()?,
             id: Variable::joined::<i64>("id", &[])?,
             kind: Variable::joined::<i32>("type", &[])?,

@@ -23,7 +23,10 @@ pub const TIME_STEP: &str = "time_step";
 pub const DOMAIN: &str = "domain";
 
 /// The variable of [`TIME_STEP`].
-pub fn time_step() -> Variable {
+///
+/// # Errors
+/// None: the name is fixed.
+pub fn time_step() -> Result<Variable, VariableError> {
     Variable::scalar::<i64>(TIME_STEP)
 }
 

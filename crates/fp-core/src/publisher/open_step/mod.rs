@@ -20,9 +20,9 @@ use crate::value::variable::Variable;
 use fp_proto::commands::{BegunStep, CommandError};
 use fp_proto::message::ScalarValue;
 use fp_transport::{Arena, Payload, PoolMemory};
-use fp_types::{ArrayKind, Contribution, Dims, Dtype, Rank, Region, StepId, VariablePut, validate_name};
+use fp_types::{ArrayKind, Contribution, Dims, Dtype, Rank, Region, StepId, VariablePut};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A step of this rank that is open. Dropped before it has ended, it is abandoned for the whole cohort.
 pub(crate) struct OpenStep {
@@ -38,6 +38,8 @@ pub(crate) struct OpenStep {
     pub(crate) puts: BTreeMap<String, Box<Put>>,
     pub(crate) values: Vec<ScalarValue>,
     pub(crate) promised: Vec<String>,
+    /// Why the first put that failed did.
+    failed: OnceLock<String>,
     pub(crate) len_bytes: u64,
     /// The most bytes that the step may have.
     pub(crate) limit_bytes: u64,
@@ -61,6 +63,7 @@ impl OpenStep {
             puts: BTreeMap::new(),
             values: Vec::new(),
             promised: Vec::new(),
+            failed: OnceLock::new(),
             len_bytes: 0,
             left: false,
             shared,
@@ -91,7 +94,22 @@ impl OpenStep {
         })
     }
 
+    /// Something of this step could not be put.
+    pub(crate) fn note_failure(&self, what: impl FnOnce() -> String) {
+        self.failed.get_or_init(what);
+    }
+
+    /// A step of which something could not be put ends only where the options allow that.
+    pub(crate) fn check_complete(&self) -> Result<(), PutError> {
+        let Some(what) = self.failed.get().filter(|_| self.shared.options.refuse_incomplete) else {
+            return Ok(());
+        };
+        let (step, rank, what) = (self.step, self.rank(), what.clone());
+        Err(self.misuse(Misuse::StepIncomplete { step, rank, what }))
+    }
+
     pub(crate) fn misuse(&self, source: Misuse) -> PutError {
+        self.note_failure(|| source.to_string());
         PutError::Misuse { stream: self.shared.stream.clone(), source }
     }
 
@@ -136,11 +154,10 @@ impl OpenStep {
     pub(crate) fn lend(&self, variable: &Variable, len_bytes: usize) -> Result<PoolMemory, PutError> {
         self.check_bound(len_bytes as u64)?;
         let lent = self.arena_of(variable.name()).loan(len_bytes, 64);
-        lent.map_err(|source| PutError::Memory {
-            stream: self.shared.stream.clone(),
-            step: self.step,
-            variable: variable.name().to_owned(),
-            source,
+        lent.map_err(|source| {
+            self.note_failure(|| source.to_string());
+            let (stream, variable) = (self.shared.stream.clone(), variable.name().to_owned());
+            PutError::Memory { stream, step: self.step, variable, source }
         })
     }
 
@@ -173,7 +190,7 @@ impl OpenStep {
     pub(crate) fn check_block(&self, variable: &Variable, region: &Region) -> Result<(), PutError> {
         self.check_region(variable, region)?;
         match self.puts.get(variable.name()) {
-            None => validate_name(variable.name()).map_err(|error| self.misuse(Misuse::Name(error))),
+            None => Ok(()),
             Some(known) => self.check_again(variable, region, known),
         }
     }

@@ -9,7 +9,7 @@ use fp_proto::message::{
     Assignment, ChangeId, ChangeKind, Decision, MemberId, Message, NoTable, ReadyReport, ResolveQuery,
     ScalarValue,
 };
-use fp_proto::outcome::{EndReason, LossReason, RefusalReason, SpecPart};
+use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SpecPart};
 use fp_proto::request::Request;
 use fp_types::{
     BlockId, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, PutChanges, Rank, Region, SelectedPoint,
@@ -108,6 +108,7 @@ fn report() -> ReadyReport {
         ),
         values: vec![scalar()],
         len_bytes: 1 << 40,
+        full: true,
     }
 }
 
@@ -155,7 +156,8 @@ fn endings() -> Vec<EndReason> {
     let lost = losses.map(|reason| EndReason::Lost { rank: RANK, reason });
     let others = [
         EndReason::Closed,
-        EndReason::Expelled { rank: RANK, waited_ms: 60_000 },
+        EndReason::Expelled { rank: RANK, cause: ExpulsionCause::Unreleased { waited_ms: 60_000 } },
+        EndReason::Expelled { rank: RANK, cause: ExpulsionCause::Silent { silence_ms: 10_000 } },
         EndReason::Left,
         EndReason::CohortLost { rank: RANK, reason: LossReason::Disconnected },
     ];

@@ -5,7 +5,7 @@ use crate::simulator::names::CohortId;
 use fp_proto::config::QueuePolicy;
 use fp_proto::event::{Event, MemberEnd, OpenFailure, OpenWait, StepRejection};
 use fp_proto::message::MemberId;
-use fp_proto::outcome::{EndReason, RefusalReason, StreamEnding};
+use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
 use fp_proto::time::Moment;
 use fp_types::{Rank, StepId, SubscriptionId};
 
@@ -31,7 +31,10 @@ impl Oracle {
                 }
             }
             Event::MemberLeft { member, reason, .. } => self.check_member_end(cohort, *member, *reason),
-            Event::StepDropped { subscription, step } => self.step_dropped(cohort, *subscription, *step),
+            Event::StepDropped { subscription, step } => {
+                self.check_displaced(cohort, *subscription, *step);
+                self.step_dropped(cohort, *subscription, *step);
+            }
             Event::StepRejected { step, reason } => self.check_rejection(cohort, *step, reason),
             Event::RankLagging { step, rank: late } => {
                 if let Some(truth) = self.publishers.get_mut(&cohort).filter(|_| rank.is_lead()) {
@@ -125,6 +128,10 @@ impl Oracle {
                 let excused = over || self.is_pair_tainted(cohort, reader) || self.has_failed_rank(reader);
                 self.demand(excused, "nobody is lost without a fault", || {
                     format!("{cohort} lost {reader} ({how}) though nothing hit them")
+                });
+                let untold = matches!(how, LossReason::Silent { .. }) && !known.end_told;
+                self.demand(!untold, "who is given up as silent is told so", || {
+                    format!("{cohort} closed the link of {reader} without a word ({how})")
                 });
             }
             MemberEnd::Left => {

@@ -4,6 +4,7 @@
 mod assignment;
 mod closure;
 mod delivery;
+mod displacement;
 mod incumbency;
 mod liveness;
 mod publication;

@@ -188,7 +188,7 @@ impl Oracle {
         let mut excess = None;
         for (&subscription, wanted) in &truth.subscriptions {
             let bound = live_bound(wanted, skew) + usize::from(truth.plan.precious_first);
-            total += wanted.spec.limit_steps as usize + skew + truth.plan.reserve_steps as usize;
+            total += wanted.spec.limit_steps.max(2) as usize + skew + truth.plan.reserve_steps as usize;
             let started = truth.ranks[rank.0 as usize].started.contains_key(&subscription);
             let live = self.surely_live(truth, rank, subscription).len();
             if started && live > bound && !wanted.takes_reserve() {
@@ -354,7 +354,7 @@ pub(super) fn rank_limit_bytes(truth: &PublisherTruth, rank: Rank) -> u64 {
 fn live_bound(wanted: &SubscriptionTruth, skew: usize) -> usize {
     let limit = wanted.spec.limit_steps as usize;
     match wanted.spec.policy {
-        QueuePolicy::DropOldest | QueuePolicy::LatestOnly => limit + skew + 1,
+        QueuePolicy::DropOldest | QueuePolicy::LatestOnly => limit.max(2) + skew + 1,
         QueuePolicy::EveryStep { .. }
         | QueuePolicy::DropNewest
         | QueuePolicy::EveryKth { .. }

@@ -9,7 +9,7 @@ use fp_proto::config::ContactText;
 use fp_proto::effect::{DialTicket, DisconnectReason, Effect, PeerId};
 use fp_proto::event::Event;
 use fp_proto::message::Message;
-use fp_proto::outcome::EndReason;
+use fp_proto::outcome::{EndReason, ExpulsionCause};
 use fp_types::{Epoch, Rank};
 
 impl World {
@@ -118,7 +118,8 @@ impl World {
             Message::Reselected { first, .. } => self.oracle.reselected(to, *first),
             Message::StreamEnd { reason, skipped } => {
                 let Some(member) = self.oracle.member_of(from, to) else { return };
-                if let EndReason::Expelled { rank, waited_ms } = reason {
+                if let EndReason::Expelled { rank, cause: ExpulsionCause::Unreleased { waited_ms } } = reason
+                {
                     self.oracle.check_expulsion(from, member, *rank, *waited_ms);
                 }
                 self.oracle.end_sent(from, member, *skipped);

@@ -21,7 +21,7 @@ fn position() -> Variable {
 fn put(outlet: &mut FilesOutlet, time_step: Option<i64>, rows: &[[f64; 3]]) {
     let mut step = outlet.begin().expect("begun");
     if let Some(time_step) = time_step {
-        step.put(&Variable::scalar::<i64>("time_step"), &[time_step]).expect("put");
+        step.put(&Variable::scalar::<i64>("time_step").expect("a name"), &[time_step]).expect("put");
         let numbers = Variable::global::<i32>("numbers", &[2]).expect("a variable");
         step.put(&numbers, &[7, 8]).expect("put");
     }

@@ -1,0 +1,90 @@
+//! Openings that come to nothing: who is missing, who has the name, and what to do.
+
+use crate::support::{Place, STREAM};
+use fp_core::{Cohort, OpenError, Publisher, Subscriber};
+use std::time::{Duration, Instant};
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+#[test]
+fn a_name_that_is_taken_says_by_whom_and_what_to_do() {
+    let place = Place::new();
+    let publisher = place.publisher();
+    let error = Publisher::open(STREAM, place.publisher_options()).err().expect("it is taken");
+    assert!(matches!(error, OpenError::NameTaken { .. }), "{error}");
+    let expected = format!(
+        "stream \"stream\", rank 0: the name is taken by process {} of this machine; close that one, or publish \
+         under another name",
+        std::process::id()
+    );
+    assert_eq!(text(error), expected);
+    publisher.close().expect("closed");
+}
+
+/// A rank whose cohort is half open is told of the other half, and not to start what it is.
+#[test]
+fn a_lone_rank_of_a_cohort_is_told_who_is_missing() {
+    let place = Place::new();
+    for (rank, expected) in
+        [(0, "1 of 2 ranks of the own cohort are here"), (1, "rank 0 of the own cohort is not here")]
+    {
+        let options = place.publisher_options().with_open_timeout(Duration::from_millis(300));
+        let options = options.with_cohort(Cohort::of(rank, 2).expect("a cohort"));
+        let error = text(Publisher::open(STREAM, options).err().expect("it is alone"));
+        assert!(error.contains(expected) && !error.contains("is the publisher running"), "{error}");
+    }
+}
+
+/// Somebody who listens on the loopback of another host is not left behind: nobody here can dial it.
+#[test]
+fn a_stream_on_the_loopback_of_another_host_is_told_to_listen() {
+    let place = Place::new();
+    let line = "flexpath:1,process=00000000000000000000000000000001,host=00000000000000000000000000000002,pid=7,\
+                token=no,tcp=127.0.0.1:9";
+    std::fs::write(place.path().join("far.00000000000000000000000000000003"), line).expect("written");
+    let options = place.subscriber_options().with_open_timeout(Duration::from_millis(300));
+    let error = text(Subscriber::open("far", options).err().expect("nobody can be reached"));
+    let told = error.contains("the loopback of another host") && error.contains("FLEXPATH_LISTEN");
+    assert!(told && !error.contains("stale"), "{error}");
+}
+
+/// Entries of a host that answers nothing cost an opening a few seconds together, and not the time of a silence.
+#[test]
+fn entries_of_a_host_that_does_not_answer_hold_an_opening_up_for_seconds() {
+    let place = Place::new();
+    // A queue that is full: the kernel answers no more of those who come.
+    let family = rustix::net::AddressFamily::INET;
+    let deaf = rustix::net::socket(family, rustix::net::SocketType::STREAM, None).expect("a socket");
+    let any: std::net::SocketAddr = "127.0.0.1:0".parse().expect("an address");
+    rustix::net::bind(&deaf, &any).expect("bound");
+    rustix::net::listen(&deaf, 1).expect("it listens");
+    let deaf = std::net::TcpListener::from(deaf);
+    let address = deaf.local_addr().expect("an address");
+    let fill = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(300));
+    let callers: Vec<_> = std::iter::from_fn(|| fill().ok()).collect();
+    for epoch in 1..=64 {
+        let line = format!("flexpath:1,process={epoch:032x},host={:032x},pid=7,token=no,tcp={address}", 0);
+        std::fs::write(place.path().join(format!("{STREAM}.{epoch:032x}")), line).expect("written");
+    }
+    let started = Instant::now();
+    let publisher = place.publisher();
+    assert!(started.elapsed() < Duration::from_secs(7), "after {:?}", started.elapsed());
+    publisher.close().expect("closed");
+    drop(callers);
+}
+
+/// A publisher that cannot write its entry cannot be found, and does not open.
+#[test]
+fn an_entry_that_cannot_be_written_is_an_error_of_opening() {
+    let place = Place::new();
+    let folder = place.path().join("gone");
+    std::fs::create_dir(&folder).expect("made");
+    let rendezvous = fp_core::Rendezvous::at(&folder).expect("a rendezvous");
+    std::fs::remove_dir(&folder).expect("removed");
+    let options = place.publisher_options().with_rendezvous(rendezvous);
+    let error = Publisher::open(STREAM, options).err().expect("it cannot be found");
+    assert!(matches!(error, OpenError::Rendezvous(_)), "{error}");
+    assert!(text(error).starts_with("cannot write the rendezvous entry"));
+}
