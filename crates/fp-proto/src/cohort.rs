@@ -399,22 +399,14 @@ impl Cohort {
         self.review(wire);
     }
 
-    /// The rank at the other end of a link of the tree; `None` for other links.
-    pub(crate) fn relative(&self, role: Role) -> Option<Rank> {
-        if role == Role::Parent {
-            return tree::parent(self.config.rank, self.config.fan_out);
-        }
-        if let Role::Child(rank) = role { Some(rank) } else { None }
-    }
-
     /// Forgets the link to a rank that is lost; `None` if the role is not of the tree.
     pub(crate) fn lost_rank(&mut self, role: Role) -> Option<Rank> {
-        let rank = self.relative(role)?;
         if role == Role::Parent {
             self.parent = None;
-        } else {
-            self.children.remove(&rank);
+            return tree::parent(self.config.rank, self.config.fan_out);
         }
+        let Role::Child(rank) = role else { return None };
+        self.children.remove(&rank);
         Some(rank)
     }
 

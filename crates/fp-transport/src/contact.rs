@@ -121,8 +121,8 @@ impl Contact {
         })
     }
 
-    /// Whether it is of another host and listens on the loopback there: nobody else can dial it, and what answers at
-    /// its address here is somebody else.
+    /// Whether it is of another host and listens on the loopback there. Nobody else can dial it: what answers at its
+    /// address here is somebody else.
     pub fn is_out_of_reach(&self) -> bool {
         let elsewhere = self.host != HostId::default() && !self.host.matches(HostId::own());
         let mut addresses = self.tcp_addresses().chain(self.verbs_addresses());

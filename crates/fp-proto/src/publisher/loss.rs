@@ -30,16 +30,14 @@ pub(crate) fn lost_link(machine: &mut PublisherMachine, peer: PeerId, role: Role
     }
 }
 
-/// A peer was silent for too long. Whoever only slept is told what became of it.
+/// A peer was silent for too long. A subscriber that only slept is told what became of it.
 pub(crate) fn silent_peer(machine: &mut PublisherMachine, peer: PeerId) {
     let silence_ms = machine.wire.silence_ms();
     let (own, reason) = (machine.config.cohort.rank, LossReason::Silent { silence_ms });
-    let farewell = match machine.wire.role(peer) {
-        Some(Role::Member(member)) => {
-            membership::farewell(machine, member, own, ExpulsionCause::Silent { silence_ms })
-        }
-        Some(role) => machine.cohort.relative(role).map(|rank| Message::RankLost { rank, reason }),
-        None => None,
+    let farewell = if let Some(Role::Member(member)) = machine.wire.role(peer) {
+        membership::farewell(machine, member, own, ExpulsionCause::Silent { silence_ms })
+    } else {
+        None
     };
     if let Some(role) = machine.wire.silenced(peer, farewell) {
         lost_link(machine, peer, role, reason);

@@ -34,12 +34,10 @@ pub(crate) fn lost_link(machine: &mut SubscriberMachine, peer: PeerId, role: Rol
     }
 }
 
-/// A peer was silent for too long. A rank of the own cohort that only slept is told what became of it.
+/// A peer was silent for too long.
 pub(crate) fn silent_peer(machine: &mut SubscriberMachine, peer: PeerId) {
     let reason = LossReason::Silent { silence_ms: machine.wire.silence_ms() };
-    let relative = machine.wire.role(peer).and_then(|role| machine.cohort.relative(role));
-    let farewell = relative.map(|rank| Message::RankLost { rank, reason });
-    if let Some(role) = machine.wire.silenced(peer, farewell) {
+    if let Some(role) = machine.wire.silenced(peer, None) {
         lost_link(machine, peer, role, reason);
     }
 }

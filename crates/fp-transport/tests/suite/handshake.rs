@@ -30,18 +30,30 @@ fn the_best_transport_is_taken_and_the_others_are_named() {
     assert!(one.watch().is_some_and(|watch| !watch.is_gone()) && accepted.link.watch().is_some());
 
     let mut elsewhere = listener.contact().clone();
-    elsewhere.host = HostId(1);
+    elsewhere.host = HostId::default();
     let address = tcp_address(&elsewhere);
     let options = open_options().with_process(ProcessId(77));
     let dialling = thread::spawn(move || dial(&elsewhere, &options));
     accept(&mut listener);
     let link = dialling.join().expect("no panic").expect("tcp works");
     let expected = format!(
-        "transport=tcp {address}; inproc refused: other process; shm refused: other host; \
+        "transport=tcp {address}; inproc refused: other process; shm refused: host not known; \
          verbs refused: the contact has no endpoint for it"
     );
     assert_eq!(link.negotiated().to_string(), expected);
     assert!(link.watch().is_none() && link.peer().uid.is_none());
+}
+
+/// At the loopback address of another host somebody else would answer here.
+#[test]
+fn the_loopback_of_another_host_is_not_dialled() {
+    let listener = listener();
+    let mut elsewhere = listener.contact().clone();
+    elsewhere.host = HostId(1);
+    let error = dial(&elsewhere, &open_options().with_process(ProcessId(77))).expect_err("out of reach");
+    let text = error.to_string();
+    assert!(error.refused().contains(&(TransportKind::Tcp, Reason::LoopbackElsewhere)), "{text}");
+    assert!(text.contains("shm refused: other host") && text.contains("FLEXPATH_LISTEN"), "{text}");
 }
 
 #[test]
