@@ -175,6 +175,6 @@ fn a_forked_child_is_refused_and_harms_nobody() {
 #[test]
 fn a_second_stream_of_the_same_name_is_refused() {
     let said = alone("tests/failures/taken.c");
-    assert!(said.starts_with("stream \"name\", rank 0: refused: "), "{said}");
+    assert!(said.starts_with("stream \"name\", rank 0: the name is taken by process "), "{said}");
     assert!(said.ends_with("refused, and free again\n"), "{said}");
 }
