@@ -46,6 +46,7 @@ fn the_example_is_linked_to_the_mpi_that_is_meant() {
 #[test]
 fn four_ranks_publish_to_two() {
     let place = std::env::temp_dir().join(format!("flexpath-mpi-test-{}", std::process::id()));
+    std::fs::create_dir(&place).expect("made");
     let (publish, subscribe) = (run(4, "publish", &place), run(2, "subscribe", &place));
     let took = printed(subscribe);
     printed(publish);
