@@ -14,7 +14,7 @@ SCALE ?=
 # Words for the particles of a plasma, as in GTS="--particles 1000000".
 GTS ?=
 # Whether the installed library can run WebAssembly that a subscriber hands over: yes or no.
-DEPLOY ?= yes
+DEPLOY ?= no
 # How many seeds the long simulation draws, and how many cases the long property tests.
 SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 512
@@ -64,7 +64,7 @@ help: ## this list
 	@printf 'make bench-peers  the same beside SST, MPI, UCX, iceoryx2, Zenoh and HDF5, which it installs (ADIOS2_DIR=... for SST with MPI)\n'
 	@printf 'make bench-pipeline  the demo through streams beside the same through HDF5 files, by ranks of LAMMPS (installs LAMMPS, Open MPI, libhdf5-dev)\n'
 	@printf 'make bench-scale  256 x 16 processes for real, and up to 131,072 x 8,192 ranks simulated\n'
-	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s); DEPLOY=no without WebAssembly\n' '$(PREFIX)'
+	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s); DEPLOY=yes with WebAssembly, which takes minutes more\n' '$(PREFIX)'
 	@printf 'make uninstall removes what was installed there\n'
 	@printf 'make lint      format and lints alone\n'
 	@printf 'make doc       the documentation of all crates, in target/doc\n'

@@ -3,7 +3,7 @@
 # `make install` and `make uninstall` run.
 #
 # usage: install.sh install|uninstall PREFIX [DESTDIR]
-# DEPLOY=no: without WebAssembly.
+# DEPLOY=yes: with WebAssembly, so that publishers can run code that subscribers send. The default is without.
 # Exit status: 0 done; 2 wrong usage; otherwise that of what failed.
 set -eu
 
@@ -24,7 +24,7 @@ install_both() {
     # One call: what both are made of is built once. So the command has the runtime of deployed code too, and no use for
     # it.
     set -- -p flexpath-cli -p flexpath-ffi
-    if [ "${DEPLOY:-yes}" = yes ]; then set -- "$@" --features flexpath-ffi/wasm; fi
+    if [ "${DEPLOY:-no}" = yes ]; then set -- "$@" --features flexpath-ffi/wasm; fi
     cargo build --release "$@" --message-format json-render-diagnostics >"$messages"
     # Cargo says where, whatever its configuration and the environment do with the target folder.
     command=$(sed -n 's|.*"executable":"\([^"]*/flexpath\)".*|\1|p' "$messages" | tail -n 1)

@@ -7,12 +7,11 @@ use crate::handles::{Handle, find, hold, take};
 use crate::publisher::{PublisherHandle, putting};
 use crate::raw::{as_len, check_place, give, text, texts, values};
 use crate::region::region;
-use crate::rows::{Cell, Numbers, Row, put_row, reserved, room};
 use crate::schema::{Built, SchemaHandle, built};
 use crate::struct_layout::not_plain;
 use crate::variable::{VariableHandle, variable as of_handle};
 use fp_core::RecordBlock;
-use fp_core::record::{Field, encode_with};
+use fp_core::record::{RecordBuildError, RecordBuilder};
 use std::ffi::{c_char, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,9 +24,33 @@ pub struct BuilderHandle {
 /// What was set.
 enum Content {
     /// Fields.
-    Rows(Vec<Row>),
+    Fields(RecordBuilder),
     /// So many records as they lie.
     Records(usize, Vec<u8>),
+}
+
+impl From<RecordBuildError> for Failure {
+    fn from(error: RecordBuildError) -> Self {
+        let status = match &error {
+            RecordBuildError::NoMemory { .. } => Status::System,
+            RecordBuildError::Count { .. } => Status::WrongLen,
+            RecordBuildError::Element { .. } | RecordBuildError::Unlike { wanted: "text", .. } => {
+                Status::WrongDtype
+            }
+            RecordBuildError::Record { .. }
+            | RecordBuildError::Path { .. }
+            | RecordBuildError::NoField { .. }
+            | RecordBuildError::Indexed { .. }
+            | RecordBuildError::Unlike { .. }
+            | RecordBuildError::IsRecord { .. }
+            | RecordBuildError::Beyond { .. }
+            | RecordBuildError::NoTruthValue { .. }
+            | RecordBuildError::UnknownName { .. }
+            | RecordBuildError::Encode(_)
+            | _ => Status::Misuse,
+        };
+        Self::new(status, error.to_string())
+    }
 }
 
 impl Handle for BuilderHandle {
@@ -36,7 +59,8 @@ impl Handle for BuilderHandle {
 
 impl BuilderHandle {
     pub(crate) fn of(built: &Built, count: usize) -> Result<Self, Failure> {
-        Ok(Self { built: built.clone(), content: Mutex::new(Content::Rows(room(count)?)) })
+        let fields = RecordBuilder::new(&built.schema, count)?;
+        Ok(Self { built: built.clone(), content: Mutex::new(Content::Fields(fields)) })
     }
 
     fn content(&self) -> MutexGuard<'_, Content> {
@@ -45,18 +69,10 @@ impl BuilderHandle {
 
     /// How many there are, and their bytes.
     pub(crate) fn encode(&self) -> Result<(usize, Vec<u8>), Failure> {
-        let schema = &self.built.schema;
-        let content = self.content();
-        let rows = match &*content {
-            Content::Records(count, bytes) => return Ok((*count, bytes.clone())),
-            Content::Rows(rows) => rows,
-        };
-        // The memory that the encoding takes at once.
-        reserved::<u8>(rows.len().saturating_mul(schema.size_bytes()))?;
-        let bytes = encode_with(schema, rows.len(), |index, to| {
-            rows.get(index).map_or(Ok(()), |row| put_row(schema.record(), row, to))
-        });
-        Ok((rows.len(), bytes.map_err(Failure::misused)?))
+        match &*self.content() {
+            Content::Records(count, bytes) => Ok((*count, bytes.clone())),
+            Content::Fields(fields) => Ok((fields.count(), fields.encode()?)),
+        }
     }
 
     fn block(&self) -> Result<RecordBlock, Failure> {
@@ -82,19 +98,15 @@ pub extern "C" fn flexpath_builder_create(
 
 fn change(
     builder: *const BuilderHandle,
-    index: u64,
     path: *const c_char,
-    run: impl FnOnce(&mut Cell, &Field) -> Result<(), Failure>,
+    run: impl FnOnce(&mut RecordBuilder, &str) -> Result<(), RecordBuildError>,
 ) -> Outcome {
     let (found, path) = (find(builder)?, text(path, "path")?);
     let mut content = found.content();
-    let Content::Rows(rows) = &mut *content else {
+    let Content::Fields(fields) = &mut *content else {
         return Err(Failure::misuse("the builder has structs: resize it before fields are set"));
     };
-    let count = rows.len();
-    let row = rows.get_mut(as_len(index)).ok_or_else(|| Failure::beyond("record", index, count))?;
-    let (cell, field) = row.follow(found.built.schema.record(), path)?;
-    run(cell, field)?;
+    run(fields, path)?;
     Ok(Status::Ok)
 }
 
@@ -116,7 +128,7 @@ pub extern "C" fn flexpath_builder_set(
         let size = dtype.size_bytes().ok_or_else(|| crate::elements::unusable(dtype))?;
         let len_bytes = as_len(len).saturating_mul(size);
         let bytes = values(elements.cast::<u8>(), len_bytes, "elements")?;
-        change(builder, index, path, |cell, field| cell.set_numbers(field, Numbers { dtype, bytes }))
+        change(builder, path, |fields, path| fields.set_numbers(as_len(index), path, (dtype, bytes)))
     })
 }
 
@@ -130,7 +142,7 @@ pub extern "C" fn flexpath_builder_set_text(
 ) -> Status {
     guard(|| {
         let value = text(value, "value")?;
-        change(builder, index, path, |cell, field| cell.set_texts(field, &[value]))
+        change(builder, path, |fields, path| fields.set_texts(as_len(index), path, &[value]))
     })
 }
 
@@ -145,7 +157,7 @@ pub extern "C" fn flexpath_builder_set_texts(
 ) -> Status {
     guard(|| {
         let all = texts(all, count, "texts")?;
-        change(builder, index, path, |cell, field| cell.set_texts(field, &all))
+        change(builder, path, |fields, path| fields.set_texts(as_len(index), path, &all))
     })
 }
 
@@ -157,10 +169,7 @@ pub extern "C" fn flexpath_builder_set_len(
     path: *const c_char,
     len: u64,
 ) -> Status {
-    guard(|| {
-        let len = as_len(len);
-        change(builder, index, path, |cell, field| cell.set_len(field, len))
-    })
+    guard(|| change(builder, path, |fields, path| fields.set_len(as_len(index), path, as_len(len))))
 }
 
 /// Has a builder make `count` records with nothing set. Any thread.
@@ -168,7 +177,7 @@ pub extern "C" fn flexpath_builder_set_len(
 pub extern "C" fn flexpath_builder_resize(builder: *mut BuilderHandle, count: u64) -> Status {
     guard(|| {
         let found = find(builder)?;
-        *found.content() = Content::Rows(room(as_len(count))?);
+        *found.content() = Content::Fields(RecordBuilder::new(&found.built.schema, as_len(count))?);
         Ok(Status::Ok)
     })
 }

@@ -113,8 +113,8 @@ fn deployable<T>(value: Result<T, String>) -> Result<T, String> {
     if cfg!(feature = "wasm") {
         return value;
     }
-    Err("this library was built without the feature `wasm` and runs no deployed code; `make install` builds it with \
-         it, and so does `cargo build -p flexpath-ffi --features wasm`"
+    Err("this library was built without the feature `wasm` and runs no deployed code; `make install DEPLOY=yes` \
+         builds it with it, and so does `cargo build -p flexpath-ffi --features wasm`"
         .to_owned())
 }
 

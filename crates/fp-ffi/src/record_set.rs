@@ -6,11 +6,11 @@ use crate::elements::{dtype, unusable};
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::raw::{as_len, check_place, give, room, text};
-use crate::scalars::{Kind, of_bytes, of_value};
 use crate::schema::{Built, SchemaHandle, built};
 use crate::selection::{SelectionStruct, select};
 use crate::step::StepHandle;
 use crate::struct_layout::{Layout, not_plain};
+use crate::value_kind::Kind;
 use fp_core::record::{RecordReadError, RecordSchema, Value};
 use fp_core::{Dtype, RecordSet};
 use std::ffi::{c_char, c_void};
@@ -100,6 +100,13 @@ pub(crate) fn unreadable(error: &RecordReadError) -> Failure {
     Failure::new(status, error.to_string())
 }
 
+/// Why a value is no number of the type that was asked for.
+fn not_number(path: &str, error: &RecordReadError) -> Failure {
+    let is_truth = matches!(error, RecordReadError::NoTruthValue { .. });
+    let status = if is_truth { Status::PeerMisbehaved } else { Status::WrongDtype };
+    Failure::new(status, format!("{path:?}: {error}"))
+}
+
 impl RecordsHandle {
     /// What a transform is given.
     pub(crate) fn given(from: &Built, count: usize, bytes: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Self {
@@ -133,12 +140,12 @@ impl RecordsHandle {
             let none = || Failure::beyond("record", index, self.set.count());
             let at = records.record(as_len(index)).ok_or_else(none)?;
             let value = at.value(path).map_err(|error| unreadable(&error))?;
-            let elements = elements(&value);
+            let elements = value.count();
             let done = len - rest.len() / size;
             let (place, others) = rest
                 .split_at_mut_checked(elements.saturating_mul(size))
                 .ok_or_else(|| wrong_len(done.saturating_add(elements)))?;
-            numbers(&value, path, dtype, place)?;
+            value.convert_into(dtype, place).map_err(|error| not_number(path, &error))?;
             rest = others;
         }
         match rest.len() / size {
@@ -166,55 +173,6 @@ impl RecordsHandle {
             whole.collect()
         };
         self.aligned.get_or_init(copy).as_ptr().cast()
-    }
-}
-
-fn elements(value: &Value<'_>) -> usize {
-    match value {
-        Value::Absent => 0,
-        Value::Array(array) => array.count(),
-        Value::Bytes(bytes) => bytes.len(),
-        Value::Default(_)
-        | Value::Bool(_)
-        | Value::Integer(_)
-        | Value::Real(_)
-        | Value::Complex(..)
-        | Value::Text(_)
-        | Value::Enum(..)
-        | Value::Record(_) => 1,
-    }
-}
-
-fn numbers(value: &Value<'_>, path: &str, dtype: Dtype, place: &mut [u8]) -> Result<(), Failure> {
-    match value {
-        Value::Absent => Ok(()),
-        Value::Array(array) => {
-            array
-                .convert_into(dtype, place)
-                .map_err(|error| Failure::new(Status::WrongDtype, format!("{path:?}: {error}")))?;
-            match dtype == Dtype::Bool && place.iter().any(|&truth| truth > 1) {
-                true => {
-                    Err(Failure::new(Status::PeerMisbehaved, format!("{path:?}: a truth value is 0 or 1")))
-                }
-                false => Ok(()),
-            }
-        }
-        Value::Bytes(bytes) if dtype == Dtype::U8 => {
-            place.copy_from_slice(bytes);
-            Ok(())
-        }
-        Value::Default(_)
-        | Value::Bool(_)
-        | Value::Integer(_)
-        | Value::Real(_)
-        | Value::Complex(..)
-        | Value::Text(_)
-        | Value::Bytes(_)
-        | Value::Enum(..)
-        | Value::Record(_) => of_value(value, dtype, place).ok_or_else(|| {
-            let text = format!("{path:?}: {} is no value of {dtype}", of_bytes(value));
-            Failure::new(Status::WrongDtype, text)
-        }),
     }
 }
 
@@ -294,7 +252,7 @@ pub extern "C" fn flexpath_records_describe(
         let (found, path) = (find(records)?, text(path, "path")?);
         let told = found.value(index, path, |value| {
             let (kind, dtype) = Kind::of(&value);
-            Ok(ValueStruct { kind: kind as i32, dtype, count: elements(&value) as u64 })
+            Ok(ValueStruct { kind: kind as i32, dtype, count: value.count() as u64 })
         })?;
         give(value, told, "value")
     })

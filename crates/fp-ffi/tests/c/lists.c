@@ -203,7 +203,7 @@ static void check_reading(flexpath_records *records)
     FAILS(FLEXPATH_STATUS_MISUSE, "record 6 of 6", flexpath_records_text(records, 6, "name", &text));
     FAILS(FLEXPATH_STATUS_MISUSE, "is no path", flexpath_records_describe(records, 0, "atoms[", &value));
     FAILS(FLEXPATH_STATUS_MISUSE, "index 3 of an array of 3", flexpath_records_describe(records, 3, "atoms[3]", &value));
-    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "no value of f64", flexpath_records_get(records, 0, 1, "name", FLEXPATH_DTYPE_F64, &number, 1));
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "a text is not f64", flexpath_records_get(records, 0, 1, "name", FLEXPATH_DTYPE_F64, &number, 1));
     FAILS(FLEXPATH_STATUS_WRONG_LEN, "1 fit", flexpath_records_get(records, 0, 2, "weight", FLEXPATH_DTYPE_F64, &number, 1));
     FAILS(FLEXPATH_STATUS_WRONG_LEN, "2 fit", flexpath_records_get(records, 0, 1, "weight", FLEXPATH_DTYPE_F64, numbers, 2));
     FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "does not hold every u32", flexpath_records_get(records, 5, 1, "bonds", FLEXPATH_DTYPE_I32, bonds, 8));

@@ -48,6 +48,10 @@ impl Site {
 
     /// Runs the script from this folder.
     fn script(&self, words: &[&str]) -> Output {
+        self.prepared(words).output().expect("the script runs")
+    }
+
+    fn prepared(&self, words: &[&str]) -> Command {
         let search = format!("{}:{}", self.path("tools").display(), std::env::var("PATH").expect("a path"));
         let mut script =
             Command::new(std::fs::canonicalize(of_repository("scripts/install.sh")).expect("there"));
@@ -58,7 +62,8 @@ impl Site {
             .env("HOME", self.folder.path());
         script.env("NOTES", self.path("notes")).env("BUILT", self.path("moved/release"));
         // No module for Fortran: its compiler takes its time.
-        script.env("FC", "none").env_remove("DEPLOY").output().expect("the script runs")
+        script.env("FC", "none").env_remove("DEPLOY");
+        script
     }
 
     fn notes(&self) -> String {
@@ -81,8 +86,8 @@ fn files(folder: &Path) -> Vec<String> {
 fn both_are_built_by_one_call_found_where_they_are_and_stripped() {
     let site = Site::new();
     printed(site.script(&["install", "installed/here"]));
-    let expected = "build --release -p flexpath-cli -p flexpath-ffi --features flexpath-ffi/wasm \
-                    --message-format json-render-diagnostics\n";
+    let expected =
+        "build --release -p flexpath-cli -p flexpath-ffi --message-format json-render-diagnostics\n";
     assert_eq!(site.notes(), expected);
     let prefix = site.path("installed/here");
     for name in ["bin/flexpath", "lib/libflexpath.so"] {
@@ -96,6 +101,15 @@ fn both_are_built_by_one_call_found_where_they_are_and_stripped() {
     let named = package.lines().next().and_then(|line| line.strip_prefix("prefix=")).expect("a prefix");
     assert_eq!(std::fs::canonicalize(named).expect("absolute"), prefix, "{package}");
     assert!(named.starts_with('/'), "{package}");
+}
+
+#[test]
+fn deployed_code_is_built_in_where_that_was_asked_for() {
+    let site = Site::new();
+    printed(site.prepared(&["install", "here"]).env("DEPLOY", "yes").output().expect("the script runs"));
+    let expected = "build --release -p flexpath-cli -p flexpath-ffi --features flexpath-ffi/wasm \
+                    --message-format json-render-diagnostics\n";
+    assert_eq!(site.notes(), expected);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! | `byte_order`, `bytes` | the order of a number's bytes; presence bits, references and integers in them |
 //! | `view` | reading records from borrowed bytes, by paths and as values |
 //! | `rust` | the Rust types that are records, and writing them |
+//! | `builder` | records of a type that is known only at run time, set field by field |
 //! | `element`, `kernels`, `array` | conversions of plain arrays: types, byte order, memory order |
 //! | `difference`, `conversion` | what two types differ in; the conversion from one to the other |
 //!
@@ -14,6 +15,7 @@
 //! is its own memory layout, with a description that travels once.
 
 mod array;
+mod builder;
 mod byte_order;
 mod bytes;
 mod canonical;
@@ -29,6 +31,7 @@ mod types;
 mod view;
 
 pub use array::{ArrayConversion, ArrayConversionError};
+pub use builder::{RecordBuildError, RecordBuilder};
 pub use byte_order::ByteOrder;
 pub use canonical::{MAX_RECORD_TYPE_BYTES, RecordDecodeError};
 pub use check::{MAX_RECORD_BYTES, MAX_RECORD_DEPTH, MAX_RECORD_FIELDS, MAX_VARIANTS, RecordError};

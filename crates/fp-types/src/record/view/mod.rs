@@ -6,6 +6,7 @@
 //! their length.
 
 mod error;
+mod number;
 mod path;
 mod value;
 

@@ -50,11 +50,11 @@ fn element(value: Value<'_>, index: usize) -> Result<Value<'_>, RecordReadError>
 pub(crate) fn describe(value: &Value<'_>) -> String {
     match value {
         Value::Absent => "an absent field".into(),
-        Value::Default(_) => "a default".into(),
-        Value::Bool(_) => "a truth value".into(),
-        Value::Integer(_) => "an integer".into(),
-        Value::Real(_) => "a real number".into(),
-        Value::Complex(..) => "a complex number".into(),
+        Value::Default(default) => format!("the default {default:?}"),
+        Value::Bool(truth) => format!("the truth value {truth}"),
+        Value::Integer(number) => format!("the integer {number}"),
+        Value::Real(number) => format!("the real number {number}"),
+        Value::Complex(real, imaginary) => format!("the complex number ({real}, {imaginary})"),
         Value::Text(_) => "a text".into(),
         Value::Bytes(_) => "bytes".into(),
         Value::Enum(name, _) => format!("the name {name:?}"),
