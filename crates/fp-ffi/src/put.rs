@@ -23,6 +23,7 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// Its bytes, where C has them.
+    #[inline]
     fn bytes(&self) -> Result<&'a [u8], Failure> {
         let count = len(self.region);
         match (self.layout, self.variable.records()) {
@@ -33,6 +34,7 @@ impl<'a> Block<'a> {
     }
 
     /// Puts a copy, or what C keeps until its release. Structs that lie otherwise than their records are copied.
+    #[inline]
     fn put(&self, step: &mut StepWriter, owed: Option<Owed>) -> Result<(), Failure> {
         let (bytes, variable, region) = (self.bytes()?, self.variable, self.region);
         let put = match (self.layout.filter(|layout| !layout.is_same()), owed) {

@@ -71,6 +71,7 @@ pub(crate) fn values<'a, T>(pointer: *const T, len: usize, what: &str) -> Result
 }
 
 /// The bytes of `len` elements of a type that is known only at run time.
+#[inline]
 pub(crate) fn elements<'a>(pointer: *const c_void, len: usize, dtype: Dtype) -> Result<&'a [u8], Failure> {
     let size = dtype.size_bytes().ok_or_else(|| unusable(dtype))?;
     if len > 0 && !pointer.addr().is_multiple_of(dtype.alignment_bytes()) {

@@ -28,6 +28,7 @@ pub(crate) fn region(variable: &Variable, start: *const u64, count: *const u64) 
     Region::new(start, count).map_err(Failure::misused)
 }
 
+#[inline]
 pub(crate) fn len(region: &Region) -> usize {
     as_len(region.element_count())
 }

@@ -4,6 +4,7 @@
 const WORDS: &[(&str, &str)] = &[
     ("limit_bytes", "LimitBytes"),
     ("limit_steps", "QueueLimit"),
+    ("limit_subscriptions", "LimitSubscriptions"),
     ("credit_steps", "CreditSteps"),
     ("skew_steps", "SkewSteps"),
     ("EveryKth::every", "the k of EveryKth"),

@@ -6,6 +6,8 @@ pub const LIMIT_NAME_BYTES: usize = 255;
 pub const LIMIT_CONTACT_BYTES: usize = 1024;
 /// Names in a `VariableSet`, queries in a `Resolve`, entries in a `Log`.
 pub const LIMIT_ITEMS: usize = 4096;
+/// Subscriptions of a stream at one time, at most.
+pub const LIMIT_SUBSCRIPTIONS: u32 = 1024;
 /// Ranks whose contacts are asked for in one message.
 pub const LIMIT_CONTACTS: usize = 128;
 /// Bytes of one fragment of a message that is longer than that, unless a cohort is told otherwise.

@@ -103,6 +103,8 @@ pub struct PublisherConfig {
     pub precious_first: bool,
     /// Subscriptions at one time, work-sharing members not counted.
     pub limit_subscriptions: u32,
+    /// The longest that any subscription may hold `begin_step` up between two of its releases, whatever its policy says.
+    pub limit_wait: Duration,
     /// How long a rank of the cohort may be late with a step before it is named.
     pub lag_report: Duration,
     /// The mutation that a checker must catch; nothing in production.
@@ -111,7 +113,7 @@ pub struct PublisherConfig {
 }
 
 impl PublisherConfig {
-    /// The defaults: 4 steps of skew, 1 GiB, no reserve, 64 subscriptions.
+    /// The defaults: 4 steps of skew, 1 GiB, no reserve, 64 subscriptions, waits of 60 s.
     pub fn new(cohort: CohortConfig, epoch: Epoch) -> Self {
         Self {
             cohort,
@@ -121,6 +123,7 @@ impl PublisherConfig {
             reserve_steps: 0,
             precious_first: false,
             limit_subscriptions: 64,
+            limit_wait: Duration::from_secs(60),
             lag_report: Duration::from_millis(200),
             #[cfg(feature = "mutations")]
             mutation: None,

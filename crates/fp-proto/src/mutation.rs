@@ -56,11 +56,13 @@ pub enum Mutation {
     DropBelowLimit,
     /// Whoever was silent for too long is not told.
     SilentPeerUntold,
+    /// The owner's bound on waits is ignored.
+    WaitUncapped,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -87,5 +89,6 @@ impl Mutation {
         Self::DropNewestQueued,
         Self::DropBelowLimit,
         Self::SilentPeerUntold,
+        Self::WaitUncapped,
     ];
 }

@@ -76,6 +76,18 @@ pub enum OpenError {
         /// The option.
         option: &'static str,
     },
+    /// A bound that is higher than it can be.
+    #[error("stream {stream:?}: {option} is {found}, and {most} is the most that it can be")]
+    BoundTooHigh {
+        /// The stream.
+        stream: String,
+        /// The option.
+        option: &'static str,
+        /// What it was set to.
+        found: u64,
+        /// The highest possible.
+        most: u64,
+    },
     /// Refused, timed out, or a rank was lost.
     #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, *rank, directory, dials))]
     Failed {

@@ -21,6 +21,10 @@ pub struct PublisherOptions {
     pub skew_steps: u32,
     /// Bytes of live steps on this rank. Default 1 GiB.
     pub limit_bytes: u64,
+    /// Subscriptions at one time; the members of a work-sharing set are one. Default 64.
+    pub limit_subscriptions: u32,
+    /// The longest that a subscription may hold `begin_step` up, whatever its policy says. Default 60 s.
+    pub limit_wait: Duration,
     /// The last steps that are kept for newcomers. Default 0.
     pub reserve_steps: u32,
     /// Whether the first step is kept for every newcomer. Default no.
@@ -48,6 +52,8 @@ impl Default for PublisherOptions {
             min_subscribers: 0,
             skew_steps: 4,
             limit_bytes: 1 << 30,
+            limit_subscriptions: 64,
+            limit_wait: Duration::from_secs(60),
             reserve_steps: 0,
             precious_first: false,
             refuse_incomplete: false,
@@ -86,6 +92,15 @@ impl PublisherOptions {
 
         /// Sets the bound of live bytes on this rank.
         with_limit_bytes(limit_bytes: u64) => limit_bytes = limit_bytes;
+
+        /// Sets how many subscriptions there may be at one time, from 1 to 1024. The members of a work-sharing set count as
+        /// one. Rank 0 decides for the cohort.
+        with_limit_subscriptions(subscriptions: u32) => limit_subscriptions = subscriptions;
+
+        /// Sets the longest that a subscription may hold `begin_step` up without a release, whatever its policy says. It
+        /// is expelled then, or the new step is dropped for it. Several subscriptions that hold it up do so at the same
+        /// time.
+        with_limit_wait(longest: Duration) => limit_wait = longest;
 
         /// Sets how many of the last steps are kept for newcomers.
         with_reserve_steps(steps: u32) => reserve_steps = steps;

@@ -13,6 +13,7 @@ use crate::session::life::{Life, Living, Session};
 use crate::session::open_attempt::{Looks, OpenAttempt};
 use crate::session::prepare::{check_bounds, cohort_config, prepare};
 use crate::value::counters::Counters;
+use fp_proto::bounds::LIMIT_SUBSCRIPTIONS;
 use fp_proto::config::{CohortPosition, PublisherConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event};
@@ -112,12 +113,26 @@ fn pool_options(options: &PublisherOptions) -> PoolOptions {
         .with_limit_bytes(options.limit_bytes.saturating_mul(2).saturating_add(rounding))
 }
 
+fn check_subscriptions(stream: &str, options: &PublisherOptions) -> Result<(), OpenError> {
+    let (found, most) = (options.limit_subscriptions, LIMIT_SUBSCRIPTIONS);
+    if found <= most {
+        return Ok(());
+    }
+    let (stream, option) = (stream.to_owned(), "limit_subscriptions");
+    Err(OpenError::BoundTooHigh { stream, option, found: found.into(), most: most.into() })
+}
+
 impl PublisherSession {
     /// Listens, and has the machine begin to open; the second is where it looks for others. Calls the launcher's
     /// collectives, if there are any.
     pub(crate) fn start(stream: &str, options: PublisherOptions) -> Result<(Arc<Self>, String), OpenError> {
-        let bounds = [("skew_steps", options.skew_steps.into()), ("limit_bytes", options.limit_bytes)];
-        let prepared = check_bounds(stream, &bounds).and_then(|()| prepare(&options.link, stream));
+        let bounds = [
+            ("skew_steps", options.skew_steps.into()),
+            ("limit_bytes", options.limit_bytes),
+            ("limit_subscriptions", options.limit_subscriptions.into()),
+        ];
+        let checked = check_bounds(stream, &bounds).and_then(|()| check_subscriptions(stream, &options));
+        let prepared = checked.and_then(|()| prepare(&options.link, stream));
         match Gathering::of(&options.link, stream, Side::Publisher) {
             None => Self::begin_opening(stream, options, prepared?, CohortPosition::Searched),
             Some(gathering) if gathering.is_lead() => Self::start_lead(stream, options, prepared, &gathering),
@@ -178,6 +193,8 @@ impl PublisherSession {
         config.cohort.position = position;
         config.skew_steps = options.skew_steps;
         config.limit_bytes = options.limit_bytes;
+        config.limit_subscriptions = options.limit_subscriptions;
+        config.limit_wait = options.limit_wait;
         config.reserve_steps = options.reserve_steps;
         config.precious_first = options.precious_first;
         let counters = Arc::new(Counters::default());

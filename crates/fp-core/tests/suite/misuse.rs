@@ -81,6 +81,8 @@ fn bounds_of_nothing_and_names_of_folders() {
     let told = refused(Publisher::open(STREAM, options().with_limit_bytes(0)));
     let rest = "is 0, so nothing could be published or taken: set it to 1 or more";
     assert_eq!(told, format!("stream \"stream\": limit_bytes {rest}"));
+    let told = refused(Publisher::open(STREAM, options().with_limit_subscriptions(1025)));
+    assert!(told.contains("limit_subscriptions is 1025, and 1024 is the most"), "{told}");
     assert!(refused(Publisher::open(STREAM, options().with_skew_steps(0))).contains("skew_steps is 0"));
     assert_eq!(
         refused(Publisher::open("..", options())),

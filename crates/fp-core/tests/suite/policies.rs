@@ -236,6 +236,36 @@ fn a_subscriber_that_never_releases_is_expelled_in_time() {
     }
 }
 
+#[test]
+fn no_policy_waits_longer_than_the_owner_allows() {
+    let longest = Duration::from_millis(200);
+    let place = Place::new();
+    let mut publisher =
+        Publisher::open(STREAM, place.publisher_options().with_limit_wait(longest)).expect("a publisher");
+    let hour = 3_600_000;
+    let policies = [
+        QueuePolicy::EveryStep { max_wait_ms: hour },
+        QueuePolicy::EveryKth { every: 1, max_wait_ms: hour },
+        QueuePolicy::WaitAtMost { wait_ms: hour },
+    ];
+    let options = |policy| place.subscriber_options().with_policy(policy).with_limit_steps(2);
+    let mut slow: Vec<Subscriber> = policies.into_iter().map(|policy| open(options(policy))).collect();
+    publish_steps(&mut publisher, 2);
+    let started = Instant::now();
+    publish_steps(&mut publisher, 20);
+    let waited = started.elapsed();
+    // The three wait at the same time, and who drops steps is not waited for again before it releases one.
+    assert!(waited >= longest && waited < 5 * longest + Duration::from_secs(2), "{waited:?}");
+    let lossy = slow.pop().expect("three subscribers");
+    for mut expelled in slow {
+        assert!(read_to_the_end_of_an_expelled(&mut expelled).0.len() <= 2);
+        let reason = ending(&mut expelled).reason.to_string();
+        assert!(reason.contains("to release a step"), "{reason}");
+    }
+    lossy.close().expect("left");
+    publisher.close().expect("closed");
+}
+
 fn read_to_the_end_of_an_expelled(subscriber: &mut Subscriber) -> (Vec<u64>, u64) {
     let mut steps = Vec::new();
     loop {

@@ -7,6 +7,7 @@ use crate::time::Moment;
 use fp_types::{PutChanges, StepId, StepMap, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The standing subscription that keeps the last steps for newcomers.
 pub const RESERVE: SubscriptionId = SubscriptionId(0);
@@ -53,6 +54,8 @@ pub(crate) struct Subscription {
     pub(crate) live: BTreeSet<StepId>,
     /// Since when `begin_step` waits for it.
     pub(crate) waiting_since: Option<Moment>,
+    /// How long `begin_step` waited for it in earlier steps, since it last released one.
+    pub(crate) waited: Duration,
     /// Whether the lead was asked to expel it.
     pub(crate) expire_sent: bool,
 }
@@ -245,8 +248,10 @@ impl Ledger {
         step: StepId,
         retire: bool,
     ) -> Option<Freed> {
-        if let Some(known) = self.subscriptions.get_mut(&subscription) {
-            known.live.remove(&step);
+        if let Some(known) = self.subscriptions.get_mut(&subscription)
+            && known.live.remove(&step)
+        {
+            (known.waiting_since, known.waited) = (None, Duration::ZERO);
         }
         let local = self.steps.get_mut(&step)?;
         local.kept.remove(&subscription);

@@ -159,8 +159,11 @@ fn wait_for_decision(machine: &PublisherMachine, step: StepId) -> Begin {
 
 fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
     let step = machine.ledger.next;
-    let silence = machine.config.cohort.silence;
+    let unbounded = mutated!(machine.wire, WaitUncapped);
+    let limit_wait = if unbounded { Duration::MAX } else { machine.config.limit_wait };
+    let waits = Waits { now: machine.wire.now, silence: machine.config.cohort.silence, limit_wait };
     let full = machine.ledger.live_bytes() >= machine.room_bytes;
+    let (mut first_wait, mut awaited) = (None, None);
     let mut kept = BTreeSet::new();
     let mut not_kept = Vec::new();
     let ids: Vec<SubscriptionId> = machine.ledger.subscriptions.keys().copied().collect();
@@ -169,15 +172,22 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
         if !subscription.wants(step) || (id == super::PRECIOUS && step != StepId(0)) {
             continue;
         }
-        match judge(machine.wire.now, id, subscription, full, silence) {
+        match judge(&waits, id, subscription, full) {
             Verdict::Keep => drop(kept.insert(id)),
             Verdict::Refuse => not_kept.push(id),
-            Verdict::Wait { until, expires } => return wait_for(machine, id, until, expires),
+            // The others are judged too: they hold it up as long as this one does.
+            Verdict::Wait { until, expires } => drop(first_wait.get_or_insert((id, until, expires))),
             Verdict::AwaitDecision => match machine.ledger.undecided_full() {
-                Some(step) => return wait_for_decision(machine, step),
+                Some(step) => awaited = Some(step),
                 None => not_kept.push(id),
             },
         }
+    }
+    if let Some((id, until, expires)) = first_wait {
+        return wait_for(machine, id, until, expires);
+    }
+    if let Some(step) = awaited {
+        return wait_for_decision(machine, step);
     }
     if !not_kept.is_empty() {
         machine.wire.mark(Transition::StepNotKept);
@@ -190,7 +200,10 @@ fn start_step(
     kept: BTreeSet<SubscriptionId>,
     not_kept: Vec<SubscriptionId>,
 ) -> BegunStep {
-    machine.ledger.subscriptions.values_mut().for_each(|subscription| subscription.waiting_since = None);
+    for subscription in machine.ledger.subscriptions.values_mut() {
+        let since = subscription.waiting_since.take();
+        subscription.waited += since.map_or(Duration::ZERO, |since| machine.wire.now.since(since));
+    }
     let unwanted = kept.is_empty();
     machine.wire.mark(if unwanted { Transition::StepBegunUnwanted } else { Transition::StepBegunKept });
     let list = kept.iter().copied().collect();
@@ -320,18 +333,21 @@ fn checked(step: StepId, changed: PutChanges, long_bytes: usize) -> Result<PutCh
     Err(CommandError::TooManyBlocks { step, blocks, len_bytes, limit_bytes })
 }
 
-fn judge(
+/// How long `begin_step` may wait.
+struct Waits {
     now: Moment,
-    id: SubscriptionId,
-    subscription: &mut Subscription,
-    full: bool,
     silence: Duration,
-) -> Verdict {
+    limit_wait: Duration,
+}
+
+fn judge(waits: &Waits, id: SubscriptionId, subscription: &mut Subscription, full: bool) -> Verdict {
+    let Waits { now, silence, limit_wait } = *waits;
     let at_steps = subscription.live.len() >= subscription.spec.limit_steps as usize;
     let at_bytes = full && !subscription.live.is_empty();
     let wait = |subscription: &mut Subscription, ms: u64, expires: bool| {
         let since = *subscription.waiting_since.get_or_insert(now);
-        Verdict::Wait { until: since.after(Duration::from_millis(ms)), expires }
+        let most = limit_wait.saturating_sub(subscription.waited);
+        Verdict::Wait { until: since.after(Duration::from_millis(ms).min(most)), expires }
     };
     if is_standing(id) {
         return if full { Verdict::Refuse } else { Verdict::Keep };

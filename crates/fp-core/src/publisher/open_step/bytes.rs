@@ -52,6 +52,7 @@ impl OpenStep {
     }
 
     /// How many bytes the elements of a region have.
+    #[inline]
     pub(crate) fn len_bytes_of(&self, variable: &Variable, region: &Region) -> Result<u64, PutError> {
         match (variable.def.element_bytes(), variable.records()) {
             (_, Some(schema)) if !schema.is_plain() => Err(self.not_plain(variable, schema)),
@@ -68,6 +69,7 @@ impl OpenStep {
         std::str::from_utf8(bytes).map(drop).map_err(no_text)
     }
 
+    #[inline]
     fn admit_region(&self, variable: &Variable, region: &Region) -> Result<(), PutError> {
         self.check_block(variable, region)?;
         variable.records().map_or(Ok(()), |schema| self.learn(variable, schema))

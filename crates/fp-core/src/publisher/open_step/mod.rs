@@ -247,15 +247,11 @@ impl OpenStep {
         }))
     }
 
-    /// Whether another variable of this step has its name: one was put, and the other made of what was put.
-    fn check_origin(&self, variable: &Variable) -> Result<(), PutError> {
-        let is_other = |known: &Put| known.def.origin != variable.def.origin;
-        if !self.puts.get(variable.name()).is_some_and(|known| is_other(known)) {
-            return Ok(());
-        }
+    /// Another variable of this step has its name: one was put, and the other made of what was put.
+    fn two_origins(&self, variable: &Variable) -> PutError {
         let (step, rank, variable) = (self.step, self.rank(), variable.name().to_owned());
         let what = "a variable that was put is called as what is made of others: give it another name";
-        Err(self.misuse(Misuse::PutTwice { step, rank, variable, what }))
+        self.misuse(Misuse::PutTwice { step, rank, variable, what })
     }
 
     pub(crate) fn wrong_len(
@@ -323,12 +319,15 @@ impl OpenStep {
     ) -> Result<(), PutError> {
         let put = payload.as_ref().map(Payload::as_slice).unwrap_or_default();
         bool_check::check(&variable.def, put).map_err(|misuse| self.misuse(misuse))?;
-        self.check_origin(variable)?;
         let payload = payload.and_then(|payload| self.remember(variable, region, payload));
         let bytes = payload.as_ref().map_or(0, Payload::len) as u64;
         self.check_bound(bytes)?;
+        let put = match self.puts.get_mut(variable.name()) {
+            Some(put) if put.def.origin == variable.def.origin => put,
+            Some(_) => return Err(self.two_origins(variable)),
+            None => self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put::of(variable)),
+        };
         self.len_bytes += bytes;
-        let put = self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put::of(variable));
         let index = u32::try_from(put.blocks.len()).unwrap_or(u32::MAX);
         put.add(region);
         put.bytes += region.element_count() * variable.def.element_bytes().unwrap_or(1) as u64;

@@ -159,7 +159,7 @@ impl Oracle {
         let Some(wanted) = truth.subscriptions.get(&subscription) else { return };
         let patience = match wanted.spec.policy {
             QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => {
-                Some(max_wait_ms)
+                Some(max_wait_ms.min(truth.plan.limit_wait.as_millis() as u64))
             }
             QueuePolicy::DropOldest
             | QueuePolicy::DropNewest

@@ -258,11 +258,16 @@ impl Oracle {
         let now = self.now;
         if let Some(own) = self.publishers.get_mut(&cohort).map(|truth| &mut truth.ranks[rank.0 as usize]) {
             let same = match reason {
-                BeginWait::Subscription { subscription, .. } => Some(*subscription),
+                BeginWait::Subscription { subscription, live_steps, .. } => {
+                    Some((*subscription, *live_steps))
+                }
                 BeginWait::Opening | BeginWait::Skew { .. } => None,
             };
-            let since = own.waits.filter(|(waits, _)| Some(*waits) == same).map_or(now, |(_, since)| since);
-            own.waits = same.map(|subscription| (subscription, since));
+            let unchanged = |&(waits, had, _): &(SubscriptionId, u32, Moment)| {
+                same.is_some_and(|(subscription, has)| subscription == waits && has >= had)
+            };
+            let since = own.waits.filter(unchanged).map_or(now, |(.., since)| since);
+            own.waits = same.map(|(subscription, live_steps)| (subscription, live_steps, since));
         }
         match reason {
             BeginWait::Opening => self.demand(until.is_some(), "every wait has a deadline", || {
@@ -299,7 +304,7 @@ impl Oracle {
         until: Option<Moment>,
     ) {
         let truth = &self.publishers[&cohort];
-        let limit_bytes = rank_limit_bytes(truth, rank);
+        let (limit_bytes, limit_wait) = (rank_limit_bytes(truth, rank), truth.plan.limit_wait);
         let spec = truth.subscriptions.get(&subscription).map(|wanted| wanted.spec.clone());
         let full =
             spec.as_ref().is_some_and(|spec| live_steps >= spec.limit_steps) || live_bytes >= limit_bytes;
@@ -316,7 +321,8 @@ impl Oracle {
             Some(QueuePolicy::WaitAtMost { wait_ms }) => wait_ms,
             _ => 0,
         };
-        self.check_patience(cohort, rank, subscription, Duration::from_millis(patience));
+        let patience = Duration::from_millis(patience).min(limit_wait);
+        self.check_patience(cohort, rank, subscription, patience);
     }
 
     fn check_patience(
@@ -326,7 +332,7 @@ impl Oracle {
         subscription: SubscriptionId,
         patience: Duration,
     ) {
-        let Some((waits, since)) = self.publishers[&cohort].ranks[rank.0 as usize].waits else { return };
+        let Some((waits, _, since)) = self.publishers[&cohort].ranks[rank.0 as usize].waits else { return };
         let waited = self.now.since(since);
         let late = waits == subscription
             && waited > patience + self.slack

@@ -39,8 +39,8 @@ pub(crate) struct PublisherRank {
     pub(crate) died: bool,
     pub(crate) told_lost: bool,
     pub(crate) opened: bool,
-    /// For whom `begin_step` waits, and since when.
-    pub(crate) waits: Option<(SubscriptionId, Moment)>,
+    /// For whom `begin_step` waits, how many steps that one has, and since when it has released none.
+    pub(crate) waits: Option<(SubscriptionId, u32, Moment)>,
 }
 
 /// A subscription, as the members' requests made it.

@@ -57,6 +57,7 @@ pub(crate) struct PublisherPlan {
     pub(crate) reserve_steps: u32,
     pub(crate) precious_first: bool,
     pub(crate) limit_subscriptions: u32,
+    pub(crate) limit_wait: Duration,
     pub(crate) gap: Pace,
     pub(crate) work: Pace,
     /// A rank that is slower than the others by this factor.
@@ -266,6 +267,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         reserve_steps: prng.pick(&[0, 0, 1, 2, 4]),
         precious_first: prng.chance(30),
         limit_subscriptions: prng.pick(&[64, 64, 64, 64, 64, 64, 64, 64, 64, 1]),
+        limit_wait: Duration::from_millis(prng.pick(&[60_000, 60_000, 60_000, 15])),
         gap: Pace { low_us: gap / 4, high_us: gap },
         work: Pace { low_us: 50, high_us: prng.pick(&[300, 2_000, 6_000]) },
         slow_rank: None,
