@@ -58,11 +58,13 @@ pub enum Mutation {
     SilentPeerUntold,
     /// The owner's bound on waits is ignored.
     WaitUncapped,
+    /// What a member did not take before it left is as good as read.
+    LeaveDiscards,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -90,5 +92,6 @@ impl Mutation {
         Self::DropBelowLimit,
         Self::SilentPeerUntold,
         Self::WaitUncapped,
+        Self::LeaveDiscards,
     ];
 }

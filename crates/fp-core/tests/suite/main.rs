@@ -24,6 +24,7 @@ mod placement;
 mod policies;
 mod records;
 mod sent;
+mod sharing;
 mod smoke;
 mod sync;
 mod tasks;

@@ -12,6 +12,7 @@ use crate::subscriber::{drain, questions, stream};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
+use crate::wire::mutated;
 use fp_types::{Rank, StepId, TableId};
 
 impl SubscriberMachine {
@@ -120,7 +121,8 @@ impl SubscriberMachine {
         Ok(request)
     }
 
-    /// The application wants no more: everything it holds is released, to be retired, as it may go on looking at it.
+    /// The application wants no more: everything it holds is released, to be retired, as it may go on looking at it. What
+    /// no rank of the cohort has taken goes back as the cohort leaves.
     /// `Event::Closed` tells when the handle may go.
     pub fn close(&mut self, now: Moment) {
         self.wire.enter(now);
@@ -137,7 +139,10 @@ impl SubscriberMachine {
         self.phase = Phase::Closing;
         self.close_give_up = Some(self.wire.now.after(self.config.cohort.close_timeout));
         for step in self.stream.give_up() {
-            stream::release_own(self, step);
+            if mutated!(self.wire, LeaveDiscards) {
+                stream::release_own(self, step);
+            }
+            stream::merge_release(self, step);
         }
         drain::consider_leaving(self);
     }

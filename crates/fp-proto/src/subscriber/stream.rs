@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 struct Pending {
     own: bool,
     children: BTreeSet<Rank>,
+    /// Whether a rank of this subtree took it. What none took is not released: the cohort leaves with it, and others of
+    /// a work-sharing set may have it.
+    taken: bool,
     /// Whether a rank that closed may still look at it.
     retire: bool,
 }
@@ -60,13 +63,15 @@ impl Stream {
         self.ending.clone()
     }
 
-    /// This rank takes no more and lets go: the steps that it must still release, taken or not. What it holds it may go
-    /// on looking at.
+    /// This rank takes no more and lets go of all steps, taken or not: these are waited for by nobody here. What it holds
+    /// it may go on looking at.
     pub(crate) fn give_up(&mut self) -> Vec<StepId> {
         self.queue.clear();
         let held = std::mem::take(&mut self.held);
         let own = self.pending.iter_mut().filter(|(_, pending)| pending.own);
         own.map(|(&step, pending)| {
+            pending.own = false;
+            pending.taken |= held.contains(&step);
             pending.retire |= held.contains(&step);
             step
         })
@@ -92,18 +97,21 @@ pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment
     // Those that have left hear of it all the same, and let go of it at once.
     let children = machine.cohort.children().map(|(rank, _)| rank);
     let children = children.filter(|rank| !machine.left.contains(rank)).collect();
-    machine.stream.pending.insert(step, Pending { own: true, children, retire: false });
+    let own = machine.phase != Phase::Closing;
+    let taken = mutated!(machine.wire, LeaveDiscards);
+    machine.stream.pending.insert(step, Pending { own, children, taken, retire: false });
     machine.stream.last = machine.stream.last.max(Some(step));
-    if machine.phase == Phase::Closing {
-        release_own(machine, step);
-    } else {
+    if own {
         machine.stream.queue.push_back(assignment);
+    } else {
+        merge_release(machine, step);
     }
 }
 
 pub(crate) fn release_own(machine: &mut SubscriberMachine, step: StepId) {
     if let Some(pending) = machine.stream.pending.get_mut(&step) {
         pending.own = false;
+        pending.taken = true;
     }
     merge_release(machine, step);
 }
@@ -127,6 +135,7 @@ pub(crate) fn child_released(
         return;
     };
     pending.children.remove(&child);
+    pending.taken = true;
     pending.retire |= retire;
     merge_release(machine, step);
 }
@@ -148,6 +157,9 @@ pub(crate) fn merge_release(machine: &mut SubscriberMachine, step: StepId) {
         return;
     }
     let retire = pending.retire && !mutated!(machine.wire, CloseWithoutRetire);
+    if !pending.taken {
+        return;
+    }
     machine.stream.pending.remove(&step);
     machine.wire.mark(Transition::ReleaseMerged);
     let upwards = machine.attachment.publisher.or(machine.cohort.parent());

@@ -1,9 +1,11 @@
 //! Closing drains, in time; what remains is named; nothing leaks.
 
+use super::truth::{PublisherTruth, SubscriberRank, SubscriptionTruth};
 use super::{Attachment, Oracle};
 use crate::simulator::application::held_step::StepKey;
 use crate::simulator::names::CohortId;
-use fp_proto::event::CloseOutcome;
+use fp_proto::event::{CloseOutcome, MemberEnd};
+use fp_proto::message::MemberId;
 use fp_types::{Rank, StepId};
 
 impl Oracle {
@@ -90,7 +92,10 @@ impl Oracle {
             return;
         };
         let common = truth.lowest_begun();
-        let given = |step: u64| wanted.assignments.iter().any(|(given, _)| given.0 == step);
+        let given = |step: u64| {
+            let last = wanted.assignments.iter().rev().find(|(given, _)| given.0 == step);
+            last.is_some_and(|&(step, member)| !self.went_untaken(truth, wanted, member, step))
+        };
         let due = |step: &u64| {
             let step = StepId(*step);
             wanted.takes(step, first)
@@ -104,6 +109,26 @@ impl Oracle {
         self.demand(missing.is_none() || excused, "a lossless subscription gets every step", || {
             format!("{reader} rank {rank}: the stream was closed, and step {missing:?} was never given")
         });
+    }
+
+    /// Whether a member of a redelivering set left with a step that none of its ranks took.
+    fn went_untaken(
+        &self,
+        truth: &PublisherTruth,
+        wanted: &SubscriptionTruth,
+        member: MemberId,
+        step: StepId,
+    ) -> bool {
+        let redelivers = wanted.spec.share.as_ref().is_some_and(|share| share.redeliver);
+        let known = &truth.members[&member];
+        let left = matches!(known.gone, Some((_, MemberEnd::Left)));
+        let reader = &self.subscribers[&known.cohort];
+        let Some(attachment) = reader.attachments.get(known.attachment).filter(|_| redelivers && left) else {
+            return false;
+        };
+        let at = attachment.sent.iter().position(|sent| sent.step == step);
+        let taken = |rank: &SubscriberRank| at.is_some_and(|at| at < rank.delivered);
+        !reader.ranks.iter().any(taken)
     }
 
     /// Whether a publisher rank's patience with closing is at its end.

@@ -1,0 +1,90 @@
+//! Work sharing: members of a set divide the steps of one subscription among themselves.
+
+use crate::support::{PATIENCE, Place, STREAM, eventually, publish, take};
+use fp_core::{NextStep, Publisher, Share, ShareMode, Subscriber};
+
+const LEN: u64 = 2000;
+
+/// A member of the set that takes two steps ahead.
+fn member(place: &Place, mode: ShareMode) -> Subscriber {
+    let share = Share { set: "workers".to_owned(), mode, redeliver: true };
+    let options = place.subscriber_options().with_share(share).with_limit_steps(8).with_credit_steps(2);
+    Subscriber::open(STREAM, options).expect("a member")
+}
+
+fn publish_steps(publisher: &mut Publisher, steps: u64) {
+    (0..steps).for_each(|_| drop(publish(publisher, LEN)));
+}
+
+/// What a member gets until the stream ends: the steps, and whether each was given to another before.
+fn rest(member: &mut Subscriber) -> Vec<(u64, bool)> {
+    let mut steps = Vec::new();
+    loop {
+        match member.next_step(PATIENCE).expect("a step or the end") {
+            NextStep::Step(reader) => steps.push((reader.step().0, reader.is_redelivered())),
+            NextStep::NotYet => panic!("neither a step nor the end after {steps:?}"),
+            NextStep::Ended(_) => return steps,
+        }
+    }
+}
+
+#[test]
+fn members_take_turns() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let members: Vec<Subscriber> = (0..3).map(|_| member(&place, ShareMode::RoundRobin)).collect();
+    publish_steps(&mut publisher, 6);
+    let closing = std::thread::spawn(move || publisher.close());
+    let own = |first: u64| vec![(first, false), (first + 3, false)];
+    // The end comes to all of them together, as what one has may yet go to another.
+    let reading = members.into_iter().map(|mut member| std::thread::spawn(move || rest(&mut member)));
+    let reading: Vec<_> = reading.collect();
+    let taken: Vec<_> = reading.into_iter().map(|thread| thread.join().expect("no panic")).collect();
+    assert_eq!(taken, [own(0), own(1), own(2)]);
+    closing.join().expect("no panic").expect("closed");
+}
+
+#[test]
+fn who_is_ready_gets_the_next_step() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let (mut busy, mut idle) = (member(&place, ShareMode::OnDemand), member(&place, ShareMode::OnDemand));
+    publish_steps(&mut publisher, 2);
+    let held = take(&mut busy);
+    let quick = std::thread::spawn(move || rest(&mut idle));
+    publish_steps(&mut publisher, 6);
+    // The busy one holds a step and has one place more; the other takes all the rest.
+    eventually("the others are read", || publisher.queue_depth().iter().all(|(_, steps)| *steps <= 2));
+    drop(held);
+    let closing = std::thread::spawn(move || publisher.close());
+    let slow = rest(&mut busy);
+    let quick = quick.join().expect("no panic");
+    assert!(slow.len() <= 2 && quick.len() >= 5, "{slow:?}, {quick:?}");
+    closing.join().expect("no panic").expect("closed");
+}
+
+#[test]
+fn who_leaves_gives_back_what_it_did_not_take() {
+    for drops in [false, true] {
+        let place = Place::new();
+        let mut publisher = place.publisher();
+        let (mut leaves, mut stays) =
+            (member(&place, ShareMode::RoundRobin), member(&place, ShareMode::RoundRobin));
+        publish_steps(&mut publisher, 4);
+        assert_eq!(take(&mut leaves).step().0, 0);
+        if drops {
+            drop(leaves);
+        } else {
+            leaves.close().expect("left");
+        }
+        publish_steps(&mut publisher, 2);
+        let closing = std::thread::spawn(move || publisher.close());
+        let mut taken = rest(&mut stays);
+        taken.sort_unstable();
+        // Step 4 was given to who left if the release of step 0 was there before the leave.
+        let steps: Vec<u64> = taken.iter().map(|(step, _)| *step).collect();
+        assert_eq!(steps, [1, 2, 3, 4, 5]);
+        assert!(taken.contains(&(2, true)) && taken.contains(&(1, false)), "{taken:?}");
+        closing.join().expect("no panic").expect("closed");
+    }
+}
