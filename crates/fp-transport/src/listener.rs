@@ -17,6 +17,7 @@ use crate::credentials::{Credentials, peer_credentials};
 use crate::hello::{Hello, Refusal};
 use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid, random_u128};
 use crate::link::Link;
+use crate::peer_proof::PeerProof;
 use crate::socket::{stream_socket, timespec};
 use crate::tls::TlsIdentity;
 use crate::verbs::{VerbsListener, VerbsTrouble};
@@ -57,6 +58,8 @@ pub struct Accepted {
     pub hello: Hello,
     /// Who it is.
     pub peer: PeerIdentity,
+    /// What is known of it for sure.
+    pub proof: PeerProof,
 }
 
 /// Takes links that peers open.

@@ -1,5 +1,6 @@
 //! Errors: one enum for each operation, sorted by whose fault it is, with the values that caused them.
 
+pub(crate) mod access;
 pub(crate) mod cohort;
 pub(crate) mod derivation;
 pub(crate) mod gather;
@@ -13,6 +14,7 @@ pub(crate) mod rendezvous;
 pub(crate) mod sync;
 pub(crate) mod transform;
 
+use crate::error::access::AccessError;
 use crate::error::cohort::CohortError;
 use crate::error::gather::GatherError;
 use crate::error::limit::LimitError;
@@ -22,6 +24,7 @@ use crate::error::open_failure::{describe_failure, holder};
 use crate::error::record::RecordProblem;
 use crate::error::rendezvous::RendezvousError;
 use crate::error::transform::TransformProblem;
+use fp_proto::access::Denial;
 use fp_proto::event::OpenFailure;
 use fp_proto::message::NoTable;
 use fp_proto::outcome::LossReason;
@@ -62,6 +65,9 @@ pub enum OpenError {
     /// The file that `FLEXPATH_TOKEN_FILE` names gives no token.
     #[error(transparent)]
     Token(#[from] fp_transport::TokenFileError),
+    /// The file that `FLEXPATH_ACCESS_FILE` names gives no access list.
+    #[error(transparent)]
+    Access(#[from] AccessError),
     /// `FLEXPATH_LISTEN` is no address.
     #[error(transparent)]
     Address(#[from] fp_transport::ListenAddressError),
@@ -101,6 +107,16 @@ pub enum OpenError {
         contact: Box<Contact>,
         /// Why.
         refusal: Refusal,
+    },
+    /// The publisher's access list does not allow what this subscriber asks for.
+    #[error("stream {stream:?}, rank {rank}: {denial}")]
+    Denied {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// What, by which rule, and as whom the publisher knows this process.
+        denial: Denial,
     },
     /// The name belongs to somebody who is alive.
     #[error("stream {stream:?}, rank {rank}: the name is taken by {}; close that one, or publish under another name", holder(contact.as_deref()))]
@@ -300,6 +316,18 @@ pub enum ReadError {
         /// Why.
         source: NoTable,
     },
+    /// The access list of the publisher rank does not allow it.
+    #[error("stream {stream:?}, step {step}, publisher rank {rank}: {denial}")]
+    Denied {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The publisher rank that refused.
+        rank: Rank,
+        /// What, by which rule, and as whom the publisher knows this process.
+        denial: Denial,
+    },
     /// The owner has the step no more.
     #[error("stream {stream:?}, step {step}: publisher rank {rank} has it no more ({what})")]
     Gone {
@@ -425,6 +453,7 @@ impl ReadError {
             Self::Lost { .. }
             | Self::NoLayout { .. }
             | Self::Gone { .. }
+            | Self::Denied { .. }
             | Self::TimedOut { .. }
             | Self::PeerMisbehaved { .. }
             | Self::NotTransformed { .. }

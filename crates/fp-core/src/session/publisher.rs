@@ -6,20 +6,23 @@ use crate::data::owner::block_store::BlockStore;
 use crate::data::owner::room::Room;
 use crate::error::misuse::Misuse;
 use crate::error::{CloseError, OpenError};
+use crate::options::access::Access;
 use crate::options::publisher::PublisherOptions;
+use crate::session::admission::Admission;
 use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
 use crate::session::open_attempt::{Looks, OpenAttempt};
 use crate::session::prepare::{check_bounds, cohort_config, prepare};
 use crate::value::counters::Counters;
+use fp_proto::access::{Action, Denial};
 use fp_proto::config::{CohortPosition, PublisherConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::request;
-use fp_transport::{Link, Pool, PoolOptions};
+use fp_transport::{Link, PeerProof, Pool, PoolOptions};
 use fp_types::{Epoch, StepId, SubscriptionId};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -31,6 +34,7 @@ pub(crate) const BACKSTOP: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) struct PublisherRole {
     server: Arc<BlockStore>,
+    admission: Admission,
     pub(crate) life: Life,
     started: u32,
     ended: u32,
@@ -59,8 +63,10 @@ impl Role for PublisherRole {
         }
     }
 
-    fn data_link(&mut self, link: Link, epoll: BorrowedFd<'_>) {
-        self.server.add_link(link, epoll);
+    fn data_link(&mut self, link: Link, proof: &PeerProof, epoll: BorrowedFd<'_>) {
+        let denial = self.admission.check_action(Action::Subscribe, proof).err();
+        denial.iter().for_each(|denial| self.event(Event::Denied(denial.clone())));
+        self.server.add_link(link, denial, epoll);
     }
 
     fn data_server(&self) -> Option<Arc<dyn DataServer>> {
@@ -71,10 +77,11 @@ impl Role for PublisherRole {
         self.life.failure.get_or_insert(what);
     }
 
-    fn vouch(&self, message: &mut Message, uid: Option<u32>) {
+    fn admit(&self, message: &mut Message, proof: &PeerProof) -> Result<(), Denial> {
         if let Message::Subscribe { spec, .. } | Message::Reselect { spec } = message {
-            request::vouch(&mut spec.requests, uid);
+            request::vouch(&mut spec.requests, proof.uid);
         }
+        self.admission.check(message, proof)
     }
 }
 
@@ -112,12 +119,23 @@ fn pool_options(options: &PublisherOptions) -> PoolOptions {
         .with_limit_bytes(options.limit_bytes.saturating_mul(2).saturating_add(rounding))
 }
 
+/// The access list is that of the environment, unless the options have one.
+fn with_access_list(options: PublisherOptions) -> Result<PublisherOptions, OpenError> {
+    match options.access {
+        Some(_) => Ok(options),
+        None => Ok(PublisherOptions { access: Access::from_environment()?, ..options }),
+    }
+}
+
 impl PublisherSession {
     /// Listens, and has the machine begin to open; the second is where it looks for others. Calls the launcher's
     /// collectives, if there are any.
     pub(crate) fn start(stream: &str, options: PublisherOptions) -> Result<(Arc<Self>, String), OpenError> {
         let bounds = [("skew_steps", options.skew_steps.into()), ("limit_bytes", options.limit_bytes)];
-        let prepared = check_bounds(stream, &bounds).and_then(|()| prepare(&options.link, stream));
+        let checked = check_bounds(stream, &bounds).and_then(|()| with_access_list(options.clone()));
+        let options = checked.as_ref().map_or(options, Clone::clone);
+        let tokens = options.access.as_ref().map_or_else(Vec::new, Access::tokens);
+        let prepared = checked.and_then(|_| prepare(&options.link, stream, tokens));
         match Gathering::of(&options.link, stream, Side::Publisher) {
             None => Self::begin_opening(stream, options, prepared?, CohortPosition::Searched),
             Some(gathering) if gathering.is_lead() => Self::start_lead(stream, options, prepared, &gathering),
@@ -184,7 +202,9 @@ impl PublisherSession {
         let pool = Pool::new(pool_options(&options));
         let room = Room::of_stream(pool.clone(), options.limit_bytes);
         let server = BlockStore::new(pool, room, counters.clone(), options.transforms.as_ref());
-        let role = PublisherRole { server: server.clone(), life: Life::default(), started: 0, ended: 0 };
+        let admission = Admission::new(options.access.clone(), stream, setup.token.is_some());
+        let life = Life::default();
+        let role = PublisherRole { server: server.clone(), admission, life, started: 0, ended: 0 };
         let directory = setup.rendezvous.directory().display().to_string();
         let clock = Clock::start();
         let machine = PublisherMachine::new(config, clock.now());

@@ -5,6 +5,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod access;
+mod access_file;
 mod bytes;
 mod called;
 mod collectives;

@@ -1,11 +1,13 @@
 //! Whether every count in a message is within its bound, checked on receipt.
 
+use crate::access::Denial;
 use crate::bounds::{
     LIMIT_CHANGED_ITEMS, LIMIT_CONTACT_BYTES, LIMIT_CONTACTS, LIMIT_ITEMS, LIMIT_NAME_BYTES,
     LIMIT_VALUES_BYTES,
 };
 use crate::config::{ContactText, SubscriptionSpec, VariableSet};
-use crate::message::{ChangeKind, Decision, Message, ReadyReport};
+use crate::message::{ChangeKind, Decision, Message, NoTable, ReadyReport};
+use crate::outcome::{EndReason, RefusalReason};
 use crate::request;
 use fp_types::Rank;
 
@@ -26,6 +28,10 @@ fn some_rising(ranks: impl ExactSizeIterator<Item = Rank>, what: &'static str) -
     }
     at_most(ranks.len(), LIMIT_CONTACTS, what)?;
     if ranks.is_sorted_by(|one, next| one < next) { Ok(()) } else { Err(what) }
+}
+
+fn denial(denial: &Denial) -> Check {
+    if denial.is_within_bounds() { Ok(()) } else { Err("denial") }
 }
 
 fn spec(spec: &SubscriptionSpec) -> Check {
@@ -91,6 +97,11 @@ impl Message {
                 at_most(owners.len(), LIMIT_CONTACTS, "resolved.owners")?;
                 owners.iter().try_for_each(|(_, owner)| contact(owner))
             }
+            Self::Refused { reason: RefusalReason::Denied(told) }
+            | Self::StreamEnd { reason: EndReason::Denied(told), .. }
+            | Self::AwaitingRestart { reason: EndReason::Denied(told) }
+            | Self::TableRefused { reason: NoTable::Denied(told), .. }
+            | Self::Unresolved { reason: NoTable::Denied(told), .. } => denial(told),
             Self::Subscribed { publisher_size: 0, .. } => Err("subscribed.publisher_size"),
             Self::AskContacts { ranks, .. } => some_rising(ranks.iter().copied(), "ask_contacts.ranks"),
             Self::Contacts { contacts, .. } => {

@@ -11,6 +11,7 @@ use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid};
 use crate::link::{Handshaken, Link};
 use crate::memory::{ProcessWatch, seals_supported};
 use crate::negotiation::Negotiated;
+use crate::peer_proof::{PeerProof, ShownToken};
 use crate::probe::Probe;
 use crate::socket::{ReceiveError, end_sending, send_vectored};
 use crate::tls::TlsFailure;
@@ -118,7 +119,7 @@ impl ListenOptions {
     fn judge(&self, hello: &Hello, via: &Via) -> Result<u16, Refusal> {
         let version = choose_version(hello.version_lowest, hello.version_highest)
             .ok_or(Refusal::Version { theirs_lowest: VERSION_LOWEST, theirs_highest: VERSION_HIGHEST })?;
-        if self.token.as_ref().is_some_and(|token| !token.matches(hello.token.as_ref())) {
+        if self.token.is_some() && self.shown(hello.token.as_ref()) == ShownToken::None {
             return Err(Refusal::Token);
         }
         if hello.epoch.is_some_and(|epoch| epoch != self.epoch) {
@@ -361,6 +362,12 @@ impl Handshake {
     /// The link of a finished handshake.
     pub(super) fn into_accepted(self, options: &ListenOptions) -> Option<Accepted> {
         let Stage::Proof { hello, version, watch, .. } = self.stage else { return None };
+        let proof = PeerProof {
+            uid: if let Via::Unix { uid, .. } = self.via { Some(uid) } else { None },
+            certificate_names: self.channel.certificate_names(),
+            token: options.shown(hello.token.as_ref()),
+            place: self.via.to_string(),
+        };
         let (uid, pid, detail) = match self.via {
             Via::Unix { uid, pid } if options.tls.is_some() => {
                 (Some(uid), pid, hello.transport.without_tls().to_owned())
@@ -372,7 +379,7 @@ impl Handshake {
         let encrypted = self.channel.is_encrypted();
         let negotiated = Negotiated { transport: hello.transport, encrypted, detail, refused: Vec::new() };
         let link = Link::new(self.channel, Handshaken { negotiated, peer, peer_state: 0, version, watch });
-        Some(Accepted { link, hello: *hello, peer })
+        Some(Accepted { link, hello: *hello, peer, proof })
     }
 }
 

@@ -1,6 +1,7 @@
 //! How a listener listens, and why it cannot.
 
-use crate::hello::Token;
+use crate::hello::{Token, TokenHash};
+use crate::peer_proof::ShownToken;
 use crate::tls::TlsIdentity;
 use crate::verbs::Domain;
 use rustix::io::Errno;
@@ -15,6 +16,8 @@ pub struct ListenOptions {
     pub epoch: u128,
     /// The token that diallers must show. Needed when `tcp` is not on loopback and without TLS.
     pub token: Option<Token>,
+    /// Tokens that are taken beside it, by their hashes. Default none.
+    pub listed_tokens: Vec<TokenHash>,
     /// TLS, on the tcp socket: then nothing else is spoken there. Default none.
     pub tls: Option<TlsIdentity>,
     /// Where to listen for tcp; port 0: the system chooses. Default: loopback. `None`: not at all.
@@ -45,6 +48,7 @@ impl ListenOptions {
         ListenOptions {
             epoch,
             token: None,
+            listed_tokens: Vec::new(),
             tls: None,
             tcp: Some((Ipv4Addr::LOCALHOST, 0).into()),
             advertised: None,
@@ -62,6 +66,13 @@ impl ListenOptions {
     #[must_use]
     pub fn with_token(mut self, token: Option<Token>) -> Self {
         self.token = token;
+        self
+    }
+
+    /// Sets the tokens that are taken beside that of the run.
+    #[must_use]
+    pub fn with_listed_tokens(mut self, tokens: Vec<TokenHash>) -> Self {
+        self.listed_tokens = tokens;
         self
     }
 
@@ -133,6 +144,15 @@ impl ListenOptions {
     pub fn with_handshakes_limit(mut self, limit: usize) -> Self {
         self.handshakes_limit = limit;
         self
+    }
+
+    /// Which of the tokens that are known here a dialler showed.
+    pub(super) fn shown(&self, token: Option<&Token>) -> ShownToken {
+        if self.token.as_ref().is_some_and(|run| run.matches(token)) {
+            return ShownToken::Run;
+        }
+        let hash = token.map(TokenHash::of).filter(|hash| self.listed_tokens.contains(hash));
+        hash.map_or(ShownToken::None, ShownToken::Listed)
     }
 
     pub(super) fn check(&self) -> Result<(), ListenError> {

@@ -13,6 +13,7 @@ use crate::data::owner::room::Room;
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::records::types::Types;
 use crate::value::counters::Counters;
+use fp_proto::access::Denial;
 use fp_proto::data::{BlockPart, DataMessage, EAGER_BYTES, GoneReason, Place, PlacedBlock};
 use fp_proto::message::MemberId;
 use fp_transform::Transforms;
@@ -87,7 +88,7 @@ impl BlockStore {
     }
 
     /// A subscriber rank opened a data link.
-    pub(crate) fn add_link(&self, link: Link, set: BorrowedFd<'_>) {
+    pub(crate) fn add_link(&self, link: Link, denial: Option<Denial>, set: BorrowedFd<'_>) {
         let mut inner = self.lock();
         let token = inner.next_token | DATA_BIT;
         inner.next_token += 1;
@@ -97,7 +98,7 @@ impl BlockStore {
         // What waits to be sent is pinned by its step and bounded with it; nothing is copied for waiting.
         link.set_send_limit_bytes(u64::MAX);
         if epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).is_ok() {
-            inner.links.insert(token, SubscriberLink::new(link));
+            inner.links.insert(token, SubscriberLink::new(link, denial));
         }
     }
 
@@ -372,6 +373,9 @@ impl BlockStore {
         (token, served): (u64, &mut SubscriberLink),
     ) -> Result<(), LinkError> {
         served.link.flush()?;
+        if served.is_denied()? {
+            return Ok(());
+        }
         for step in served.drained() {
             if let Some(stored) = steps.get(&step) {
                 self.push_to(step, stored, served)?;
@@ -417,6 +421,7 @@ impl BlockStore {
                 | DataMessage::Gone { .. }
                 | DataMessage::Described { .. }
                 | DataMessage::Offers { .. }
+                | DataMessage::Denied(_)
                 | DataMessage::Transformed { .. } => {
                     return Err(LinkError::Malformed { what: "message of a subscriber", value: 0, limit: 0 });
                 }
