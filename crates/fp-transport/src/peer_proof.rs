@@ -22,7 +22,7 @@ pub enum ShownToken {
     /// None that the listener knows.
     None,
     /// That of the run.
-    Run,
+    Run(TokenHash),
     /// One of those that the listener takes beside it.
     Listed(TokenHash),
 }

@@ -8,6 +8,7 @@ pub(crate) mod limit;
 pub(crate) mod misfit;
 pub(crate) mod misuse;
 mod open_failure;
+mod read;
 pub(crate) mod record;
 pub(crate) mod record_block;
 pub(crate) mod rendezvous;
@@ -440,30 +441,6 @@ pub enum ReadError {
         /// What happened.
         what: String,
     },
-}
-
-impl ReadError {
-    /// The same of a variable that its user knows by another name.
-    pub(crate) fn renamed(mut self, name: &str) -> Self {
-        match &mut self {
-            Self::Misuse { source, .. } => source.rename(name),
-            Self::Plan { variable, .. }
-            | Self::Records { variable, .. }
-            | Self::Incompatible { variable, .. } => name.clone_into(variable),
-            Self::Lost { .. }
-            | Self::NoLayout { .. }
-            | Self::Gone { .. }
-            | Self::Denied { .. }
-            | Self::TimedOut { .. }
-            | Self::PeerMisbehaved { .. }
-            | Self::NotTransformed { .. }
-            | Self::NotDerived { .. }
-            | Self::NoStep { .. }
-            | Self::NotProvided { .. }
-            | Self::Coordinator { .. } => {}
-        }
-        self
-    }
 }
 
 /// Why closing was not clean.

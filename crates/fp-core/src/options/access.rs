@@ -29,7 +29,10 @@ impl Who {
             Self::Certificate(name) => {
                 proof.certificate_names.iter().any(|known| known.eq_ignore_ascii_case(name))
             }
-            Self::Token(hash) => proof.token == ShownToken::Listed(*hash),
+            Self::Token(hash) => match proof.token {
+                ShownToken::Run(shown) | ShownToken::Listed(shown) => shown == *hash,
+                ShownToken::None => false,
+            },
         }
     }
 }

@@ -75,7 +75,7 @@ impl Admission {
 
     /// Tokens of the list let nobody in among the publisher's own ranks.
     fn check_rank(&self, proof: &PeerProof) -> Result<(), Denial> {
-        let is_own = !self.has_run_token || proof.token == ShownToken::Run;
+        let is_own = !self.has_run_token || matches!(proof.token, ShownToken::Run(_));
         match &self.access {
             Some(access) if !is_own => Err(self.denial(access, Action::Join, proof, None)),
             _ => Ok(()),

@@ -358,6 +358,10 @@ fn tokens_of_the_list_are_for_subscribers() {
     let none = rig.subscriber(&place, Over::Tcp, Shows::Nothing);
     let error = Subscriber::open(STREAM, none).err().expect("no token");
     assert!(matches!(error, OpenError::Refused { .. }), "{error}");
+    let run = rig.subscriber(&place, Over::Tcp, Shows::OtherToken);
+    let error =
+        Subscriber::open(STREAM, run).err().expect("the run's token is for ranks, unless a rule names it");
+    assert!(matches!(error, OpenError::Denied { .. }), "{error}");
     subscriber.close().expect("left");
     let closing = thread::spawn(move || second.close().expect("closed"));
     first.close().expect("closed");

@@ -73,6 +73,7 @@ impl Message {
     /// # Errors
     /// The name of the part.
     pub fn check(&self) -> Result<(), &'static str> {
+        self.denial().map_or(Ok(()), denial)?;
         match self {
             Self::Join { contact: own, .. }
             | Self::TreeHello { contact: own, .. }
@@ -97,11 +98,6 @@ impl Message {
                 at_most(owners.len(), LIMIT_CONTACTS, "resolved.owners")?;
                 owners.iter().try_for_each(|(_, owner)| contact(owner))
             }
-            Self::Refused { reason: RefusalReason::Denied(told) }
-            | Self::StreamEnd { reason: EndReason::Denied(told), .. }
-            | Self::AwaitingRestart { reason: EndReason::Denied(told) }
-            | Self::TableRefused { reason: NoTable::Denied(told), .. }
-            | Self::Unresolved { reason: NoTable::Denied(told), .. } => denial(told),
             Self::Subscribed { publisher_size: 0, .. } => Err("subscribed.publisher_size"),
             Self::AskContacts { ranks, .. } => some_rising(ranks.iter().copied(), "ask_contacts.ranks"),
             Self::Contacts { contacts, .. } => {
@@ -135,5 +131,18 @@ impl Message {
             | Self::Unresolved { .. }
             | Self::RestartHeard => Ok(()),
         }
+    }
+
+    /// The refusal by an access list that it tells of.
+    fn denial(&self) -> Option<&Denial> {
+        if let Self::Refused { reason: RefusalReason::Denied(told) }
+        | Self::StreamEnd { reason: EndReason::Denied(told), .. }
+        | Self::AwaitingRestart { reason: EndReason::Denied(told) }
+        | Self::TableRefused { reason: NoTable::Denied(told), .. }
+        | Self::Unresolved { reason: NoTable::Denied(told), .. } = self
+        {
+            return Some(told);
+        }
+        None
     }
 }

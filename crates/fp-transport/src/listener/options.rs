@@ -148,11 +148,13 @@ impl ListenOptions {
 
     /// Which of the tokens that are known here a dialler showed.
     pub(super) fn shown(&self, token: Option<&Token>) -> ShownToken {
-        if self.token.as_ref().is_some_and(|run| run.matches(token)) {
-            return ShownToken::Run;
+        let Some(shown) = token else { return ShownToken::None };
+        let hash = TokenHash::of(shown);
+        match &self.token {
+            Some(run) if run.matches(token) => ShownToken::Run(hash),
+            _ if self.listed_tokens.contains(&hash) => ShownToken::Listed(hash),
+            _ => ShownToken::None,
         }
-        let hash = token.map(TokenHash::of).filter(|hash| self.listed_tokens.contains(hash));
-        hash.map_or(ShownToken::None, ShownToken::Listed)
     }
 
     pub(super) fn check(&self) -> Result<(), ListenError> {

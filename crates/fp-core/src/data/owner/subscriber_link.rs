@@ -61,6 +61,7 @@ impl SubscriberLink {
     /// Whether the access list gives it nothing. Whatever it asks is then read and not answered, but for the first time.
     pub(crate) fn is_denied(&mut self) -> Result<bool, LinkError> {
         let Some((denial, told)) = &mut self.denial else { return Ok(false) };
+        self.link.flush()?;
         while self.link.recv()?.is_some() {
             if !std::mem::replace(told, true) {
                 self.link.send(OutFrame::new(DataMessage::Denied(denial.clone()).encode()))?;

@@ -373,9 +373,6 @@ impl BlockStore {
         (token, served): (u64, &mut SubscriberLink),
     ) -> Result<(), LinkError> {
         served.link.flush()?;
-        if served.is_denied()? {
-            return Ok(());
-        }
         for step in served.drained() {
             if let Some(stored) = steps.get(&step) {
                 self.push_to(step, stored, served)?;
@@ -486,7 +483,11 @@ impl DataServer for BlockStore {
         let mut inner = self.lock();
         let Inner { steps, links, makings, .. } = &mut *inner;
         let Some(served) = links.get_mut(&token) else { return };
-        match self.serve((steps, makings), (token, served)) {
+        let served_all = match served.is_denied() {
+            Ok(false) => self.serve((steps, makings), (token, served)),
+            told => told.map(|_| ()),
+        };
+        match served_all {
             Ok(()) => self.watch(token, served),
             Err(error) => {
                 tracing::debug!(%error, "data link closed");
