@@ -181,6 +181,7 @@ keys! {
     "TlsAuthority", Both, |s, v| s.tls(|tls| tls.authority = v.into());
     "TlsName", Both, |s, v| s.tls(|tls| tls.name = v.to_owned());
     "BusyPollSecs", Both, |s, v| { let time = seconds(v)?; s.links(|link| link.busy_poll = time) };
+    "KeptDescriptors", Both, |s, v| { let kept = number(v, 0)?; s.links(|link| link.kept_descriptors = Some(kept)) };
     "LeadContact", Both, |s, v| {
         let contact: Contact = parsed(v)?;
         s.links(|link| link.lead_contact = Some(contact.clone()))
@@ -294,6 +295,14 @@ mod tests {
         written(&[0xff; 32])?;
         let refused = set("TokenFile", path).err().unwrap_or_default();
         assert!(refused.contains("64 hexadecimal digits") && refused.contains("od -An"), "{refused}");
+        Ok(())
+    }
+
+    #[test]
+    fn descriptors_are_kept_for_the_program() -> Result<(), String> {
+        let both = set("KeptDescriptors", "300")?;
+        let kept = [both.publisher.link.kept_descriptors, both.subscriber.link.kept_descriptors];
+        assert_eq!(kept, [Some(300); 2]);
         Ok(())
     }
 

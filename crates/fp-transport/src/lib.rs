@@ -58,7 +58,7 @@ pub use hello::{Hello, Purpose, Refusal, Token, TokenFileError, TokenHash};
 pub use identity::{HostId, PeerIdentity, ProcessId, own_pid};
 pub use link::{Flushed, Link, LinkError};
 pub use listen_address::{ListenAddress, ListenAddressError};
-pub use listener::{Accepted, ListenError, ListenOptions, Listener};
+pub use listener::{Accepted, ListenCounts, ListenError, ListenOptions, Listener};
 pub use memory::{
     Arena, InprocKey, Location, MappedSegment, MappedSlice, MemoryError, Payload, Pool, PoolMemory,
     PoolOptions, PoolStats, ProcessWatch, RemoteMemory, SegmentDescriptor, SegmentId, inproc, ring,

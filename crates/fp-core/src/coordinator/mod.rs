@@ -32,7 +32,7 @@ use fp_proto::access::Denial;
 use fp_proto::effect::{Effect, PeerId};
 use fp_proto::message::Message;
 use fp_proto::time::Moment;
-use fp_transport::{Contact, Link, Listener, PeerProof, TransportPolicy};
+use fp_transport::{Contact, Link, ListenCounts, Listener, PeerProof, TransportPolicy};
 use fp_types::Epoch;
 use rustix::event::epoll;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -132,6 +132,8 @@ pub(crate) struct Endpoint<R: Role> {
     pub(crate) clock: Clock,
     pub(crate) contact: Contact,
     pub(crate) dial: dial::Dial,
+    /// What the listener did to stay within its bounds.
+    pub(crate) listened: Arc<ListenCounts>,
     busy_poll: Duration,
     /// The machine's deadline in microseconds of the clock; `u64::MAX` for none or while a caller waits.
     due: AtomicU64,
@@ -153,7 +155,7 @@ impl<R: Role> Endpoint<R> {
         let read = epoll::EventFlags::IN;
         epoll::add(&epoll, setup.listener.as_fd(), epoll::EventData::new_u64(TOKEN_LISTENER), read)?;
         epoll::add(&epoll, mailbox.descriptor(), epoll::EventData::new_u64(TOKEN_WAKE), read)?;
-        let tls = setup.listener.tls().cloned();
+        let (tls, listened) = (setup.listener.tls().cloned(), setup.listener.counts());
         let Setup { policy, token, domain, dial_timeout: timeout, .. } = &setup;
         let (policy, token, domain, timeout) = (policy.clone(), token.clone(), domain.clone(), *timeout);
         let dial = dial::Dial { policy, token, tls, domain, timeout };
@@ -177,6 +179,7 @@ impl<R: Role> Endpoint<R> {
             clock,
             contact: setup.contact,
             dial,
+            listened,
             busy_poll: setup.busy_poll,
             due: AtomicU64::new(u64::MAX),
             attended: AtomicBool::new(true),

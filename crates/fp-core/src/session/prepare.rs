@@ -51,6 +51,7 @@ pub(crate) fn prepare(
         .with_advertised(link.advertised)
         .with_token(token.clone())
         .with_listed_tokens(listed_tokens)
+        .with_kept_descriptors(link.kept_descriptors)
         .with_tls(tls.map(|tls| tls.load()).transpose()?);
     let rank = link.cohort.rank();
     let listener = Listener::bind(options);

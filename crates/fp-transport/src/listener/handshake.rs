@@ -1,5 +1,6 @@
 //! One handshake on the accepting side: hello, reply with a challenge, proof, reply.
 
+use super::bounds::Origin;
 use super::{Accepted, ListenOptions};
 use crate::channel::Channel;
 use crate::credentials::OVERFLOW_UID;
@@ -177,6 +178,25 @@ impl Handshake {
     pub(super) fn over(channel: Channel, via: Via, deadline: Instant) -> Handshake {
         let input = Vec::with_capacity(HELLO_LEN);
         Handshake { channel, via, deadline, stage: Stage::Hello, input, writing: false }
+    }
+
+    /// Whose it is, as far as bounds go.
+    pub(super) fn origin(&self) -> Origin {
+        Origin::of(&self.via)
+    }
+
+    /// Whether it has said no hello that was accepted.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self.stage, Stage::Hello | Stage::Draining { .. })
+    }
+
+    /// Says that it has to give way, unless it was told something else already.
+    pub(super) fn turn_away(&mut self, options: &ListenOptions) {
+        if matches!(self.stage, Stage::Hello) {
+            self.channel.without_tls();
+            self.say(&options.reply(Err(Refusal::Busy), 0), &[]);
+            self.channel.end_raw();
+        }
     }
 
     pub(super) fn is_over_verbs(&self) -> bool {

@@ -38,8 +38,12 @@ pub struct ListenOptions {
     pub state: u8,
     /// How long a handshake may take. Default 5 s.
     pub handshake_timeout_ms: u64,
-    /// Most handshakes at one time; more are told `Busy`. Default 1024.
+    /// Most handshakes at one time, and half as many of one address or user. One more has the oldest given up that has
+    /// not said a hello yet. Default 1024, and at most an eighth of the descriptors that the process may have.
     pub handshakes_limit: usize,
+    /// Descriptors that are left to the program: what would take one of them is told `Busy`. Default `None`: a quarter
+    /// of those that the process may have.
+    pub kept_descriptors: Option<u64>,
 }
 
 impl ListenOptions {
@@ -59,6 +63,7 @@ impl ListenOptions {
             state: 0,
             handshake_timeout_ms: 5000,
             handshakes_limit: 1024,
+            kept_descriptors: None,
         }
     }
 
@@ -143,6 +148,13 @@ impl ListenOptions {
     #[must_use]
     pub fn with_handshakes_limit(mut self, limit: usize) -> Self {
         self.handshakes_limit = limit;
+        self
+    }
+
+    /// Sets how many descriptors are left to the program.
+    #[must_use]
+    pub fn with_kept_descriptors(mut self, descriptors: Option<u64>) -> Self {
+        self.kept_descriptors = descriptors;
         self
     }
 
