@@ -112,7 +112,8 @@ fn the_oldest_silent_handshake_gives_way_and_is_told_busy() {
     let mut known = connect();
     known.write_all(&hello(TransportKind::Tcp).encode()).expect("room");
     assert!(hear_reply(&mut listener, &mut known).outcome.is_ok());
-    let error = refused(&mut listener, &listener.contact().clone(), options(TransportKind::Tcp));
+    let contact = listener.contact().clone();
+    let error = refused(&mut listener, &contact, options(TransportKind::Tcp));
     assert!(error.is_busy(), "{error}");
     assert_eq!(listener.counts().turned_away(), 1);
     drop(known);
