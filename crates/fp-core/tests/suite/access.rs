@@ -1,10 +1,7 @@
 //! Who may do what: a table of rules, peers over shm, tcp and TLS, and what they ask for.
 
-#[path = "../../../fp-transport/tests/support/certificates.rs"]
-mod certificates;
-
+use crate::certificates::{Authority, Issued};
 use crate::support::{Place, STREAM, ending, eventually, publish, take, values};
-use certificates::{Authority, Issued};
 use fp_core::{
     Access, Action, Cohort, CohortSide, DerivedVariable, EndReason, Event, MemberEnd, ModuleHash, OpenError,
     Publisher, PublisherOptions, ReadError, Selection, Subscriber, SubscriberOptions, TlsOptions, Token,

@@ -2,6 +2,8 @@
 //!
 //! A test that needs the process for itself is a binary beside this one, which says why.
 
+#[path = "../../../fp-transport/tests/support/certificates.rs"]
+mod certificates;
 #[path = "../support/mod.rs"]
 mod support;
 
