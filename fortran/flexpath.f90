@@ -17,7 +17,7 @@ module flexpath_c
   integer, parameter :: flexpath_status_system = -11, flexpath_status_peer_misbehaved = -12
   integer, parameter :: flexpath_status_forked = -13, flexpath_status_not_clean = -14
   integer, parameter :: flexpath_status_internal = -15, flexpath_status_not_derived = -16
-  integer, parameter :: flexpath_status_incompatible = -17
+  integer, parameter :: flexpath_status_incompatible = -17, flexpath_status_denied = -18
 
   ! flexpath_dtype; the last three are Fortran's words
   integer, parameter :: flexpath_dtype_i8 = 1, flexpath_dtype_i16 = 2, flexpath_dtype_i32 = 3, flexpath_dtype_i64 = 4
@@ -52,6 +52,7 @@ module flexpath_c
   ! flexpath_end
   integer, parameter :: flexpath_end_not_ended = 0, flexpath_end_closed = 1, flexpath_end_lost = 2
   integer, parameter :: flexpath_end_expelled = 3, flexpath_end_left = 4, flexpath_end_cohort_lost = 5
+  integer, parameter :: flexpath_end_denied = 6
 
   ! flexpath_event_kind
   integer, parameter :: flexpath_event_kind_other = 0, flexpath_event_kind_opened = 1
@@ -61,7 +62,7 @@ module flexpath_c
   integer, parameter :: flexpath_event_kind_rank_lagging = 8, flexpath_event_kind_rank_lost = 9
   integer, parameter :: flexpath_event_kind_reselected = 10, flexpath_event_kind_awaiting_restart = 11
   integer, parameter :: flexpath_event_kind_restarted = 12, flexpath_event_kind_ended = 13
-  integer, parameter :: flexpath_event_kind_closed = 14
+  integer, parameter :: flexpath_event_kind_closed = 14, flexpath_event_kind_denied = 15
 
   ! flexpath_attribute_kind
   integer, parameter :: flexpath_attribute_kind_bool = 1, flexpath_attribute_kind_integer = 2
@@ -708,6 +709,7 @@ module flexpath
   public :: flexpath_status_timed_out, flexpath_status_lost, flexpath_status_not_opened, flexpath_status_system
   public :: flexpath_status_peer_misbehaved, flexpath_status_forked, flexpath_status_not_clean
   public :: flexpath_status_internal, flexpath_status_not_derived, flexpath_status_incompatible
+  public :: flexpath_status_denied
   public :: flexpath_placement_publisher, flexpath_placement_subscriber, flexpath_placement_fewer_bytes
   public :: flexpath_dtype_i8, flexpath_dtype_i16, flexpath_dtype_i32, flexpath_dtype_i64, flexpath_dtype_u8
   public :: flexpath_dtype_u16, flexpath_dtype_u32, flexpath_dtype_u64, flexpath_dtype_f16, flexpath_dtype_bf16
@@ -717,13 +719,13 @@ module flexpath
   public :: flexpath_kind_scalar, flexpath_kind_local_scalar, flexpath_kind_global_array, flexpath_kind_local_array
   public :: flexpath_kind_joined_array, flexpath_order_row_major, flexpath_order_column_major
   public :: flexpath_end_not_ended, flexpath_end_closed, flexpath_end_lost, flexpath_end_expelled, flexpath_end_left
-  public :: flexpath_end_cohort_lost
+  public :: flexpath_end_cohort_lost, flexpath_end_denied
   public :: flexpath_event_kind_other, flexpath_event_kind_opened, flexpath_event_kind_subscription_started
   public :: flexpath_event_kind_member_joined, flexpath_event_kind_member_left
   public :: flexpath_event_kind_subscription_ended, flexpath_event_kind_step_dropped
   public :: flexpath_event_kind_step_rejected, flexpath_event_kind_rank_lagging, flexpath_event_kind_rank_lost
   public :: flexpath_event_kind_reselected, flexpath_event_kind_awaiting_restart, flexpath_event_kind_restarted
-  public :: flexpath_event_kind_ended, flexpath_event_kind_closed
+  public :: flexpath_event_kind_ended, flexpath_event_kind_closed, flexpath_event_kind_denied
   public :: flexpath_attribute_kind_bool, flexpath_attribute_kind_integer, flexpath_attribute_kind_unsigned
   public :: flexpath_attribute_kind_real, flexpath_attribute_kind_text, flexpath_attribute_kind_bytes
 

@@ -103,6 +103,10 @@ enum flexpath_status
    Records of another type, which do not become the one that is wanted; the text says why, field by field.
    */
   FLEXPATH_STATUS_INCOMPATIBLE = -17,
+  /*
+   The publisher's access list does not allow what was asked for; the text names the rule and the peer.
+   */
+  FLEXPATH_STATUS_DENIED = -18,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -332,6 +336,10 @@ enum flexpath_end
    a rank of the subscriber's own cohort is lost
    */
   FLEXPATH_END_COHORT_LOST = 5,
+  /*
+   it asked for more than the publisher's access list lets it
+   */
+  FLEXPATH_END_DENIED = 6,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -409,6 +417,10 @@ enum flexpath_event_kind
    the handle was closed
    */
   FLEXPATH_EVENT_KIND_CLOSED = 14,
+  /*
+   publisher: the access list refused what a peer asked for; the text names the rule and the peer
+   */
+  FLEXPATH_EVENT_KIND_DENIED = 15,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

@@ -31,7 +31,7 @@ const LAYERS: &[Layers] = &[
             &["lock", "page", "credentials", "secret_file", "transport_kind", "listen_address"],
             &["identity", "transport_policy"],
             &["memory", "contact", "hello"],
-            &["frame"],
+            &["frame", "peer_proof"],
             &["socket"],
             &["verbs", "tls"],
             &["negotiation", "channel"],

@@ -183,6 +183,9 @@ pub(crate) struct TokenOptions {
     /// Puts it in the place of a file that is there
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
+    /// Prints the hash of the token in this file, by which an access list names it. No token is made
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "force"])]
+    pub(crate) hash: Option<PathBuf>,
 }
 
 /// A variable and a selection of its elements.

@@ -1,15 +1,18 @@
-//! `flexpath token`: makes the token of a run.
+//! `flexpath token`: makes the token of a run, or tells the hash of one.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use fp_core::Token;
+use fp_core::{Token, TokenHash};
 
 use crate::arguments::TokenOptions;
 use crate::failure::Failure;
 
-/// Makes a token, and prints it or a file of it.
+/// Makes a token, and prints it or a file of it; or prints the hash of one that is there.
 pub(crate) fn run(options: &TokenOptions) -> Result<(), Failure> {
+    if let Some(file) = &options.hash {
+        return Ok(writeln!(io::stdout(), "{}", TokenHash::of(&Token::from_file(file)?))?);
+    }
     let token = Token::random().map_err(|error| Failure::NoToken(error.to_string()))?;
     let Some(path) = &options.out else { return Ok(writeln!(io::stdout(), "{}", token.to_hex())?) };
     let written = if options.force { replace(&token, path) } else { token.write_file(path) };

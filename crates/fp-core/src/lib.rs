@@ -42,6 +42,7 @@ pub use asynchronous::fetch::{AsyncFetch, Fetched};
 #[cfg(feature = "stream")]
 pub use asynchronous::steps::Steps;
 pub use data::owner::room::limit_process_bytes;
+pub use error::access::AccessError;
 pub use error::cohort::CohortError;
 pub use error::derivation::DerivationError;
 pub use error::gather::{CollectiveFailure, GatherError};
@@ -53,6 +54,7 @@ pub use error::record_block::RecordBlockError;
 pub use error::sync::SyncError;
 pub use error::transform::TransformProblem;
 pub use error::{BeginError, CloseError, OpenError, PutError, ReadError};
+pub use fp_proto::access::{Action, Denial};
 pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
 pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
 pub use fp_proto::message::NoTable;
@@ -64,7 +66,8 @@ pub use fp_transform::{
 };
 pub use fp_transport::{
     Contact, ListenAddress, ListenAddressError, PoolStats, Refusal, TlsError, TlsOptions, Token,
-    TokenFileError, TransportKind, TransportPolicy, VerbsDevice, VerbsTrouble, own_pid, verbs_devices,
+    TokenFileError, TokenHash, TransportKind, TransportPolicy, VerbsDevice, VerbsTrouble, own_pid,
+    verbs_devices,
 };
 pub use fp_types::record;
 pub use fp_types::record::{Loss, Record};
@@ -73,6 +76,7 @@ pub use fp_types::{
     Region, Selection, SelectionError, SelectionExpression, Shape, Slice, StepId, StridedRegion,
     SubscriptionId, VariableDef, VariableOrigin,
 };
+pub use options::access::{Access, AccessRule, Who};
 pub use options::derived_variable::DerivedVariable;
 pub use options::link::LinkOptions;
 pub use options::module::DeployedModule;

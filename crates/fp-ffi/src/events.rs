@@ -43,6 +43,8 @@ pub enum EventCode {
     Ended = 13,
     /// the handle was closed
     Closed = 14,
+    /// publisher: the access list refused what a peer asked for; the text names the rule and the peer
+    Denied = 15,
 }
 
 /// An event of a stream's life.
@@ -67,6 +69,7 @@ fn facts(event: &Event) -> (EventCode, Option<StepId>, Option<Rank>) {
         Event::MemberJoined { .. } => (EventCode::MemberJoined, None, None),
         Event::MemberLeft { .. } => (EventCode::MemberLeft, None, None),
         Event::SubscriptionEnded { .. } => (EventCode::SubscriptionEnded, None, None),
+        Event::Denied(_) => (EventCode::Denied, None, None),
         Event::StepDropped { step, .. } => (EventCode::StepDropped, Some(*step), None),
         Event::StepRejected { step, .. } => (EventCode::StepRejected, Some(*step), None),
         Event::RankLagging { step, rank } => (EventCode::RankLagging, Some(*step), Some(*rank)),

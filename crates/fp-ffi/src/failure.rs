@@ -57,6 +57,8 @@ pub enum Status {
     NotDerived = -16,
     /// Records of another type, which do not become the one that is wanted; the text says why, field by field.
     Incompatible = -17,
+    /// The publisher's access list does not allow what was asked for; the text names the rule and the peer.
+    Denied = -18,
 }
 
 /// A failure on its way to the caller.
@@ -152,7 +154,10 @@ macro_rules! failures {
 }
 
 failures! {
-    OpenError: _error => Status::NotOpened;
+    OpenError: error => match &error {
+        OpenError::Denied { .. } => Status::Denied,
+        _ => Status::NotOpened,
+    };
     VariableError: _error => Status::Misuse;
     BeginError: error => match &error {
         BeginError::Misuse { source, .. } => of_misuse(source),
@@ -171,6 +176,7 @@ failures! {
         ReadError::Misuse { source, .. } => of_misuse(source),
         ReadError::Plan { .. } => Status::Misuse,
         ReadError::Lost { .. } | ReadError::Gone { .. } => Status::Lost,
+        ReadError::Denied { .. } => Status::Denied,
         ReadError::TimedOut { .. } => Status::TimedOut,
         ReadError::PeerMisbehaved { .. } => Status::PeerMisbehaved,
         ReadError::NotDerived { .. } | ReadError::NotTransformed { .. } => Status::NotDerived,

@@ -1,9 +1,9 @@
 //! Options by name. They have the names that users of SST know, where the meaning is the same, and names of our own.
 
 use fp_core::{
-    Contact, DeployLimits, DeployPolicy, LinkOptions, ListenAddress, ModuleHash, OnLoss, PublisherOptions,
-    QueuePolicy, Rendezvous, Share, ShareMode, StartAt, SubscriberOptions, TlsOptions, Token,
-    TransportPolicy, VariableSet, start_log,
+    Access, Contact, DeployLimits, DeployPolicy, LinkOptions, ListenAddress, ModuleHash, OnLoss,
+    PublisherOptions, QueuePolicy, Rendezvous, Share, ShareMode, StartAt, SubscriberOptions, TlsOptions,
+    Token, TransportPolicy, VariableSet, start_log,
 };
 use std::str::FromStr;
 use std::time::Duration;
@@ -181,6 +181,7 @@ keys! {
     "TlsAuthority", Both, |s, v| s.tls(|tls| tls.authority = v.into());
     "TlsName", Both, |s, v| s.tls(|tls| tls.name = v.to_owned());
     "BusyPollSecs", Both, |s, v| { let time = seconds(v)?; s.links(|link| link.busy_poll = time) };
+    "KeptDescriptors", Both, |s, v| { let kept = number(v, 0)?; s.links(|link| link.kept_descriptors = Some(kept)) };
     "LeadContact", Both, |s, v| {
         let contact: Contact = parsed(v)?;
         s.links(|link| link.lead_contact = Some(contact.clone()))
@@ -193,6 +194,10 @@ keys! {
     "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = number(v, 1)?;
     "SkewTimeoutSecs", Publisher, |s, v| s.publisher.skew_timeout = seconds(v)?;
     "DeriveTimeoutSecs", Publisher, |s, v| s.publisher.derive_timeout = seconds(v)?;
+    "AccessFile", Publisher, |s, v| {
+        let access = Access::from_file(v).map_err(|error| error.to_string())?;
+        s.publisher.access = Some(access)
+    };
     "DeployPolicy", Publisher, |s, v| s.publisher.deployment = deployment(v)?;
     "DeployMemoryBytes", Publisher, |s, v| limit(s, v, |of, bytes| of.memory_bytes = bytes)?;
     "DeployKeptBytes", Publisher, |s, v| limit(s, v, |of, bytes| of.kept_bytes = bytes)?;
@@ -292,6 +297,29 @@ mod tests {
         written(&[0xff; 32])?;
         let refused = set("TokenFile", path).err().unwrap_or_default();
         assert!(refused.contains("64 hexadecimal digits") && refused.contains("od -An"), "{refused}");
+        Ok(())
+    }
+
+    #[test]
+    fn descriptors_are_kept_for_the_program() -> Result<(), String> {
+        let both = set("KeptDescriptors", "300")?;
+        let kept = [both.publisher.link.kept_descriptors, both.subscriber.link.kept_descriptors];
+        assert_eq!(kept, [Some(300); 2]);
+        Ok(())
+    }
+
+    #[test]
+    fn an_access_file_is_read_when_it_is_named() -> Result<(), String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let file = folder.path().join("access.toml");
+        let path = file.to_str().ok_or("no text")?;
+        std::fs::write(&file, "[[rule]]\nstream = '*'\nuid = 7\nmay = ['subscribe']\n")
+            .map_err(|error| error.to_string())?;
+        assert!(set("AccessFile", path)?.publisher.access.is_some());
+        std::fs::write(&file, "[[rule]]\nstream = '*'\nuid = 7\nmay = ['steer']\n")
+            .map_err(|error| error.to_string())?;
+        let refused = set("AccessFile", path).err().unwrap_or_default();
+        assert!(refused.starts_with(&format!("{path}, line 4: \"steer\" is no action")), "{refused}");
         Ok(())
     }
 

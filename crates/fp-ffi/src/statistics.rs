@@ -18,7 +18,8 @@ pub(crate) fn all_of(counted: &Statistics) -> Counted {
         get_copied_bytes, received_bytes, staged_bytes, sent_bytes, enciphered_bytes, deciphered_bytes,
         registrations, views, requests, resolves, data_links, types, conversions, handled_records, derivations,
         shared_derivations, left_derivations, failed_derivations, derived_bytes, derived_ns, transforms,
-        shared_transforms, failed_transforms, left_transforms, made_here, moves,
+        shared_transforms, failed_transforms, left_transforms, made_here, moves, dropped_handshakes,
+        turned_away,
     }
 }
 

@@ -40,6 +40,8 @@ pub enum EndCode {
     Left = 4,
     /// a rank of the subscriber's own cohort is lost
     CohortLost = 5,
+    /// it asked for more than the publisher's access list lets it
+    Denied = 6,
 }
 
 impl Handle for SubscriberHandle {
@@ -74,6 +76,7 @@ fn end_code(reason: &EndReason) -> EndCode {
         EndReason::Expelled { .. } => EndCode::Expelled,
         EndReason::Left => EndCode::Left,
         EndReason::CohortLost { .. } => EndCode::CohortLost,
+        EndReason::Denied(_) => EndCode::Denied,
     }
 }
 

@@ -7,6 +7,7 @@
 //! Messages do not go by way of the coordinator: each fetch would wait for two threads instead of one
 //! (`docs/decisions/0007-one-endpoint-for-each-handle.md`).
 
+use crate::access::Denial;
 use crate::bounds::{LIMIT_ITEMS, LIMIT_NAME_BYTES};
 use crate::codec::DecodeError;
 use crate::message::MemberId;
@@ -268,6 +269,8 @@ pub enum DataMessage {
         /// What.
         outcome: TransformOutcome,
     },
+    /// Owner: its access list lets this subscriber have nothing. Whatever else it asks over this link is not answered.
+    Denied(Denial),
 }
 
 impl DataMessage {
@@ -290,6 +293,7 @@ impl DataMessage {
             | Self::Pieces { .. }
             | Self::Gone { .. }
             | Self::AskOffers { .. }
+            | Self::Denied(_)
             | Self::Describe { .. } => (0, 0),
         };
         if count > limit {
@@ -317,6 +321,7 @@ impl DataMessage {
                 long(variable) || transforms.iter().any(|name| long(name))
             }
             Self::Transformed { outcome: TransformOutcome::Made { variable, .. }, .. } => long(variable),
+            Self::Denied(denial) => !denial.is_within_bounds(),
             Self::SegmentIs { .. }
             | Self::SegmentGone { .. }
             | Self::Pieces { .. }
@@ -349,6 +354,7 @@ impl DataMessage {
             | Self::AskOffers { .. }
             | Self::Offers { .. }
             | Self::Transform { .. }
+            | Self::Denied(_)
             | Self::Transformed { .. } => 0,
         };
         crate::codec::to_bytes_of(self, inline)

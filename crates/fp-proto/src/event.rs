@@ -2,6 +2,7 @@
 
 mod words;
 
+use crate::access::Denial;
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::message::{MemberId, NoTable};
 use crate::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
@@ -49,6 +50,8 @@ pub enum Event {
         /// Which.
         subscription: SubscriptionId,
     },
+    /// The access list refused what a peer asked for (publisher).
+    Denied(Denial),
     /// A step that a subscription does not get (publisher's lead).
     StepDropped {
         /// The subscription.
@@ -184,6 +187,8 @@ pub enum MemberEnd {
     Lost(LossReason),
     /// The publisher's owner would not wait for it any longer.
     Expelled,
+    /// It asked for more than the access list lets it.
+    Denied,
 }
 
 /// Why a step is for nobody.

@@ -4,6 +4,7 @@
 //! socket, or sees a payload.
 #![forbid(unsafe_code)]
 
+pub mod access;
 pub mod bounds;
 mod claim;
 pub mod codec;

@@ -6,6 +6,7 @@
 mod check;
 mod name;
 
+use crate::access::Denial;
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::outcome::{EndReason, LossReason, RefusalReason};
 use fp_types::{Dtype, Epoch, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId};
@@ -161,6 +162,9 @@ pub enum NoTable {
     /// Nobody is there to answer the rank that passed the question on.
     #[error("no publisher rank is there to answer for the layout")]
     Unanswered,
+    /// The access list of the publisher rank does not allow to ask.
+    #[error("{0}")]
+    Denied(Denial),
 }
 
 /// The assignment of a step to a subscriber cohort.

@@ -1,5 +1,6 @@
 //! Why things end or are refused: the reasons that travel and that users read.
 
+use crate::access::Denial;
 use fp_types::{Epoch, Rank, StepId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -89,6 +90,8 @@ pub enum EndReason {
         /// How that was noticed.
         reason: LossReason,
     },
+    /// The subscriber asked for more than the publisher's access list lets it.
+    Denied(Denial),
 }
 
 impl fmt::Display for ExpulsionCause {
@@ -115,6 +118,7 @@ impl fmt::Display for EndReason {
             Self::Expelled { rank, cause } => write!(f, "detached: publisher rank {rank} {cause}"),
             Self::Left => f.write_str("the subscriber left"),
             Self::CohortLost { rank, reason } => write!(f, "rank {rank} of the own cohort is lost: {reason}"),
+            Self::Denied(denial) => write!(f, "detached: {denial}"),
         }
     }
 }
@@ -158,6 +162,8 @@ pub enum RefusalReason {
         /// Which part.
         part: SpecPart,
     },
+    /// The publisher's access list does not allow it.
+    Denied(Denial),
 }
 
 /// The part of a specification that is wrong.
@@ -193,6 +199,7 @@ impl fmt::Display for RefusalReason {
                 write!(f, "work-sharing set {set:?} exists with another selection, policy or mode")
             }
             Self::InvalidSpec { part } => write!(f, "invalid subscription: {part:?}"),
+            Self::Denied(denial) => denial.fmt(f),
         }
     }
 }

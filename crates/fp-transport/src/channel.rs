@@ -81,6 +81,11 @@ impl Channel {
         self.tls.is_some()
     }
 
+    /// The DNS names of the peer's certificate; none without TLS.
+    pub(crate) fn certificate_names(&self) -> Vec<String> {
+        self.tls.as_ref().map_or_else(Vec::new, |cipher| cipher.certificate_names())
+    }
+
     /// Ends the part of the handshakes, in which it reads no byte too many.
     pub(crate) fn settle(&mut self) {
         if let Some(cipher) = &mut self.tls {

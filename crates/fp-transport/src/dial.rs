@@ -169,6 +169,12 @@ impl DialError {
         }
     }
 
+    /// Whether somebody there has no room now, and may have some soon.
+    pub fn is_busy(&self) -> bool {
+        let busy = |reason: &Reason| matches!(reason, Reason::Refused(Refusal::Busy));
+        self.refused().iter().any(|(_, reason)| busy(reason))
+    }
+
     /// The candidates that failed, each with its reason.
     pub fn refused(&self) -> &[(TransportKind, Reason)] {
         match self {

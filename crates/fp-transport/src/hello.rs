@@ -40,11 +40,13 @@
 mod refusal;
 mod reply;
 mod token;
+mod token_hash;
 
 pub use refusal::{Refusal, TransportRefusal};
 pub(crate) use reply::REPLY_MAGIC;
 pub use reply::{REPLY_LEN, Reply};
 pub use token::{Token, TokenError, TokenFileError};
+pub use token_hash::TokenHash;
 
 use crate::identity::{HostId, ProcessId};
 use crate::transport_kind::TransportKind;

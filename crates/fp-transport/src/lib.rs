@@ -42,6 +42,7 @@ mod lock;
 pub mod memory;
 pub mod negotiation;
 mod page;
+mod peer_proof;
 mod probe;
 mod secret_file;
 mod socket;
@@ -53,17 +54,18 @@ pub mod verbs;
 pub use contact::{Contact, ContactError, Endpoint};
 pub use dial::{DialError, DialOptions, dial};
 pub use frame::{FrameLimits, InFrame, OutFrame};
-pub use hello::{Hello, Purpose, Refusal, Token, TokenFileError};
+pub use hello::{Hello, Purpose, Refusal, Token, TokenFileError, TokenHash};
 pub use identity::{HostId, PeerIdentity, ProcessId, own_pid};
 pub use link::{Flushed, Link, LinkError};
 pub use listen_address::{ListenAddress, ListenAddressError};
-pub use listener::{Accepted, ListenError, ListenOptions, Listener};
+pub use listener::{Accepted, ListenCounts, ListenError, ListenOptions, Listener};
 pub use memory::{
     Arena, InprocKey, Location, MappedSegment, MappedSlice, MemoryError, Payload, Pool, PoolMemory,
     PoolOptions, PoolStats, ProcessWatch, RemoteMemory, SegmentDescriptor, SegmentId, inproc, ring,
     ring::RingWatch,
 };
 pub use negotiation::{Negotiated, Reason};
+pub use peer_proof::{PeerProof, ShownToken};
 pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};
 pub use transport_kind::TransportKind;
 pub use transport_policy::{PolicyError, TransportPolicy};

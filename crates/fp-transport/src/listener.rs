@@ -6,9 +6,11 @@
 //! and a timer for the nearest of their deadlines. Its descriptor is readable when [`Listener::accept`] has something
 //! to do.
 
+mod bounds;
 mod handshake;
 mod options;
 
+pub use bounds::ListenCounts;
 pub use options::{ListenError, ListenOptions};
 
 use crate::channel::Channel;
@@ -17,9 +19,11 @@ use crate::credentials::{Credentials, peer_credentials};
 use crate::hello::{Hello, Refusal};
 use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid, random_u128};
 use crate::link::Link;
+use crate::peer_proof::PeerProof;
 use crate::socket::{stream_socket, timespec};
 use crate::tls::TlsIdentity;
 use crate::verbs::{VerbsListener, VerbsTrouble};
+use bounds::{Bounds, Origin};
 use handshake::{Handshake, Progress, Via};
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -33,7 +37,8 @@ use std::fmt;
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const BACKLOG: i32 = 4096;
@@ -57,6 +62,8 @@ pub struct Accepted {
     pub hello: Hello,
     /// Who it is.
     pub peer: PeerIdentity,
+    /// What is known of it for sure.
+    pub proof: PeerProof,
 }
 
 /// Takes links that peers open.
@@ -72,6 +79,7 @@ pub struct Listener {
     handshakes: BTreeMap<u64, Handshake>,
     next_key: u64,
     ready: VecDeque<Accepted>,
+    counts: Arc<ListenCounts>,
     /// Given up to take, and turn away, a connection when the process is out of descriptors.
     spare: Option<OwnedFd>,
 }
@@ -109,6 +117,7 @@ impl Listener {
             handshakes: BTreeMap::new(),
             next_key: FIRST_HANDSHAKE_KEY,
             ready: VecDeque::new(),
+            counts: Arc::default(),
         })
     }
 
@@ -130,6 +139,11 @@ impl Listener {
     /// Sets the state byte of replies from now on.
     pub fn set_state(&mut self, state: u8) {
         self.options.state = state;
+    }
+
+    /// What was done to stay within the bounds, as it is counted on.
+    pub fn counts(&self) -> Arc<ListenCounts> {
+        self.counts.clone()
     }
 
     /// Handshakes that are not finished.
@@ -206,12 +220,39 @@ impl Listener {
 
     fn begin(&mut self, socket: OwnedFd, unix: bool, now: Instant) {
         let Some(via) = via_of(&socket, unix) else { return };
-        if self.handshakes.len() >= self.options.handshakes_limit {
+        if !self.make_room(Origin::of(&via), socket.as_raw_fd()) {
+            self.counts.count_turned_away();
             return self.options.turn_away(&socket, Refusal::Busy);
         }
         let deadline = now + Duration::from_millis(self.options.handshake_timeout_ms);
         let Some(handshake) = Handshake::new(socket, via, deadline, &self.options) else { return };
         self.add(handshake);
+    }
+
+    /// Whether there is room for a newcomer: if there was none, the oldest handshake without a hello has made some.
+    fn make_room(&mut self, origin: Origin, descriptor: i32) -> bool {
+        let bounds = Bounds::now(&self.options);
+        let of_origin = self.handshakes.values().filter(|handshake| handshake.origin() == origin).count();
+        if of_origin >= bounds.each_origin {
+            return self.give_one_up(Some(origin));
+        }
+        let is_kept = u64::try_from(descriptor).is_ok_and(|number| number >= bounds.first_kept);
+        if self.handshakes.len() >= bounds.total || is_kept {
+            return self.give_one_up(None);
+        }
+        true
+    }
+
+    /// Gives up the oldest handshake of which nothing is known, of that origin or of any. `false` if there is none.
+    fn give_one_up(&mut self, origin: Option<Origin>) -> bool {
+        let fits = |handshake: &Handshake| {
+            handshake.is_unknown() && origin.is_none_or(|origin| handshake.origin() == origin)
+        };
+        let oldest = self.handshakes.iter().find(|(_, handshake)| fits(handshake)).map(|(key, _)| *key);
+        let Some(mut given_up) = oldest.and_then(|key| self.take_out(key)) else { return false };
+        given_up.turn_away(&self.options);
+        self.counts.count_dropped();
+        true
     }
 
     /// The process is out of descriptors: without this the same connection would make the listener readable for ever.
@@ -220,6 +261,7 @@ impl Listener {
         let Some(listening) = (if unix { &self.unix } else { &self.tcp }) else { return };
         if let Ok(socket) = accept_with(listening, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
             tracing::warn!("out of file descriptors: a peer was turned away");
+            self.counts.count_turned_away();
             self.options.turn_away(&socket, Refusal::Busy);
         }
         self.spare = self.timer.try_clone().ok();

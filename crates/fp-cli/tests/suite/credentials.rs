@@ -6,7 +6,9 @@ use std::path::Path;
 
 use crate::certificates::Authority;
 use crate::support::{Ended, Live, Run};
-use fp_core::{TlsOptions, Token, TransportKind, TransportPolicy};
+use fp_core::{
+    Access, AccessRule, Action, Event, TlsOptions, Token, TokenHash, TransportKind, TransportPolicy, Who,
+};
 
 /// Each command that connects to a stream, ended soon.
 const COMMANDS: [&[&str]; 4] = [
@@ -84,6 +86,35 @@ fn every_command_shows_the_token() {
     assert!(empty.code == Some(1) && empty.stderr.contains("the token is missing"), "{}", empty.stderr);
     let unread = with(&live, COMMANDS[1], &["--token-file", "/nowhere/run.token"], &[]);
     assert!(unread.code == Some(1) && unread.stderr.contains("/nowhere/run.token"), "{}", unread.stderr);
+    live.stop();
+}
+
+#[test]
+fn an_access_list_names_a_token_by_its_hash_and_refuses_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("analyst.token");
+    let token = Token::random().unwrap();
+    token.write_file(&file).unwrap();
+    let file = file.to_str().unwrap();
+    let printed = Run::at(folder.path(), &["token", "--hash", file]).finish();
+    let hash: TokenHash = printed.stdout.trim_end().parse().unwrap();
+    assert_eq!((printed.code, hash), (Some(0), TokenHash::of(&token)));
+    assert_eq!(Run::at(folder.path(), &["token", "--hash", file, "--force"]).finish().code, Some(2));
+    let rule = AccessRule::new("heat", Who::Token(hash)).with_actions([Action::Subscribe]);
+    let live = Live::with("heat", |options| options.with_access(Access::new().with_rule(rule)));
+    for command in COMMANDS {
+        let refused = with(&live, command, &[], &[]);
+        let told = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(
+            !is_in(&refused) && told.contains("no rule of the publisher's access list is for"),
+            "{command:?}: {told}"
+        );
+        let let_in = with(&live, command, &["--token-file", file], &[]);
+        assert!(is_in(&let_in), "{command:?}: {}{}", let_in.stdout, let_in.stderr);
+    }
+    let denial =
+        live.event(|event| if let Event::Denied(denial) = event { Some(denial.clone()) } else { None });
+    assert_eq!((denial.action, denial.rule), (Action::Subscribe, None));
     live.stop();
 }
 

@@ -4,10 +4,11 @@ use fp_proto::bounds::LIMIT_LONG_BYTES;
 use fp_proto::codec;
 use fp_proto::effect::PeerId;
 use fp_proto::message::Message;
-use fp_transport::{Link, LinkError, OutFrame, RingWatch};
+use fp_transport::{Link, LinkError, OutFrame, PeerProof, RingWatch};
 use rustix::event::epoll;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 
 /// Messages that one turn takes from one link, so that a fast peer cannot keep the coordinator for ever.
 const LIMIT_MESSAGES: usize = 256;
@@ -17,6 +18,8 @@ const LIMIT_WAITING_BYTES: u64 = LIMIT_LONG_BYTES as u64 + fp_transport::link::S
 
 struct Entry {
     link: Link,
+    /// Who dialled, where this side did not.
+    proof: Option<Arc<PeerProof>>,
     /// Whether the epoll set asks for room to write.
     writing: bool,
     /// Nothing can be sent any more; what the peer said before is still to be read.
@@ -52,13 +55,21 @@ impl Links {
     }
 
     /// Takes a link over; `None` if it cannot be watched.
-    pub(crate) fn add(&mut self, mut link: Link, set: BorrowedFd<'_>) -> Option<PeerId> {
+    pub(crate) fn add(
+        &mut self,
+        mut link: Link,
+        proof: Option<PeerProof>,
+        set: BorrowedFd<'_>,
+    ) -> Option<PeerId> {
         link.set_send_limit_bytes(LIMIT_WAITING_BYTES);
         let token = self.next;
         self.next += 1;
         let data = epoll::EventData::new_u64(token);
         epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).ok()?;
-        self.entries.insert(token, Entry { link, writing: false, broken: false, unfinished: false });
+        self.entries.insert(
+            token,
+            Entry { link, proof: proof.map(Arc::new), writing: false, broken: false, unfinished: false },
+        );
         Some(PeerId(token))
     }
 
@@ -103,9 +114,9 @@ impl Links {
         }
     }
 
-    /// The user that the peer belongs to, if the system itself says so.
-    pub(crate) fn uid(&self, token: u64) -> Option<u32> {
-        self.entries.get(&token).and_then(|entry| entry.link.peer().uid)
+    /// What is known for sure of a peer that dialled this side.
+    pub(crate) fn proof(&self, token: u64) -> Option<Arc<PeerProof>> {
+        self.entries.get(&token).and_then(|entry| entry.proof.clone())
     }
 
     /// Has the peers put messages into their rings without ringing.

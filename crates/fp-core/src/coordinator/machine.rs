@@ -1,5 +1,6 @@
 //! What the coordinator needs of a machine, whichever it drives.
 
+use fp_proto::access::Denial;
 use fp_proto::effect::{DialTicket, Effect, Listing, PeerId};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
@@ -17,10 +18,16 @@ pub(crate) trait Machine: Send + 'static {
     fn handle_timeout(&mut self, now: Moment);
     fn deadline(&self) -> Option<Moment>;
     fn poll(&mut self) -> Option<Effect>;
+
+    /// Whether the link is to a rank of the own cohort, of which nothing is checked.
+    fn is_of_cohort(&self, peer: PeerId) -> bool;
+
+    /// A message came that the access list does not allow.
+    fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, denial: Denial);
 }
 
 macro_rules! forward {
-    ($machine:ident) => {
+    ($machine:ident, $($refusing:item)*) => {
         impl Machine for $machine {
             fn handle_accepted(&mut self, now: Moment, peer: PeerId) {
                 $machine::handle_accepted(self, now, peer);
@@ -49,10 +56,28 @@ macro_rules! forward {
             fn poll(&mut self) -> Option<Effect> {
                 $machine::poll(self)
             }
+            $($refusing)*
         }
     };
 }
 
-forward!(PublisherMachine);
+forward! {
+    PublisherMachine,
+    fn is_of_cohort(&self, peer: PeerId) -> bool {
+        PublisherMachine::is_of_cohort(self, peer)
+    }
+    fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, denial: Denial) {
+        PublisherMachine::handle_denied(self, now, from, message, denial);
+    }
+}
 
-forward!(SubscriberMachine);
+forward! {
+    SubscriberMachine,
+    fn is_of_cohort(&self, _peer: PeerId) -> bool {
+        true
+    }
+    fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, _denial: Denial) {
+        // A subscriber has no access list: nothing is ever refused here.
+        SubscriberMachine::handle_message(self, now, from, message);
+    }
+}

@@ -28,10 +28,11 @@ use crate::coordinator::machine::Machine;
 use crate::coordinator::troubles::Troubles;
 use crate::coordinator::wakers::Wakers;
 use crate::rendezvous::Rendezvous;
+use fp_proto::access::Denial;
 use fp_proto::effect::{Effect, PeerId};
 use fp_proto::message::Message;
 use fp_proto::time::Moment;
-use fp_transport::{Contact, Link, Listener, TransportPolicy};
+use fp_transport::{Contact, Link, ListenCounts, Listener, PeerProof, TransportPolicy};
 use fp_types::Epoch;
 use rustix::event::epoll;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -59,13 +60,16 @@ pub(crate) trait Role: Send + 'static {
     /// Does what is not about links: `Free`, `Assigned`, `Event`.
     fn effect(&mut self, effect: Effect);
     /// A peer opened a data link; its descriptor goes into `epoll` with a token that has `DATA_BIT`.
-    fn data_link(&mut self, link: Link, epoll: BorrowedFd<'_>);
+    fn data_link(&mut self, link: Link, proof: &PeerProof, epoll: BorrowedFd<'_>);
     /// What serves data links without the machine's lock.
     fn data_server(&self) -> Option<Arc<dyn DataServer>>;
     /// The coordinator itself failed.
     fn failed(&mut self, what: String);
-    /// Writes into a message that came which user sent it, where the link proves that.
-    fn vouch(&self, _message: &mut Message, _uid: Option<u32>) {}
+    /// Whether a message may be heard of a peer that dialled this side and is no rank of the own cohort. Writes into it
+    /// what the link proves of who sent it.
+    fn admit(&self, _message: &mut Message, _proof: &PeerProof) -> Result<(), Denial> {
+        Ok(())
+    }
 }
 
 /// Serves data links; called without the machine's lock.
@@ -128,6 +132,8 @@ pub(crate) struct Endpoint<R: Role> {
     pub(crate) clock: Clock,
     pub(crate) contact: Contact,
     pub(crate) dial: dial::Dial,
+    /// What the listener did to stay within its bounds.
+    pub(crate) listened: Arc<ListenCounts>,
     busy_poll: Duration,
     /// The machine's deadline in microseconds of the clock; `u64::MAX` for none or while a caller waits.
     due: AtomicU64,
@@ -149,7 +155,7 @@ impl<R: Role> Endpoint<R> {
         let read = epoll::EventFlags::IN;
         epoll::add(&epoll, setup.listener.as_fd(), epoll::EventData::new_u64(TOKEN_LISTENER), read)?;
         epoll::add(&epoll, mailbox.descriptor(), epoll::EventData::new_u64(TOKEN_WAKE), read)?;
-        let tls = setup.listener.tls().cloned();
+        let (tls, listened) = (setup.listener.tls().cloned(), setup.listener.counts());
         let Setup { policy, token, domain, dial_timeout: timeout, .. } = &setup;
         let (policy, token, domain, timeout) = (policy.clone(), token.clone(), domain.clone(), *timeout);
         let dial = dial::Dial { policy, token, tls, domain, timeout };
@@ -173,6 +179,7 @@ impl<R: Role> Endpoint<R> {
             clock,
             contact: setup.contact,
             dial,
+            listened,
             busy_poll: setup.busy_poll,
             due: AtomicU64::new(u64::MAX),
             attended: AtomicBool::new(true),
@@ -285,10 +292,12 @@ impl<R: Role> Endpoint<R> {
         loop {
             match state.listener.accept(Instant::now()) {
                 Ok(Some(accepted)) if accepted.hello.purpose == fp_transport::Purpose::Data => {
-                    state.role.data_link(accepted.link, self.epoll.as_fd());
+                    state.role.data_link(accepted.link, &accepted.proof, self.epoll.as_fd());
                 }
                 Ok(Some(accepted)) => {
-                    if let Some(peer) = state.links.add(accepted.link, self.epoll.as_fd()) {
+                    if let Some(peer) =
+                        state.links.add(accepted.link, Some(accepted.proof), self.epoll.as_fd())
+                    {
                         state.machine.handle_accepted(self.clock.now(), peer);
                     }
                 }
@@ -306,7 +315,7 @@ impl<R: Role> Endpoint<R> {
         for letter in self.mailbox.take() {
             let now = self.clock.now();
             match letter {
-                Letter::Dialled(ticket, link) => match state.links.add(*link, self.epoll.as_fd()) {
+                Letter::Dialled(ticket, link) => match state.links.add(*link, None, self.epoll.as_fd()) {
                     Some(peer) => state.machine.handle_dialled(now, ticket, peer),
                     None => state.machine.handle_dial_failed(now, ticket),
                 },
@@ -320,12 +329,11 @@ impl<R: Role> Endpoint<R> {
     }
 
     fn link_ready(&self, state: &mut State<R>, token: u64, from: From) {
-        let (uid, mut turn) = (state.links.uid(token), Turn::default());
+        let (proof, mut turn) = (state.links.proof(token), Turn::default());
         loop {
             match state.links.receive(token, from, &mut turn) {
-                Ok(Some(mut message)) => {
-                    state.role.vouch(&mut message, uid);
-                    state.machine.handle_message(self.clock.now(), PeerId(token), message);
+                Ok(Some(message)) => {
+                    self.hear(state, PeerId(token), message, proof.as_deref());
                     self.drain(state);
                 }
                 Ok(None) => break,
@@ -339,6 +347,15 @@ impl<R: Role> Endpoint<R> {
         if state.links.is_unfinished(token) {
             // What is here makes no descriptor readable.
             self.mailbox.ring();
+        }
+    }
+
+    /// Hands a message to the machine, or has it refused.
+    fn hear(&self, state: &mut State<R>, from: PeerId, mut message: Message, proof: Option<&PeerProof>) {
+        let strange = proof.filter(|_| !state.machine.is_of_cohort(from));
+        match strange.map_or(Ok(()), |proof| state.role.admit(&mut message, proof)) {
+            Ok(()) => state.machine.handle_message(self.clock.now(), from, message),
+            Err(denial) => state.machine.handle_denied(self.clock.now(), from, message, denial),
         }
     }
 

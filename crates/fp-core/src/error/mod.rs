@@ -1,5 +1,6 @@
 //! Errors: one enum for each operation, sorted by whose fault it is, with the values that caused them.
 
+pub(crate) mod access;
 pub(crate) mod cohort;
 pub(crate) mod derivation;
 pub(crate) mod gather;
@@ -7,12 +8,14 @@ pub(crate) mod limit;
 pub(crate) mod misfit;
 pub(crate) mod misuse;
 mod open_failure;
+mod read;
 pub(crate) mod record;
 pub(crate) mod record_block;
 pub(crate) mod rendezvous;
 pub(crate) mod sync;
 pub(crate) mod transform;
 
+use crate::error::access::AccessError;
 use crate::error::cohort::CohortError;
 use crate::error::gather::GatherError;
 use crate::error::limit::LimitError;
@@ -22,6 +25,7 @@ use crate::error::open_failure::{describe_failure, holder};
 use crate::error::record::RecordProblem;
 use crate::error::rendezvous::RendezvousError;
 use crate::error::transform::TransformProblem;
+use fp_proto::access::Denial;
 use fp_proto::event::OpenFailure;
 use fp_proto::message::NoTable;
 use fp_proto::outcome::LossReason;
@@ -62,6 +66,9 @@ pub enum OpenError {
     /// The file that `FLEXPATH_TOKEN_FILE` names gives no token.
     #[error(transparent)]
     Token(#[from] fp_transport::TokenFileError),
+    /// The file that `FLEXPATH_ACCESS_FILE` names gives no access list.
+    #[error(transparent)]
+    Access(#[from] AccessError),
     /// `FLEXPATH_LISTEN` is no address.
     #[error(transparent)]
     Address(#[from] fp_transport::ListenAddressError),
@@ -113,6 +120,16 @@ pub enum OpenError {
         contact: Box<Contact>,
         /// Why.
         refusal: Refusal,
+    },
+    /// The publisher's access list does not allow what this subscriber asks for.
+    #[error("stream {stream:?}, rank {rank}: {denial}")]
+    Denied {
+        /// The stream.
+        stream: String,
+        /// The rank.
+        rank: Rank,
+        /// What, by which rule, and as whom the publisher knows this process.
+        denial: Denial,
     },
     /// The name belongs to somebody who is alive.
     #[error("stream {stream:?}, rank {rank}: the name is taken by {}; close that one, or publish under another name", holder(contact.as_deref()))]
@@ -312,6 +329,18 @@ pub enum ReadError {
         /// Why.
         source: NoTable,
     },
+    /// The access list of the publisher rank does not allow it.
+    #[error("stream {stream:?}, step {step}, publisher rank {rank}: {denial}")]
+    Denied {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The publisher rank that refused.
+        rank: Rank,
+        /// What, by which rule, and as whom the publisher knows this process.
+        denial: Denial,
+    },
     /// The owner has the step no more.
     #[error("stream {stream:?}, step {step}: publisher rank {rank} has it no more ({what})")]
     Gone {
@@ -424,29 +453,6 @@ pub enum ReadError {
         /// What happened.
         what: String,
     },
-}
-
-impl ReadError {
-    /// The same of a variable that its user knows by another name.
-    pub(crate) fn renamed(mut self, name: &str) -> Self {
-        match &mut self {
-            Self::Misuse { source, .. } => source.rename(name),
-            Self::Plan { variable, .. }
-            | Self::Records { variable, .. }
-            | Self::Incompatible { variable, .. } => name.clone_into(variable),
-            Self::Lost { .. }
-            | Self::NoLayout { .. }
-            | Self::Gone { .. }
-            | Self::TimedOut { .. }
-            | Self::PeerMisbehaved { .. }
-            | Self::NotTransformed { .. }
-            | Self::NotDerived { .. }
-            | Self::NoStep { .. }
-            | Self::NotProvided { .. }
-            | Self::Coordinator { .. } => {}
-        }
-        self
-    }
 }
 
 /// Why closing was not clean.

@@ -37,6 +37,8 @@ pub struct LinkOptions {
     pub tls: Option<TlsOptions>,
     /// The RDMA device to use, and no other. Default: by `FLEXPATH_VERBS_DEVICE`, else whichever leads to a peer.
     pub verbs_device: Option<String>,
+    /// Descriptors that links leave to the program. Default: a quarter of those that the process may have.
+    pub kept_descriptors: Option<u64>,
     /// The longest that opening may take. Default 60 s.
     pub open_timeout: Duration,
     /// The longest that closing may take. Default 30 s.
@@ -60,6 +62,7 @@ impl Default for LinkOptions {
             token: None,
             tls: None,
             verbs_device: None,
+            kept_descriptors: None,
             open_timeout: Duration::from_secs(60),
             close_timeout: Duration::from_secs(30),
             silence: Duration::from_secs(10),
@@ -142,6 +145,10 @@ macro_rules! link_setters {
 
             /// Sets the RDMA device to use, such as `mlx5_0`; `rdma link` lists them.
             with_verbs_device(device: &str) => link.verbs_device = Some(device.to_owned());
+
+            /// Sets how many descriptors links leave to the program: a peer whose link would take one of these is told to
+            /// come again.
+            with_kept_descriptors(descriptors: u64) => link.kept_descriptors = Some(descriptors);
 
             /// Sets the longest that opening may take.
             with_open_timeout(timeout: Duration) => link.open_timeout = timeout;

@@ -1,5 +1,7 @@
 //! Options of the handles: bounds, policies, deadlines, transports.
 
+pub(crate) mod access;
+pub(crate) mod access_file;
 pub(crate) mod derived_variable;
 pub(crate) mod functions;
 pub(crate) mod link;

@@ -1,5 +1,6 @@
 //! How a publisher opens its stream: its options, each with the method that sets it.
 
+use crate::options::access::Access;
 use crate::options::link::{LinkOptions, link_setters, setters};
 use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
@@ -39,6 +40,8 @@ pub struct PublisherOptions {
     pub derive_timeout: Duration,
     /// Transforms that subscribers may ask for by name, and derivations may call. Default: none.
     pub transforms: Option<Transforms>,
+    /// Who may do what. Default: by `FLEXPATH_ACCESS_FILE`, else everybody who gets a link may do everything.
+    pub access: Option<Access>,
     /// Whose deployed code is run. Default: nobody's.
     pub deployment: DeployPolicy,
     /// What deployed code may use.
@@ -61,6 +64,7 @@ impl Default for PublisherOptions {
             segment_len_bytes: 4 << 20,
             derive_timeout: Duration::from_secs(10),
             transforms: None,
+            access: None,
             deployment: DeployPolicy::Nobody,
             deploy_limits: DeployLimits::default(),
         }
@@ -69,6 +73,10 @@ impl Default for PublisherOptions {
 
 impl PublisherOptions {
     setters! {
+        /// Sets who may do what with the stream. What no rule allows is refused then, on every rank that is asked: give
+        /// all ranks the same list. `FLEXPATH_ACCESS_FILE` then counts no more.
+        with_access(rules: Access) => access = Some(rules);
+
         /// Sets whose deployed code this rank runs: unless it is told otherwise, nobody's. A subscriber is known to be
         /// of the same user only where both leads are on one machine and linked otherwise than by tcp. There the system
         /// itself says who it is. A list of hashes needs no such proof.

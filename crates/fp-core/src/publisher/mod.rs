@@ -89,7 +89,7 @@ impl Publisher {
 
     /// What was counted.
     pub fn statistics(&self) -> Statistics {
-        self.shared.counters.read(&self.shared.endpoint.dial.domain)
+        self.shared.counters.read(&self.shared.endpoint.dial.domain, &self.shared.endpoint.listened)
     }
 
     /// The pool's counters: segments made, recycled, retired.

@@ -46,6 +46,10 @@ impl OpenAttempt<'_> {
         {
             return Ok(Err(self.name_taken(state, epoch)));
         }
+        if let Some(Err(OpenFailure::Refused(RefusalReason::Denied(denial)))) = &state.role.life().opened {
+            let (stream, rank, denial) = (self.stream.to_owned(), self.rank, denial.clone());
+            return Ok(Err(OpenError::Denied { stream, rank, denial }));
+        }
         if state.role.life().opened.is_none() && self.is_in_vain(state) {
             return Ok(Err(self.not_wanted(&state.troubles)));
         }

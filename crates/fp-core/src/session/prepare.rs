@@ -8,15 +8,19 @@ use crate::rendezvous::Rendezvous;
 use crate::value::log::start_log;
 use fp_proto::config::{CohortConfig, ContactText};
 use fp_transport::{
-    Domain, ListenOptions, Listener, TlsOptions, TransportKind, TransportPolicy, VerbsDevice, VerbsTrouble,
-    verbs_devices,
+    Domain, ListenOptions, Listener, TlsOptions, TokenHash, TransportKind, TransportPolicy, VerbsDevice,
+    VerbsTrouble, verbs_devices,
 };
 use fp_types::{Epoch, validate_name};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// What an endpoint of either kind of handle needs besides its machine, with the epoch of this opening.
-pub(crate) fn prepare(link: &LinkOptions, stream: &str) -> Result<(Setup, Epoch), OpenError> {
+pub(crate) fn prepare(
+    link: &LinkOptions,
+    stream: &str,
+    listed_tokens: Vec<TokenHash>,
+) -> Result<(Setup, Epoch), OpenError> {
     start_log();
     validate_name(stream)?;
     let epoch = random_epoch(stream)?;
@@ -46,6 +50,8 @@ pub(crate) fn prepare(link: &LinkOptions, stream: &str) -> Result<(Setup, Epoch)
         .with_tcp(tcp)
         .with_advertised(link.advertised)
         .with_token(token.clone())
+        .with_listed_tokens(listed_tokens)
+        .with_kept_descriptors(link.kept_descriptors)
         .with_tls(tls.map(|tls| tls.load()).transpose()?);
     let rank = link.cohort.rank();
     let listener = Listener::bind(options);

@@ -6,13 +6,16 @@ use crate::data::owner::block_store::BlockStore;
 use crate::data::owner::room::Room;
 use crate::error::misuse::Misuse;
 use crate::error::{CloseError, OpenError};
+use crate::options::access::Access;
 use crate::options::publisher::PublisherOptions;
+use crate::session::admission::Admission;
 use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
 use crate::session::open_attempt::{Looks, OpenAttempt};
 use crate::session::prepare::{check_bounds, cohort_config, prepare};
 use crate::value::counters::Counters;
+use fp_proto::access::{Action, Denial};
 use fp_proto::bounds::LIMIT_SUBSCRIPTIONS;
 use fp_proto::config::{CohortPosition, PublisherConfig};
 use fp_proto::effect::Effect;
@@ -20,7 +23,7 @@ use fp_proto::event::{CloseOutcome, Event};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::request;
-use fp_transport::{Link, Pool, PoolOptions};
+use fp_transport::{Link, PeerProof, Pool, PoolOptions};
 use fp_types::{Epoch, StepId, SubscriptionId};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -32,6 +35,7 @@ pub(crate) const BACKSTOP: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) struct PublisherRole {
     server: Arc<BlockStore>,
+    admission: Admission,
     pub(crate) life: Life,
     started: u32,
     ended: u32,
@@ -60,8 +64,10 @@ impl Role for PublisherRole {
         }
     }
 
-    fn data_link(&mut self, link: Link, epoll: BorrowedFd<'_>) {
-        self.server.add_link(link, epoll);
+    fn data_link(&mut self, link: Link, proof: &PeerProof, epoll: BorrowedFd<'_>) {
+        let denial = self.admission.check_action(Action::Subscribe, proof).err();
+        denial.iter().for_each(|denial| self.event(Event::Denied(denial.clone())));
+        self.server.add_link(link, denial, epoll);
     }
 
     fn data_server(&self) -> Option<Arc<dyn DataServer>> {
@@ -72,10 +78,11 @@ impl Role for PublisherRole {
         self.life.failure.get_or_insert(what);
     }
 
-    fn vouch(&self, message: &mut Message, uid: Option<u32>) {
+    fn admit(&self, message: &mut Message, proof: &PeerProof) -> Result<(), Denial> {
         if let Message::Subscribe { spec, .. } | Message::Reselect { spec } = message {
-            request::vouch(&mut spec.requests, uid);
+            request::vouch(&mut spec.requests, proof.uid);
         }
+        self.admission.check(message, proof)
     }
 }
 
@@ -122,6 +129,14 @@ fn check_subscriptions(stream: &str, options: &PublisherOptions) -> Result<(), O
     Err(OpenError::BoundTooHigh { stream, option, found: found.into(), most: most.into() })
 }
 
+/// The access list is that of the environment, unless the options have one.
+fn with_access_list(options: PublisherOptions) -> Result<PublisherOptions, OpenError> {
+    match options.access {
+        Some(_) => Ok(options),
+        None => Ok(PublisherOptions { access: Access::from_environment()?, ..options }),
+    }
+}
+
 impl PublisherSession {
     /// Listens, and has the machine begin to open; the second is where it looks for others. Calls the launcher's
     /// collectives, if there are any.
@@ -132,7 +147,10 @@ impl PublisherSession {
             ("limit_subscriptions", options.limit_subscriptions.into()),
         ];
         let checked = check_bounds(stream, &bounds).and_then(|()| check_subscriptions(stream, &options));
-        let prepared = checked.and_then(|()| prepare(&options.link, stream));
+        let checked = checked.and_then(|()| with_access_list(options.clone()));
+        let options = checked.as_ref().map_or(options, Clone::clone);
+        let tokens = options.access.as_ref().map_or_else(Vec::new, Access::tokens);
+        let prepared = checked.and_then(|_| prepare(&options.link, stream, tokens));
         match Gathering::of(&options.link, stream, Side::Publisher) {
             None => Self::begin_opening(stream, options, prepared?, CohortPosition::Searched),
             Some(gathering) if gathering.is_lead() => Self::start_lead(stream, options, prepared, &gathering),
@@ -201,7 +219,9 @@ impl PublisherSession {
         let pool = Pool::new(pool_options(&options));
         let room = Room::of_stream(pool.clone(), options.limit_bytes);
         let server = BlockStore::new(pool, room, counters.clone(), options.transforms.as_ref());
-        let role = PublisherRole { server: server.clone(), life: Life::default(), started: 0, ended: 0 };
+        let admission = Admission::new(options.access.clone(), stream, setup.token.is_some());
+        let life = Life::default();
+        let role = PublisherRole { server: server.clone(), admission, life, started: 0, ended: 0 };
         let directory = setup.rendezvous.directory().display().to_string();
         let clock = Clock::start();
         let machine = PublisherMachine::new(config, clock.now());

@@ -22,7 +22,7 @@ use fp_proto::effect::Effect;
 use fp_proto::event::{Event, ResolveOutcome};
 use fp_proto::outcome::{EndReason, StreamEnding};
 use fp_proto::subscriber::SubscriberMachine;
-use fp_transport::Link;
+use fp_transport::{Link, PeerProof};
 use fp_types::{Epoch, StepId, StepTable, TableId, validate_name};
 use std::collections::HashMap;
 use std::os::fd::BorrowedFd;
@@ -78,6 +78,7 @@ impl Role for SubscriberRole {
             | Event::MemberJoined { .. }
             | Event::MemberLeft { .. }
             | Event::SubscriptionEnded { .. }
+            | Event::Denied(_)
             | Event::StepDropped { .. }
             | Event::StepRejected { .. }
             | Event::RankLagging { .. }
@@ -89,7 +90,7 @@ impl Role for SubscriberRole {
         self.life.event(event);
     }
 
-    fn data_link(&mut self, _link: Link, _epoll: BorrowedFd<'_>) {
+    fn data_link(&mut self, _link: Link, _proof: &PeerProof, _epoll: BorrowedFd<'_>) {
         // A subscriber serves no data: the link closes as it is dropped.
     }
 
@@ -159,8 +160,9 @@ impl SubscriberSession {
         let (limit_steps, credit_steps) = (options.limit_steps.into(), options.credit_steps.into());
         let bounds =
             [("limit_steps", limit_steps), ("credit_steps", credit_steps), ("EveryKth::every", every)];
-        let prepared =
-            named.and_then(|()| check_bounds(stream, &bounds)).and_then(|()| prepare(&options.link, stream));
+        let prepared = named
+            .and_then(|()| check_bounds(stream, &bounds))
+            .and_then(|()| prepare(&options.link, stream, Vec::new()));
         let Some(gathering) = Gathering::of(&options.link, stream, Side::Subscriber) else {
             return Self::begin_opening(stream, &name, options, prepared?, CohortPosition::Searched);
         };

@@ -7,7 +7,7 @@ use crate::step::held::HeldStep;
 use crate::value::counters::Counters;
 use crate::value::stopwatch::Stopwatch;
 use fp_proto::event::ResolveOutcome;
-use fp_proto::message::ResolveQuery;
+use fp_proto::message::{NoTable, ResolveQuery};
 use fp_proto::table;
 use fp_types::{StepTable, TableEntry};
 use std::sync::{Arc, PoisonError};
@@ -77,6 +77,9 @@ impl HeldStep {
                 table::decode(&encoded).map_err(|error| self.misbehaved(rank, format!("its table: {error}")))
             }
             Some(ResolveOutcome::Unknown) => Err(lost("its layout is not known any more: the step is gone")),
+            Some(ResolveOutcome::Refused(NoTable::Denied(denial))) => {
+                Err(ReadError::Denied { stream, step, rank, denial })
+            }
             Some(ResolveOutcome::Refused(source)) => Err(ReadError::NoLayout { stream, step, source }),
             Some(ResolveOutcome::Lost) => Err(lost("nobody is left to ask for its layout")),
             None => {

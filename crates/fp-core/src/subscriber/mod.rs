@@ -166,7 +166,7 @@ impl Subscriber {
     /// What was counted.
     pub fn statistics(&self) -> Statistics {
         self.shared.count_placements(&self.shared.counters);
-        self.shared.counters.read(&self.shared.endpoint.dial.domain)
+        self.shared.counters.read(&self.shared.endpoint.dial.domain, &self.shared.endpoint.listened)
     }
 
     /// What the data links to the owners run over, and why nothing better.

@@ -1,6 +1,6 @@
 //! Counters of a handle. Copies are counted where they are made: "zero-copy" is a number.
 
-use fp_transport::{Domain, Link, OutFrame};
+use fp_transport::{Domain, Link, ListenCounts, OutFrame};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
@@ -15,7 +15,9 @@ macro_rules! counters {
 
         impl Counters {
             /// What was counted, here and in what the links of the handle share over verbs.
-            pub(crate) fn read(&self, domain: &Domain) -> Statistics {
+            pub(crate) fn read(&self, domain: &Domain, listened: &ListenCounts) -> Statistics {
+                self.dropped_handshakes.store(listened.dropped(), Ordering::Relaxed);
+                self.turned_away.store(listened.turned_away(), Ordering::Relaxed);
                 self.registrations.store(domain.stats().registrations, Ordering::Relaxed);
                 Statistics { $($name: self.$name.load(Ordering::Relaxed),)* }
             }
@@ -105,6 +107,10 @@ counters! {
     /// How often such a variable was moved to the other side: because somebody asked for it, or because fewer bytes
     /// travel so. A publisher counts those that it sends through transforms.
     moves,
+    /// Connections that were given up for newer ones, as they had not said who they are.
+    dropped_handshakes,
+    /// Connections that were told to come again, as there was no room or no descriptor for them.
+    turned_away,
 }
 
 impl Counters {

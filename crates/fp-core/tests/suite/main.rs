@@ -2,9 +2,13 @@
 //!
 //! A test that needs the process for itself is a binary beside this one, which says why.
 
+#[path = "../../../fp-transport/tests/support/certificates.rs"]
+mod certificates;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod access;
+mod access_file;
 mod bytes;
 mod called;
 mod collectives;

@@ -1,10 +1,7 @@
 //! Streams over TLS: every link of both cohorts, settings that do not match, settings from the environment.
 
-#[path = "../../../fp-transport/tests/support/certificates.rs"]
-mod certificates;
-
+use crate::certificates::Authority;
 use crate::support::{PATIENCE, Place, STREAM, publish, take, values};
-use certificates::Authority;
 use fp_core::{
     Cohort, NextStep, OpenError, Publisher, PublisherOptions, Region, Selection, Statistics, Subscriber,
     SubscriberOptions, TlsError, TlsOptions, TransportKind, TransportPolicy, Variable,

@@ -3,6 +3,7 @@
 #include "check.h"
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,8 @@ STAYS(offsetof(flexpath_get, dtype) == 32);
 STAYS(FLEXPATH_DTYPE_BOOL == 15);
 STAYS(FLEXPATH_DTYPE_STRING == 16);
 STAYS(FLEXPATH_EVENT_KIND_CLOSED == 14);
+STAYS(FLEXPATH_EVENT_KIND_DENIED == 15);
+STAYS(FLEXPATH_STATUS_DENIED == -18);
 STAYS(sizeof(flexpath_status) == 4);
 
 static void *fail_elsewhere(void *publisher)
@@ -63,6 +66,40 @@ static void check_incomplete(flexpath_variable *grid)
     MUST(flexpath_publisher_begin_step(publisher, NULL));
     MUST(flexpath_publisher_put(publisher, grid, start, count, &element));
     MUST(flexpath_publisher_end_step(publisher));
+    MUST(flexpath_publisher_close(publisher));
+    MUST(flexpath_options_free(options));
+}
+
+static void write_access(const char *path, const char *rule)
+{
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    CHECK(fprintf(file, "[[rule]]\nstream = 'guarded'\nanybody = true\n%s\n", rule) > 0);
+    CHECK(fclose(file) == 0);
+    CHECK(chmod(path, 0600) == 0);
+}
+
+/* What the access list does not allow has a status of its own at the subscriber, and is an event at the publisher. */
+static void check_access(void)
+{
+    char path[512];
+    flexpath_options *options;
+    flexpath_publisher *publisher;
+    flexpath_subscriber *subscriber;
+    flexpath_event event;
+    CHECK(snprintf(path, sizeof path, "%s/access.toml", getenv("FLEXPATH_RENDEZVOUS")) < (int)sizeof path);
+    MUST(flexpath_options_create(&options));
+    write_access(path, "may = ['steer']");
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "line 4: \"steer\" is no action", flexpath_options_set(options, "AccessFile", path));
+    write_access(path, "may = ['status']");
+    MUST(flexpath_options_set(options, "AccessFile", path));
+    MUST(flexpath_publisher_open("guarded", options, &publisher));
+    FAILS(FLEXPATH_STATUS_DENIED, "rule 1 of the publisher's access list does not let",
+          flexpath_subscriber_open("guarded", NULL, &subscriber));
+    do {
+        MUST(flexpath_publisher_next_event(publisher, 10000, &event));
+    } while (event.kind != FLEXPATH_EVENT_KIND_DENIED);
+    CHECK(strstr(event.text, "rule 1") != NULL);
     MUST(flexpath_publisher_close(publisher));
     MUST(flexpath_options_free(options));
 }
@@ -162,6 +199,7 @@ int main(void)
     FAILS(FLEXPATH_STATUS_BAD_OPTION, "payload_bytes", flexpath_publisher_statistic(publisher, "x", &counted));
     check_child(publisher, grid);
     check_incomplete(grid);
+    check_access();
     MUST(flexpath_variable_free(grid));
     MUST(flexpath_publisher_close(publisher));
     printf("all refused\n");

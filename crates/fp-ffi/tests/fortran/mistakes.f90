@@ -137,8 +137,38 @@ program mistakes
   call flexpath_variable_free(grid)
   call flexpath_put(publisher, grid, values, stat=stat, errmsg=errmsg)
   call expect(flexpath_status_bad_handle, 'null')
+  call refuse_by_access_list()
   print '(a)', 'all refused'
 contains
+  ! What the access list does not allow has a status of its own, and is an event at the publisher.
+  subroutine refuse_by_access_list()
+    type(flexpath_options) :: guarded_options
+    type(flexpath_publisher) :: guarded
+    type(flexpath_subscriber) :: refused
+    type(flexpath_event) :: event
+    character(len=400) :: path
+    integer :: unit
+
+    call get_environment_variable('FLEXPATH_RENDEZVOUS', path)
+    path = trim(path) // '/access.toml'
+    open (newunit=unit, file=trim(path), status='replace', action='write')
+    write (unit, '(a)') '[[rule]]', "stream = 'guarded'", 'anybody = true', "may = ['status']"
+    close (unit)
+    call execute_command_line('chmod 600 ' // trim(path))
+    call flexpath_options_create(guarded_options)
+    call flexpath_options_set(guarded_options, 'AccessFile', trim(path))
+    call flexpath_publisher_open(guarded, 'guarded', guarded_options)
+    call flexpath_subscriber_open(refused, 'guarded', stat=stat, errmsg=errmsg)
+    call expect(flexpath_status_denied, 'rule 1 of the publisher''s access list does not let')
+    do
+      call flexpath_publisher_next_event(guarded, event, 10000, status)
+      call check('the refusal is told', status == flexpath_status_ok)
+      if (event%kind == flexpath_event_kind_denied) exit
+    end do
+    call flexpath_publisher_close(guarded)
+    call flexpath_options_free(guarded_options)
+  end subroutine refuse_by_access_list
+
   ! Compares with what was told last, and forgets it.
   subroutine expect(wanted_status, text)
     integer, intent(in) :: wanted_status

@@ -73,7 +73,7 @@ impl Cohort {
     /// The lead refused us: a size that does not fit ends the attempt, anything else may be another run.
     pub(super) fn refused(&mut self, wire: &mut Wire, peer: PeerId, reason: RefusalReason) {
         wire.disconnect(peer, DisconnectReason::Done);
-        if matches!(reason, RefusalReason::CohortMismatch { .. }) {
+        if matches!(reason, RefusalReason::CohortMismatch { .. } | RefusalReason::Denied(_)) {
             self.fail(OpenFailure::Refused(reason));
         } else {
             self.search_again(wire);

@@ -18,6 +18,7 @@ impl fmt::Display for Event {
                 write!(f, "member {} of subscription {subscription} {reason}", member.0)
             }
             Self::SubscriptionEnded { subscription } => write!(f, "subscription {subscription} is over"),
+            Self::Denied(denial) => write!(f, "refused: {denial}"),
             Self::StepDropped { subscription, step } => {
                 write!(f, "subscription {subscription} does not get step {step}")
             }
@@ -44,6 +45,7 @@ impl fmt::Display for MemberEnd {
             Self::Left => f.write_str("left"),
             Self::Lost(reason) => write!(f, "is lost: {reason}"),
             Self::Expelled => f.write_str("was expelled: the publisher would wait for it no longer"),
+            Self::Denied => f.write_str("was detached: it asked for more than the access list lets it"),
         }
     }
 }

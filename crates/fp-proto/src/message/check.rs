@@ -1,11 +1,13 @@
 //! Whether every count in a message is within its bound, checked on receipt.
 
+use crate::access::Denial;
 use crate::bounds::{
     LIMIT_CHANGED_ITEMS, LIMIT_CONTACT_BYTES, LIMIT_CONTACTS, LIMIT_ITEMS, LIMIT_NAME_BYTES,
     LIMIT_VALUES_BYTES,
 };
 use crate::config::{ContactText, SubscriptionSpec, VariableSet};
-use crate::message::{ChangeKind, Decision, Message, ReadyReport};
+use crate::message::{ChangeKind, Decision, Message, NoTable, ReadyReport};
+use crate::outcome::{EndReason, RefusalReason};
 use crate::request;
 use fp_types::Rank;
 
@@ -26,6 +28,10 @@ fn some_rising(ranks: impl ExactSizeIterator<Item = Rank>, what: &'static str) -
     }
     at_most(ranks.len(), LIMIT_CONTACTS, what)?;
     if ranks.is_sorted_by(|one, next| one < next) { Ok(()) } else { Err(what) }
+}
+
+fn denial(denial: &Denial) -> Check {
+    if denial.is_within_bounds() { Ok(()) } else { Err("denial") }
 }
 
 fn spec(spec: &SubscriptionSpec) -> Check {
@@ -67,6 +73,7 @@ impl Message {
     /// # Errors
     /// The name of the part.
     pub fn check(&self) -> Result<(), &'static str> {
+        self.denial().map_or(Ok(()), denial)?;
         match self {
             Self::Join { contact: own, .. }
             | Self::TreeHello { contact: own, .. }
@@ -124,5 +131,18 @@ impl Message {
             | Self::Unresolved { .. }
             | Self::RestartHeard => Ok(()),
         }
+    }
+
+    /// The refusal by an access list that it tells of.
+    fn denial(&self) -> Option<&Denial> {
+        if let Self::Refused { reason: RefusalReason::Denied(told) }
+        | Self::StreamEnd { reason: EndReason::Denied(told), .. }
+        | Self::AwaitingRestart { reason: EndReason::Denied(told) }
+        | Self::TableRefused { reason: NoTable::Denied(told), .. }
+        | Self::Unresolved { reason: NoTable::Denied(told), .. } = self
+        {
+            return Some(told);
+        }
+        None
     }
 }

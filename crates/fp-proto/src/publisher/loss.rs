@@ -35,7 +35,8 @@ pub(crate) fn silent_peer(machine: &mut PublisherMachine, peer: PeerId) {
     let silence_ms = machine.wire.silence_ms();
     let (own, reason) = (machine.config.cohort.rank, LossReason::Silent { silence_ms });
     let farewell = if let Some(Role::Member(member)) = machine.wire.role(peer) {
-        membership::farewell(machine, member, own, ExpulsionCause::Silent { silence_ms })
+        let cause = ExpulsionCause::Silent { silence_ms };
+        membership::farewell(machine, member, EndReason::Expelled { rank: own, cause })
     } else {
         None
     };

@@ -231,23 +231,30 @@ pub(crate) fn expel(
         lead.members_of(subscription).map(|(&id, member)| (id, member.peer)).collect();
     for (member, peer) in members {
         machine.wire.mark(Transition::MemberExpelled);
-        let farewell = farewell(machine, member, rank, ExpulsionCause::Unreleased { waited_ms });
-        farewell.into_iter().for_each(|farewell| machine.wire.send(peer, farewell));
-        machine.wire.disconnect(peer, DisconnectReason::Ended);
-        end_member(machine, member, MemberEnd::Expelled);
+        let reason = EndReason::Expelled { rank, cause: ExpulsionCause::Unreleased { waited_ms } };
+        end_with(machine, peer, member, reason, MemberEnd::Expelled);
     }
 }
 
-/// What a member is told that is given up. `None` for one that knows already that the stream is over.
-pub(crate) fn farewell(
-    machine: &PublisherMachine,
+/// A member is given up, and told why.
+pub(crate) fn end_with(
+    machine: &mut PublisherMachine,
+    peer: PeerId,
     member: MemberId,
-    rank: Rank,
-    cause: ExpulsionCause,
-) -> Option<Message> {
+    reason: EndReason,
+    end: MemberEnd,
+) {
+    let farewell = farewell(machine, member, reason);
+    farewell.into_iter().for_each(|farewell| machine.wire.send(peer, farewell));
+    machine.wire.disconnect(peer, DisconnectReason::Ended);
+    end_member(machine, member, end);
+}
+
+/// What a member is told that is given up. `None` for one that knows already that the stream is over.
+pub(crate) fn farewell(machine: &PublisherMachine, member: MemberId, reason: EndReason) -> Option<Message> {
     let known = machine.lead.as_ref()?.members.get(&member).filter(|known| !known.ended)?;
     let skipped = unassigned(machine, known.subscription);
-    Some(Message::StreamEnd { reason: EndReason::Expelled { rank, cause }, skipped })
+    Some(Message::StreamEnd { reason, skipped })
 }
 
 /// Steps that a subscription had coming and does not get.

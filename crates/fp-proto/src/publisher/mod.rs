@@ -5,6 +5,7 @@ mod assignment;
 mod change;
 mod contacts;
 mod decision;
+mod denied;
 mod dispatch;
 mod drain;
 mod lead;
@@ -19,6 +20,7 @@ mod tables;
 
 pub use ledger::{PRECIOUS, RESERVE};
 
+use crate::access::Denial;
 use crate::cohort::{Cohort, Progress};
 use crate::config::{PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
@@ -27,7 +29,7 @@ use crate::message::{Decision, Message};
 use crate::outcome::LossReason;
 use crate::time::Moment;
 use crate::transition::TransitionSet;
-use crate::wire::Wire;
+use crate::wire::{Role, Wire};
 use change::Changes;
 use contacts::Contacts;
 use drain::Draining;
@@ -283,6 +285,22 @@ impl PublisherMachine {
             Err(what) => self.misbehaved(from, what),
         }
         self.finish();
+    }
+
+    /// A message came that the access list does not allow: whoever sent it is told.
+    pub fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, denial: Denial) {
+        self.wire.enter(now);
+        match self.wire.hear(from, message) {
+            Ok(Some((role, message))) => denied::deny(self, from, role, message, denial),
+            Ok(None) => {}
+            Err(what) => self.misbehaved(from, what),
+        }
+        self.finish();
+    }
+
+    /// Whether the link is to a rank of the own cohort.
+    pub fn is_of_cohort(&self, peer: PeerId) -> bool {
+        matches!(self.wire.role(peer), Some(Role::Parent | Role::Child(_) | Role::Lead | Role::Joiner(_)))
     }
 
     pub(crate) fn unexpected(&mut self, from: PeerId, message: &Message) {

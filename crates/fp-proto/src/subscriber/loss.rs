@@ -133,7 +133,7 @@ fn end_here(machine: &mut SubscriberMachine, reason: EndReason) {
     machine.wire.mark(match reason {
         EndReason::Closed | EndReason::Left => Transition::SubscriberEndedClosed,
         EndReason::Lost { .. } => Transition::SubscriberEndedLost,
-        EndReason::Expelled { .. } => Transition::SubscriberEndedExpelled,
+        EndReason::Expelled { .. } | EndReason::Denied(_) => Transition::SubscriberEndedExpelled,
         EndReason::CohortLost { .. } => Transition::SubscriberCohortLost,
     });
     if let Some(ending) = machine.stream.end(reason) {

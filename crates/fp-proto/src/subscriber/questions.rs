@@ -124,7 +124,9 @@ pub(crate) fn unresolved(machine: &mut SubscriberMachine, request: u64, reason: 
     }
     let outcome = match reason {
         NoTable::Unanswered => ResolveOutcome::Lost,
-        reason @ (NoTable::TooLarge { .. } | NoTable::Unreadable { .. }) => ResolveOutcome::Refused(reason),
+        reason @ (NoTable::TooLarge { .. } | NoTable::Unreadable { .. } | NoTable::Denied(_)) => {
+            ResolveOutcome::Refused(reason)
+        }
     };
     settle_question(machine, request, outcome);
 }

@@ -16,7 +16,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 const CONTROL_VARIANTS: usize = 38;
-const DATA_VARIANTS: usize = 14;
+const DATA_VARIANTS: usize = 15;
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {

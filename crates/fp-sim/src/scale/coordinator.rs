@@ -128,6 +128,7 @@ fn of_event(event: Event) -> Option<Asked> {
         }
         Event::Resolved { outcome, .. } => panic!("a live step's table: {outcome:?}"),
         Event::OpenFailed(failure) => panic!("it opens: {failure:?}"),
+        Event::Denied(denial) => panic!("there is no access list: {denial}"),
         Event::MemberJoined { .. }
         | Event::MemberLeft { .. }
         | Event::StepDropped { .. }

@@ -1,5 +1,6 @@
 //! One handshake on the accepting side: hello, reply with a challenge, proof, reply.
 
+use super::bounds::Origin;
 use super::{Accepted, ListenOptions};
 use crate::channel::Channel;
 use crate::credentials::OVERFLOW_UID;
@@ -11,6 +12,7 @@ use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid};
 use crate::link::{Handshaken, Link};
 use crate::memory::{ProcessWatch, seals_supported};
 use crate::negotiation::Negotiated;
+use crate::peer_proof::{PeerProof, ShownToken};
 use crate::probe::Probe;
 use crate::socket::{ReceiveError, end_sending, send_vectored};
 use crate::tls::TlsFailure;
@@ -118,7 +120,7 @@ impl ListenOptions {
     fn judge(&self, hello: &Hello, via: &Via) -> Result<u16, Refusal> {
         let version = choose_version(hello.version_lowest, hello.version_highest)
             .ok_or(Refusal::Version { theirs_lowest: VERSION_LOWEST, theirs_highest: VERSION_HIGHEST })?;
-        if self.token.as_ref().is_some_and(|token| !token.matches(hello.token.as_ref())) {
+        if self.token.is_some() && self.shown(hello.token.as_ref()) == ShownToken::None {
             return Err(Refusal::Token);
         }
         if hello.epoch.is_some_and(|epoch| epoch != self.epoch) {
@@ -176,6 +178,25 @@ impl Handshake {
     pub(super) fn over(channel: Channel, via: Via, deadline: Instant) -> Handshake {
         let input = Vec::with_capacity(HELLO_LEN);
         Handshake { channel, via, deadline, stage: Stage::Hello, input, writing: false }
+    }
+
+    /// Whose it is, as far as bounds go.
+    pub(super) fn origin(&self) -> Origin {
+        Origin::of(&self.via)
+    }
+
+    /// Whether it has said no hello that was accepted.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self.stage, Stage::Hello | Stage::Draining { .. })
+    }
+
+    /// Says that it has to give way, unless it was told something else already.
+    pub(super) fn turn_away(&mut self, options: &ListenOptions) {
+        if matches!(self.stage, Stage::Hello) {
+            self.channel.without_tls();
+            self.say(&options.reply(Err(Refusal::Busy), 0), &[]);
+            self.channel.end_raw();
+        }
     }
 
     pub(super) fn is_over_verbs(&self) -> bool {
@@ -361,6 +382,12 @@ impl Handshake {
     /// The link of a finished handshake.
     pub(super) fn into_accepted(self, options: &ListenOptions) -> Option<Accepted> {
         let Stage::Proof { hello, version, watch, .. } = self.stage else { return None };
+        let proof = PeerProof {
+            uid: if let Via::Unix { uid, .. } = self.via { Some(uid) } else { None },
+            certificate_names: self.channel.certificate_names(),
+            token: options.shown(hello.token.as_ref()),
+            place: self.via.to_string(),
+        };
         let (uid, pid, detail) = match self.via {
             Via::Unix { uid, pid } if options.tls.is_some() => {
                 (Some(uid), pid, hello.transport.without_tls().to_owned())
@@ -372,7 +399,7 @@ impl Handshake {
         let encrypted = self.channel.is_encrypted();
         let negotiated = Negotiated { transport: hello.transport, encrypted, detail, refused: Vec::new() };
         let link = Link::new(self.channel, Handshaken { negotiated, peer, peer_state: 0, version, watch });
-        Some(Accepted { link, hello: *hello, peer })
+        Some(Accepted { link, hello: *hello, peer, proof })
     }
 }
 

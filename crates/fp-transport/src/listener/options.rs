@@ -1,6 +1,7 @@
 //! How a listener listens, and why it cannot.
 
-use crate::hello::Token;
+use crate::hello::{Token, TokenHash};
+use crate::peer_proof::ShownToken;
 use crate::tls::TlsIdentity;
 use crate::verbs::Domain;
 use rustix::io::Errno;
@@ -15,6 +16,8 @@ pub struct ListenOptions {
     pub epoch: u128,
     /// The token that diallers must show. Needed when `tcp` is not on loopback and without TLS.
     pub token: Option<Token>,
+    /// Tokens that are taken beside it, by their hashes. Default none.
+    pub listed_tokens: Vec<TokenHash>,
     /// TLS, on the tcp socket: then nothing else is spoken there. Default none.
     pub tls: Option<TlsIdentity>,
     /// Where to listen for tcp; port 0: the system chooses. Default: loopback. `None`: not at all.
@@ -35,8 +38,12 @@ pub struct ListenOptions {
     pub state: u8,
     /// How long a handshake may take. Default 5 s.
     pub handshake_timeout_ms: u64,
-    /// Most handshakes at one time; more are told `Busy`. Default 1024.
+    /// Most handshakes at one time, and half as many of one address or user. One more has the oldest given up that has
+    /// not said a hello yet. Default 1024, and at most an eighth of the descriptors that the process may have.
     pub handshakes_limit: usize,
+    /// Descriptors that are left to the program: what would take one of them is told `Busy`. Default `None`: a quarter
+    /// of those that the process may have.
+    pub kept_descriptors: Option<u64>,
 }
 
 impl ListenOptions {
@@ -45,6 +52,7 @@ impl ListenOptions {
         ListenOptions {
             epoch,
             token: None,
+            listed_tokens: Vec::new(),
             tls: None,
             tcp: Some((Ipv4Addr::LOCALHOST, 0).into()),
             advertised: None,
@@ -55,6 +63,7 @@ impl ListenOptions {
             state: 0,
             handshake_timeout_ms: 5000,
             handshakes_limit: 1024,
+            kept_descriptors: None,
         }
     }
 
@@ -62,6 +71,13 @@ impl ListenOptions {
     #[must_use]
     pub fn with_token(mut self, token: Option<Token>) -> Self {
         self.token = token;
+        self
+    }
+
+    /// Sets the tokens that are taken beside that of the run.
+    #[must_use]
+    pub fn with_listed_tokens(mut self, tokens: Vec<TokenHash>) -> Self {
+        self.listed_tokens = tokens;
         self
     }
 
@@ -133,6 +149,24 @@ impl ListenOptions {
     pub fn with_handshakes_limit(mut self, limit: usize) -> Self {
         self.handshakes_limit = limit;
         self
+    }
+
+    /// Sets how many descriptors are left to the program.
+    #[must_use]
+    pub fn with_kept_descriptors(mut self, descriptors: Option<u64>) -> Self {
+        self.kept_descriptors = descriptors;
+        self
+    }
+
+    /// Which of the tokens that are known here a dialler showed.
+    pub(super) fn shown(&self, token: Option<&Token>) -> ShownToken {
+        let Some(shown) = token else { return ShownToken::None };
+        let hash = TokenHash::of(shown);
+        match &self.token {
+            Some(run) if run.matches(token) => ShownToken::Run(hash),
+            _ if self.listed_tokens.contains(&hash) => ShownToken::Listed(hash),
+            _ => ShownToken::None,
+        }
     }
 
     pub(super) fn check(&self) -> Result<(), ListenError> {

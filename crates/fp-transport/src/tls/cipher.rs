@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use webpki::EndEntityCert;
 
 /// Bytes that are read ahead.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -68,6 +69,13 @@ impl Cipher {
     /// The hello was exchanged: from now on it reads ahead.
     pub(crate) fn settle(&mut self) {
         self.handshake_bytes = None;
+    }
+
+    /// The DNS names of the certificate that the peer showed, which was checked.
+    pub(crate) fn certificate_names(&self) -> Vec<String> {
+        let shown = self.connection.peer_certificates().and_then(|chain| chain.first());
+        let read = shown.and_then(|certificate| EndEntityCert::try_from(certificate).ok());
+        read.map_or_else(Vec::new, |read| read.valid_dns_names().map(str::to_owned).collect())
     }
 
     /// Whether the keys are not agreed yet.

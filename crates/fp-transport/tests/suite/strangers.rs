@@ -94,15 +94,29 @@ fn silent_peers_are_dropped_by_the_clock_and_stall_nobody() {
 }
 
 #[test]
-fn more_handshakes_than_allowed_are_told_busy() {
+fn the_oldest_silent_handshake_gives_way_and_is_told_busy() {
     let options_of = ListenOptions::new(EPOCH).with_handshakes_limit(2);
     let mut listener = Listener::bind(options_of).expect("a listener");
     let address = tcp_address(listener.contact());
     let connect = || TcpStream::connect(address).expect("it listens");
-    let silent = [connect(), connect()];
-    accept_until(&mut listener, |listener, _| listener.half_open() == 2);
-    assert_eq!(hear_reply(&mut listener, &mut connect()).outcome, Err(Refusal::Busy));
-    drop(silent);
+    // One address has half of all, so each gives way to the next.
+    let mut silent = [connect(), connect(), connect()];
+    accept_until(&mut listener, |listener, _| listener.counts().dropped() == 2);
+    assert_eq!(listener.half_open(), 1);
+    for oldest in &mut silent[..2] {
+        assert_eq!(hear_reply(&mut listener, oldest).outcome, Err(Refusal::Busy));
+    }
+    connected(&mut listener, options(TransportKind::Tcp));
+    assert_eq!((listener.half_open(), listener.counts().dropped()), (0, 3));
+    // Who has said a hello does not give way: the newcomer is turned away, and may come again.
+    let mut known = connect();
+    known.write_all(&hello(TransportKind::Tcp).encode()).expect("room");
+    assert!(hear_reply(&mut listener, &mut known).outcome.is_ok());
+    let contact = listener.contact().clone();
+    let error = refused(&mut listener, &contact, options(TransportKind::Tcp));
+    assert!(error.is_busy(), "{error}");
+    assert_eq!(listener.counts().turned_away(), 1);
+    drop(known);
     accept_until(&mut listener, |listener, _| listener.half_open() == 0);
     connected(&mut listener, options(TransportKind::Tcp));
 }

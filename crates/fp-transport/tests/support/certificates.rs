@@ -47,9 +47,20 @@ impl Authority {
         self.issue_between(name, 1975, 4096)
     }
 
+    /// A certificate that is valid now, for these names.
+    pub fn issue_for(&self, names: &[&str]) -> Issued {
+        self.sign(names, 1975, 4096)
+    }
+
     /// A certificate that is valid between these years.
     pub fn issue_between(&self, name: &str, first: i32, last: i32) -> Issued {
-        let mut params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
+        self.sign(&[name], first, last)
+    }
+
+    fn sign(&self, names: &[&str], first: i32, last: i32) -> Issued {
+        let listed = names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let name = names.join("-");
+        let mut params = CertificateParams::new(listed).expect("names");
         (params.not_before, params.not_after) = (date_time_ymd(first, 1, 1), date_time_ymd(last, 1, 1));
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, &self.issuer).expect("signed");

@@ -4,6 +4,7 @@
 //! is live, and goes on when the link is read again.
 
 use crate::data::owner::block::StoredBlock;
+use fp_proto::access::Denial;
 use fp_proto::data::{DataMessage, EAGER_BYTES, Place, PlacedBlock, WantedVariable};
 use fp_proto::message::MemberId;
 use fp_transport::{Link, LinkError, OutFrame, SegmentId, TransportKind};
@@ -34,6 +35,8 @@ pub(crate) struct SubscriberLink {
     pub(crate) announced: BTreeSet<u64>,
     /// Whether the epoll set asks for room to write.
     pub(crate) writing: bool,
+    /// Why the access list gives it nothing, and whether it was told.
+    denial: Option<(Denial, bool)>,
     /// The oldest step whose push may still wait in the link.
     unread: Option<StepId>,
     /// Steps that are to be pushed when the link has been read.
@@ -47,10 +50,24 @@ pub(crate) struct SubscriberLink {
 }
 
 impl SubscriberLink {
-    pub(crate) fn new(link: Link) -> Self {
+    pub(crate) fn new(link: Link, denial: Option<Denial>) -> Self {
+        let denial = denial.map(|denial| (denial, false));
         let (announced, owed) = (BTreeSet::new(), BTreeSet::new());
         let (placed, readable) = (None, BTreeSet::new());
-        Self { link, want: None, announced, writing: false, unread: None, owed, answers: 0, placed, readable }
+        let (want, unread) = (None, None);
+        Self { link, want, announced, writing: false, denial, unread, owed, answers: 0, placed, readable }
+    }
+
+    /// Whether the access list gives it nothing. Whatever it asks is then read and not answered, but for the first time.
+    pub(crate) fn is_denied(&mut self) -> Result<bool, LinkError> {
+        let Some((denial, told)) = &mut self.denial else { return Ok(false) };
+        self.link.flush()?;
+        while self.link.recv()?.is_some() {
+            if !std::mem::replace(told, true) {
+                self.link.send(OutFrame::new(DataMessage::Denied(denial.clone()).encode()))?;
+            }
+        }
+        Ok(true)
     }
 
     /// Says where blocks are, in as many messages as that takes: the last is the answer to the request, if there is

@@ -11,6 +11,9 @@ use fp_transport::{Contact, Link, Purpose};
 use fp_types::{Epoch, Rank, Selection, StepId, SubscriptionId};
 use std::time::{Duration, Instant};
 
+/// How soon an owner is dialled again that had no room.
+const AGAIN: Duration = Duration::from_millis(20);
+
 /// What a fetch asks of the subscription that it fetches for.
 pub(crate) trait Subscription: Sync {
     /// Asks where these ranks are, as far as this rank does not know it.
@@ -60,8 +63,15 @@ impl<'s> Taker<'s> {
             return Err(format!("the deadline was over before {contact} was dialled"));
         }
         let patience = deadline.min(Instant::now() + self.dial.timeout);
-        let link = self.dial.link(&contact, Purpose::Data, None, patience);
-        let mut link = link.map_err(|error| error.to_string())?;
+        let mut link = loop {
+            match self.dial.link(&contact, Purpose::Data, None, patience) {
+                Ok(link) => break link,
+                Err(error) if error.is_busy() && Instant::now() + AGAIN < patience => {
+                    std::thread::sleep(AGAIN)
+                }
+                Err(error) => return Err(error.to_string()),
+            }
+        };
         link.set_busy_poll(self.busy_poll);
         Ok(link)
     }

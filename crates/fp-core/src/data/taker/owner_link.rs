@@ -5,6 +5,7 @@ use crate::data::segment::{REMOTE_LEN_BYTES, told};
 use crate::data::taker::block_locations::BlockLocations;
 use crate::data::taker::owner_wait::Patience;
 use crate::value::counters::Counters;
+use fp_proto::access::Denial;
 use fp_proto::data::{BlockPart, DataMessage, GoneReason, Place, WantedVariable};
 use fp_proto::message::MemberId;
 use fp_transport::memory::MapOptions;
@@ -25,6 +26,7 @@ pub(crate) enum OwnerError {
     Link(LinkError),
     Misbehaved(String),
     Gone(GoneReason),
+    Denied(Denial),
 }
 
 impl From<LinkError> for OwnerError {
@@ -217,6 +219,7 @@ impl OwnerLink {
                     }
                 }
             }
+            DataMessage::Denied(denial) => return Err(OwnerError::Denied(denial)),
             DataMessage::Described { request, .. }
             | DataMessage::Offers { request, .. }
             | DataMessage::Transformed { request, .. } => self.take_answer(request, message),

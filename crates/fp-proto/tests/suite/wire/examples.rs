@@ -1,5 +1,6 @@
 //! An example of every message, with every kind of part somewhere.
 
+use fp_proto::access::{Action, Denial};
 use fp_proto::config::{ContactText, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::data::{
     BlockPart, DataMessage, GoneReason, MadeBlock, NamedType, OfferedTransform, Place, PlacedBlock,
@@ -128,6 +129,10 @@ fn log() -> Vec<Decision> {
     ]
 }
 
+fn denial() -> Denial {
+    Denial::new(Action::Deploy, Some("rule 2".to_owned()), "user 7".to_owned(), Some("5a".repeat(32)))
+}
+
 fn refusals() -> Vec<RefusalReason> {
     vec![
         RefusalReason::NameTaken { epoch: EPOCH },
@@ -137,6 +142,7 @@ fn refusals() -> Vec<RefusalReason> {
         RefusalReason::TooManySubscriptions { limit: 64 },
         RefusalReason::ShareMismatch { set: "workers".to_owned() },
         RefusalReason::InvalidSpec { part: SpecPart::Name },
+        RefusalReason::Denied(denial()),
     ]
 }
 
@@ -160,6 +166,7 @@ fn endings() -> Vec<EndReason> {
         EndReason::Expelled { rank: RANK, cause: ExpulsionCause::Silent { silence_ms: 10_000 } },
         EndReason::Left,
         EndReason::CohortLost { rank: RANK, reason: LossReason::Disconnected },
+        EndReason::Denied(denial()),
     ];
     lost.into_iter().chain(others).collect()
 }
@@ -206,6 +213,7 @@ fn among_publishers() -> Vec<Message> {
         Message::TableReply { table: TABLE, encoded: Some(vec![1, 2, 3]) },
         Message::TableReply { table: TABLE, encoded: None },
         Message::TableRefused { table: TABLE, reason: NoTable::Unreadable { rank: RANK } },
+        Message::Unresolved { request: 12, reason: NoTable::Denied(denial()) },
         Message::Log { serial: 8, entries: log() },
     ]
 }
@@ -311,6 +319,7 @@ pub(crate) fn data() -> Vec<DataMessage> {
         DataMessage::Pushed { step: STEP, pieces: pieces() },
     ];
     messages.extend(gone.map(|reason| DataMessage::Gone { request: 11, step: STEP, reason }));
+    messages.push(DataMessage::Denied(denial()));
     messages.push(DataMessage::Describe { request: 12, fingerprint: Fingerprint([7; 16]) });
     messages.extend([None, Some(vec![1, 0, 9])].map(|schema| DataMessage::Described { request: 12, schema }));
     messages.extend(transforms());

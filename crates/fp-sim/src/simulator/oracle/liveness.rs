@@ -48,6 +48,7 @@ impl Oracle {
             Event::MemberJoined { subscription, label, cohort_size, .. } => {
                 self.member_joined(cohort, *subscription, label, *cohort_size);
             }
+            Event::Denied(_) => self.denied_without_list(cohort),
             Event::Resolved { .. }
             | Event::Contacts { .. }
             | Event::Specified { .. }
@@ -141,7 +142,7 @@ impl Oracle {
                 });
             }
             // Checked when the word is sent, which names the rank that waited.
-            MemberEnd::Expelled => {}
+            MemberEnd::Expelled | MemberEnd::Denied => {}
         }
         self.member_gone(cohort, member, reason);
     }
@@ -214,6 +215,7 @@ impl Oracle {
                 });
                 self.check_tail(reader, rank, &attachment);
             }
+            EndReason::Denied(_) => self.denied_without_list(reader),
             EndReason::Expelled { .. } | EndReason::Left | EndReason::CohortLost { .. } => {}
         }
     }
@@ -282,6 +284,10 @@ impl Oracle {
         !self.publishers.keys().any(|cohort| only.is_none_or(|only| only == *cohort) && usable(cohort))
     }
 
+    fn denied_without_list(&mut self, cohort: CohortId) {
+        self.violated("nobody is refused without an access list", format!("{cohort} was"));
+    }
+
     fn check_refused(&self, reader: CohortId, reason: &RefusalReason) -> bool {
         let spec = &self.subscribers[&reader].plan.spec;
         match reason {
@@ -293,7 +299,8 @@ impl Oracle {
             RefusalReason::Closing => true,
             RefusalReason::NameTaken { .. }
             | RefusalReason::CohortMismatch { .. }
-            | RefusalReason::RankTaken { .. } => false,
+            | RefusalReason::RankTaken { .. }
+            | RefusalReason::Denied(_) => false,
         }
     }
 

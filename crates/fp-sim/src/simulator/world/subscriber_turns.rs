@@ -184,6 +184,7 @@ impl World {
             | Event::MemberJoined { .. }
             | Event::MemberLeft { .. }
             | Event::SubscriptionEnded { .. }
+            | Event::Denied(_)
             | Event::StepDropped { .. }
             | Event::StepRejected { .. }
             | Event::RankLagging { .. } => {

@@ -13,6 +13,7 @@ use crate::data::owner::room::Room;
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::records::types::Types;
 use crate::value::counters::Counters;
+use fp_proto::access::Denial;
 use fp_proto::data::{BlockPart, DataMessage, EAGER_BYTES, GoneReason, Place, PlacedBlock};
 use fp_proto::message::MemberId;
 use fp_transform::Transforms;
@@ -87,7 +88,7 @@ impl BlockStore {
     }
 
     /// A subscriber rank opened a data link.
-    pub(crate) fn add_link(&self, link: Link, set: BorrowedFd<'_>) {
+    pub(crate) fn add_link(&self, link: Link, denial: Option<Denial>, set: BorrowedFd<'_>) {
         let mut inner = self.lock();
         let token = inner.next_token | DATA_BIT;
         inner.next_token += 1;
@@ -97,7 +98,7 @@ impl BlockStore {
         // What waits to be sent is pinned by its step and bounded with it; nothing is copied for waiting.
         link.set_send_limit_bytes(u64::MAX);
         if epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).is_ok() {
-            inner.links.insert(token, SubscriberLink::new(link));
+            inner.links.insert(token, SubscriberLink::new(link, denial));
         }
     }
 
@@ -417,6 +418,7 @@ impl BlockStore {
                 | DataMessage::Gone { .. }
                 | DataMessage::Described { .. }
                 | DataMessage::Offers { .. }
+                | DataMessage::Denied(_)
                 | DataMessage::Transformed { .. } => {
                     return Err(LinkError::Malformed { what: "message of a subscriber", value: 0, limit: 0 });
                 }
@@ -481,7 +483,11 @@ impl DataServer for BlockStore {
         let mut inner = self.lock();
         let Inner { steps, links, makings, .. } = &mut *inner;
         let Some(served) = links.get_mut(&token) else { return };
-        match self.serve((steps, makings), (token, served)) {
+        let served_all = match served.is_denied() {
+            Ok(false) => self.serve((steps, makings), (token, served)),
+            told => told.map(|_| ()),
+        };
+        match served_all {
             Ok(()) => self.watch(token, served),
             Err(error) => {
                 tracing::debug!(%error, "data link closed");

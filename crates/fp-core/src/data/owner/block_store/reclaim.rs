@@ -94,7 +94,7 @@ mod tests {
         let room = Room::of_stream(pool.clone(), 1 << 30);
         let server = BlockStore::new(pool, room, Arc::new(Counters::default()), None);
         let set = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a set");
-        server.add_link(link, rustix::fd::AsFd::as_fd(&set));
+        server.add_link(link, None, rustix::fd::AsFd::as_fd(&set));
         (server, dialling.join().expect("no panic").expect("the dial succeeds"))
     }
 

@@ -185,6 +185,11 @@ impl Job<'_, '_, '_> {
                 errand.peer = None;
                 Err(self.taker.misbehaved(errand.rank, what))
             }
+            Err(OwnerError::Denied(denial)) => {
+                errand.peer = None;
+                let (stream, step) = (self.taker.stream.to_owned(), self.taker.step);
+                Err(ReadError::Denied { stream, step, rank: errand.rank, denial })
+            }
             Err(OwnerError::Gone(reason)) => {
                 errand.request = None;
                 let (stream, what) = (self.taker.stream.to_owned(), gone(reason));

@@ -1,0 +1,38 @@
+//! What a listener knows for sure of who dialled it.
+
+use crate::hello::TokenHash;
+
+/// What a link proves of who dialled, beyond what the peer says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeerProof {
+    /// Its user, as the kernel says: over inproc and shm only.
+    pub uid: Option<u32>,
+    /// The DNS names of its certificate: over tcp with TLS only.
+    pub certificate_names: Vec<String>,
+    /// Which token it showed.
+    pub token: ShownToken,
+    /// Where it is, in words: its process and user, or its address.
+    pub place: String,
+}
+
+/// The token that a dialler showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownToken {
+    /// None that the listener knows.
+    None,
+    /// That of the run.
+    Run(TokenHash),
+    /// One of those that the listener takes beside it.
+    Listed(TokenHash),
+}
+
+impl PeerProof {
+    /// Who it is, in words.
+    pub fn describe(&self) -> String {
+        match self.certificate_names.as_slice() {
+            [] => self.place.clone(),
+            names => format!("{} with a certificate for {}", self.place, names.join(", ")),
+        }
+    }
+}
