@@ -13,7 +13,9 @@ fn member(place: &Place, mode: ShareMode) -> Subscriber {
 }
 
 fn publish_steps(publisher: &mut Publisher, steps: u64) {
-    (0..steps).for_each(|_| drop(publish(publisher, LEN)));
+    for _ in 0..steps {
+        publish(publisher, LEN);
+    }
 }
 
 /// What a member gets until the stream ends: the steps, and whether each was given to another before.
