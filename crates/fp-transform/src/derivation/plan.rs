@@ -74,6 +74,20 @@ impl Derivation {
 }
 
 impl DerivationPlan {
+    /// The same derivation for arrays of other types, with the memory that results of this plan left.
+    ///
+    /// # Errors
+    /// Those of [`Derivation::plan`].
+    pub fn replanned(&self, inputs: &[ArrayType]) -> Result<Self, DeriveError> {
+        Ok(Self { memory: self.memory.clone(), ..self.derivation.plan(inputs)? })
+    }
+
+    /// Whether what it gives has places in an array: rows of several ranks lie one behind another.
+    pub fn has_places(&self) -> bool {
+        let last = self.derivation.operations().last();
+        !matches!(last, Some(Operation::Reduce(_) | Operation::Relate(_)))
+    }
+
     /// With a module that the derivation asks for: without it, it cannot run.
     #[must_use]
     pub fn with_module(mut self, hash: ModuleHash, module: Arc<dyn RunModule>) -> Self {
