@@ -271,7 +271,13 @@ fn what_does_not_go_together_is_told_with_values() {
     let wanted = "compute(a+b): arrays of shapes [2] and [3] are not brought together element by element";
     assert!(counts.contains(wanted), "{counts}");
     let value = told("a, t | compute(a - t)", |writer| put_rows(writer, "a", &[2]));
-    assert_eq!(value, "there is no variable \"t\"; there are a");
+    let wanted =
+        "it put \"a\" but nothing of \"t\": a rank that puts one puts all that something is derived from";
+    assert_eq!(value, format!("publisher rank 0: {wanted}"));
+    assert_eq!(
+        told("b | max", |writer| put_rows(writer, "a", &[2])),
+        "there is no variable \"b\"; there are a"
+    );
     let outside = told("a | slice(1:9)", |writer| put_rows(writer, "a", &[2]));
     assert!(outside.contains("slice(1:9) of an array of shape [2]: dimension 0: 1:9"), "{outside}");
     let text = told("t | max", |writer| {
