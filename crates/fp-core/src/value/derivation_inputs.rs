@@ -1,8 +1,8 @@
 //! How variables of all kinds go into a derivation, and where it has to be derived because of that.
 //!
-//! A rank knows where its blocks of a global array lie. Of joined and local arrays it knows its own rows only: where these
-//! lie among those of all ranks is known where a step is read. A local scalar is one row of each rank. A scalar is one
-//! number, which goes with every element.
+//! A rank knows where its blocks of a global array lie. Of joined and local arrays it knows its own rows only. Where
+//! these lie among those of all ranks is known where a step is read. A local scalar is one row of each rank. A scalar is
+//! one number, which goes with every element.
 
 use fp_transform::{ArrayType, Derivation, DeriveError, Operation};
 use fp_types::{ArrayKind, Dims, Dtype, MemoryOrder, Shape, VariableDef};

@@ -1,5 +1,5 @@
-//! What is derived of joined and local arrays, of local scalars and beside scalars: by several ranks, and read by several,
-//! on either side, it is what the definition says of all rows in the order of ranks.
+//! What is derived of joined and local arrays, of local scalars and beside scalars. Several ranks derive it, and several
+//! read it, on either side. It is what the definition says of all rows in the order of ranks.
 
 use crate::support::{PATIENCE, Place, STREAM, take};
 use fp_core::{
@@ -112,7 +112,6 @@ fn check(step: &StepReader, what: &str) {
     let what = format!("{what}, step {number}");
     let rows = first(number, RANKS);
     let all = velocities(number, 0..rows);
-    let weights: Vec<f32> = (0..rows).map(|row| weight(number, row)).collect();
     let get = |name: &str| {
         step.get::<f64>(name, Selection::All).unwrap_or_else(|error| panic!("{what}, {name}: {error}"))
     };
@@ -141,6 +140,21 @@ fn check(step: &StepReader, what: &str) {
     assert!(get("ahead").is_empty(), "{what}");
     let means = (0..rows).map(|row| (0..3).map(|dim| of(row, dim)).sum::<f64>() / 3.0);
     assert_eq!(get("means"), means.collect::<Vec<_>>(), "{what}");
+    check_lists(step, &what);
+}
+
+/// The same of lists, of columns as Fortran has them, and of numbers of each rank.
+fn check_lists(step: &StepReader, what: &str) {
+    let number = step.step().0;
+    let rows = first(number, RANKS);
+    let weights: Vec<f32> = (0..rows).map(|row| weight(number, row)).collect();
+    let get = |name: &str| {
+        step.get::<f64>(name, Selection::All).unwrap_or_else(|error| panic!("{what}, {name}: {error}"))
+    };
+    let place = |name: &str| {
+        step.get::<u64>(name, Selection::All).unwrap_or_else(|error| panic!("{what}, {name}: {error}"))
+    };
+    let of = |row: u64, dim| velocity(number, row, dim);
     let off: Vec<f64> = weights.iter().map(|w| f64::from(*w) - mean_weight(number)).collect();
     assert_eq!((get("both"), get("off")), (vec![off.iter().sum()], off), "{what}");
     assert_eq!(place("heavy"), [weights.iter().filter(|w| **w >= 4.0).count() as u64], "{what}");

@@ -216,8 +216,8 @@ impl DerivationPlan {
         self.outputs.iter().map(|of| Array::new(of.dtype, of.shape, Vec::new())).collect()
     }
 
-    /// What a rank derived by a plan for its own rows of joined or local arrays, where these rows lie among those of all
-    /// ranks: `count` of them along dimension `dim`, of which the first is row `first`. This plan is for all rows.
+    /// What a rank derived by a plan for its own rows of joined or local arrays, where these rows lie among all. It has
+    /// `count` of them along dimension `dim`, and the first is row `first`. This plan is for all rows.
     ///
     /// `None` of what is no such part. Only for derivations that [need no rows](Derivation::needs_rows) to be known.
     pub fn placed(&self, derived: Derived, dim: usize, (first, count): (u64, u64)) -> Option<Derived> {

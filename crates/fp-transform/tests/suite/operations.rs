@@ -1,5 +1,5 @@
-//! Slices, places of extremes, comparisons and what two variables have to do with one another, against what they are by
-//! definition; single numbers among arrays; the bytes of every operation.
+//! Slices, places of extremes, comparisons and relations of two variables, against what they are by definition. Single
+//! numbers among arrays. The bytes of every operation.
 
 use crate::support::{Drawn, derive, drawn, numbers, points};
 use fp_transform::{Array, ArrayType, Derivation, DeriveError};

@@ -135,8 +135,7 @@ fn rows_shape(def: &VariableDef, blocks: &[(BlockId, Region)]) -> Result<Shape, 
     Shape::new(dims).map_err(|error| error.to_string())
 }
 
-/// Along which dimension the rows of ranks lie one behind another, and for each rank with some the first and how many;
-/// nothing if blocks know where they lie.
+/// Along which dimension the rows of ranks lie one behind another. For each rank with some, the first and how many.
 pub(crate) struct RankRows {
     pub(crate) dim: usize,
     ranks: Vec<(Rank, u64, u64)>,
