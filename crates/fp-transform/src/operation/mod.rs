@@ -340,10 +340,12 @@ impl Operation {
 
     /// The array that says of which shape the result is; an error if there are too many or too few.
     fn lead<'a>(&self, inputs: &'a [ArrayType]) -> Result<&'a ArrayType, DeriveError> {
-        let (wanted, fits) = match self {
-            Self::Relate(_) => ("two", inputs.len() == 2),
-            _ if self.takes_values() => ("one or more", !inputs.is_empty()),
-            _ => ("one", inputs.len() == 1),
+        let (wanted, fits) = if matches!(self, Self::Relate(_)) {
+            ("two", inputs.len() == 2)
+        } else if self.takes_values() {
+            ("one or more", !inputs.is_empty())
+        } else {
+            ("one", inputs.len() == 1)
         };
         let lead = inputs.get(lead(inputs.iter().map(|input| input.shape.ndims()))).filter(|_| fits);
         lead.ok_or_else(|| DeriveError::Arity { operation: self.to_string(), wanted, count: inputs.len() })
@@ -351,24 +353,21 @@ impl Operation {
 
     /// The elements that a slice or a stride takes of an array of that shape.
     pub(crate) fn slice_of(&self, shape: &Shape) -> Result<StridedRegion, DeriveError> {
-        match self {
-            Self::Slice(slices) => {
-                let outside = |source| DeriveError::Slice {
-                    operation: self.to_string(),
-                    shape: *shape,
-                    source: Box::new(source),
-                };
-                match slices.resolve(shape).map_err(outside)? {
-                    Selection::Region(region) => Ok(StridedRegion::dense(region)),
-                    Selection::Strided(strided) => Ok(strided),
-                    Selection::All | Selection::Points(_) | Selection::Block(_) | Selection::Rank(_) => {
-                        let (selected, shape) = (0, *shape);
-                        Err(outside(SelectionError::DimensionCount { selected, shape }))
-                    }
-                }
+        if let Self::Stride(steps) = self {
+            return Ok(StridedRegion::new(Region::whole(shape), *steps)?);
+        }
+        let Self::Slice(slices) = self else { return Ok(StridedRegion::dense(Region::whole(shape))) };
+        let outside = |source| {
+            let (operation, shape, source) = (self.to_string(), *shape, Box::new(source));
+            DeriveError::Slice { operation, shape, source }
+        };
+        match slices.resolve(shape).map_err(outside)? {
+            Selection::Region(region) => Ok(StridedRegion::dense(region)),
+            Selection::Strided(strided) => Ok(strided),
+            Selection::All | Selection::Points(_) | Selection::Block(_) | Selection::Rank(_) => {
+                let (selected, shape) = (0, *shape);
+                Err(outside(SelectionError::DimensionCount { selected, shape }))
             }
-            Self::Stride(steps) => Ok(StridedRegion::new(Region::whole(shape), *steps)?),
-            _ => Ok(StridedRegion::dense(Region::whole(shape))),
         }
     }
 
