@@ -8,6 +8,7 @@ use fp_types::{DenseArray, Dtype, MemoryOrder, Region, Shape, copy};
 
 use crate::error::DeriveError;
 use crate::memory::Memory;
+use crate::placing::Placing;
 
 /// Bytes together with whatever keeps them alive: a segment, a loan, a `Vec<u8>`.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
@@ -143,6 +144,17 @@ impl Block {
         Self::shared(self.region, native.form, self.order, Arc::new(bytes))
     }
 
+    /// A single number as often as another block has elements, where these lie; any other block as it is.
+    pub(crate) fn spread(&self, of: &Block, memory: &Memory) -> Result<Block, DeriveError> {
+        if self.region.ndims() > 0 || of.region.ndims() == 0 {
+            return Ok(self.clone());
+        }
+        let size = self.element_bytes()?;
+        let mut bytes = memory.room(of.region.element_count(), size)?;
+        bytes.chunks_exact_mut(size).for_each(|to| to.copy_from_slice(self.bytes()));
+        Self::shared(of.region, self.form, of.order, Arc::new(bytes))
+    }
+
     /// The block with its dimensions packed in that order.
     pub(crate) fn reordered(&self, order: MemoryOrder, memory: &Memory) -> Result<Block, DeriveError> {
         self.part(&self.region, order, memory)
@@ -249,6 +261,14 @@ impl Array {
             blocks.extend(change(block)?);
         }
         Array::new(to.dtype, to.shape, blocks)
+    }
+
+    /// The same blocks, where the rows of a rank lie in a whole array of that shape; `None` if they do not lie there.
+    pub(crate) fn placed(mut self, shape: Shape, placing: Option<Placing>) -> Option<Array> {
+        for block in &mut self.blocks {
+            block.region = placing?.region(&block.region)?;
+        }
+        Array::new(self.dtype, shape, self.blocks).ok()
     }
 
     pub(crate) fn extend(&mut self, blocks: Vec<Block>) {

@@ -72,12 +72,28 @@ pub enum DeriveError {
         dtype: Dtype,
     },
     /// Arrays of several shapes where one is wanted.
-    #[error("arrays of shapes {first} and {other} are not brought together element by element")]
+    #[error(
+        "{operation}: arrays of shapes {first} and {other} are not brought together element by element; `slice` takes parts of one shape"
+    )]
     Shapes {
+        /// The operation.
+        operation: String,
         /// The first.
         first: Shape,
         /// One that differs.
         other: Shape,
+    },
+    /// A slice of what an array does not have.
+    #[error(
+        "{operation} of an array of shape {shape}: {source}; `:` is all of a dimension, and -1 its last element"
+    )]
+    Slice {
+        /// The operation.
+        operation: String,
+        /// The array's shape.
+        shape: Shape,
+        /// What does not fit.
+        source: Box<fp_types::SelectionError>,
     },
     /// Strides for another number of dimensions.
     #[error("{operation} is for {given} dimensions, but the array has {ndims}")]

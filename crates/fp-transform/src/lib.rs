@@ -13,7 +13,7 @@
 //! | `expression`, `compression` | reading and computing `sqrt(x*x + y*y)`; shorter blocks for the way |
 //! | `error` | why a derivation is refused or fails |
 //! | `memory`, `block` | memory of results, used again; a region with its bytes, and arrays as blocks |
-//! | `walk`, `alignment`, `foreign_code` | through a block row by row; blocks cut alike; code that a plan runs |
+//! | `placing`, `walk`, `alignment`, `foreign_code` | where rows of a rank lie; through a block row by row; blocks cut alike; code that a plan runs |
 //! | `operation`, `native`, `deployed` | what is built in; registered functions; WebAssembly (feature `wasm`) |
 //! | `derivation`, `modules` | what is derived of which variables, planned and run; the modules of a process |
 //! | `shared` | results that several ask for |
@@ -37,6 +37,7 @@ mod modules;
 mod native;
 mod numbers;
 mod operation;
+mod placing;
 mod policy;
 mod pool;
 mod shared;
@@ -62,7 +63,9 @@ pub use native::{
     NativeError, NativeFunction, Offer, Offers, PathError, RegisterError, SideDecision, SideReason,
     TransformOptions, TransformPath, Transforms, record_array,
 };
-pub use operation::{Comparison, MAX_BINS, ModuleCall, Operation, OutputType, Reduction};
+pub use operation::{
+    Bins, Comparison, Extreme, MAX_BINS, ModuleCall, Operation, OutputType, Reduction, Relation,
+};
 pub use policy::{DeployLimits, DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};
 pub use pool::{CallPool, MAX_OVERRUNS, Overruns, PoolError};
 pub use shared::{ShareError, Shared, SharedCounts};

@@ -38,6 +38,35 @@ pub(crate) enum Strip<'a> {
     Real(&'a [f64]),
 }
 
+impl Strip<'_> {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Signed(all) => all.len(),
+            Self::Unsigned(all) => all.len(),
+            Self::Real(all) => all.len(),
+        }
+    }
+
+    /// One of them, exactly.
+    pub(crate) fn scalar(&self, at: usize) -> Scalar {
+        match self {
+            Self::Signed(all) => Scalar::Signed(all[at]),
+            Self::Unsigned(all) => Scalar::Unsigned(all[at]),
+            Self::Real(all) => Scalar::Real(all[at]),
+        }
+    }
+
+    /// Hands over all of them, integers rounded to 53 bits.
+    pub(crate) fn for_each_real(&self, take: impl FnMut(f64)) {
+        match self {
+            Self::Signed(all) => all.iter().map(|&number| number as f64).for_each(take),
+            Self::Unsigned(all) => all.iter().map(|&number| number as f64).for_each(take),
+            Self::Real(all) => all.iter().copied().for_each(take),
+        }
+    }
+}
+
 /// Reads numbers of one type one by one; the compiler makes vector instructions of it.
 macro_rules! read {
     ($bytes:expr, $to:expr, $from:ty, $convert:expr) => {{
@@ -79,22 +108,32 @@ pub(crate) fn write_reals(dtype: Dtype, from: &[f64], bytes: &mut [u8]) {
     }
 }
 
-/// Hands over all elements, strip by strip. `dtype` is real.
-pub(crate) fn for_each_strip(dtype: Dtype, bytes: &[u8], mut take: impl FnMut(Strip<'_>)) {
-    let size = dtype.size_bytes().unwrap_or(1);
-    let (mut reals, mut signed, mut unsigned) = ([0.0; STRIP], [0; STRIP], [0; STRIP]);
-    for strip in bytes.chunks(STRIP * size) {
-        let count = strip.len() / size;
+/// Memory for one strip of any kind.
+struct Room {
+    reals: [f64; STRIP],
+    signed: [i64; STRIP],
+    unsigned: [u64; STRIP],
+}
+
+impl Room {
+    fn new() -> Self {
+        Self { reals: [0.0; STRIP], signed: [0; STRIP], unsigned: [0; STRIP] }
+    }
+
+    /// Reads at most [`STRIP`] elements.
+    fn read(&mut self, dtype: Dtype, bytes: &[u8]) -> Strip<'_> {
+        let count = bytes.len() / dtype.size_bytes().unwrap_or(1);
+        let Self { reals, signed, unsigned } = self;
         match dtype {
-            Dtype::I8 => read!(strip, signed, i8, i64::from),
-            Dtype::I16 => read!(strip, signed, i16, i64::from),
-            Dtype::I32 => read!(strip, signed, i32, i64::from),
-            Dtype::I64 => read!(strip, signed, i64, |x| x),
-            Dtype::U8 => read!(strip, unsigned, u8, u64::from),
-            Dtype::Bool => read!(strip, unsigned, u8, |x| u64::from(x != 0)),
-            Dtype::U16 => read!(strip, unsigned, u16, u64::from),
-            Dtype::U32 => read!(strip, unsigned, u32, u64::from),
-            Dtype::U64 => read!(strip, unsigned, u64, |x| x),
+            Dtype::I8 => read!(bytes, signed, i8, i64::from),
+            Dtype::I16 => read!(bytes, signed, i16, i64::from),
+            Dtype::I32 => read!(bytes, signed, i32, i64::from),
+            Dtype::I64 => read!(bytes, signed, i64, |x| x),
+            Dtype::U8 => read!(bytes, unsigned, u8, u64::from),
+            Dtype::Bool => read!(bytes, unsigned, u8, |x| u64::from(x != 0)),
+            Dtype::U16 => read!(bytes, unsigned, u16, u64::from),
+            Dtype::U32 => read!(bytes, unsigned, u32, u64::from),
+            Dtype::U64 => read!(bytes, unsigned, u64, |x| x),
             Dtype::F16
             | Dtype::BF16
             | Dtype::F32
@@ -102,14 +141,33 @@ pub(crate) fn for_each_strip(dtype: Dtype, bytes: &[u8], mut take: impl FnMut(St
             | Dtype::C32
             | Dtype::C64
             | Dtype::String
-            | Dtype::Bytes => read_reals(dtype, strip, &mut reals[..count]),
+            | Dtype::Bytes => read_reals(dtype, bytes, &mut reals[..count]),
         }
-        take(match kind(dtype) {
+        match kind(dtype) {
             Kind::Signed => Strip::Signed(&signed[..count]),
             Kind::Unsigned => Strip::Unsigned(&unsigned[..count]),
             Kind::Real => Strip::Real(&reals[..count]),
-        });
+        }
     }
+}
+
+/// Hands over all elements, strip by strip. `dtype` is real.
+pub(crate) fn for_each_strip(dtype: Dtype, bytes: &[u8], mut take: impl FnMut(Strip<'_>)) {
+    let size = dtype.size_bytes().unwrap_or(1);
+    let mut room = Room::new();
+    bytes.chunks(STRIP * size).for_each(|strip| take(room.read(dtype, strip)));
+}
+
+/// Hands over the elements of two blocks that are cut alike, strip by strip. Both types are real.
+pub(crate) fn for_each_pair(
+    first: (Dtype, &[u8]),
+    second: (Dtype, &[u8]),
+    mut take: impl FnMut(Strip<'_>, Strip<'_>),
+) {
+    let size = |dtype: Dtype| STRIP * dtype.size_bytes().unwrap_or(1);
+    let (mut room, mut other) = (Room::new(), Room::new());
+    let strips = first.1.chunks(size(first.0)).zip(second.1.chunks(size(second.0)));
+    strips.for_each(|(a, b)| take(room.read(first.0, a), other.read(second.0, b)));
 }
 
 /// Which of the three kinds of exact numbers the elements are.
@@ -144,6 +202,48 @@ pub(crate) enum Scalar {
 }
 
 impl Scalar {
+    /// Which of two numbers of one kind is the greater; -0 comes before 0, and NaN is none.
+    pub(crate) fn compare(self, other: Self) -> std::cmp::Ordering {
+        match (self, other) {
+            (Self::Signed(a), Self::Signed(b)) => a.cmp(&b),
+            (Self::Unsigned(a), Self::Unsigned(b)) => a.cmp(&b),
+            (Self::Real(a), Self::Real(b)) => a.total_cmp(&b),
+            _ => std::cmp::Ordering::Equal,
+        }
+    }
+
+    /// The number, an integer rounded to 53 bits.
+    pub(crate) fn as_f64(self) -> f64 {
+        match self {
+            Self::Signed(number) => number as f64,
+            Self::Unsigned(number) => number as f64,
+            Self::Real(number) => number,
+        }
+    }
+
+    /// Whether it is no number.
+    pub(crate) fn is_nan(self) -> bool {
+        matches!(self, Self::Real(number) if number.is_nan())
+    }
+
+    /// The number in eight bytes, little-endian.
+    pub(crate) fn to_le_bytes(self) -> [u8; 8] {
+        match self {
+            Self::Signed(number) => number.to_le_bytes(),
+            Self::Unsigned(number) => number.to_le_bytes(),
+            Self::Real(number) => number.to_le_bytes(),
+        }
+    }
+
+    /// What [`to_le_bytes`](Self::to_le_bytes) gave for an element of that type.
+    pub(crate) fn from_le_bytes(dtype: Dtype, bytes: [u8; 8]) -> Self {
+        match kind(dtype) {
+            Kind::Signed => Self::Signed(i64::from_le_bytes(bytes)),
+            Kind::Unsigned => Self::Unsigned(u64::from_le_bytes(bytes)),
+            Kind::Real => Self::Real(f64::from_le_bytes(bytes)),
+        }
+    }
+
     /// The bytes of the number as an element of the type that it was read from.
     pub(crate) fn to_bytes(self, dtype: Dtype) -> Vec<u8> {
         match self {

@@ -5,7 +5,7 @@ use crate::options::module::{Code, DeployedModule};
 use crate::session::sides::SideRequests;
 use crate::value::derived_names::{derived_name, failed_name, is_packed};
 use fp_transform::{Derivation, Modules};
-use fp_types::{BlockId, Epoch, TableId};
+use fp_types::{BlockId, Epoch, Region, TableId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,8 +24,8 @@ pub(crate) struct DerivedRequest {
     pub(crate) requests: SideRequests,
 }
 
-/// Where the parts of one variable are: in one table of one epoch they are always the same.
-type PartsKey = (Option<Epoch>, TableId, String);
+/// Where the blocks of one variable are: in one table of one epoch they are always the same.
+pub(crate) type PartsKey = (Option<Epoch>, TableId, String);
 
 /// All that a subscriber has derived for it.
 pub(crate) struct Derived {
@@ -33,7 +33,7 @@ pub(crate) struct Derived {
     /// What it handed over, and runs itself where it derives.
     modules: Vec<DeployedModule>,
     pub(crate) code: Arc<Modules>,
-    parts: Mutex<HashMap<PartsKey, Vec<BlockId>>>,
+    parts: Mutex<HashMap<PartsKey, Vec<(BlockId, Region)>>>,
 }
 
 impl Derived {
@@ -76,11 +76,11 @@ impl Derived {
         })
     }
 
-    pub(crate) fn known_parts(&self, key: &PartsKey) -> Option<Vec<BlockId>> {
+    pub(crate) fn known_parts(&self, key: &PartsKey) -> Option<Vec<(BlockId, Region)>> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    pub(crate) fn keep_parts(&self, key: PartsKey, blocks: Vec<BlockId>) {
+    pub(crate) fn keep_parts(&self, key: PartsKey, blocks: Vec<(BlockId, Region)>) {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         if parts.len() >= LIMIT_LISTS {
             parts.clear();

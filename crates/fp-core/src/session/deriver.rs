@@ -6,6 +6,7 @@ use crate::options::transformed_variable::TransformedVariable;
 use crate::session::deployer::{Deployer, Offers};
 use crate::session::derive_failure::Failure;
 use crate::value::counters::Counters;
+use crate::value::derivation_inputs::{Part, are_rows_better_left};
 use crate::value::derive_pool::pool;
 use crate::value::derived_names::{derived_name, failed_name, is_better_left, is_packed};
 use crate::value::packed::pack;
@@ -13,7 +14,7 @@ use fp_proto::request::Request;
 use fp_transform::{
     Array, ArrayType, Block, Derivation, DerivationPlan, DeriveError, Operation, Overruns, PoolError,
 };
-use fp_types::MemoryOrder;
+use fp_types::{MemoryOrder, Region};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,13 +64,21 @@ impl Known {
         if let Some((_, plan)) = known.as_ref().filter(|(of, _)| of == types) {
             return Ok(plan.clone());
         }
-        let plan = self.derivation.plan(types)?;
+        // Rows are seldom as many as in the step before, but their results need as much memory.
+        let plan = match &*known {
+            Some((_, before)) => before.replanned(types)?,
+            None => self.derivation.plan(types)?,
+        };
         *known = Some((types.to_vec(), plan.clone()));
         Ok(plan)
     }
 
     /// Whether less travels if the inputs do.
-    pub(crate) fn is_better_left(&self, inputs: &[Array]) -> Result<bool, DeriveError> {
+    pub(crate) fn is_better_left(&self, inputs: &[Array], together: Part) -> Result<bool, DeriveError> {
+        if let Part::Rows { .. } = together {
+            let inputs: Vec<_> = inputs.iter().map(|of| (of.dtype(), of.shape().ndims())).collect();
+            return are_rows_better_left(&self.derivation, &inputs);
+        }
         let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
         Ok(is_better_left(&self.plan(&types)?))
     }
@@ -101,7 +110,12 @@ impl Known {
         if of.dtype.size_bytes().is_none() {
             return Err(DeriveError::NotNumbers { dtype: of.dtype });
         }
-        let blocks = array.blocks().iter().map(|block| block.in_order(order)).collect::<Result<_, _>>()?;
+        let mut blocks =
+            array.blocks().iter().map(|block| block.in_order(order)).collect::<Result<Vec<_>, _>>()?;
+        if blocks.is_empty() && of.shape.is_empty() {
+            // Where no rank has any row there is an array without elements all the same.
+            blocks.push(Block::new(Region::whole(&of.shape), of.dtype, order, [])?);
+        }
         Ok(Outcome::Blocks { of, order, blocks })
     }
 

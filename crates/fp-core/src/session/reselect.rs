@@ -52,7 +52,8 @@ impl SubscriberSession {
         let (asking, wants) = (self.asking().clone(), self.selected.latest());
         let of = |(variable, history): (&Placeable, &History)| {
             let (placement, chosen) = (variable.requests.placement(&wants), history.chosen);
-            let chosen = chosen.filter(|_| placement == CohortSide::FewerBytes);
+            let is_up_to_bytes = placement == CohortSide::FewerBytes;
+            let chosen = chosen.filter(|(_, bytes)| is_up_to_bytes || bytes.is_none());
             let now = chosen.map_or(placement, |(side, _)| side);
             VariablePlacement {
                 name: variable.name.clone(),
@@ -60,7 +61,7 @@ impl SubscriberSession {
                 now,
                 since: history.since,
                 moves: history.moves,
-                measured_bytes: chosen.map(|(_, bytes)| bytes).or(history.scale.measured),
+                measured_bytes: chosen.and_then(|(_, bytes)| bytes).or(history.scale.measured),
             }
         };
         self.sides.variables.iter().zip(self.sides.lock().iter()).map(of).collect()

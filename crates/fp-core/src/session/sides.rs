@@ -24,7 +24,7 @@ pub struct VariablePlacement {
     /// What holds for the newest steps. Two names of one derivation have the same side: the publisher's, if one of them
     /// is there. Of a transformed variable it is the side that does it. Where fewer bytes decide on which side
     /// something is derived, the shapes of each step do. Then it is the side that they chose in the step in which this
-    /// rank last read it.
+    /// rank last read it. What no rank knows enough of to derive it is made by the subscriber, whatever was asked for.
     pub now: CohortSide,
     /// Since which step.
     pub since: StepId,
@@ -85,8 +85,9 @@ pub(crate) struct History {
     pub(crate) since: StepId,
     pub(crate) moves: u64,
     pub(crate) scale: Scale,
-    /// Of what is derived where fewer bytes travel: its side in the step that was read last, and the bytes in and out.
-    pub(crate) chosen: Option<(CohortSide, (u64, u64))>,
+    /// Of what is derived where fewer bytes travel, or where alone it can be: its side in the step that was read last.
+    /// With it the bytes in and out, where their number decided.
+    pub(crate) chosen: Option<(CohortSide, Option<(u64, u64)>)>,
 }
 
 /// Where the variables of a subscription are made.

@@ -4,6 +4,7 @@ pub(crate) mod bool_check;
 pub(crate) mod cohort;
 pub(crate) mod collectives;
 pub(crate) mod counters;
+pub(crate) mod derivation_inputs;
 pub(crate) mod derive_pool;
 pub(crate) mod derived_names;
 pub(crate) mod each;

@@ -239,7 +239,10 @@ fn failure(text: &str, put: impl Fn(&mut StepWriter)) -> String {
 fn what_cannot_be_derived_says_why_and_harms_nobody() {
     let nothing = |_: &mut StepWriter| {};
     let missing = failure("vx, speed | magnitude", nothing);
-    assert_eq!(missing, "publisher rank 0: it put \"vx\" but no block of \"speed\"");
+    assert_eq!(
+        missing,
+        "publisher rank 0: it put \"vx\" but nothing of \"speed\": a rank that puts one puts all that something is derived from"
+    );
     let unknown = failure("heat | max", nothing);
     assert_eq!(unknown, "there is no variable \"heat\"; there are vx");
     let local = failure("vx, list | magnitude", |writer| {
@@ -248,7 +251,7 @@ fn what_cannot_be_derived_says_why_and_harms_nobody() {
     });
     assert_eq!(
         local,
-        "publisher rank 0: \"list\" is no global array (local array), and others are not derived from"
+        "publisher rank 0: \"vx\" is a global array and \"list\" is rows of each rank (local array): these are not brought together; publish both alike"
     );
     let shapes = failure("vx, wide | magnitude", |writer| {
         let wide = Variable::global::<f64>("wide", &[3]).expect("a shape");

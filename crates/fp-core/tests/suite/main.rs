@@ -14,6 +14,7 @@ mod called;
 mod collectives;
 mod copies;
 mod derived;
+mod derived_rows;
 mod environment;
 mod kinds;
 mod large;

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use fp_types::{Dims, Dtype, MemoryOrder};
+use fp_types::{Dims, Dtype, MemoryOrder, SelectionExpression};
 
 use super::Derivation;
 use crate::compression::Compression;
 use crate::error::DeriveError;
 use crate::limits::{MAX_INPUTS, MAX_OPERATIONS};
-use crate::operation::{Comparison, ModuleCall, Operation, Reduction};
+use crate::operation::{Bins, Comparison, Extreme, ModuleCall, Operation, Reduction, Relation};
 use crate::policy::ModuleHash;
 
 /// The longest encoding.
@@ -59,6 +59,12 @@ pub enum DerivationDecodeError {
     /// A name or an expression that is no text.
     #[error("a text is not UTF-8")]
     Text,
+    /// A text that is no slices.
+    #[error("{text:?} selects nothing")]
+    Slices {
+        /// The text.
+        text: String,
+    },
     /// A derivation that cannot be.
     #[error(transparent)]
     Refused(#[from] DeriveError),
@@ -144,11 +150,20 @@ fn write_operation(bytes: &mut Vec<u8>, operation: &Operation) {
             bytes.push(8);
             write_reduction(bytes, reduction);
         }
-        Operation::Points { comparison, threshold } => {
-            bytes.extend([9, *comparison as u8]);
-            bytes.extend(threshold.to_le_bytes());
-        }
+        Operation::Points { comparison, threshold } => write_comparison(bytes, 9, *comparison, *threshold),
         Operation::Module(call) => write_call(bytes, call),
+        Operation::Slice(slices) => {
+            bytes.push(11);
+            write_text(bytes, &slices.to_string());
+        }
+        Operation::Locate(Extreme::Least) => bytes.extend([12, 0]),
+        Operation::Locate(Extreme::Greatest) => bytes.extend([12, 1]),
+        Operation::Relate(Relation::Covariance) => bytes.extend([13, 0]),
+        Operation::Relate(Relation::Histogram { first, second }) => {
+            bytes.extend([13, 1]);
+            write_bins(bytes, *first);
+            write_bins(bytes, *second);
+        }
     }
 }
 
@@ -185,11 +200,23 @@ fn write_reduction(bytes: &mut Vec<u8>, reduction: &Reduction) {
         Reduction::Variance => bytes.push(4),
         Reduction::Histogram { low, high, bins } => {
             bytes.push(5);
-            bytes.extend(low.to_le_bytes());
-            bytes.extend(high.to_le_bytes());
-            bytes.extend(bins.to_le_bytes());
+            write_bins(bytes, Bins { low: *low, high: *high, count: *bins });
         }
+        Reduction::Count { comparison, threshold } => write_comparison(bytes, 6, *comparison, *threshold),
+        Reduction::Any { comparison, threshold } => write_comparison(bytes, 7, *comparison, *threshold),
+        Reduction::All { comparison, threshold } => write_comparison(bytes, 8, *comparison, *threshold),
     }
+}
+
+fn write_bins(bytes: &mut Vec<u8>, bins: Bins) {
+    bytes.extend(bins.low.to_le_bytes());
+    bytes.extend(bins.high.to_le_bytes());
+    bytes.extend(bins.count.to_le_bytes());
+}
+
+fn write_comparison(bytes: &mut Vec<u8>, tag: u8, comparison: Comparison, threshold: f64) {
+    bytes.extend([tag, comparison as u8]);
+    bytes.extend(threshold.to_le_bytes());
 }
 
 /// Bytes that are read from the front.
@@ -222,6 +249,22 @@ impl Input<'_> {
         let (text, rest) = cut?;
         self.rest = rest;
         String::from_utf8(text.to_vec()).map_err(|_| DerivationDecodeError::Text)
+    }
+
+    fn bins(&mut self) -> Decoded<Bins> {
+        let (low, high) = (self.number()?, self.number()?);
+        Ok(Bins { low, high, count: u32::from_le_bytes(self.array()?) })
+    }
+
+    fn comparison(&mut self) -> Decoded<(Comparison, f64)> {
+        let number = self.byte()?;
+        let comparison = Comparison::ALL.get(usize::from(number));
+        Ok((*comparison.ok_or_else(|| unknown("comparison", number))?, self.number()?))
+    }
+
+    fn slices(&mut self) -> Decoded<SelectionExpression> {
+        let text = self.text()?;
+        text.parse().map_err(|_| DerivationDecodeError::Slices { text })
     }
 
     fn dims(&mut self) -> Decoded<Dims> {
@@ -284,12 +327,21 @@ fn read_operation(derivation: Derivation, input: &mut Input<'_>) -> Decoded<Deri
         7 => return Ok(derivation.compute(&input.text()?)?),
         8 => Operation::Reduce(read_reduction(input)?),
         9 => {
-            let number = input.byte()?;
-            let comparison = Comparison::ALL.get(usize::from(number));
-            let comparison = *comparison.ok_or_else(|| unknown("comparison", number))?;
-            Operation::Points { comparison, threshold: input.number()? }
+            let (comparison, threshold) = input.comparison()?;
+            Operation::Points { comparison, threshold }
         }
         10 => Operation::Module(read_call(input)?),
+        11 => Operation::Slice(input.slices()?),
+        12 => match input.byte()? {
+            0 => Operation::Locate(Extreme::Least),
+            1 => Operation::Locate(Extreme::Greatest),
+            number => return Err(unknown("extreme", number)),
+        },
+        13 => match input.byte()? {
+            0 => Operation::Relate(Relation::Covariance),
+            1 => Operation::Relate(Relation::Histogram { first: input.bins()?, second: input.bins()? }),
+            number => return Err(unknown("relation", number)),
+        },
         number => return Err(unknown("operation", number)),
     };
     Ok(derivation.then(operation)?)
@@ -323,8 +375,20 @@ fn read_reduction(input: &mut Input<'_>) -> Decoded<Reduction> {
         3 => Reduction::Mean,
         4 => Reduction::Variance,
         5 => {
-            let (low, high) = (input.number()?, input.number()?);
-            Reduction::Histogram { low, high, bins: u32::from_le_bytes(input.array()?) }
+            let Bins { low, high, count: bins } = input.bins()?;
+            Reduction::Histogram { low, high, bins }
+        }
+        6 => {
+            let (comparison, threshold) = input.comparison()?;
+            Reduction::Count { comparison, threshold }
+        }
+        7 => {
+            let (comparison, threshold) = input.comparison()?;
+            Reduction::Any { comparison, threshold }
+        }
+        8 => {
+            let (comparison, threshold) = input.comparison()?;
+            Reduction::All { comparison, threshold }
         }
         number => return Err(unknown("reduction", number)),
     })

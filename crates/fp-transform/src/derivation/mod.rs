@@ -12,13 +12,13 @@ pub use partial::{Partial, PartialError};
 pub use plan::{DerivationPlan, Derived};
 pub use text::{ParseDerivationError, ParseFault};
 
-use fp_types::validate_name;
+use fp_types::{SelectionExpression, validate_name};
 
 use crate::compression::Compression;
 use crate::error::DeriveError;
 use crate::expression::Expression;
 use crate::limits::{MAX_INPUTS, MAX_OPERATIONS};
-use crate::operation::{ModuleCall, Operation, Reduction};
+use crate::operation::{Extreme, ModuleCall, Operation, Reduction, Relation};
 use crate::policy::ModuleHash;
 
 /// What is to be derived, and from which variables.
@@ -105,6 +105,14 @@ impl Derivation {
         self.then(Operation::Stride(steps.into()))
     }
 
+    /// With the elements of a region, as `[0:10, ::2]` selects them: one slice for each dimension.
+    ///
+    /// # Errors
+    /// Those of [`then`](Self::then).
+    pub fn slice(self, region: SelectionExpression) -> Result<Self, DeriveError> {
+        self.then(Operation::Slice(region))
+    }
+
     /// With the means of regions of that extent.
     ///
     /// # Errors
@@ -119,6 +127,22 @@ impl Derivation {
     /// Those of [`then`](Self::then).
     pub fn reduce(self, reduction: Reduction) -> Result<Self, DeriveError> {
         self.then(Operation::Reduce(reduction))
+    }
+
+    /// With index and value of the least or the greatest element.
+    ///
+    /// # Errors
+    /// Those of [`then`](Self::then).
+    pub fn locate(self, extreme: Extreme) -> Result<Self, DeriveError> {
+        self.then(Operation::Locate(extreme))
+    }
+
+    /// With what two variables have to do with one another.
+    ///
+    /// # Errors
+    /// Those of [`then`](Self::then).
+    pub fn relate(self, relation: Relation) -> Result<Self, DeriveError> {
+        self.then(Operation::Relate(relation))
     }
 
     /// With blocks compressed on their way.
@@ -180,6 +204,12 @@ impl Derivation {
     /// The operations, first to last.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
+    }
+
+    /// Whether an operation must know where rows lie along that dimension. A rank does not know it of joined and local
+    /// arrays: there this can only be derived where all rows are known.
+    pub fn needs_rows(&self, dim: usize) -> bool {
+        self.operations.iter().any(|operation| operation.needs_rows(dim))
     }
 
     /// How blocks of the result are compressed on their way.

@@ -2,7 +2,8 @@
 
 use super::{DerivationId, DerivationPlan};
 use crate::error::DeriveError;
-use crate::operation::{Cells, Found, Operation, Statistic};
+use crate::operation::{Cells, Found, Located, Operation, Related, Statistic};
+use crate::placing::Placing;
 
 /// What is known of a result while other ranks have a part of it.
 ///
@@ -18,6 +19,8 @@ pub(super) enum Content {
     Statistic(Box<Statistic>),
     Cells(Cells),
     Found(Found),
+    Located(Located),
+    Related(Related),
 }
 
 /// Bytes that are no partial result of a plan.
@@ -47,9 +50,21 @@ impl Partial {
                     ours.merge(theirs);
                     true
                 }
+                (Content::Located(ours), Content::Located(theirs)) => ours.merge(theirs),
+                (Content::Related(ours), Content::Related(theirs)) => ours.merge(theirs),
                 _ => false,
             };
         alike.then_some(()).ok_or(DeriveError::Unlike)
+    }
+
+    /// The same of a rank's rows, where they lie in the whole array; `None` if they do not lie there.
+    pub(super) fn placed(&mut self, placing: &Option<Placing>) -> Option<()> {
+        match &mut self.content {
+            Content::Cells(cells) => cells.placed(placing.as_ref()?),
+            Content::Found(found) => found.placed(placing.as_ref()?),
+            Content::Located(located) => located.placed(placing.as_ref()?),
+            Content::Statistic(_) | Content::Related(_) => Some(()),
+        }
     }
 
     /// The part as bytes, for another rank that has the same plan.
@@ -59,6 +74,8 @@ impl Partial {
             Content::Statistic(statistic) => statistic.write(&mut bytes),
             Content::Cells(cells) => cells.write(&mut bytes),
             Content::Found(found) => found.write(&mut bytes),
+            Content::Located(located) => located.write(&mut bytes),
+            Content::Related(related) => related.write(&mut bytes),
         }
         bytes
     }
@@ -91,10 +108,15 @@ impl DerivationPlan {
                 Found::read(body, of.dtype.size_bytes()?, &of.shape).map(Content::Found)
             }
             Operation::Module(call) => Found::read(body, call.row_bytes(), &of.shape).map(Content::Found),
+            Operation::Locate(extreme) => {
+                Located::read(*extreme, of.dtype, &of.shape, body).map(Content::Located)
+            }
+            Operation::Relate(relation) => Related::read(*relation, body).map(Content::Related),
             Operation::Cast(_)
             | Operation::Scale { .. }
             | Operation::Reorder(_)
             | Operation::Stride(_)
+            | Operation::Slice(_)
             | Operation::Magnitude
             | Operation::Compute(_) => None,
         }

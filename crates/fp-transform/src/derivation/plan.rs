@@ -13,8 +13,9 @@ use crate::error::DeriveError;
 use crate::foreign_code::RunModule;
 use crate::memory::Memory;
 use crate::operation::{
-    Operation, OutputType, averages, cast, elementwise, find, finish_averages, reduce, strided,
+    Operation, OutputType, averages, cast, elementwise, find, finish_averages, locate, reduce, relate, taken,
 };
+use crate::placing::Placing;
 use crate::policy::ModuleHash;
 
 /// A derivation and the types of its variables: equal on every rank.
@@ -73,6 +74,20 @@ impl Derivation {
 }
 
 impl DerivationPlan {
+    /// The same derivation for arrays of other types, with the memory that results of this plan left.
+    ///
+    /// # Errors
+    /// Those of [`Derivation::plan`].
+    pub fn replanned(&self, inputs: &[ArrayType]) -> Result<Self, DeriveError> {
+        Ok(Self { memory: self.memory.clone(), ..self.derivation.plan(inputs)? })
+    }
+
+    /// Whether what it gives has places in an array: rows of several ranks lie one behind another.
+    pub fn has_places(&self) -> bool {
+        let last = self.derivation.operations().last();
+        !matches!(last, Some(Operation::Reduce(_) | Operation::Relate(_)))
+    }
+
     /// With a module that the derivation asks for: without it, it cannot run.
     #[must_use]
     pub fn with_module(mut self, hash: ModuleHash, module: Arc<dyn RunModule>) -> Self {
@@ -158,9 +173,11 @@ impl DerivationPlan {
             Operation::Reorder(order) => whole(first.map_blocks(to, |block| {
                 block.native(&self.memory)?.reordered(*order, &self.memory).map(Some)
             })?),
-            Operation::Stride(steps) => whole(
-                first.map_blocks(to, |block| strided(&block.native(&self.memory)?, steps, &self.memory))?,
-            ),
+            Operation::Stride(_) | Operation::Slice(_) => {
+                let wanted = operation.slice_of(first.shape())?;
+                let part = |block: &Block| taken(&block.native(&self.memory)?, &wanted, &self.memory);
+                whole(first.map_blocks(to, part)?)
+            }
             Operation::Scale { .. } | Operation::Magnitude | Operation::Compute(_) => {
                 whole(elementwise(operation, inputs, to, &self.memory)?)
             }
@@ -171,6 +188,12 @@ impl DerivationPlan {
             Operation::Reduce(reduction) => {
                 let statistic = reduce(*reduction, first, &self.memory)?;
                 partial(self.empty()?, Content::Statistic(Box::new(statistic)))
+            }
+            Operation::Locate(extreme) => {
+                partial(self.empty()?, Content::Located(locate(*extreme, first, &self.memory)?))
+            }
+            Operation::Relate(relation) => {
+                partial(self.empty()?, Content::Related(relate(*relation, inputs, &self.memory)?))
             }
             Operation::Module(call) => {
                 let module = self.modules.find(call)?;
@@ -191,6 +214,23 @@ impl DerivationPlan {
     /// The results without any block.
     fn empty(&self) -> Result<Vec<Array>, DeriveError> {
         self.outputs.iter().map(|of| Array::new(of.dtype, of.shape, Vec::new())).collect()
+    }
+
+    /// What a rank derived by a plan for its own rows of joined or local arrays, where these rows lie among all. It has
+    /// `count` of them along dimension `dim`, and the first is row `first`. This plan is for all rows.
+    ///
+    /// `None` of what is no such part. Only for derivations that [need no rows](Derivation::needs_rows) to be known.
+    pub fn placed(&self, derived: Derived, dim: usize, (first, count): (u64, u64)) -> Option<Derived> {
+        let Derived { arrays, mut partial } = derived;
+        let place = |shape: &Shape| Placing::new(shape, dim, (first, count));
+        if let Some(partial) = &mut partial {
+            let of_elements = self.derivation.operations().last().is_some_and(Operation::has_places_of_input);
+            let shape = if of_elements { self.last_input()?.shape } else { self.outputs.first()?.shape };
+            partial.placed(&place(&shape))?;
+        }
+        let array = |(array, of): (Array, &OutputType)| array.placed(of.shape, place(&of.shape));
+        let arrays = arrays.into_iter().zip(&self.outputs).map(array).collect::<Option<_>>()?;
+        Some(Derived { arrays, partial })
     }
 
     /// The results, once all ranks' parts were merged.
@@ -222,6 +262,14 @@ impl DerivationPlan {
                 let (places, values) = found.finish(of.dtype.size_bytes().unwrap_or(1));
                 let shape = Shape::new([(places.len() / 8) as u64])?;
                 Ok(vec![array(Dtype::U64, shape, places)?, array(of.dtype, shape, values)?])
+            }
+            (Operation::Locate(_), Content::Located(located)) => {
+                let (place, value) = located.finish(of.dtype)?;
+                let scalar = Shape::scalar();
+                Ok(vec![array(Dtype::U64, scalar, place)?, array(of.dtype, scalar, value)?])
+            }
+            (Operation::Relate(_), Content::Related(related)) => {
+                Ok(vec![array(first.dtype, first.shape, related.finish()?)?])
             }
             (Operation::Module(call), Content::Found(found)) => {
                 let (places, values) = found.finish(call.row_bytes());

@@ -8,7 +8,7 @@ use fp_types::{Dims, Dtype, MemoryOrder};
 use super::Derivation;
 use crate::compression::Compression;
 use crate::error::DeriveError;
-use crate::operation::{Comparison, ModuleCall, Operation, Reduction};
+use crate::operation::{Bins, Comparison, Extreme, ModuleCall, Operation, Reduction, Relation};
 
 /// Why a text is no derivation, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum ParseFault {
     Open,
     /// Nothing that is known.
     #[error(
-        "{0:?} is no operation; there are cast, scale, order, stride, average, magnitude, compute, min, max, sum, mean, variance, histogram, points, module, call, and at the end lz4, pco, bounded"
+        "{0:?} is no operation; there are cast, scale, order, stride, slice, average, magnitude, compute, min, max, argmin, argmax, sum, mean, variance, covariance, count, any, all, histogram, histogram2d, points, module, call, and at the end lz4, pco, bounded"
     )]
     Unknown(String),
     /// An operation with other words between its brackets than it takes.
@@ -40,6 +40,17 @@ pub enum ParseFault {
         /// How it is written.
         wanted: &'static str,
     },
+    /// An operation that compares, without what it compares with.
+    #[error("{name} compares with a number: write {name}(> 5), with one of > >= < <=, and not {given:?}")]
+    Comparison {
+        /// The operation.
+        name: String,
+        /// What stands between its brackets.
+        given: String,
+    },
+    /// Slices that cannot be read.
+    #[error("{0}; written is slice(0:10, ::2, 5), a slice for each dimension")]
+    Slices(#[from] fp_types::ParseSelectionError),
     /// Something behind the compression.
     #[error("nothing follows compression")]
     AfterCompression,
@@ -171,6 +182,9 @@ fn operation(name: &str, arguments: Option<&str>) -> Result<Operation, ParseFaul
         "sum" => Some(Operation::Reduce(Reduction::Sum)),
         "mean" => Some(Operation::Reduce(Reduction::Mean)),
         "variance" => Some(Operation::Reduce(Reduction::Variance)),
+        "argmin" => Some(Operation::Locate(Extreme::Least)),
+        "argmax" => Some(Operation::Locate(Extreme::Greatest)),
+        "covariance" => Some(Operation::Relate(Relation::Covariance)),
         _ => None,
     };
     if let Some(operation) = simple {
@@ -181,7 +195,8 @@ fn operation(name: &str, arguments: Option<&str>) -> Result<Operation, ParseFaul
             }
         };
     }
-    let words: Vec<&str> = arguments.unwrap_or_default().split(',').map(str::trim).collect();
+    let arguments = arguments.unwrap_or_default();
+    let words: Vec<&str> = arguments.split(',').map(str::trim).collect();
     let (wanted, found) = match name {
         "cast" => ("cast(f32)", words[0].parse().ok().filter(|_| words.len() == 1).map(Operation::Cast)),
         "scale" => ("scale(factor) or scale(factor, offset)", scale(&words)),
@@ -189,11 +204,14 @@ fn operation(name: &str, arguments: Option<&str>) -> Result<Operation, ParseFaul
         "stride" => ("stride(2, 2)", dims(&words).map(Operation::Stride)),
         "average" => ("average(2, 2)", dims(&words).map(Operation::Average)),
         "histogram" => ("histogram(low, high, bins)", histogram(&words)),
-        "points" => ("points(> 5), with one of > >= < <=", points(&words)),
+        "histogram2d" => (
+            "histogram2d(low, high, bins, low, high, bins): those of one variable and the other",
+            counts(&words),
+        ),
+        "slice" => return Ok(Operation::Slice(format!("[{arguments}]").parse()?)),
+        "points" | "count" | "any" | "all" => return comparing(name, arguments),
         "module" => ("module(name), module(name, f32) or module(name, f64, 3)", module(&words)),
-        "call" => {
-            ("call(name), call(name, f32) or call(name, f64, 3)", called(arguments.unwrap_or_default()))
-        }
+        "call" => ("call(name), call(name, f32) or call(name, f64, 3)", called(arguments)),
         _ => return Err(ParseFault::Unknown(name.chars().take(40).collect())),
     };
     found.ok_or(ParseFault::Arguments { wanted })
@@ -234,6 +252,16 @@ fn histogram(words: &[&str]) -> Option<Operation> {
     Some(Operation::Reduce(Reduction::Histogram { low, high, bins }))
 }
 
+fn counts(words: &[&str]) -> Option<Operation> {
+    let bins = |words: &[&str]| {
+        let [low, high, count] = words else { return None };
+        Some(Bins { low: low.parse().ok()?, high: high.parse().ok()?, count: count.parse().ok()? })
+    };
+    let (first, second) = words.split_at_checked(3)?;
+    let (first, second) = (bins(first)?, bins(second)?);
+    Some(Operation::Relate(Relation::Histogram { first, second }))
+}
+
 fn module(words: &[&str]) -> Option<Operation> {
     let (name, gives) = words.split_first().filter(|(name, _)| !name.is_empty())?;
     giving(ModuleCall::new(*name), gives)
@@ -257,17 +285,26 @@ fn giving(call: ModuleCall, words: &[&str]) -> Option<Operation> {
     Some(Operation::Module(call))
 }
 
-fn points(words: &[&str]) -> Option<Operation> {
-    let [text] = words else {
-        return None;
-    };
+/// What compares elements with a number.
+fn comparing(name: &str, arguments: &str) -> Result<Operation, ParseFault> {
+    let missing = || ParseFault::Comparison { name: name.to_owned(), given: arguments.trim().to_owned() };
+    let (comparison, threshold) = comparison(arguments.trim()).ok_or_else(missing)?;
+    Ok(match name {
+        "count" => Operation::Reduce(Reduction::Count { comparison, threshold }),
+        "any" => Operation::Reduce(Reduction::Any { comparison, threshold }),
+        "all" => Operation::Reduce(Reduction::All { comparison, threshold }),
+        _ => Operation::Points { comparison, threshold },
+    })
+}
+
+fn comparison(text: &str) -> Option<(Comparison, f64)> {
     // The longer signs begin with the shorter ones.
     let mut comparisons = Comparison::ALL;
     comparisons.sort_by_key(|comparison| std::cmp::Reverse(comparison.sign().len()));
     let found =
         comparisons.iter().find_map(|&comparison| Some((comparison, text.strip_prefix(comparison.sign())?)));
     let (comparison, number) = found?;
-    Some(Operation::Points { comparison, threshold: number.trim().parse().ok()? })
+    Some((comparison, number.trim().parse().ok()?))
 }
 
 impl fmt::Display for Derivation {
@@ -299,6 +336,13 @@ mod tests {
             "p | points(< 2.0)",
             "p | histogram(0.0, 1.0, 64)",
             "a, b | magnitude | variance",
+            "p | slice(0:10, ::2, -1) | argmax",
+            "p | slice() | argmin",
+            "p | count(> 0.5)",
+            "p | any(<= -1e300) | lz4",
+            "p | all(>= 0.0)",
+            "a, b | covariance",
+            "a, b | histogram2d(0.0, 1.0, 64, -4.0, 4.0, 16)",
             "p | stride() | pco",
             "a, b | module(drift)",
             "a | cast(f32) | module(drift, f64) | lz4",
@@ -338,6 +382,27 @@ mod tests {
         assert_eq!(place("T | call(drift, f64, 2) | cast(f32)").0, 27);
         assert!(place("T | call(drift, 3)").1.contains("call(name, f64, 3)"));
         assert!(place("T | call(a/b)").1.contains("no function can be called so"));
+        for name in ["points", "count", "any", "all"] {
+            let (position, shown) = place(&format!("T | {name}"));
+            assert_eq!(position, 5);
+            let wanted = format!(
+                "{name} compares with a number: write {name}(> 5), with one of > >= < <=, and not \"\""
+            );
+            assert!(shown.ends_with(&wanted), "{shown}");
+            assert!(place(&format!("T | {name}(5)")).1.ends_with("and not \"5\""));
+            assert!(place(&format!("T | {name}(> NaN)")).1.contains("nothing compares with NaN"));
+        }
+        let (position, shown) = place("T | sum(1) | slice(0:1:2:3)");
+        assert_eq!((position, shown.contains("without brackets")), (5, true), "{shown}");
+        let (position, shown) = place("T | slice(0:1:2:3)");
+        assert!(position == 5 && shown.contains("\"0:1:2:3\" is no slice"), "{shown}");
+        assert!(place("T | slice(::0)").1.contains("no stride may be 0"));
+        assert!(place("T | slice(rank 3)").1.contains("slices are wanted, one for each dimension"));
+        assert!(
+            place("a, b | histogram2d(0, 1, 4)").1.contains("histogram2d(low, high, bins, low, high, bins)")
+        );
+        assert!(place("a, b | histogram2d(0, 1, 4, 1, 0, 4)").1.contains("the lower end comes first"));
+        assert!(place("a, b | histogram2d(0, 1, 1022, 0, 1, 1022)").1.contains("too many bins"));
         let (position, shown) = place("ü | compute(ü + 2 * v)");
         assert_eq!(position, 21);
         assert!(shown.contains("\"v\" is none of the variables ü"), "{shown}");

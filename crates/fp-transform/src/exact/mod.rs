@@ -10,7 +10,7 @@
 
 mod result;
 
-pub(crate) use result::{Rounded, variance};
+pub(crate) use result::{Rounded, covariance, variance};
 
 /// How many numbers are added before carries are brought up: each adds less than 2^53 to a chunk of 63 bits.
 const ADDITIONS: u32 = 1 << 9;
@@ -30,8 +30,29 @@ pub(crate) const FRACTION_BITS: u32 = 1074;
 
 /// A sum of numbers, in units of 2^-1074.
 pub(crate) type ExactSum = Exact<SUM_CHUNKS>;
-/// A sum of squares, in units of 2^-2148.
+/// A sum of squares or products, in units of 2^-2148.
 pub(crate) type ExactSquares = Exact<SQUARE_CHUNKS>;
+
+/// A finite number or an integer of 64 bits, exactly: `mantissa * 2^(shift - 1074)`, and its sign.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Term {
+    mantissa: u64,
+    shift: u32,
+    negative: bool,
+}
+
+impl Term {
+    /// An integer.
+    pub(crate) fn integer(magnitude: u64, negative: bool) -> Self {
+        Self { mantissa: magnitude, shift: FRACTION_BITS, negative }
+    }
+
+    /// A number, if it is finite.
+    pub(crate) fn real(number: f64) -> Option<Self> {
+        let (mantissa, shift) = split(number);
+        number.is_finite().then_some(Self { mantissa, shift, negative: number.is_sign_negative() })
+    }
+}
 
 /// A sum in `N` chunks.
 #[derive(Clone, Debug)]
@@ -187,6 +208,11 @@ impl<const N: usize> Exact<N> {
 }
 
 impl ExactSum {
+    /// Whether something was added that is no finite number.
+    pub(crate) fn is_special(&self) -> bool {
+        self.special.value().is_some()
+    }
+
     /// Adds a number.
     #[inline]
     pub(crate) fn add(&mut self, number: f64) {
@@ -236,13 +262,24 @@ impl ExactSquares {
         self.add_square_shifted(magnitude, 2 * FRACTION_BITS);
     }
 
+    /// Adds the product of two numbers.
+    #[inline]
+    pub(crate) fn add_product(&mut self, a: Term, b: Term) {
+        let product = u128::from(a.mantissa) * u128::from(b.mantissa);
+        self.add_wide(product, a.shift + b.shift, a.negative != b.negative);
+    }
+
     #[inline]
     fn add_square_shifted(&mut self, root: u64, shift: u32) {
-        let square = u128::from(root) * u128::from(root);
-        self.add_shifted(square as u64 & MANTISSA, shift, false);
-        self.add_shifted((square >> 53) as u64 & MANTISSA, shift + 53, false);
-        if square >> 106 != 0 {
-            self.add_shifted((square >> 106) as u64, shift + 106, false);
+        self.add_wide(u128::from(root) * u128::from(root), shift, false);
+    }
+
+    #[inline]
+    fn add_wide(&mut self, product: u128, shift: u32, negative: bool) {
+        self.add_shifted(product as u64 & MANTISSA, shift, negative);
+        self.add_shifted((product >> 53) as u64 & MANTISSA, shift + 53, negative);
+        if product >> 106 != 0 {
+            self.add_shifted((product >> 106) as u64, shift + 106, negative);
         }
     }
 }

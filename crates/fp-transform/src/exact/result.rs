@@ -51,16 +51,47 @@ fn scale(mut number: f64, exponent: i32) -> f64 {
 ///
 /// The numerator is computed without rounding: no number of decimals is lost where the mean is large.
 pub(crate) fn variance(count: u64, sum: &ExactSum, squares: &ExactSquares) -> f64 {
-    if sum.special.value().or(squares.special.value()).is_some() {
+    covariance(count, (sum, sum), squares)
+}
+
+/// The covariance of `count` pairs, from the exact sums of both and of their products, in the same way.
+pub(crate) fn covariance(count: u64, sums: (&ExactSum, &ExactSum), products: &ExactSquares) -> f64 {
+    if sums.0.is_special() || sums.1.is_special() || products.special.value().is_some() {
         return f64::NAN;
     }
-    let (_, root) = sum.magnitude();
-    let (_, squares) = squares.magnitude();
-    let times = multiply(&squares, &[count as u32, (count >> 32) as u32]);
-    let numerator = subtract(times, &multiply(&root, &root));
-    let rounded = Rounded::of_limbs(&numerator, false, -2 * FRACTION_BITS as i32);
+    let ((is_first_negative, first), (is_second_negative, second)) = (sums.0.magnitude(), sums.1.magnitude());
+    let (is_negative, products) = products.magnitude();
+    let times = multiply(&products, &[count as u32, (count >> 32) as u32]);
+    let of_sums = (is_first_negative != is_second_negative, multiply(&first, &second));
+    let (is_negative, numerator) = difference((is_negative, times), of_sums);
+    let rounded = Rounded::of_limbs(&numerator, is_negative, -2 * FRACTION_BITS as i32);
     let count = count as f64;
     scale(rounded.mantissa / count / count, rounded.exponent)
+}
+
+/// The difference of two numbers with signs.
+fn difference(left: (bool, Vec<u32>), right: (bool, Vec<u32>)) -> (bool, Vec<u32>) {
+    let (sign, mut left, other, mut right) = (left.0, left.1, right.0, right.1);
+    let len = left.len().max(right.len()) + 1;
+    left.resize(len, 0);
+    right.resize(len, 0);
+    if sign != other {
+        return (sign, add(left, &right));
+    }
+    match left.iter().rev().cmp(right.iter().rev()) {
+        std::cmp::Ordering::Less => (!sign, subtract(right, &left)),
+        std::cmp::Ordering::Equal | std::cmp::Ordering::Greater => (sign, subtract(left, &right)),
+    }
+}
+
+/// `left + right`, of one length, with room for the carry.
+fn add(mut left: Vec<u32>, right: &[u32]) -> Vec<u32> {
+    let mut carried = 0;
+    for (place, &limb) in left.iter_mut().zip(right) {
+        let whole = u64::from(*place) + u64::from(limb) + carried;
+        (*place, carried) = (whole as u32, whole >> 32);
+    }
+    left
 }
 
 fn multiply(left: &[u32], right: &[u32]) -> Vec<u32> {
@@ -88,6 +119,7 @@ fn subtract(mut left: Vec<u32>, right: &[u32]) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Term;
     use super::*;
 
     fn variance_of(numbers: &[f64]) -> f64 {
@@ -107,6 +139,30 @@ mod tests {
         assert_eq!(variance_of(&[f64::MAX, f64::MAX]), 0.0);
         assert_eq!(variance_of(&[1e200, -1e200]), f64::INFINITY);
         assert!(variance_of(&[1.0, f64::INFINITY]).is_nan());
+    }
+
+    /// Of pairs, from their exact sums.
+    fn covariance_of(pairs: &[(f64, f64)]) -> f64 {
+        let (mut first, mut second, mut products) = (ExactSum::ZERO, ExactSum::ZERO, ExactSquares::ZERO);
+        for &(a, b) in pairs {
+            first.add(a);
+            second.add(b);
+            if let (Some(a), Some(b)) = (Term::real(a), Term::real(b)) {
+                products.add_product(a, b);
+            }
+        }
+        covariance(pairs.len() as u64, (&first, &second), &products)
+    }
+
+    #[test]
+    fn covariances_have_a_sign_and_do_not_cancel() {
+        assert_eq!(covariance_of(&[(1.0, 4.0), (2.0, 3.0), (3.0, 2.0), (4.0, 1.0)]), -1.25);
+        let large = [1.0, 2.0, 3.0, 4.0].map(|x| (1e15 + x, -1e15 - x));
+        assert_eq!(covariance_of(&large), -1.25);
+        assert_eq!(covariance_of(&[(1.0, -1.0), (-1.0, -1.0)]), 0.0);
+        assert_eq!(covariance_of(&[(1e200, -1e200), (-1e200, 1e200)]), f64::NEG_INFINITY);
+        assert!(covariance_of(&[(1.0, 2.0), (f64::INFINITY, 1.0)]).is_nan());
+        assert!(covariance_of(&[(1.0, 2.0), (1.0, f64::NAN)]).is_nan());
     }
 
     #[test]

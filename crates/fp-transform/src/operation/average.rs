@@ -11,6 +11,7 @@ use crate::error::DeriveError;
 use crate::exact::{ExactSum, sum_of};
 use crate::memory::Memory;
 use crate::numbers::{read_reals, write_reals};
+use crate::placing::{Placing, corner};
 use crate::walk::{for_each_corner, for_each_row};
 
 /// What is known of regions that several blocks share: by place in the result, how many elements and their sum.
@@ -120,6 +121,13 @@ impl Cells {
         values.iter().for_each(|&value| sum.add(value));
     }
 
+    /// The same of a rank's rows, where they lie in the whole array.
+    pub(crate) fn placed(&mut self, placing: &Placing) -> Option<()> {
+        let moved = std::mem::take(&mut self.0).into_iter();
+        self.0 = moved.map(|(place, cell)| Some((placing.element(place)?, cell))).collect::<Option<_>>()?;
+        Some(())
+    }
+
     pub(crate) fn merge(&mut self, other: &Self) {
         for (place, (others, theirs)) in &other.0 {
             let (count, sum) = self.0.entry(*place).or_insert((0, ExactSum::ZERO));
@@ -174,7 +182,7 @@ pub(crate) fn finish_averages(
         if means.is_empty() {
             first = place;
         }
-        let source = averaging.source(&corner(place, &to.shape));
+        let source = averaging.source(&corner(place, to.shape.dims()));
         let source = source.filter(|source| source.element_count() == *count);
         source.ok_or_else(|| DeriveError::Uncovered { region: Box::new(Region::whole(shape)) })?;
         means.push(sum.round().divided(*count));
@@ -188,21 +196,11 @@ pub(crate) fn finish_averages(
 impl Averaging<'_> {
     /// Means that lie side by side in one row of the result.
     fn run(&self, first: u64, means: &[f64]) -> Result<Block, DeriveError> {
-        let start = corner(first, &self.to.shape);
+        let start = corner(first, self.to.shape.dims());
         let mut count = start.ones_like();
         if let Some(last) = count.last_mut() {
             *last = means.len() as u64;
         }
         self.finished(Region::new(start, count)?, means)
     }
-}
-
-/// The coordinates of the element at that place of an array in row-major order.
-fn corner(mut place: u64, shape: &Shape) -> Dims {
-    let mut point = shape.dims().zeros_like();
-    for dim in (0..shape.ndims()).rev() {
-        let extent = shape.dims()[dim].max(1);
-        (point[dim], place) = (place % extent, place / extent);
-    }
-    point
 }

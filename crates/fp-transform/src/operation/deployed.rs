@@ -7,7 +7,7 @@ use std::fmt;
 use fp_types::{Dims, Dtype, MemoryOrder, Region, Shape};
 
 use super::{Found, OutputType};
-use crate::alignment::aligned;
+use crate::alignment::{for_each_part, lead};
 use crate::block::{Array, ArrayType, Block};
 use crate::error::DeriveError;
 use crate::expression::is_word;
@@ -150,20 +150,19 @@ impl ModuleCall {
         memory: &Memory,
         mut take: impl FnMut(&Block, Block) -> Result<(), DeriveError>,
     ) -> Result<(), DeriveError> {
-        let Some((first, others)) = inputs.split_first() else {
-            return Err(DeriveError::InputCount { count: 0 });
-        };
-        for block in first.blocks().iter().filter(|block| !block.region().is_empty()) {
-            for mut parts in aligned(block, others, memory)? {
-                let Some(of) = parts.first().cloned() else { continue };
+        for_each_part(inputs, memory, |of, mut parts| {
+            if of.region().is_empty() {
+                return Ok(());
+            }
+            for part in &mut parts {
+                *part = part.spread(of, memory)?;
                 if self.is_registered() {
                     // A function that is stuck keeps what it got: that is to be nobody's memory but its own.
-                    parts = parts.iter().map(|part| part.copied(memory)).collect::<Result<_, _>>()?;
+                    *part = part.copied(memory)?;
                 }
-                take(&of, module.run(&parts)?)?;
             }
-        }
-        Ok(())
+            take(of, module.run(&parts)?)
+        })
     }
 
     /// What came of a block, where that lies: a function knows no places. As many elements in one dimension are those
@@ -210,7 +209,8 @@ impl ModuleCall {
         memory: &Memory,
     ) -> Result<Found, DeriveError> {
         let mut found = Found::default();
-        let whole = inputs.first().map(|first| Region::whole(first.shape()));
+        let first = inputs.get(lead(inputs.iter().map(|input| input.shape().ndims())));
+        let whole = first.map(|first| Region::whole(first.shape()));
         self.run(module, inputs, memory, |of, block| {
             if block.dtype() != to.dtype || block.bytes().len() != self.row_bytes() {
                 let rows = self.rows.unwrap_or_default();

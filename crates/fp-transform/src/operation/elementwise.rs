@@ -6,7 +6,7 @@ use fp_types::record::ElementForm;
 use fp_types::{Dtype, Instructions};
 
 use super::Operation;
-use crate::alignment::aligned;
+use crate::alignment::for_each_part;
 use crate::block::{Array, ArrayType, Block};
 use crate::error::DeriveError;
 use crate::expression::Evaluation;
@@ -16,23 +16,20 @@ use crate::numbers::{STRIP, computed, read_reals, write_reals};
 /// Computes one strip of results from one strip of each input.
 type Kernel<'a> = Box<dyn FnMut(&[&[f64]], &mut [f64]) + 'a>;
 
-/// What the operation computes; the inputs lie where the first of them has its blocks.
+/// What the operation computes. Results lie where the first input has its blocks that is no single number.
 pub(crate) fn elementwise(
     operation: &Operation,
     inputs: &[Array],
     to: ArrayType,
     memory: &Memory,
 ) -> Result<Array, DeriveError> {
-    let Some((first, others)) = inputs.split_first() else {
-        return Err(DeriveError::InputCount { count: 0 });
-    };
-    let mut kernel = kernel(operation, first.dtype());
+    let dtype = inputs.first().map(Array::dtype).ok_or(DeriveError::InputCount { count: 0 })?;
+    let mut kernel = kernel(operation, dtype);
     let mut blocks = Vec::new();
-    for block in first.blocks() {
-        for parts in aligned(block, others, memory)? {
-            blocks.push(compute(&parts, to.dtype, &mut kernel, memory)?);
-        }
-    }
+    for_each_part(inputs, memory, |of, parts| {
+        blocks.push(compute(of, &parts, to.dtype, &mut kernel, memory)?);
+        Ok(())
+    })?;
     Array::new(to.dtype, to.shape, blocks)
 }
 
@@ -55,6 +52,9 @@ fn kernel(operation: &Operation, dtype: Dtype) -> Kernel<'_> {
         | Operation::Magnitude
         | Operation::Reduce(_)
         | Operation::Points { .. }
+        | Operation::Slice(_)
+        | Operation::Locate(_)
+        | Operation::Relate(_)
         | Operation::Module(_) => magnitude_kernel(dtype, instructions),
     }
 }
@@ -83,16 +83,16 @@ fn magnitude(inputs: &[&[f64]], output: &mut [f64]) {
 
 /// Computes a block from blocks of the same region and order, strip by strip.
 fn compute(
+    block: &Block,
     inputs: &[Block],
     dtype: Dtype,
     kernel: &mut Kernel<'_>,
     memory: &Memory,
 ) -> Result<Block, DeriveError> {
-    let block = &inputs[0];
     let native = inputs.iter().map(|block| block.native(memory)).collect::<Result<Vec<_>, _>>()?;
     let size = dtype.size_bytes().unwrap_or(8);
     let mut bytes = memory.room(block.region().element_count(), size)?;
-    let mut sources = native.iter().map(Source::new).collect::<Result<Vec<_>, _>>()?;
+    let mut sources = native.iter().map(|part| Source::new(part, block)).collect::<Result<Vec<_>, _>>()?;
     for (index, output) in bytes.chunks_mut(STRIP * size).enumerate() {
         let (first, count) = (index * STRIP, output.len() / size);
         sources.iter_mut().for_each(|source| source.read(first, count));
@@ -122,10 +122,17 @@ enum Source<'a> {
     Real { block: &'a Block, size: usize, strip: Box<[f64; STRIP]> },
     /// As that, their real and their imaginary parts.
     Complex { block: &'a Block, parts: Box<[[f64; STRIP]; 2]> },
+    /// A single number, for every element.
+    Value(Box<[f64; STRIP]>),
 }
 
 impl<'a> Source<'a> {
-    fn new(block: &'a Block) -> Result<Self, DeriveError> {
+    fn new(block: &'a Block, of: &Block) -> Result<Self, DeriveError> {
+        if block.region().ndims() == 0 && of.region().ndims() > 0 {
+            let mut value = [0.0];
+            read_reals(block.dtype(), block.bytes(), &mut value);
+            return Ok(Self::Value(Box::new([value[0]; STRIP])));
+        }
         match (block.dtype(), bytemuck::try_cast_slice(block.bytes())) {
             (Dtype::C32 | Dtype::C64, _) => Ok(Self::Complex { block, parts: Box::new([[0.0; STRIP]; 2]) }),
             (Dtype::F64, Ok(numbers)) => Ok(Self::InPlace(numbers)),
@@ -135,7 +142,7 @@ impl<'a> Source<'a> {
 
     fn read(&mut self, first: usize, count: usize) {
         match self {
-            Self::InPlace(_) => {}
+            Self::InPlace(_) | Self::Value(_) => {}
             Self::Real { block, size, strip } => {
                 let from = &block.bytes()[first * *size..][..count * *size];
                 read_reals(block.dtype(), from, &mut strip[..count]);
@@ -147,7 +154,7 @@ impl<'a> Source<'a> {
     fn strips(&self, first: usize, count: usize) -> impl Iterator<Item = &[f64]> {
         let (one, other) = match self {
             Self::InPlace(numbers) => (&numbers[first..][..count], None),
-            Self::Real { strip, .. } => (&strip[..count], None),
+            Self::Real { strip, .. } | Self::Value(strip) => (&strip[..count], None),
             Self::Complex { parts, .. } => (&parts[0][..count], Some(&parts[1][..count])),
         };
         std::iter::once(one).chain(other)

@@ -1,6 +1,54 @@
 //! Histograms: counts, so that merging is adding.
 
+use super::MAX_BINS;
 use crate::numbers::Strip;
+
+/// Intervals of equal width. An interval has its lower end, the last one both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bins {
+    /// The lower end of the first.
+    pub low: f64,
+    /// The upper end of the last.
+    pub high: f64,
+    /// How many.
+    pub count: u32,
+}
+
+impl Bins {
+    /// How many counts there are: the bins, then below, above, NaN.
+    pub(crate) fn places(self) -> u64 {
+        u64::from(self.count) + 3
+    }
+
+    /// What makes no sense of them.
+    pub(super) fn fault(self) -> Option<&'static str> {
+        let Self { low, high, count } = self;
+        match count {
+            _ if !(high - low).is_finite() || low >= high => {
+                Some("a finite interval is wanted, of which the lower end comes first")
+            }
+            0 => Some("no bins"),
+            _ if count > MAX_BINS => Some("too many bins"),
+            _ => None,
+        }
+    }
+
+    /// Where a number is counted. That depends on nothing but the number: so cuts and orders make no difference.
+    #[inline]
+    pub(super) fn place(self, number: f64) -> usize {
+        let bins = self.count as usize;
+        if number.is_nan() {
+            bins + 2
+        } else if number < self.low {
+            bins
+        } else if number > self.high {
+            bins + 1
+        } else {
+            let share = (number - self.low) / (self.high - self.low);
+            ((share * bins as f64) as usize).min(bins - 1)
+        }
+    }
+}
 
 /// How many elements lie in each bin, and outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,28 +70,8 @@ impl Counts {
     }
 
     pub(super) fn add(&mut self, strip: &Strip<'_>) {
-        match strip {
-            Strip::Signed(numbers) => numbers.iter().for_each(|&number| self.count(number as f64)),
-            Strip::Unsigned(numbers) => numbers.iter().for_each(|&number| self.count(number as f64)),
-            Strip::Real(numbers) => numbers.iter().for_each(|&number| self.count(number)),
-        }
-    }
-
-    /// The bin depends on nothing but the number: so cuts and orders make no difference.
-    #[inline]
-    fn count(&mut self, number: f64) {
-        let bins = self.bins();
-        let place = if number.is_nan() {
-            bins + 2
-        } else if number < self.low {
-            bins
-        } else if number > self.high {
-            bins + 1
-        } else {
-            let share = (number - self.low) / (self.high - self.low);
-            ((share * bins as f64) as usize).min(bins - 1)
-        };
-        self.counts[place] += 1;
+        let bins = Bins { low: self.low, high: self.high, count: self.bins() as u32 };
+        strip.for_each_real(|number| self.counts[bins.place(number)] += 1);
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {

@@ -1,9 +1,9 @@
-//! Operations that a block undergoes by itself: cast, order, stride.
+//! Operations that a block undergoes by itself: cast, order, stride, slice.
 
 use std::sync::Arc;
 
 use fp_types::record::{ElementConversion, ElementForm, Loss};
-use fp_types::{DenseArray, Dims, Dtype, Region, StridedRegion, copy};
+use fp_types::{DenseArray, Dtype, Region, StridedRegion, copy};
 
 use crate::block::Block;
 use crate::error::DeriveError;
@@ -27,21 +27,31 @@ pub(crate) fn cast(block: &Block, dtype: Dtype, memory: &Memory) -> Result<Block
     Block::shared(*block.region(), to, block.order(), Arc::new(bytes))
 }
 
-/// The elements of the block whose global index is a multiple of `steps`; none if there are none.
-pub(crate) fn strided(block: &Block, steps: &Dims, memory: &Memory) -> Result<Option<Block>, DeriveError> {
-    let region = block.region();
-    let (mut start, mut count, mut first) = (*region.start(), *region.count(), *region.start());
+/// The elements of the block that are among those taken of the whole array, where they lie among these; none if there
+/// are none.
+pub(crate) fn taken(
+    block: &Block,
+    wanted: &StridedRegion,
+    memory: &Memory,
+) -> Result<Option<Block>, DeriveError> {
+    let (region, steps, begin) = (block.region(), wanted.stride(), *wanted.region().start());
+    let (end, last) = (region.end(), wanted.region().end());
+    let (mut start, mut count, mut first) = (begin, begin, begin);
     for dim in 0..region.ndims() {
-        let begin = region.start()[dim].div_ceil(steps[dim]);
-        let end = region.end()[dim].div_ceil(steps[dim]);
-        (start[dim], count[dim], first[dim]) = (begin, end - begin, begin.saturating_mul(steps[dim]));
+        // Which of the elements that are taken are the block's: from `from` to before `until`.
+        let from = region.start()[dim].saturating_sub(begin[dim]).div_ceil(steps[dim]);
+        let until = end[dim].min(last[dim]).saturating_sub(begin[dim]).div_ceil(steps[dim]);
+        (start[dim], count[dim]) = (from, until.saturating_sub(from));
+        first[dim] = begin[dim].saturating_add(from.saturating_mul(steps[dim]));
     }
     let kept = Region::new(start, count)?;
     if kept.is_empty() {
         return Ok(None);
     }
-    let mut extent = region.end();
-    extent.iter_mut().zip(first.iter()).for_each(|(end, first)| *end -= first);
+    let mut extent = end;
+    for dim in 0..region.ndims() {
+        extent[dim] = end[dim].min(last[dim]).saturating_sub(first[dim]);
+    }
     let taken = StridedRegion::new(Region::new(first, extent)?, *steps)?;
     let size = block.element_bytes()?;
     let mut bytes = memory.room(kept.element_count(), size)?;

@@ -7,6 +7,7 @@ use crate::block::Array;
 use crate::error::DeriveError;
 use crate::memory::Memory;
 use crate::numbers::{STRIP, read_reals};
+use crate::placing::Placing;
 use crate::walk::for_each_row;
 
 /// Elements that were found: where, in row-major order of the whole array, and their bytes.
@@ -53,6 +54,14 @@ impl Found {
     pub(crate) fn push(&mut self, place: u64, value: &[u8]) {
         self.places.push(place);
         self.values.extend_from_slice(value);
+    }
+
+    /// The same of a rank's rows, where they lie in the whole array.
+    pub(crate) fn placed(&mut self, placing: &Placing) -> Option<()> {
+        self.places.iter_mut().try_for_each(|place| {
+            *place = placing.element(*place)?;
+            Some(())
+        })
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {

@@ -2,20 +2,37 @@
 
 use fp_types::Dtype;
 
-use super::{Counts, Reduction};
+use super::{Comparison, Counts, Reduction};
 use crate::block::Array;
 use crate::error::DeriveError;
 use crate::exact::{ExactSquares, ExactSum, variance};
 use crate::memory::Memory;
-use crate::numbers::{Kind, Scalar, Strip, for_each_strip, kind};
+use crate::numbers::{Scalar, Strip, for_each_strip};
 
 /// What is known of the elements seen so far.
 #[derive(Clone, Debug)]
 pub(crate) enum Statistic {
-    Extreme { greatest: bool, found: Option<Scalar> },
-    Sum { count: u64, sum: ExactSum },
-    Squares { count: u64, sum: ExactSum, squares: Box<ExactSquares> },
+    Extreme {
+        greatest: bool,
+        found: Option<Scalar>,
+    },
+    Sum {
+        count: u64,
+        sum: ExactSum,
+    },
+    Squares {
+        count: u64,
+        sum: ExactSum,
+        squares: Box<ExactSquares>,
+    },
     Histogram(Counts),
+    /// How many elements there are, and how many compare so.
+    Compared {
+        comparison: Comparison,
+        threshold: f64,
+        held: u64,
+        count: u64,
+    },
 }
 
 impl Statistic {
@@ -29,6 +46,11 @@ impl Statistic {
                 Self::Squares { count: 0, sum: ExactSum::ZERO, squares: Box::new(ExactSquares::ZERO) }
             }
             Reduction::Histogram { low, high, bins } => Self::Histogram(Counts::new(low, high, bins)),
+            Reduction::Count { comparison, threshold }
+            | Reduction::Any { comparison, threshold }
+            | Reduction::All { comparison, threshold } => {
+                Self::Compared { comparison, threshold, held: 0, count: 0 }
+            }
         }
     }
 
@@ -47,6 +69,10 @@ impl Statistic {
                 }
             }
             Self::Histogram(counts) => counts.add(strip),
+            Self::Compared { comparison, threshold, held, count } => {
+                *count += strip.len() as u64;
+                strip.for_each_real(|number| *held += u64::from(comparison.holds(number, *threshold)));
+            }
         }
     }
 
@@ -79,6 +105,14 @@ impl Statistic {
                 counts.merge(other);
                 alike
             }
+            (
+                Self::Compared { held, count, comparison, .. },
+                Self::Compared { held: theirs, count: others, comparison: other, .. },
+            ) => {
+                *held = held.saturating_add(*theirs);
+                *count = count.saturating_add(*others);
+                comparison == other
+            }
             _ => false,
         }
     }
@@ -97,6 +131,17 @@ impl Statistic {
             Self::Histogram(counts) => {
                 Ok(counts.counts().iter().flat_map(|count| count.to_ne_bytes()).collect())
             }
+            Self::Compared { held, count, .. } => Ok(match reduction {
+                Reduction::Any { .. } => vec![u8::from(*held > 0)],
+                Reduction::All { .. } => vec![u8::from(held == count)],
+                Reduction::Minimum
+                | Reduction::Maximum
+                | Reduction::Sum
+                | Reduction::Mean
+                | Reduction::Variance
+                | Reduction::Histogram { .. }
+                | Reduction::Count { .. } => held.to_ne_bytes().to_vec(),
+            }),
         }
     }
 }
@@ -161,13 +206,10 @@ fn pick<T: Copy>(all: &[T], compare: fn(&T, &T) -> std::cmp::Ordering, greatest:
 }
 
 fn better(found: Scalar, other: Scalar, greatest: bool) -> Scalar {
-    let other_is_greater = match (found, other) {
-        (Scalar::Signed(a), Scalar::Signed(b)) => b > a,
-        (Scalar::Unsigned(a), Scalar::Unsigned(b)) => b > a,
-        (Scalar::Real(a), Scalar::Real(b)) if a.is_nan() || b.is_nan() => return Scalar::Real(f64::NAN),
-        (Scalar::Real(a), Scalar::Real(b)) => b.total_cmp(&a).is_gt(),
-        _ => false,
-    };
+    if found.is_nan() || other.is_nan() {
+        return Scalar::Real(f64::NAN);
+    }
+    let other_is_greater = other.compare(found).is_gt();
     if other_is_greater == greatest { other } else { found }
 }
 
@@ -176,9 +218,10 @@ impl Statistic {
         match self {
             Self::Extreme { found, .. } => match found {
                 None => bytes.push(0),
-                Some(Scalar::Signed(number)) => write_scalar(bytes, number.to_le_bytes()),
-                Some(Scalar::Unsigned(number)) => write_scalar(bytes, number.to_le_bytes()),
-                Some(Scalar::Real(number)) => write_scalar(bytes, number.to_le_bytes()),
+                Some(number) => {
+                    bytes.push(1);
+                    bytes.extend(number.to_le_bytes());
+                }
             },
             Self::Sum { count, sum } => {
                 bytes.extend(count.to_le_bytes());
@@ -190,6 +233,10 @@ impl Statistic {
                 squares.write(bytes);
             }
             Self::Histogram(counts) => counts.write(bytes),
+            Self::Compared { held, count, .. } => {
+                bytes.extend(held.to_le_bytes());
+                bytes.extend(count.to_le_bytes());
+            }
         }
     }
 
@@ -199,12 +246,7 @@ impl Statistic {
         match (Self::new(reduction), bytes) {
             (Self::Extreme { greatest, .. }, [0]) => Some(Self::Extreme { greatest, found: None }),
             (Self::Extreme { greatest, .. }, [1, number @ ..]) => {
-                let number: [u8; 8] = number.try_into().ok()?;
-                let found = match kind(of) {
-                    Kind::Signed => Scalar::Signed(i64::from_le_bytes(number)),
-                    Kind::Unsigned => Scalar::Unsigned(u64::from_le_bytes(number)),
-                    Kind::Real => Scalar::Real(f64::from_le_bytes(number)),
-                };
+                let found = Scalar::from_le_bytes(of, number.try_into().ok()?);
                 Some(Self::Extreme { greatest, found: Some(found) })
             }
             (Self::Sum { .. }, bytes) => {
@@ -218,12 +260,12 @@ impl Statistic {
                 rest.is_empty().then_some(Self::Squares { count: count(bytes)?, sum, squares })
             }
             (Self::Histogram(counts), bytes) => counts.read(bytes).map(Self::Histogram),
+            (Self::Compared { comparison, threshold, .. }, bytes) => {
+                let (held, count) = (count(bytes)?, count(bytes.get(8..)?)?);
+                let compared = Self::Compared { comparison, threshold, held, count };
+                (bytes.len() == 16 && held <= count).then_some(compared)
+            }
             _ => None,
         }
     }
-}
-
-fn write_scalar(bytes: &mut Vec<u8>, number: [u8; 8]) {
-    bytes.push(1);
-    bytes.extend(number);
 }

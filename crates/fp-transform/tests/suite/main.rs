@@ -2,5 +2,7 @@
 
 mod called;
 mod derivations;
+mod operations;
 mod registered;
+mod rows;
 mod support;

@@ -109,7 +109,7 @@ impl Drawn {
         self.values[point.iter().zip(dims.iter()).fold(0, |at, (p, extent)| at * extent + p) as usize]
     }
 
-    fn block(&self, region: Region, order: MemoryOrder) -> Block {
+    pub(crate) fn block(&self, region: Region, order: MemoryOrder) -> Block {
         let inside = Shape::new(*region.count()).unwrap();
         let mut placed: Vec<(u64, f64)> = Vec::new();
         for point in points(&inside) {

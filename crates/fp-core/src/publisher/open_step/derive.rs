@@ -13,13 +13,13 @@ use crate::session::derive_failure::Failure;
 use crate::session::deriver::{Known, Outcome};
 use crate::session::publisher::PublisherSession;
 use crate::value::counters::Counters;
+use crate::value::derivation_inputs::{Part, must_be_left};
 use crate::value::owned_bytes;
 use crate::value::variable::Variable;
 use fp_proto::request::Request;
-use fp_transform::{Array, Block};
+use fp_transform::ArrayType;
 use fp_transport::{Arena, Payload};
-use fp_types::record::ElementForm;
-use fp_types::{ArrayKind, Dtype, MemoryOrder, Region, VariableDef, VariableOrigin};
+use fp_types::{Dtype, Region, Shape, VariableDef, VariableOrigin};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -83,6 +83,12 @@ impl StepDerivations {
     fn takes(&self, variable: &str) -> bool {
         self.inputs.contains_key(variable)
     }
+
+    /// The blocks of a variable that were put so far, with their elements.
+    pub(crate) fn blocks_of(&self, variable: &str) -> impl Iterator<Item = (Region, Payload)> {
+        let blocks = self.inputs.get(variable).into_iter().flatten();
+        blocks.map(|input| (input.region, input.payload.clone()))
+    }
 }
 
 impl OpenStep {
@@ -144,25 +150,32 @@ impl OpenStep {
     /// Whether this rank had anything to derive it from.
     fn derive_one(&mut self, wanted: &Wanted) -> Result<bool, Failure> {
         let known = &wanted.known;
-        let Some((inputs, order)) = self.inputs_of(known)? else { return Ok(false) };
-        if wanted.may_be_left && known.is_better_left(&inputs)? {
+        let Some(inputs) = self.inputs_of(known)? else { return Ok(false) };
+        let must_be_left = must_be_left(&known.derivation, inputs.together);
+        if must_be_left || (wanted.may_be_left && known.is_better_left(&inputs.arrays, inputs.together)?) {
             known.derivation.inputs().iter().try_for_each(|name| self.leave(name))?;
             Counters::add(&self.shared.counters.left_derivations, 1);
-            if !wanted.is_wanted {
+            if must_be_left || !wanted.is_wanted {
                 return Ok(false);
             }
         }
         let limit = self.shared.options.derive_timeout;
         let (deriver, options) = (&self.shared.deriver, &self.shared.options);
         let foreign = deriver.foreign(known, &self.deriving.offers, options)?;
-        match known.derive((inputs, order), foreign, limit)? {
+        match known.derive((inputs.arrays, inputs.order), foreign, limit)? {
             Outcome::Packed(bytes) => self.put_bytes((&known.variable, VariableOrigin::Derived), bytes)?,
             Outcome::Blocks { of, order, blocks } => {
-                let def = VariableDef::global_array(known.variable.clone(), of.dtype, of.shape.ndims());
-                let def = def.with_order(order).with_origin(VariableOrigin::Derived);
-                let variable = Variable { shape: of.shape, ..Variable::shapeless(def) };
+                let variable = result(&known.variable, of, inputs.together).with_order(order);
                 for block in blocks {
-                    self.put_derived(&variable, block.region(), owned_bytes::of_given(block.payload()))?;
+                    let region = match inputs.together {
+                        // Where rows lie among those of all ranks is the order in which they are put.
+                        Part::Rows { .. } => {
+                            Region::new(block.region().start().zeros_like(), *block.region().count())
+                        }
+                        Part::Placed | Part::Value => Ok(*block.region()),
+                    };
+                    let region = region.map_err(fp_transform::DeriveError::from)?;
+                    self.put_derived(&variable, &region, owned_bytes::of_given(block.payload()))?;
                 }
             }
         }
@@ -188,34 +201,6 @@ impl OpenStep {
         self.len_bytes += len_bytes as u64;
         Counters::add(&self.shared.counters.payload_bytes, len_bytes);
         Ok(())
-    }
-
-    /// What this rank has of the variables, and the memory order of the first; nothing if it has none of any.
-    pub(crate) fn inputs_of(&self, known: &Known) -> Result<Option<(Vec<Array>, MemoryOrder)>, Failure> {
-        let names = known.derivation.inputs();
-        let Some(present) = names.iter().find(|name| self.puts.contains_key(*name)) else { return Ok(None) };
-        let mut arrays = Vec::with_capacity(names.len());
-        for name in names {
-            let missing = || Failure::Missing { present: present.clone(), missing: name.clone() };
-            arrays.push(self.input(name)?.ok_or_else(missing)?);
-        }
-        let order = names.first().and_then(|name| self.puts.get(name)).map(|put| put.def.order);
-        Ok(Some((arrays, order.unwrap_or_default())))
-    }
-
-    pub(crate) fn input(&self, name: &str) -> Result<Option<Array>, Failure> {
-        let (Some(put), Some(blocks)) = (self.puts.get(name), self.deriving.inputs.get(name)) else {
-            return Ok(None);
-        };
-        let (ArrayKind::GlobalArray, Some(shape)) = (put.def.kind, put.shape) else {
-            return Err(Failure::Kind { variable: name.to_owned(), kind: put.def.kind.to_string() });
-        };
-        let form = ElementForm::native(put.def.dtype);
-        let block = |Input { region, payload, .. }: &Input| {
-            Block::shared(*region, form, put.def.order, Arc::new(payload.clone()))
-        };
-        let blocks = blocks.iter().map(block).collect::<Result<_, _>>()?;
-        Ok(Some(Array::new(put.def.dtype, shape, blocks)?))
     }
 
     pub(crate) fn put_bytes(
@@ -255,4 +240,19 @@ impl OpenStep {
             tracing::warn!(%error, "nor is there room to say so");
         }
     }
+}
+
+/// What is derived as a variable of the step: rows of each rank give rows of each rank, which are joined.
+fn result(name: &str, of: ArrayType, together: Part) -> Variable {
+    let (ndims, mut dims) = (of.shape.ndims(), *of.shape.dims());
+    let def = match together {
+        Part::Rows { dim } => {
+            dims[dim] = 0;
+            VariableDef::joined_array(name, of.dtype, ndims, u8::try_from(dim).unwrap_or_default())
+        }
+        Part::Placed | Part::Value => VariableDef::global_array(name, of.dtype, ndims),
+    };
+    // Never larger than the shape that it was made of.
+    let shape = Shape::new(dims).unwrap_or(of.shape);
+    Variable { shape, ..Variable::shapeless(def.with_origin(VariableOrigin::Derived)) }
 }

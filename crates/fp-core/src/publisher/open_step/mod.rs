@@ -2,6 +2,7 @@
 
 mod bytes;
 mod derive;
+mod derive_inputs;
 pub(crate) mod records;
 mod transform;
 

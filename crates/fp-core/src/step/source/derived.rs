@@ -1,22 +1,23 @@
 //! Reading a derived variable: as any array where its blocks were put, else by putting together what each rank has.
 
-use crate::data::taker::fetch::job::Get;
-use crate::data::taker::fetch_plan::{FetchPlan, names};
+use crate::data::taker::fetch_plan::FetchPlan;
 use crate::error::ReadError;
 use crate::options::functions::{CallProblem, Caller, Foreign};
 use crate::session::derived_variables::DerivedRequest;
 use crate::step::held::{HeldStep, Merged, VariableInfo};
+use crate::step::plan;
 use crate::step::request::Request;
-use crate::step::source::parts;
-use crate::step::{fill, plan};
+use crate::step::source::inputs::{
+    RankRows, Unusable, element_types, entries, plan_in, plan_now, together_in,
+};
+use crate::step::source::{inputs, parts};
 use crate::value::counters::Counters;
+use crate::value::derivation_inputs::{Part, are_rows_better_left, must_be_left};
 use crate::value::derive_pool::pool;
 use crate::value::derived_names::{entry_not_put, is_better_left};
 use crate::value::packed::unpack;
-use fp_transform::{Array, ArrayType, CohortSide, DerivationPlan, Derived, OutputType};
-use fp_types::{
-    ArrayKind, BlockId, Layout, MemoryOrder, Rank, Selection, StepTable, VariableDef, VariableOrigin,
-};
+use fp_transform::{Array, CohortSide, DerivationPlan, Derived, OutputType};
+use fp_types::{BlockId, Layout, Rank, StepTable, VariableDef, VariableOrigin};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -69,7 +70,7 @@ pub(crate) fn check_derived(
     }
     match entry_not_put(table, &asked.variable) {
         Some(_) => Ok(()),
-        None => Err(not_derived(held, asked, why_missing(asked, table))),
+        None => Err(not_derived(held, asked, why_missing(held, asked, table))),
     }
 }
 
@@ -113,10 +114,10 @@ pub(crate) fn merged(
     if let Some(merged) = held.merged(&asked.variable) {
         return Ok(merged);
     }
-    let plan = plan_in(asked, table).map_err(|what| not_derived(held, asked, what))?;
+    let plan = plan_in(held, asked, table, deadline).map_err(|why| unusable(held, asked, why))?;
     let arrays = match is_left(held, asked, table) {
         true => derive_here(held, asked, &plan, deadline)?,
-        false => put_together(held, asked, &plan, deadline)?,
+        false => put_together(held, asked, (&plan, table), deadline)?,
     };
     let merged = Arc::new(Merged::new(plan.outputs(), arrays));
     held.keep_merged(&asked.variable, merged.clone());
@@ -159,23 +160,18 @@ pub(crate) fn inputs_here(
     asked: &DerivedRequest,
     deadline: Instant,
 ) -> Result<Vec<Array>, ReadError> {
-    let all = Selection::All.into();
-    let planned = |name: &String| plan::planned_as_put(held, Request::new(name, &all, deadline));
-    let inputs: Result<Vec<Arc<FetchPlan>>, ReadError> =
-        asked.derivation.inputs().iter().map(planned).collect();
-    let inputs = inputs.map_err(|error| why_not_here(held, asked, error, deadline))?;
-    let len = |planned: &Arc<FetchPlan>| planned.len_bytes().unwrap_or(usize::MAX);
-    let mut elements: Vec<Vec<u8>> = inputs.iter().map(|planned| vec![0; len(planned)]).collect();
-    let gets = inputs.iter().cloned().zip(&mut elements);
-    let gets = gets.map(|(planned, elements)| Get::new(planned, &mut elements[..])).collect();
-    if let Err(error) = fill::fill_all(held, gets, deadline.into()) {
-        return Err(why_not_here(held, asked, error, deadline));
+    inputs::all_here(held, asked, deadline).map_err(|why| match why {
+        Unusable::Read(error) => why_not_here(held, asked, error, deadline),
+        why @ Unusable::Unfit(_) => unusable(held, asked, why),
+    })
+}
+
+/// Nothing can be derived from the variables.
+fn unusable(held: &HeldStep, asked: &DerivedRequest, why: Unusable) -> ReadError {
+    match why {
+        Unusable::Unfit(what) => not_derived(held, asked, what),
+        Unusable::Read(error) => error,
     }
-    let array = |(planned, elements): (&Arc<FetchPlan>, Vec<u8>)| {
-        Array::whole(planned.def.dtype, planned.plan.result_shape(), MemoryOrder::RowMajor, elements)
-    };
-    let arrays = inputs.iter().zip(elements).map(array).collect::<Result<_, _>>();
-    arrays.map_err(|error: fp_transform::DeriveError| not_derived(held, asked, error.to_string()))
 }
 
 /// The inputs cannot be had: a rank that could not leave them said why.
@@ -192,23 +188,36 @@ pub(crate) fn why_not_here(
     }
 }
 
-/// Whether it is derived here in this step, by what is asked for in it. Where that depends on which side has fewer
-/// bytes, the shapes decide, which all ranks of both sides know.
+/// Whether it is derived here in this step: because no rank could, or by what is asked for in it. Where that depends on
+/// which side has fewer bytes, the shapes decide, which all ranks of both sides know.
 pub(crate) fn is_left(held: &HeldStep, asked: &DerivedRequest, table: &StepTable) -> bool {
+    let together = together_in(asked, table).unwrap_or(Part::Placed);
+    if must_be_left(&asked.derivation, together) {
+        let chosen = Some((CohortSide::Subscriber, None));
+        held.shared.sides.with_history(&asked.name, |history| history.chosen = chosen);
+        return true;
+    }
     match asked.requests.placement(&held.wants) {
         CohortSide::Publisher => false,
         CohortSide::Subscriber => true,
-        CohortSide::FewerBytes => plan_in(asked, table).is_ok_and(|plan| is_chosen_here(held, asked, &plan)),
+        CohortSide::FewerBytes => is_chosen_here(held, asked, table, together),
     }
 }
 
 /// Which side the shapes choose, to be told by [`Subscriber::placements`](crate::Subscriber::placements).
-pub(crate) fn is_chosen_here(held: &HeldStep, asked: &DerivedRequest, plan: &DerivationPlan) -> bool {
-    let is_left = is_better_left(plan);
+fn is_chosen_here(held: &HeldStep, asked: &DerivedRequest, table: &StepTable, together: Part) -> bool {
+    let Ok((plan, has_shapes)) = plan_now(held, asked, table) else { return false };
+    let is_left = match together {
+        Part::Placed | Part::Value => is_better_left(&plan),
+        Part::Rows { .. } => {
+            let types = element_types(&entries(asked, table).unwrap_or_default());
+            are_rows_better_left(&asked.derivation, &types).unwrap_or(false)
+        }
+    };
     let side = if is_left { CohortSide::Subscriber } else { CohortSide::Publisher };
     let (input, output) = plan.len_bytes();
     let bytes = |of: u128| u64::try_from(of).unwrap_or(u64::MAX);
-    let chosen = Some((side, (bytes(input), bytes(output))));
+    let chosen = Some((side, has_shapes.then(|| (bytes(input), bytes(output)))));
     held.shared.sides.with_history(&asked.name, |history| history.chosen = chosen);
     is_left
 }
@@ -217,13 +226,21 @@ pub(crate) fn is_chosen_here(held: &HeldStep, asked: &DerivedRequest, plan: &Der
 pub(crate) fn put_together(
     held: &HeldStep,
     asked: &DerivedRequest,
-    plan: &DerivationPlan,
+    (plan, table): (&DerivationPlan, &StepTable),
     deadline: Instant,
 ) -> Result<Vec<Array>, ReadError> {
     let parts = parts::parts(held, &asked.variable, deadline)?;
+    let rows = match plan.has_places() {
+        true => RankRows::of(held, asked, table, deadline)?,
+        false => None,
+    };
     let mut all: Option<Derived> = None;
     for (rank, bytes) in parts {
-        let derived = unpack(plan, &bytes).ok_or_else(|| misbehaved(held, rank, asked))?;
+        let derived = unpack(plan, &bytes).and_then(|derived| match &rows {
+            Some(rows) => plan.placed(derived, rows.dim, rows.of_rank(rank)),
+            None => Some(derived),
+        });
+        let derived = derived.ok_or_else(|| misbehaved(held, rank, asked))?;
         match &mut all {
             None => all = Some(derived),
             Some(all) => all.merge(derived).map_err(|error| not_derived(held, asked, error.to_string()))?,
@@ -243,41 +260,28 @@ pub(crate) fn misbehaved(held: &HeldStep, rank: Rank, asked: &DerivedRequest) ->
 pub(crate) fn derived_infos(held: &HeldStep, table: &StepTable) -> Vec<VariableInfo> {
     let infos = |asked: &DerivedRequest| -> Vec<VariableInfo> {
         let is_there = is_left(held, asked, table) || entry_not_put(table, &asked.variable).is_some();
-        let (true, Ok(plan)) = (is_there, plan_in(asked, table)) else { return Vec::new() };
-        plan.outputs().iter().map(|of| info(asked, of)).collect()
+        let (true, Ok((plan, has_shapes))) = (is_there, plan_now(held, asked, table)) else {
+            return Vec::new();
+        };
+        plan.outputs().iter().map(|of| info(asked, of, has_shapes)).collect()
     };
     held.shared.derived.asked().iter().flat_map(infos).collect()
 }
 
 /// What the step says of one output of a derivation; without a shape where only the elements decide it.
-pub(crate) fn info(asked: &DerivedRequest, of: &OutputType) -> VariableInfo {
+pub(crate) fn info(asked: &DerivedRequest, of: &OutputType, has_shape: bool) -> VariableInfo {
     let dot = if of.suffix.is_empty() { "" } else { "." };
     let name = format!("{}{dot}{}", asked.name, of.suffix);
     let def =
         VariableDef::global_array(name, of.dtype, of.shape.ndims()).with_origin(VariableOrigin::Derived);
     VariableInfo {
         def: def.with_description(asked.derivation.to_string()),
-        shape: (!of.at_most).then_some(of.shape),
+        shape: (has_shape && !of.at_most).then_some(of.shape),
     }
 }
 
-/// The plan for the variables as the step has them, or what does not fit.
-fn plan_in(asked: &DerivedRequest, table: &StepTable) -> Result<DerivationPlan, String> {
-    let of_input = |name: &String| match table.entry(name) {
-        None => Err(format!("there is no variable {name:?}; there are {}", names(table).join(", "))),
-        Some(entry) => match (entry.def.kind, entry.layout.shape()) {
-            (ArrayKind::GlobalArray, Some(&shape)) => Ok(ArrayType { dtype: entry.def.dtype, shape }),
-            (kind, _) => {
-                Err(format!("{name:?} is no global array ({kind}), and others are not derived from"))
-            }
-        },
-    };
-    let types: Vec<ArrayType> = asked.derivation.inputs().iter().map(of_input).collect::<Result<_, _>>()?;
-    asked.derivation.plan(&types).map_err(|error| error.to_string())
-}
-
-fn why_missing(asked: &DerivedRequest, table: &StepTable) -> String {
-    match plan_in(asked, table) {
+fn why_missing(held: &HeldStep, asked: &DerivedRequest, table: &StepTable) -> String {
+    match plan_now(held, asked, table) {
         Err(what) => what,
         Ok(_) => {
             "no rank had anything to derive it from, or the step began before it was asked for".to_owned()

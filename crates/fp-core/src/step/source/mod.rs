@@ -1,6 +1,7 @@
 //! Where the elements of a variable come from: as put, derived, transformed, or made by their owners.
 
 pub(crate) mod derived;
+pub(crate) mod inputs;
 pub(crate) mod made;
 pub(crate) mod parts;
 pub(crate) mod transformed;

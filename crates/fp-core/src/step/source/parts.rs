@@ -2,9 +2,10 @@
 
 use crate::data::taker::fetch::job::Get;
 use crate::error::ReadError;
+use crate::session::derived_variables::PartsKey;
 use crate::step::held::HeldStep;
 use crate::step::{fill, plan};
-use fp_types::{BlockId, MemoryOrder, Rank};
+use fp_types::{BlockId, MemoryOrder, Rank, Region};
 use std::time::Instant;
 
 /// The longest text about a failure that is read.
@@ -27,7 +28,8 @@ pub(crate) fn parts(
     variable: &str,
     deadline: Instant,
 ) -> Result<Vec<(Rank, Vec<u8>)>, ReadError> {
-    let blocks = part_blocks(held, variable, deadline)?;
+    let blocks: Vec<BlockId> =
+        blocks(held, variable, deadline)?.into_iter().map(|(block, _)| block).collect();
     let wanted: Vec<(&str, BlockId)> = blocks.iter().map(|&block| (variable, block)).collect();
     let plans = plan::planned_blocks(held, &wanted, MemoryOrder::RowMajor, deadline)?;
     let mut parts: Vec<Vec<u8>> =
@@ -38,19 +40,25 @@ pub(crate) fn parts(
     Ok(blocks.iter().map(|block| block.rank).zip(parts).collect())
 }
 
-/// The blocks of such an array: asked for once under one table of one epoch.
-pub(crate) fn part_blocks(
+/// The blocks of a variable, with their regions: asked for once under one table of one epoch.
+pub(crate) fn blocks(
     held: &HeldStep,
     variable: &str,
     deadline: Instant,
-) -> Result<Vec<BlockId>, ReadError> {
-    let derived = &held.shared.derived;
-    let key = (held.epoch, held.assignment.table, variable.to_owned());
-    if let Some(known) = derived.known_parts(&key) {
+) -> Result<Vec<(BlockId, Region)>, ReadError> {
+    if let Some(known) = known_blocks(held, variable) {
         return Ok(known);
     }
     let blocks = plan::blocks_as_put(held, variable, deadline)?;
-    let blocks: Vec<BlockId> = blocks.into_iter().map(|(block, _)| block).collect();
-    derived.keep_parts(key, blocks.clone());
+    held.shared.derived.keep_parts(key(held, variable), blocks.clone());
     Ok(blocks)
+}
+
+/// The same, if they were asked for.
+pub(crate) fn known_blocks(held: &HeldStep, variable: &str) -> Option<Vec<(BlockId, Region)>> {
+    held.shared.derived.known_parts(&key(held, variable))
+}
+
+fn key(held: &HeldStep, variable: &str) -> PartsKey {
+    (held.epoch, held.assignment.table, variable.to_owned())
 }

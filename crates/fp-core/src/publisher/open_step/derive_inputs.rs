@@ -1,0 +1,88 @@
+//! What a rank has of the variables from which something is derived: global arrays in place, rows of its own, numbers.
+
+use crate::publisher::open_step::OpenStep;
+use crate::publisher::put::Put;
+use crate::session::derive_failure::Failure;
+use crate::session::deriver::Known;
+use crate::value::derivation_inputs::{Part, extent, together};
+use fp_transform::{Array, Block, DeriveError};
+use fp_types::record::ElementForm;
+use fp_types::{ArrayKind, MemoryOrder, Region, Shape};
+use std::sync::Arc;
+
+/// What a rank has of the variables of a derivation.
+pub(crate) struct Inputs {
+    pub(crate) arrays: Vec<Array>,
+    /// The memory order of the first that is an array.
+    pub(crate) order: MemoryOrder,
+    pub(crate) together: Part,
+}
+
+impl OpenStep {
+    /// What this rank has of the variables; nothing if it has no block of any.
+    pub(crate) fn inputs_of(&self, known: &Known) -> Result<Option<Inputs>, Failure> {
+        let names = known.derivation.inputs();
+        let is_array =
+            |name: &&String| self.puts.get(*name).is_some_and(|put| put.def.kind != ArrayKind::Scalar);
+        let Some(present) = names.iter().find(is_array) else { return Ok(None) };
+        let (mut arrays, mut defs) = (Vec::with_capacity(names.len()), Vec::with_capacity(names.len()));
+        for name in names {
+            let missing = || Failure::Missing { present: present.clone(), missing: name.clone() };
+            arrays.push(self.input(name)?.ok_or_else(missing)?);
+            defs.extend(self.puts.get(name).map(|put| &*put.def));
+        }
+        let order = self.puts.get(present).map(|put| put.def.order).unwrap_or_default();
+        Ok(Some(Inputs { arrays, order, together: together(defs)? }))
+    }
+
+    pub(crate) fn input(&self, name: &str) -> Result<Option<Array>, Failure> {
+        let Some(put) = self.puts.get(name) else { return Ok(None) };
+        match Part::of(&put.def) {
+            Part::Value => self.input_value(name, put),
+            Part::Placed => {
+                let shape = put.shape.unwrap_or_default();
+                Ok(Some(Array::new(put.def.dtype, shape, self.input_blocks(name, put)?)?))
+            }
+            Part::Rows { dim } => self.input_rows(name, put, dim),
+        }
+    }
+
+    /// The value of a scalar, as this rank put it.
+    fn input_value(&self, name: &str, put: &Put) -> Result<Option<Array>, Failure> {
+        let Some(value) = self.values.iter().find(|value| value.name == name) else { return Ok(None) };
+        let (shape, order) = (Shape::scalar(), MemoryOrder::RowMajor);
+        Ok(Some(Array::whole(put.def.dtype, shape, order, value.bytes.clone())?))
+    }
+
+    /// The blocks of a variable, as they were put.
+    fn input_blocks(&self, name: &str, put: &Put) -> Result<Vec<Block>, DeriveError> {
+        let form = ElementForm::native(put.def.dtype);
+        let blocks = self.deriving.blocks_of(name);
+        blocks
+            .map(|(region, payload)| Block::shared(region, form, put.def.order, Arc::new(payload)))
+            .collect()
+    }
+
+    /// The rows that this rank put, one put after another.
+    fn input_rows(&self, name: &str, put: &Put, dim: usize) -> Result<Option<Array>, Failure> {
+        let form = ElementForm::native(put.def.dtype);
+        let (mut blocks, mut shape, mut rows) = (Vec::new(), None, 0);
+        for (region, payload) in self.deriving.blocks_of(name) {
+            let count = extent(region.count(), &put.def);
+            let (mut others, mut start) = (count, count.zeros_like());
+            (others[dim], start[dim]) = (0, rows);
+            let first = *shape.get_or_insert(others);
+            if first != others {
+                let variable = name.to_owned();
+                let (first, other) = (first.to_string(), others.to_string());
+                return Err(Failure::Rows { variable, dim, first, other });
+            }
+            rows += count[dim];
+            let region = Region::new(start, count).map_err(DeriveError::from)?;
+            blocks.push(Block::shared(region, form, put.def.order, Arc::new(payload))?);
+        }
+        let Some(mut dims) = shape else { return Ok(None) };
+        dims[dim] = rows;
+        Ok(Some(Array::new(put.def.dtype, Shape::new(dims).map_err(DeriveError::from)?, blocks)?))
+    }
+}
