@@ -56,11 +56,15 @@ pub enum Mutation {
     DropBelowLimit,
     /// Whoever was silent for too long is not told.
     SilentPeerUntold,
+    /// After a restart a subscriber goes on one step too late.
+    ResumeOneTooLate,
+    /// After a restart a rank takes what it has taken already.
+    ResumeTakesAgain,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -87,5 +91,7 @@ impl Mutation {
         Self::DropNewestQueued,
         Self::DropBelowLimit,
         Self::SilentPeerUntold,
+        Self::ResumeOneTooLate,
+        Self::ResumeTakesAgain,
     ];
 }

@@ -159,14 +159,14 @@ fn wait_for_decision(machine: &PublisherMachine, step: StepId) -> Begin {
 
 fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
     let step = machine.ledger.next;
-    let silence = machine.config.cohort.silence;
+    let (silence, first_of_all) = (machine.config.cohort.silence, machine.first_step());
     let full = machine.ledger.live_bytes() >= machine.room_bytes;
     let mut kept = BTreeSet::new();
     let mut not_kept = Vec::new();
     let ids: Vec<SubscriptionId> = machine.ledger.subscriptions.keys().copied().collect();
     for id in ids {
         let Some(subscription) = machine.ledger.subscriptions.get_mut(&id) else { continue };
-        if !subscription.wants(step) || (id == super::PRECIOUS && step != StepId(0)) {
+        if !subscription.wants(step) || (id == super::PRECIOUS && step != first_of_all) {
             continue;
         }
         match judge(machine.wire.now, id, subscription, full, silence) {

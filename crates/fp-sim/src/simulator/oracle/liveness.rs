@@ -293,6 +293,7 @@ impl Oracle {
             RefusalReason::Closing => true,
             RefusalReason::NameTaken { .. }
             | RefusalReason::CohortMismatch { .. }
+            | RefusalReason::FirstStepMismatch { .. }
             | RefusalReason::RankTaken { .. } => false,
         }
     }
