@@ -11,7 +11,7 @@ use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
 use crate::session::open_attempt::{Looks, OpenAttempt};
-use crate::session::prepare::{check_bounds, cohort_config, prepare};
+use crate::session::prepare::{check_bounds, check_first_step, cohort_config, prepare};
 use crate::value::counters::Counters;
 use fp_proto::config::{CohortPosition, PublisherConfig};
 use fp_proto::effect::Effect;
@@ -117,8 +117,11 @@ impl PublisherSession {
     /// collectives, if there are any.
     pub(crate) fn start(stream: &str, options: PublisherOptions) -> Result<(Arc<Self>, String), OpenError> {
         let bounds = [("skew_steps", options.skew_steps.into()), ("limit_bytes", options.limit_bytes)];
-        let prepared = check_bounds(stream, &bounds).and_then(|()| prepare(&options.link, stream));
-        match Gathering::of(&options.link, stream, Side::Publisher) {
+        let checked =
+            check_bounds(stream, &bounds).and_then(|()| check_first_step(stream, options.first_step));
+        let prepared = checked.and_then(|()| prepare(&options.link, stream));
+        let gathering = Gathering::of(&options.link, stream, Side::Publisher);
+        match gathering.map(|gathering| gathering.with_first_step(options.first_step)) {
             None => Self::begin_opening(stream, options, prepared?, CohortPosition::Searched),
             Some(gathering) if gathering.is_lead() => Self::start_lead(stream, options, prepared, &gathering),
             Some(gathering) => {
@@ -176,6 +179,7 @@ impl PublisherSession {
         let mut config =
             PublisherConfig::new(cohort_config(&options.link, stream, setup.contact.to_string()), epoch);
         config.cohort.position = position;
+        config.cohort.first_step = options.first_step.map(StepId);
         config.skew_steps = options.skew_steps;
         config.limit_bytes = options.limit_bytes;
         config.reserve_steps = options.reserve_steps;
