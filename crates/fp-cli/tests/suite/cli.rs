@@ -182,7 +182,7 @@ fn a_rendezvous_that_cannot_be_used_is_named() {
 #[test]
 fn wrong_usage_is_told_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let usage: [&[&str]; 5] = [
+    let usage: [&[&str]; 6] = [
         &[],
         &["tail"],
         &["tail", "heat", "T[0:"],

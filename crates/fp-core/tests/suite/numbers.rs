@@ -25,6 +25,12 @@ fn subscriber_after(place: &Place, step: u64) -> Subscriber {
     Subscriber::open(STREAM, options.with_limit_steps(20).with_credit_steps(10)).expect("attached")
 }
 
+fn publish_steps(publisher: &mut Publisher, steps: u64) {
+    (0..steps).for_each(|_| {
+        publish(publisher, LEN);
+    });
+}
+
 /// Takes the next step and checks what it has: its number, and how many were skipped before it.
 fn read(subscriber: &mut Subscriber) -> (u64, u64) {
     let reader = take(subscriber);
@@ -61,7 +67,7 @@ fn a_first_step_that_leaves_no_room_is_refused() {
 fn what_is_kept_is_given_and_what_is_gone_is_counted() {
     let place = Place::new();
     let mut publisher = publisher_from(&place, 3, 4);
-    (3..10).for_each(|_| drop(publish(&mut publisher, LEN)));
+    publish_steps(&mut publisher, 7);
     let mut near = subscriber_after(&place, 7);
     let mut far = subscriber_after(&place, 0);
     publish(&mut publisher, LEN);
@@ -78,7 +84,7 @@ fn what_is_kept_is_given_and_what_is_gone_is_counted() {
 fn without_a_reserve_all_that_is_gone_is_counted() {
     let place = Place::new();
     let mut publisher = publisher_from(&place, 3, 0);
-    (3..10).for_each(|_| drop(publish(&mut publisher, LEN)));
+    publish_steps(&mut publisher, 7);
     let mut subscriber = subscriber_after(&place, 4);
     publish(&mut publisher, LEN);
     assert_eq!(read(&mut subscriber), (10, 5));
@@ -92,9 +98,9 @@ fn a_step_of_the_future_is_awaited() {
     let mut publisher = publisher_from(&place, 0, 2);
     publish(&mut publisher, LEN);
     let mut subscriber = subscriber_after(&place, 4);
-    (1..5).for_each(|_| drop(publish(&mut publisher, LEN)));
+    publish_steps(&mut publisher, 4);
     nothing(&mut subscriber);
-    (5..7).for_each(|_| drop(publish(&mut publisher, LEN)));
+    publish_steps(&mut publisher, 2);
     assert_eq!([read(&mut subscriber), read(&mut subscriber)], [(5, 0), (6, 0)]);
     subscriber.close().expect("left");
     publisher.close().expect("closed");
