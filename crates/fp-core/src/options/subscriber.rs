@@ -236,9 +236,9 @@ impl SubscriberOptions {
         /// Makes it a member of a work-sharing set.
         with_share(share: Share) => share = Some(share);
 
-        /// Sets what it does when the publisher is lost. One that awaits a restart goes on after the last step that it
-        /// took, if the publisher that comes says with which step it begins
-        /// ([`with_first_step`](crate::PublisherOptions::with_first_step)). Otherwise steps count anew, and it starts
+        /// Sets what it does when the publisher is lost. The publisher that comes may say with which step it begins
+        /// ([`with_first_step`](crate::PublisherOptions::with_first_step)). Then one that awaited it goes on after the
+        /// last step that it took. Otherwise steps count anew, and it starts
         /// as at first, but not at a number: with the next step.
         with_on_loss(on_loss: OnLoss) => on_loss = on_loss;
 

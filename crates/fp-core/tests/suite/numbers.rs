@@ -238,7 +238,7 @@ fn restarted(subscriber: &mut Subscriber) -> bool {
     found.expect("found")
 }
 
-/// A publisher is killed at step 12 and comes again from step 9 on; then another one from 20 on, and one that counts anew.
+/// A publisher is killed before step 12 and comes again from step 9 on. The next begins with 20, the last counts anew.
 #[test]
 fn who_awaits_a_restart_goes_on_after_the_last_step_that_it_took() {
     let place = Place::new();
