@@ -1,5 +1,4 @@
-//! Numbers that outlive an opening of a stream: a first step, subscribers that start after a step, and those that go on
-//! in the next epoch.
+//! Numbers that outlive an opening of a stream: a first step, a start after a step, a restart that goes on.
 
 use crate::support::launcher::places;
 use crate::support::{PATIENCE, Place, STREAM, eventually, nothing, publish, take, values};
