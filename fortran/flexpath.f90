@@ -769,7 +769,7 @@ module flexpath
 
   ! What is to be known of a step.
   type :: flexpath_step_info
-    integer(int64) :: step = 0          ! its number, from 0
+    integer(int64) :: step = 0          ! its number: from 0, or from the option FirstStep
     integer(int64) :: skipped = 0       ! steps that the subscription did not get between the one before and this
     integer(int64) :: len_bytes = 0     ! bytes over all publisher ranks
     integer :: queued_steps = 0         ! steps that waited at the publisher behind this one

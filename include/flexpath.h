@@ -874,7 +874,7 @@ typedef struct flexpath_field {
  */
 typedef struct flexpath_step_info {
   /*
-   its number, from 0
+   its number: from 0, or from the publisher's `FirstStep`
    */
   uint64_t step;
   /*

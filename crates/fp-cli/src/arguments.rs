@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use fp_core::{Contact, SelectionExpression, TransportPolicy};
+use fp_core::{Contact, SelectionExpression, StartAt, StepId, TransportPolicy};
 
 use crate::bench::{BenchOptions, RoleOptions};
 use crate::credentials::CredentialOptions;
@@ -103,6 +103,7 @@ Examples:
   flexpath tail heat 'temperature[-1, :]'         the last row
   flexpath tail heat 'temperature[rank 3]'        what rank 3 put
   flexpath tail heat 'T[points (1, 2) (3, 4)]'    two elements
+  flexpath tail heat --start-at after:41          from step 42 on, as far as it is still there
   flexpath tail heat title                        a text, in quotes; records are shown field by field
 Slices are Python's, one for each dimension; a selection outside the array is an error.")]
 pub(crate) struct TailOptions {
@@ -120,6 +121,10 @@ pub(crate) struct TailOptions {
     /// Takes every step: the publisher waits for this command where it must. Otherwise old steps are dropped
     #[arg(long)]
     pub(crate) every_step: bool,
+    /// Where it starts: with the `next` step, at the `oldest-reserved`, or `after:N`, with the first step of a higher
+    /// number. Steps that are gone already are counted as skipped
+    #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]
+    pub(crate) start_at: StartAt,
     /// Most values that are shown of a step
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "json")]
     pub(crate) values: usize,
@@ -235,6 +240,16 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| format!("{text:?}: {error}"))
 }
 
+/// A place to start at: `next`, `oldest-reserved`, `after:N`.
+fn start_at(text: &str) -> Result<StartAt, String> {
+    match (text, text.strip_prefix("after:").map(str::parse)) {
+        ("next", _) => Ok(StartAt::Next),
+        ("oldest-reserved", _) => Ok(StartAt::OldestReserved),
+        (_, Some(Ok(step))) => Ok(StartAt::After(StepId(step))),
+        _ => Err("next, oldest-reserved or after:N is expected, such as after:41".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,6 +268,16 @@ mod tests {
         assert_eq!(read("T").unwrap().selection, SelectionExpression::All);
         assert!(matches!(read("[0:10]"), Err(ParseTargetError::NoVariable)));
         assert!(matches!(read("T[0:"), Err(ParseTargetError::Selection(_))));
+    }
+
+    #[test]
+    fn a_start_is_said_in_words() {
+        assert_eq!(start_at("after:41"), Ok(StartAt::After(StepId(41))));
+        assert_eq!(
+            (start_at("next"), start_at("oldest-reserved")),
+            (Ok(StartAt::Next), Ok(StartAt::OldestReserved))
+        );
+        assert!(["41", "after:", "after:-1", "After:1"].iter().all(|text| start_at(text).is_err()));
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &TailOptions) -> Result<(), F
 fn subscription(options: &TailOptions) -> SubscriberOptions {
     let variable = options.target.iter().map(|target| target.variable.clone());
     let asked = SubscriberOptions::default().with_variables(variable).with_open_timeout(options.timeout);
+    let asked = asked.with_start_at(options.start_at);
     if options.every_step { asked } else { asked.with_policy(QueuePolicy::DropOldest) }
 }
 

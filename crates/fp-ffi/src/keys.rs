@@ -2,8 +2,8 @@
 
 use fp_core::{
     Access, Contact, DeployLimits, DeployPolicy, LinkOptions, ListenAddress, ModuleHash, OnLoss,
-    PublisherOptions, QueuePolicy, Rendezvous, Share, ShareMode, StartAt, SubscriberOptions, TlsOptions,
-    Token, TransportPolicy, VariableSet, start_log,
+    PublisherOptions, QueuePolicy, Rendezvous, Share, ShareMode, StartAt, StepId, SubscriberOptions,
+    TlsOptions, Token, TransportPolicy, VariableSet, start_log,
 };
 use std::str::FromStr;
 use std::time::Duration;
@@ -190,6 +190,7 @@ keys! {
     "MinSubscribers", Publisher, |s, v| s.publisher.min_subscribers = number(v, 0)?;
     "ReserveQueueLimit", Publisher, |s, v| s.publisher.reserve_steps = number(v, 0)?;
     "FirstTimestepPrecious", Publisher, |s, v| s.publisher.precious_first = truth(v)?;
+    "FirstStep", Publisher, |s, v| s.publisher.first_step = Some(number(v, 0)?);
     "RefuseIncomplete", Publisher, |s, v| s.publisher.refuse_incomplete = truth(v)?;
     "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = number(v, 1)?;
     "SkewTimeoutSecs", Publisher, |s, v| s.publisher.skew_timeout = seconds(v)?;
@@ -221,7 +222,10 @@ keys! {
     "StartAt", Subscriber, |s, v| s.subscriber.start_at = match v {
         "Next" => StartAt::Next,
         "OldestReserved" => StartAt::OldestReserved,
-        _ => return Err("Next or OldestReserved is expected".to_owned()),
+        _ => match v.strip_prefix("After:") {
+            Some(step) => StartAt::After(StepId(number(step, 0)?)),
+            None => return Err("Next, OldestReserved or After:<step> is expected".to_owned()),
+        },
     };
     "ShareSet", Subscriber, |s, v| share(s).set = v.to_owned();
     "ShareMode", Subscriber, |s, v| share(s).mode = match v {
@@ -251,6 +255,8 @@ mod tests {
         assert_eq!(set("QueueLimit", "3")?.subscriber.limit_steps, 3);
         assert_eq!(set("QueueFullPolicy", "Discard")?.subscriber.policy, QueuePolicy::DropNewest);
         assert_eq!(set("RendezvousReaderCount", "2")?.publisher.min_subscribers, 2);
+        assert_eq!(set("FirstStep", "42")?.publisher.first_step, Some(42));
+        assert_eq!(set("StartAt", "After:41")?.subscriber.start_at, StartAt::After(StepId(41)));
         let both = set("OpenTimeoutSecs", "1.5")?;
         assert_eq!(both.publisher.link.open_timeout, Duration::from_millis(1500));
         assert_eq!(both.subscriber.link.open_timeout, Duration::from_millis(1500));
@@ -272,6 +278,9 @@ mod tests {
         for value in ["soon", "-1", "inf", ""] {
             assert_eq!(refused("SilenceSecs", value), "a number of seconds is expected, such as 2.5");
         }
+        let refused = |name, value| set(name, value).err().expect("refused");
+        assert_eq!(refused("StartAt", "41"), "Next, OldestReserved or After:<step> is expected");
+        assert_eq!(refused("StartAt", "After:-1"), refused("FirstStep", "-1"));
         assert!(set("MinSubscribers", "0").is_ok() && set("ReserveQueueLimit", "0").is_ok());
     }
 

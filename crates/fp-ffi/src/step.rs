@@ -44,7 +44,7 @@ pub(crate) struct Described {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct StepInfo {
-    /// its number, from 0
+    /// its number: from 0, or from the publisher's `FirstStep`
     pub step: u64,
     /// steps that the subscription did not get between the one before and this
     pub skipped: u64,

@@ -215,8 +215,10 @@ impl Cohort {
             (Role::Fresh | Role::Prober, Message::Probe { epoch }) => {
                 self.probed(wire, from, epoch, is_closing)
             }
-            (Role::Fresh | Role::Prober, Message::Join { rank, size, contact }) if self.is_lead() => {
-                self.joins(wire, from, rank, size, contact)
+            (Role::Fresh | Role::Prober, Message::Join { rank, size, contact, first_step })
+                if self.is_lead() =>
+            {
+                self.joins(wire, from, (rank, size), contact, first_step)
             }
             (Role::Fresh | Role::Prober, Message::TreeHello { rank, contact }) => {
                 self.child_hello(wire, from, rank, contact)

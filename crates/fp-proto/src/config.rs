@@ -2,7 +2,7 @@
 
 use crate::request::Request;
 use crate::tree;
-use fp_types::{Epoch, Rank};
+use fp_types::{Epoch, Rank, StepId};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -37,6 +37,9 @@ pub struct CohortConfig {
     pub size: u32,
     /// This rank's own contact.
     pub contact: ContactText,
+    /// The number of a publisher cohort's first step, on which its ranks agree. Who says it says that the numbers go on
+    /// from epoch to epoch. Without it steps count from 0 in every epoch.
+    pub first_step: Option<StepId>,
     /// Where the lead is, if the launcher knows (MPI); otherwise the rendezvous is asked.
     pub lead_contact: Option<ContactText>,
     /// How this rank gets its place in the tree.
@@ -72,6 +75,7 @@ impl CohortConfig {
             rank,
             size,
             contact,
+            first_step: None,
             lead_contact: None,
             position: CohortPosition::Searched,
             fan_out: tree::DEFAULT_FAN_OUT,
@@ -99,7 +103,7 @@ pub struct PublisherConfig {
     pub limit_bytes: u64,
     /// The last steps that are kept for newcomers, without any subscription.
     pub reserve_steps: u32,
-    /// Whether step 0 is kept for every newcomer.
+    /// Whether the first step is kept for every newcomer.
     pub precious_first: bool,
     /// Subscriptions at one time, work-sharing members not counted.
     pub limit_subscriptions: u32,
@@ -235,6 +239,19 @@ pub enum StartAt {
     Next,
     /// At the oldest step of the reserve that every rank still holds; as `Next` where there is none.
     OldestReserved,
+    /// At the first step with a higher number than this one. What the reserve has of such steps is given. What is gone
+    /// already is counted as skipped, and what is to come is awaited.
+    After(StepId),
+}
+
+impl StartAt {
+    /// The lowest number that is wanted, where it is a matter of numbers.
+    pub(crate) fn lowest(self) -> Option<StepId> {
+        match self {
+            Self::Next | Self::OldestReserved => None,
+            Self::After(step) => Some(StepId(step.0.saturating_add(1))),
+        }
+    }
 }
 
 /// What a subscriber cohort (or one work-sharing set of them) asks of a stream.

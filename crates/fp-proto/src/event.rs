@@ -113,12 +113,15 @@ pub enum Event {
         /// Why the old one ended.
         reason: EndReason,
     },
-    /// A new epoch of the stream was found; steps count from its first again (subscriber).
+    /// A new epoch of the stream was found (subscriber).
     Restarted {
         /// The new epoch.
         epoch: Epoch,
         /// The first step that may come.
         first: StepId,
+        /// Whether its numbers are those of the epoch before: each rank goes on after what it took last. Otherwise steps
+        /// count anew.
+        continues: bool,
     },
     /// The stream is over (subscriber); steps assigned before can still be read.
     Ended(StreamEnding),

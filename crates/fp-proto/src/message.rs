@@ -211,6 +211,8 @@ pub enum Message {
         size: u32,
         /// Its contact.
         contact: ContactText,
+        /// The first step that it believes in.
+        first_step: Option<StepId>,
     },
     /// The lead's answer when all ranks have joined.
     Welcome {
@@ -309,6 +311,8 @@ pub enum Message {
         cohort_size: u32,
         /// Steps that this cohort takes before it has released any.
         credit: u64,
+        /// It was attached to an epoch before, and goes on with this number: it has all lower ones.
+        resume: Option<StepId>,
     },
     /// The publisher's answer, once the first step is agreed.
     Subscribed {
@@ -320,6 +324,8 @@ pub enum Message {
         first: StepId,
         /// Publisher ranks: so many answer questions about layouts, but no more than the subscriber cohort has ranks.
         publisher_size: u32,
+        /// Whether it goes on as it asked to: numbers are those of the epoch before.
+        continues: bool,
     },
     /// A step for this cohort; down its tree as well.
     Assign(Assignment),
@@ -371,6 +377,8 @@ pub enum Message {
         answerers: u32,
         /// Ranks of this cohort that ask them, each its own: the lowest so many. The others ask their parents.
         askers: u32,
+        /// Whether numbers are those of the epoch before: what a rank has taken of them it passes over.
+        continues: bool,
     },
     /// Down the subscriber tree: the publisher is lost, a new epoch is awaited.
     AwaitingRestart {

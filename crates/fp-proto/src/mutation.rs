@@ -60,11 +60,15 @@ pub enum Mutation {
     WaitUncapped,
     /// What a member did not take before it left is as good as read.
     LeaveDiscards,
+    /// After a restart a subscriber goes on one step too late.
+    ResumeOneTooLate,
+    /// After a restart a rank takes what it has taken already.
+    ResumeTakesAgain,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -93,5 +97,7 @@ impl Mutation {
         Self::SilentPeerUntold,
         Self::WaitUncapped,
         Self::LeaveDiscards,
+        Self::ResumeOneTooLate,
+        Self::ResumeTakesAgain,
     ];
 }

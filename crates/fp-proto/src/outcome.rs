@@ -164,6 +164,20 @@ pub enum RefusalReason {
     },
     /// The publisher's access list does not allow it.
     Denied(Denial),
+    /// The ranks of a publisher cohort disagree on the number of its first step.
+    FirstStepMismatch {
+        /// The rank that asked.
+        rank: Rank,
+        /// What it says.
+        first_step: Option<StepId>,
+        /// What the lead says.
+        expected_first_step: Option<StepId>,
+    },
+}
+
+/// The number of a cohort's first step, in words.
+fn first_step_words(first_step: Option<StepId>) -> String {
+    first_step.map_or_else(|| "no first step".to_owned(), |step| format!("first step {step}"))
 }
 
 /// The part of a specification that is wrong.
@@ -200,6 +214,10 @@ impl fmt::Display for RefusalReason {
             }
             Self::InvalidSpec { part } => write!(f, "invalid subscription: {part:?}"),
             Self::Denied(denial) => denial.fmt(f),
+            Self::FirstStepMismatch { rank, first_step, expected_first_step } => {
+                let (own, expected) = (first_step_words(*first_step), first_step_words(*expected_first_step));
+                write!(f, "rank {rank} says {own}, its lead says {expected}: say the same on all ranks")
+            }
         }
     }
 }

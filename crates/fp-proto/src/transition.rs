@@ -156,6 +156,8 @@ transitions! {
     SubscriberAwaiting = "subscriber.awaiting-restart",
     /// A subscriber found a new epoch.
     SubscriberRestarted = "subscriber.restarted",
+    /// A subscriber goes on in a new epoch after what it took last.
+    SubscriberContinued = "subscriber.continued",
     /// A subscriber began to close.
     SubscriberClosing = "subscriber.closing",
     /// A subscriber is closed.

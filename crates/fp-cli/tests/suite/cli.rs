@@ -87,6 +87,18 @@ fn tail_shows_exactly_the_values_selected() {
     live.stop();
 }
 
+/// Steps from 40 on; the one after step 44 is awaited.
+#[test]
+fn tail_starts_after_a_step() {
+    let live = Live::with("heat", |options| options.with_first_step(40));
+    let arguments = ["tail", "heat", "--start-at", "after:44", "--steps", "1", "--json"];
+    let run = Run::of(&live, &arguments).finish();
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let line: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert!(line["step"].as_u64().is_some_and(|step| step >= 45), "{}", run.stdout);
+    live.stop();
+}
+
 #[test]
 fn tail_prints_rows_for_people() {
     let live = Live::start("heat");
@@ -170,11 +182,12 @@ fn a_rendezvous_that_cannot_be_used_is_named() {
 #[test]
 fn wrong_usage_is_told_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let usage: [&[&str]; 5] = [
+    let usage: [&[&str]; 6] = [
         &[],
         &["tail"],
         &["tail", "heat", "T[0:"],
         &["tail", "heat", "--steps", "0"],
+        &["tail", "heat", "--start-at", "44"],
         &["describe", "a", "--timeout", "x"],
     ];
     for arguments in usage {

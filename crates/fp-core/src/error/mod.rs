@@ -95,6 +95,14 @@ pub enum OpenError {
         /// The highest possible.
         most: u64,
     },
+    /// The number of the first step leaves no room for those after it.
+    #[error("stream {stream:?}: first_step is {first_step}: say a number up to {}", i64::MAX)]
+    FirstStep {
+        /// The stream.
+        stream: String,
+        /// The number.
+        first_step: u64,
+    },
     /// Refused, timed out, or a rank was lost.
     #[error("stream {stream:?}, rank {rank}: {}", describe_failure(failure, *rank, directory, dials))]
     Failed {

@@ -30,6 +30,8 @@ pub struct PublisherOptions {
     pub reserve_steps: u32,
     /// Whether the first step is kept for every newcomer. Default no.
     pub precious_first: bool,
+    /// The number of the first step, where numbers go on from run to run. Default: steps count from 0.
+    pub first_step: Option<u64>,
     /// Whether a step of which a put failed cannot be ended, so that nobody gets it. Default no: a step has what was put.
     pub refuse_incomplete: bool,
     /// The longest wait for a slow rank of the own cohort. Default 60 s.
@@ -59,6 +61,7 @@ impl Default for PublisherOptions {
             limit_wait: Duration::from_secs(60),
             reserve_steps: 0,
             precious_first: false,
+            first_step: None,
             refuse_incomplete: false,
             skew_timeout: Duration::from_secs(60),
             segment_len_bytes: 4 << 20,
@@ -115,6 +118,12 @@ impl PublisherOptions {
 
         /// Sets whether the first step is kept for every newcomer.
         with_precious_first(precious: bool) => precious_first = precious;
+
+        /// Sets the number of the first step, at most `i64::MAX`. All ranks say the same. Who says it says that numbers
+        /// outlive this opening: a run that is resumed says the number with which it goes on. Subscribers that awaited
+        /// it ([`OnLoss::AwaitRestart`](crate::OnLoss::AwaitRestart)) go on after the last step that they took. They
+        /// take none again, and `skipped` counts those that are nowhere any more.
+        with_first_step(number: u64) => first_step = Some(number);
 
         /// Sets whether a step of which a put failed cannot be ended.
         with_refuse_incomplete(refuse: bool) => refuse_incomplete = refuse;

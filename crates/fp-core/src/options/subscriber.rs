@@ -229,13 +229,17 @@ impl SubscriberOptions {
         /// Sets how many steps are taken ahead of what was released.
         with_credit_steps(steps: u32) => credit_steps = steps;
 
-        /// Sets where it starts.
+        /// Sets where it starts: with the next step, in the reserve, or after the step of a number that it has. With a
+        /// number the first step's [`skipped`](crate::StepReader::skipped) counts those that are gone already.
         with_start_at(start_at: StartAt) => start_at = start_at;
 
         /// Makes it a member of a work-sharing set.
         with_share(share: Share) => share = Some(share);
 
-        /// Sets what it does when the publisher is lost.
+        /// Sets what it does when the publisher is lost. The publisher that comes may say with which step it begins
+        /// ([`with_first_step`](crate::PublisherOptions::with_first_step)). Then one that awaited it goes on after the
+        /// last step that it took. Otherwise steps count anew, and it starts
+        /// as at first, but not at a number: with the next step.
         with_on_loss(on_loss: OnLoss) => on_loss = on_loss;
 
         /// Sets the longest that a fetch may take.

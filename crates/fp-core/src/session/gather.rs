@@ -2,10 +2,11 @@
 //!
 //! A record is 512 bytes, little-endian. It has, with the number of bytes of each:
 //!
-//! * magic (8), version (1), state (1: 0 ready, 1 failed), role (1: 1 publisher, 2 subscriber), 0 (1)
+//! * magic (8), version (1), state (1: 0 ready, 1 failed), role (1: 1 publisher, 2 subscriber)
+//! * whether it says a first step (1: 0 or 1)
 //! * rank (4), size (4), epoch (16)
 //! * hash of the stream's name (8), its length (2), the text's length (2), the name's first 64 bytes
-//! * 400 bytes of text: the rank's contact, or why it failed
+//! * the number of the first step or 0 (8), 392 bytes of text: the rank's contact, or why it failed
 //!
 //! A rank that cannot open gives its record all the same: others would wait for it in the collective for ever.
 
@@ -24,13 +25,15 @@ pub(crate) const RECORD_BYTES: usize = 512;
 
 const MAGIC: [u8; 8] = *b"FLXPGATH";
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 const NAME_BYTES: usize = 64;
 
 const NAME_AT: usize = 48;
 
-const TEXT_AT: usize = NAME_AT + NAME_BYTES;
+const FIRST_AT: usize = NAME_AT + NAME_BYTES;
+
+const TEXT_AT: usize = FIRST_AT + 8;
 
 /// Which side of a stream a rank opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,8 @@ pub(crate) struct Record {
     epoch: Epoch,
     /// Hash, length and beginning of the stream's name.
     name: (u64, u16, String),
+    /// The number of the first step, if it says one.
+    first_step: Option<u64>,
     /// The contact, or why the rank cannot open.
     contact: Result<String, String>,
 }
@@ -59,6 +64,7 @@ pub(crate) struct Gathering {
     size: u32,
     side: Side,
     stream: String,
+    first_step: Option<u64>,
 }
 
 /// What a rank that is ready tells.
@@ -92,7 +98,12 @@ impl Gathering {
     pub(crate) fn of(link: &LinkOptions, stream: &str, side: Side) -> Option<Self> {
         let collectives = link.collectives.clone()?;
         let (rank, size) = (link.cohort.rank(), link.cohort.size());
-        Some(Self { collectives, rank, size, side, stream: stream.to_owned() })
+        Some(Self { collectives, rank, size, side, stream: stream.to_owned(), first_step: None })
+    }
+
+    /// The same, of a publisher that says the number of its first step.
+    pub(crate) fn with_first_step(self, first_step: Option<u64>) -> Self {
+        Self { first_step, ..self }
     }
 
     pub(crate) fn is_lead(&self) -> bool {
@@ -137,7 +148,8 @@ impl Gathering {
             fits.then_some(contact).ok_or_else(|| format!("its contact has {len} bytes, too many to gather"))
         });
         let name = (hash(&self.stream), self.stream.len() as u16, cut(&self.stream, NAME_BYTES).to_owned());
-        Record { side: self.side, rank: self.rank, size: self.size, epoch, name, contact }
+        let Self { side, rank, size, first_step, .. } = *self;
+        Record { side, rank, size, epoch, name, first_step, contact }
     }
 
     fn check(&self, own: &Record, all: &[u8]) -> Result<Vec<Record>, GatherError> {
@@ -193,7 +205,8 @@ impl Record {
         let text = cut(&text, RECORD_BYTES - TEXT_AT);
         let mut bytes = Vec::with_capacity(RECORD_BYTES);
         bytes.extend(MAGIC);
-        bytes.extend([VERSION, u8::from(self.contact.is_err()), self.side as u8, 0]);
+        let (failed, says_first) = (self.contact.is_err(), self.first_step.is_some());
+        bytes.extend([VERSION, u8::from(failed), self.side as u8, u8::from(says_first)]);
         bytes.extend(self.rank.0.to_le_bytes());
         bytes.extend(self.size.to_le_bytes());
         bytes.extend(self.epoch.0.to_le_bytes());
@@ -201,7 +214,8 @@ impl Record {
         bytes.extend(name_len.to_le_bytes());
         bytes.extend((text.len() as u16).to_le_bytes());
         bytes.extend(name.as_bytes());
-        bytes.resize(TEXT_AT, 0);
+        bytes.resize(FIRST_AT, 0);
+        bytes.extend(self.first_step.unwrap_or(0).to_le_bytes());
         bytes.extend(text.as_bytes());
         bytes.resize(RECORD_BYTES, 0);
         bytes
@@ -212,7 +226,7 @@ impl Record {
         if take(&mut rest) != Some(MAGIC) {
             return Err("it does not begin like one");
         }
-        let [version, failed, side, _] = take(&mut rest).ok_or("it is too short")?;
+        let [version, failed, side, says_first] = take(&mut rest).ok_or("it is too short")?;
         if version != VERSION {
             return Err("it is of another version of Flexpath");
         }
@@ -227,10 +241,14 @@ impl Record {
         let hash = u64::from_le_bytes(take(&mut rest).ok_or("it has no name")?);
         let name_len = u16::from_le_bytes(take(&mut rest).ok_or("it has no name")?);
         let text_len = u16::from_le_bytes(take(&mut rest).ok_or("it has no text")?);
+        let mut first = bytes.get(FIRST_AT..).ok_or("it has no first step")?;
+        let first = u64::from_le_bytes(take(&mut first).ok_or("it has no first step")?);
+        let first_step = (says_first != 0).then_some(first);
         let name = text(bytes, NAME_AT, usize::from(name_len).min(NAME_BYTES));
         let text = text(bytes, TEXT_AT, text_len.into()).ok_or("its text is none")?;
         let contact = if failed == 0 { Ok(text) } else { Err(text) };
-        Ok(Self { side, rank, size, epoch, name: (hash, name_len, name.unwrap_or_default()), contact })
+        let name = (hash, name_len, name.unwrap_or_default());
+        Ok(Self { side, rank, size, epoch, name, first_step, contact })
     }
 
     /// Whether it is the record of rank `at`.
@@ -240,7 +258,8 @@ impl Record {
 
     /// Whether its rank, `at`, opens what we open.
     fn check_same(&self, at: Rank, own: &Record) -> Result<(), GatherError> {
-        let same = |record: &Record| (record.side, record.size, record.name.0, record.name.1);
+        let same =
+            |record: &Record| (record.side, record.size, record.name.0, record.name.1, record.first_step);
         if same(self) != same(own) {
             return Err(GatherError::Disagree { rank: at, theirs: self.opens(), ours: own.opens() });
         }
@@ -254,7 +273,8 @@ impl Record {
             Side::Publisher => "publisher",
             Side::Subscriber => "subscriber",
         };
-        format!("the stream \"{name}{more}\" as a {side} of {}", self.size)
+        let first = self.first_step.map(|step| format!(", from step {step} on")).unwrap_or_default();
+        format!("the stream \"{name}{more}\" as a {side} of {}{first}", self.size)
     }
 }
 
@@ -301,6 +321,7 @@ mod tests {
             size: 3,
             epoch: Epoch(7),
             name: (hash("heat"), 4, "heat".to_owned()),
+            first_step: (rank == 1).then_some(7),
             contact: contact.map(str::to_owned).map_err(str::to_owned),
         }
     }
@@ -313,7 +334,7 @@ mod tests {
         }
         let long = "ü".repeat(400);
         let cut = Record::decode(&record(0, Err(&long)).encode()).expect("it can be read");
-        assert_eq!(cut.contact, Err("ü".repeat(200)));
+        assert_eq!(cut.contact, Err("ü".repeat(196)));
     }
 
     #[test]
@@ -321,7 +342,7 @@ mod tests {
         let own = record(0, Ok("x"));
         let other = Record { name: (hash("cold"), 4, "cold".to_owned()), ..record(1, Ok("x")) };
         let complaint = other.check_same(Rank(1), &own).expect_err("another stream").to_string();
-        let expected = "rank 1 opens the stream \"cold\" as a publisher of 3, this rank the stream \"heat\" as a publisher of 3";
+        let expected = "rank 1 opens the stream \"cold\" as a publisher of 3, from step 7 on, this rank the stream \"heat\" as a publisher of 3";
         assert_eq!(complaint, expected);
         assert!(matches!(
             record(2, Ok("x")).check_place(Rank(1)),

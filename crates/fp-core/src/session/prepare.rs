@@ -76,6 +76,12 @@ pub(crate) fn check_bounds(stream: &str, bounds: &[(&'static str, u64)]) -> Resu
     none.map_or(Ok(()), |&(option, _)| Err(OpenError::NoBound { stream: stream.to_owned(), option }))
 }
 
+/// Refuses a first step after which numbers could come to their end.
+pub(crate) fn check_first_step(stream: &str, first_step: Option<u64>) -> Result<(), OpenError> {
+    let too_large = first_step.filter(|&number| i64::try_from(number).is_err());
+    too_large.map_or(Ok(()), |first_step| Err(OpenError::FirstStep { stream: stream.to_owned(), first_step }))
+}
+
 /// Where to take RDMA connections beside tcp: only where that leaves loopback, and so may be dialled from elsewhere. It
 /// is the same address if a device has it, and else the first address of a device that is up.
 pub(crate) fn verbs_address(tcp: SocketAddr, link: &LinkOptions, device: Option<&str>) -> Option<SocketAddr> {

@@ -13,7 +13,7 @@ use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
 use crate::session::open_attempt::{Looks, OpenAttempt};
-use crate::session::prepare::{check_bounds, cohort_config, prepare};
+use crate::session::prepare::{check_bounds, check_first_step, cohort_config, prepare};
 use crate::value::counters::Counters;
 use fp_proto::access::{Action, Denial};
 use fp_proto::bounds::LIMIT_SUBSCRIPTIONS;
@@ -147,11 +147,13 @@ impl PublisherSession {
             ("limit_subscriptions", options.limit_subscriptions.into()),
         ];
         let checked = check_bounds(stream, &bounds).and_then(|()| check_subscriptions(stream, &options));
+        let checked = checked.and_then(|()| check_first_step(stream, options.first_step));
         let checked = checked.and_then(|()| with_access_list(options.clone()));
         let options = checked.as_ref().map_or(options, Clone::clone);
         let tokens = options.access.as_ref().map_or_else(Vec::new, Access::tokens);
         let prepared = checked.and_then(|_| prepare(&options.link, stream, tokens));
-        match Gathering::of(&options.link, stream, Side::Publisher) {
+        let gathering = Gathering::of(&options.link, stream, Side::Publisher);
+        match gathering.map(|gathering| gathering.with_first_step(options.first_step)) {
             None => Self::begin_opening(stream, options, prepared?, CohortPosition::Searched),
             Some(gathering) if gathering.is_lead() => Self::start_lead(stream, options, prepared, &gathering),
             Some(gathering) => {
@@ -209,6 +211,7 @@ impl PublisherSession {
         let mut config =
             PublisherConfig::new(cohort_config(&options.link, stream, setup.contact.to_string()), epoch);
         config.cohort.position = position;
+        config.cohort.first_step = options.first_step.map(StepId);
         config.skew_steps = options.skew_steps;
         config.limit_bytes = options.limit_bytes;
         config.limit_subscriptions = options.limit_subscriptions;

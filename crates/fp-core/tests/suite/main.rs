@@ -21,6 +21,7 @@ mod large;
 mod leave;
 mod misuse;
 mod moved;
+mod numbers;
 mod offered;
 mod openings;
 mod orders;

@@ -264,6 +264,43 @@ static void open_both(void)
     MUST(flexpath_options_free(options));
 }
 
+/* Numbers that go on from run to run: steps from 40 on, and a subscriber that has step 37 and those before it. The
+ * reserve has 41 and 42. */
+static void check_numbers(void)
+{
+    flexpath_publisher *from;
+    flexpath_subscriber *after;
+    flexpath_options *options;
+    flexpath_variable *count;
+    flexpath_step *step;
+    flexpath_step_info about;
+    uint64_t number, expected;
+    MUST(flexpath_variable_scalar("count", FLEXPATH_DTYPE_U64, &count));
+    MUST(flexpath_options_create(&options));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "After:<step>", flexpath_options_set(options, "StartAt", "Later"));
+    MUST(flexpath_options_set(options, "FirstStep", "40"));
+    MUST(flexpath_options_set(options, "ReserveQueueLimit", "2"));
+    MUST(flexpath_options_set(options, "StartAt", "After:37"));
+    MUST(flexpath_publisher_open("numbers", options, &from));
+    for (expected = 40; expected < 43; expected++) {
+        MUST(flexpath_publisher_begin_step(from, &number));
+        CHECK(number == expected);
+        MUST(flexpath_publisher_put(from, count, NULL, NULL, &number));
+        MUST(flexpath_publisher_end_step(from));
+    }
+    MUST(flexpath_subscriber_open("numbers", options, &after));
+    for (expected = 41; expected < 43; expected++) {
+        MUST(flexpath_subscriber_next_step(after, 60000, &step));
+        MUST(flexpath_step_describe(step, &about));
+        CHECK(about.step == expected && about.skipped == (expected == 41 ? 3 : 0));
+        MUST(flexpath_step_release(step));
+    }
+    MUST(flexpath_subscriber_close(after));
+    MUST(flexpath_publisher_close(from));
+    MUST(flexpath_options_free(options));
+    MUST(flexpath_variable_free(count));
+}
+
 int main(void)
 {
     const uint64_t four = 4;
@@ -309,6 +346,7 @@ int main(void)
     MUST(flexpath_variable_free(mask));
     MUST(flexpath_variable_free(done));
     MUST(flexpath_variable_free(title));
+    check_numbers();
     printf("complete\n");
     return 0;
 }

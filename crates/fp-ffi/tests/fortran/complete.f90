@@ -22,6 +22,7 @@ program complete
   call break_a_promise()
   call take_less()
   call close_both()
+  call go_on_counting()
   print '(a)', 'complete'
 contains
   subroutine define()
@@ -227,6 +228,33 @@ contains
     call flexpath_variable_free(title)
     call flexpath_variable_free(mask)
   end subroutine close_both
+
+  ! Steps from 40 on, and a subscriber that has step 37 and those before it. The reserve has 41.
+  subroutine go_on_counting()
+    type(flexpath_options) :: options
+    type(flexpath_step_info) :: info
+    integer(int64) :: number
+    call flexpath_options_set(options, 'FirstStep', '40')
+    call flexpath_options_set(options, 'ReserveQueueLimit', '1')
+    call flexpath_options_set(options, 'StartAt', 'After:37')
+    call flexpath_publisher_open(publisher, 'numbers', options)
+    call flexpath_variable_global(mask, 'mask', flexpath_dtype_i32, [2])
+    do
+      call flexpath_publisher_begin_step(publisher, number)
+      call flexpath_put(publisher, mask, [5, 6])
+      call flexpath_publisher_end_step(publisher)
+      if (number == 41) exit
+    end do
+    call flexpath_subscriber_open(subscriber, 'numbers', options)
+    call next()
+    call flexpath_step_describe(step, info)
+    call check('38 to 40 are gone', info%step == 41 .and. info%skipped == 3)
+    call flexpath_step_release(step)
+    call flexpath_subscriber_close(subscriber)
+    call flexpath_publisher_close(publisher)
+    call flexpath_variable_free(mask)
+    call flexpath_options_free(options)
+  end subroutine go_on_counting
 
   subroutine check(what, holds)
     character(len=*), intent(in) :: what

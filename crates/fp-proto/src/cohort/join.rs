@@ -9,7 +9,7 @@ use crate::outcome::RefusalReason;
 use crate::transition::Transition;
 use crate::tree;
 use crate::wire::{DialPurpose, Role, Wire};
-use fp_types::{Epoch, Rank};
+use fp_types::{Epoch, Rank, StepId};
 
 impl Cohort {
     /// The lead was found: asks it for a place.
@@ -17,8 +17,8 @@ impl Cohort {
         wire.mark(Transition::CohortJoining);
         self.epoch = epoch;
         wire.set_role(peer, Role::Lead);
-        let CohortConfig { rank, size, contact, .. } = self.config.clone();
-        wire.send(peer, Message::Join { rank, size, contact });
+        let CohortConfig { rank, size, contact, first_step, .. } = self.config.clone();
+        wire.send(peer, Message::Join { rank, size, contact, first_step });
         if let Stage::Searching(search) = std::mem::replace(&mut self.stage, Stage::Waiting) {
             self.stage = Stage::Joining(Box::new(search));
         }
@@ -29,11 +29,11 @@ impl Cohort {
         &mut self,
         wire: &mut Wire,
         peer: PeerId,
-        rank: Rank,
-        size: u32,
+        (rank, size): (Rank, u32),
         contact: ContactText,
+        first_step: Option<StepId>,
     ) {
-        if let Some(reason) = self.join_refusal(rank, size) {
+        if let Some(reason) = self.join_refusal(rank, size, first_step) {
             wire.mark(Transition::JoinRefused);
             wire.send(peer, Message::Refused { reason });
             wire.disconnect(peer, DisconnectReason::Refused);
@@ -44,10 +44,13 @@ impl Cohort {
         self.review(wire);
     }
 
-    fn join_refusal(&self, rank: Rank, size: u32) -> Option<RefusalReason> {
-        let expected_size = self.config.size;
+    fn join_refusal(&self, rank: Rank, size: u32, first_step: Option<StepId>) -> Option<RefusalReason> {
+        let CohortConfig { size: expected_size, first_step: expected_first_step, .. } = self.config;
         if size != expected_size || rank.0 >= expected_size || rank.0 == 0 {
             return Some(RefusalReason::CohortMismatch { rank, size, expected_size });
+        }
+        if first_step != expected_first_step {
+            return Some(RefusalReason::FirstStepMismatch { rank, first_step, expected_first_step });
         }
         // Where a launcher gathered the ranks, each has its place: who asks for one is of another run.
         let searched = self.config.position == CohortPosition::Searched;
@@ -70,10 +73,16 @@ impl Cohort {
         self.stage = Stage::Linking(wire.dial(parent, None, DialPurpose::Parent));
     }
 
-    /// The lead refused us: a size that does not fit ends the attempt, anything else may be another run.
+    /// The lead refused us: a size or first step that does not fit ends the attempt, anything else may be another run.
     pub(super) fn refused(&mut self, wire: &mut Wire, peer: PeerId, reason: RefusalReason) {
         wire.disconnect(peer, DisconnectReason::Done);
-        if matches!(reason, RefusalReason::CohortMismatch { .. } | RefusalReason::Denied(_)) {
+        let ends = matches!(
+            reason,
+            RefusalReason::CohortMismatch { .. }
+                | RefusalReason::FirstStepMismatch { .. }
+                | RefusalReason::Denied(_)
+        );
+        if ends {
             self.fail(OpenFailure::Refused(reason));
         } else {
             self.search_again(wire);

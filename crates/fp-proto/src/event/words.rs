@@ -32,7 +32,12 @@ impl fmt::Display for Event {
             Self::Specified { first, .. } => write!(f, "another specification holds from step {first} on"),
             Self::Reselected { first } => write!(f, "another selection holds from step {first} on"),
             Self::AwaitingRestart { reason } => write!(f, "a new epoch is awaited: {reason}"),
-            Self::Restarted { epoch, first } => write!(f, "restarted at step {first}, epoch {epoch}"),
+            Self::Restarted { epoch, first, continues: false } => {
+                write!(f, "restarted at step {first}, epoch {epoch}")
+            }
+            Self::Restarted { epoch, first, continues: true } => {
+                write!(f, "goes on at step {first}, epoch {epoch}")
+            }
             Self::Ended(ending) => ending.fmt(f),
             Self::Closed(outcome) => outcome.fmt(f),
         }

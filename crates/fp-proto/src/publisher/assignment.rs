@@ -37,7 +37,7 @@ impl Served {
 /// A decided step joins the queue of a subscription that has it.
 pub(crate) fn enqueue(machine: &mut PublisherMachine, subscription: SubscriptionId, step: StepId) {
     let Some(served) = machine.served(subscription) else { return };
-    let skipped = std::mem::take(&mut served.skipped);
+    let skipped = std::mem::take(&mut served.skipped) + served.gap_before(step);
     served.queue.push_back(Queued { step, skipped, redelivered: false });
     machine.wire.mark(Transition::StepQueued);
     assign(machine, subscription);
@@ -47,8 +47,8 @@ pub(crate) fn enqueue(machine: &mut PublisherMachine, subscription: Subscription
 /// A step that the subscription does not get.
 pub(crate) fn missed(machine: &mut PublisherMachine, subscription: SubscriptionId, step: StepId) {
     let counted = !mutated!(machine.wire, SkippedNotCounted);
-    if let Some(served) = machine.served(subscription) {
-        served.skipped += u64::from(counted);
+    if let Some(served) = machine.served(subscription).filter(|served| !served.is_counted_later(step)) {
+        served.skipped += served.gap_before(step) + u64::from(counted);
     }
     machine.wire.event(Event::StepDropped { subscription, step });
 }

@@ -131,6 +131,10 @@ fn start_change(
 ) {
     let first = StepId(first.0.saturating_sub(u64::from(mutated!(machine.wire, FirstStepTooLow))));
     let Some(kind) = machine.changes.pending.get(&change).map(|known| known.kind.clone()) else { return };
+    let first = match (&kind, machine.served(subscription).and_then(|served| served.lowest)) {
+        (ChangeKind::Add(_), Some(lowest)) => first.max(lowest),
+        _ => first,
+    };
     let (mut reserved, mut reserve_from) = (Vec::new(), first);
     if matches!(kind, ChangeKind::Add(_)) {
         (reserved, reserve_from) = reserve::reserve_for(machine, subscription, first);

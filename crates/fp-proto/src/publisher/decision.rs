@@ -92,7 +92,8 @@ fn shares(
     let any = mutated!(machine.wire, KeptByAny);
     let kept_by_all = |id: SubscriptionId| whole && (any || !report.not_kept.contains(&id));
     let reserve = machine.config.reserve_steps > 0 && kept_by_all(RESERVE);
-    let precious = machine.config.precious_first && step == StepId(0) && kept_by_all(PRECIOUS);
+    let first_of_all = step == machine.first_step();
+    let precious = machine.config.precious_first && first_of_all && kept_by_all(PRECIOUS);
     let mut shares = Vec::new();
     for (id, standing) in [(RESERVE, reserve), (PRECIOUS, precious)] {
         if standing {
@@ -107,6 +108,8 @@ fn shares(
                 true if kept_by_all(id) => Share::Has,
                 true => Share::Misses,
             }
+        } else if !served.wants_past(step) {
+            Share::Indifferent
         } else if precious || (step >= served.reserve_from && reserve) {
             Share::Has
         } else if step >= served.reserve_from {

@@ -18,10 +18,10 @@ pub(crate) fn dispatch(machine: &mut PublisherMachine, from: PeerId, role: Role,
             machine.wire.set_role(from, Role::Asker);
             dispatch(machine, from, Role::Asker, question);
         }
-        (Role::Fresh | Role::Prober, Message::Subscribe { spec, label, cohort_size, credit })
+        (Role::Fresh | Role::Prober, Message::Subscribe { spec, label, cohort_size, credit, resume })
             if machine.cohort.is_lead() =>
         {
-            membership::subscribe(machine, from, Ask { spec, label, cohort_size, credit });
+            membership::subscribe(machine, from, Ask { spec, label, cohort_size, credit, resume });
         }
         (Role::Member(member), Message::Release { step, retire }) => {
             assignment::member_released(machine, from, member, (step, retire))

@@ -14,6 +14,8 @@ pub(crate) struct Ask {
     pub(crate) label: String,
     pub(crate) cohort_size: u32,
     pub(crate) credit: u64,
+    /// The number that it goes on with, after another epoch.
+    pub(crate) resume: Option<StepId>,
 }
 
 /// One subscriber cohort.
@@ -46,6 +48,12 @@ pub(crate) struct Served {
     pub(crate) spec: SubscriptionSpec,
     pub(crate) first: Option<StepId>,
     pub(crate) reserve_from: StepId,
+    /// The lowest number that it wants, where it started at a number.
+    pub(crate) lowest: Option<StepId>,
+    /// Then, until its first step comes: all below this number was given or counted.
+    pub(crate) accounted: Option<StepId>,
+    /// Whether it goes on after another epoch.
+    pub(crate) continues: bool,
     /// In the order in which they joined.
     pub(crate) members: Vec<MemberId>,
     pub(crate) queue: VecDeque<Queued>,
@@ -59,6 +67,24 @@ pub(crate) struct Served {
 }
 
 impl Served {
+    /// Whether a step that lies before its first one may be given to it.
+    pub(crate) fn wants_past(&self, step: StepId) -> bool {
+        self.lowest.is_none_or(|lowest| step >= lowest)
+    }
+
+    /// Steps before this one, and before the first that is kept for it, that are gone and were not counted yet.
+    pub(crate) fn gap_before(&mut self, step: StepId) -> u64 {
+        let Some(next) = self.accounted else { return 0 };
+        let first = self.first.unwrap_or(step);
+        self.accounted = (step < first).then_some(StepId(step.0.saturating_add(1)));
+        step.min(first).0.saturating_sub(next.0)
+    }
+
+    /// Whether the step is one of those that are counted together, once it is known how many there are.
+    pub(crate) fn is_counted_later(&self, step: StepId) -> bool {
+        self.accounted.is_some() && self.first.is_some_and(|first| step < first)
+    }
+
     /// Most of its steps that may be queued and assigned together. A queue that keeps the newest has a place for it
     /// beside what is assigned, however small it is.
     pub(crate) fn limit(&self) -> usize {
@@ -100,7 +126,7 @@ pub(crate) struct Lead {
 }
 
 impl Lead {
-    pub(crate) fn new(reserve_steps: u32, cohort_size: u32) -> Self {
+    pub(crate) fn new(reserve_steps: u32, cohort_size: u32, first_step: StepId) -> Self {
         Self {
             early: Vec::new(),
             members: BTreeMap::new(),
@@ -111,7 +137,7 @@ impl Lead {
             refused: BTreeMap::new(),
             reserve: VecDeque::new(),
             reserve_steps,
-            next_decided: StepId(0),
+            next_decided: first_step,
             next_subscription: super::ledger::FIRST_SUBSCRIPTION,
             next_member: 0,
             next_change: 0,

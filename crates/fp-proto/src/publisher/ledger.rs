@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The standing subscription that keeps the last steps for newcomers.
 pub const RESERVE: SubscriptionId = SubscriptionId(0);
-/// The standing subscription that keeps step 0 for newcomers.
+/// The standing subscription that keeps the first step for newcomers.
 pub const PRECIOUS: SubscriptionId = SubscriptionId(1);
 /// The first number of a subscription with a reader.
 pub(crate) const FIRST_SUBSCRIPTION: u64 = 2;
@@ -167,6 +167,11 @@ pub(crate) struct Freed {
 }
 
 impl Ledger {
+    /// One whose first step has this number.
+    pub(crate) fn starting_at(first: StepId) -> Self {
+        Self { next: first, ..Self::default() }
+    }
+
     /// Whether the step travels as `Ready`, by what this rank knows.
     pub(crate) fn flows(&self, step: StepId) -> bool {
         self.subscriptions.values().any(|subscription| subscription.flows(step))

@@ -63,7 +63,8 @@ fn add_member(machine: &mut PublisherMachine, from: PeerId, joins: Option<Subscr
     let member = MemberId(lead.next_member);
     lead.next_member += 1;
     let subscription = joins.unwrap_or(SubscriptionId(lead.next_subscription));
-    let Ask { spec, label, cohort_size, credit } = ask;
+    let served = served_from(machine.config.cohort.first_step, &ask);
+    let Ask { spec, label, cohort_size, credit, .. } = ask;
     lead.members.insert(
         member,
         Member {
@@ -80,7 +81,7 @@ fn add_member(machine: &mut PublisherMachine, from: PeerId, joins: Option<Subscr
     machine.wire.event(Event::MemberJoined { subscription, member, label, cohort_size });
     match joins {
         Some(_) => join_set(machine, subscription, member),
-        None => new_subscription(machine, subscription, member, spec),
+        None => new_subscription(machine, subscription, Served { spec, members: vec![member], ..served }),
     }
 }
 
@@ -95,15 +96,23 @@ fn join_set(machine: &mut PublisherMachine, subscription: SubscriptionId, member
     assignment::assign(machine, subscription);
 }
 
-fn new_subscription(
-    machine: &mut PublisherMachine,
-    subscription: SubscriptionId,
-    member: MemberId,
-    spec: SubscriptionSpec,
-) {
+/// From which number on a subscription wants steps. One that goes on after another epoch does so only where the numbers
+/// do. A set goes on with none, as each of its members had other steps.
+fn served_from(first_step: Option<StepId>, ask: &Ask) -> Served {
+    let shared = ask.spec.share.is_some();
+    let lowest = match ask.resume {
+        Some(from) if !shared => first_step.map(|_| from),
+        Some(_) => None,
+        None => ask.spec.start_at.lowest(),
+    };
+    let continues = ask.resume.is_some() && lowest.is_some();
+    Served { lowest, continues, ..Served::default() }
+}
+
+fn new_subscription(machine: &mut PublisherMachine, subscription: SubscriptionId, served: Served) {
     let Some(lead) = &mut machine.lead else { return };
     lead.next_subscription += 1;
-    let served = Served { spec: spec.clone(), members: vec![member], ..Served::default() };
+    let spec = served.spec.clone();
     lead.served.insert(subscription, served);
     change(machine, subscription, ChangeKind::Add(spec));
 }
@@ -150,7 +159,8 @@ pub(crate) fn tell_subscribed(machine: &mut PublisherMachine, member: MemberId, 
     let Some(known) = lead.members.get(&member) else { return };
     let publisher_size = machine.config.cohort.size;
     let subscription = known.subscription;
-    let message = Message::Subscribed { subscription, member, first, publisher_size };
+    let continues = lead.served.get(&subscription).is_some_and(|served| served.continues);
+    let message = Message::Subscribed { subscription, member, first, publisher_size, continues };
     machine.wire.send(known.peer, message);
 }
 
@@ -261,7 +271,9 @@ pub(crate) fn farewell(machine: &PublisherMachine, member: MemberId, reason: End
 pub(crate) fn unassigned(machine: &PublisherMachine, subscription: SubscriptionId) -> u64 {
     let served = machine.lead.as_ref().and_then(|lead| lead.served.get(&subscription));
     served.map_or(0, |served| {
-        served.skipped + served.queue.iter().map(|queued| queued.skipped + 1).sum::<u64>()
+        let first = served.first.unwrap_or_default();
+        let gone = served.accounted.map_or(0, |next| first.0.saturating_sub(next.0));
+        gone + served.skipped + served.queue.iter().map(|queued| queued.skipped + 1).sum::<u64>()
     })
 }
 

@@ -97,12 +97,13 @@ impl PublisherMachine {
             wire.mutation = config.mutation;
         }
         let cohort = Cohort::start(&mut wire, config.cohort.clone(), config.epoch, true);
-        let lead = cohort.is_lead().then(|| Lead::new(config.reserve_steps, config.cohort.size));
+        let first = config.cohort.first_step.unwrap_or_default();
+        let lead = cohort.is_lead().then(|| Lead::new(config.reserve_steps, config.cohort.size, first));
         let mut machine = Self {
             wire,
             cohort,
             phase: Phase::Opening,
-            ledger: Ledger::default(),
+            ledger: Ledger::starting_at(first),
             room_bytes: config.limit_bytes,
             merging: Merging::default(),
             changes: Changes::default(),
@@ -130,15 +131,21 @@ impl PublisherMachine {
             share: None,
             requests: Vec::new(),
         };
+        let first = self.first_step();
         if self.config.reserve_steps > 0 {
-            let reserve = Subscription::new(standing(self.config.reserve_steps), Some(StepId(0)));
+            let reserve = Subscription::new(standing(self.config.reserve_steps), Some(first));
             self.ledger.subscriptions.insert(RESERVE, reserve);
         }
         if self.config.precious_first {
-            let mut precious = Subscription::new(standing(1), Some(StepId(0)));
-            precious.ended = Some(StepId(1));
+            let mut precious = Subscription::new(standing(1), Some(first));
+            precious.ended = Some(StepId(first.0.saturating_add(1)));
             self.ledger.subscriptions.insert(PRECIOUS, precious);
         }
+    }
+
+    /// The number of the epoch's first step.
+    pub(crate) fn first_step(&self) -> StepId {
+        self.config.cohort.first_step.unwrap_or_default()
     }
 
     /// The next thing for the coordinator to do.

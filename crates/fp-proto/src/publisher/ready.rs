@@ -138,7 +138,8 @@ pub(crate) fn child_ready(
     step: StepId,
     report: ReadyReport,
 ) {
-    let expected = machine.merging.expected.entry(child).or_insert(StepId(0));
+    let first_of_all = machine.first_step();
+    let expected = machine.merging.expected.entry(child).or_insert(first_of_all);
     if step < *expected {
         machine.misbehaved(from, Misbehaviour::OutOfOrder("Ready"));
         return;

@@ -32,13 +32,17 @@ pub(crate) fn reserve_for(
     };
     let mut steps = Vec::new();
     let mut from = first;
-    if machine.config.reserve_steps > 0 && served.spec.start_at == StartAt::OldestReserved {
-        steps.extend(lead.reserve.iter().copied().filter(|&step| step < first));
+    let of_the_past = served.spec.start_at == StartAt::OldestReserved || served.lowest.is_some();
+    if machine.config.reserve_steps > 0 && of_the_past {
+        let wanted = |step: &StepId| *step < first && served.wants_past(*step);
+        steps.extend(lead.reserve.iter().copied().filter(wanted));
         from = steps.first().copied().unwrap_or(lead.next_decided).min(first);
     }
-    let precious = lead.steps.get(&StepId(0)).is_some_and(|decided| decided.holders.contains(&PRECIOUS));
-    if precious && first > StepId(0) && !steps.contains(&StepId(0)) {
-        steps.insert(0, StepId(0));
+    let first_of_all = machine.first_step();
+    let precious = lead.steps.get(&first_of_all).is_some_and(|decided| decided.holders.contains(&PRECIOUS));
+    let wanted = first > first_of_all && served.wants_past(first_of_all);
+    if precious && wanted && !steps.contains(&first_of_all) {
+        steps.insert(0, first_of_all);
     }
     (steps, from)
 }
@@ -51,6 +55,7 @@ pub(crate) fn admit(
     from: StepId,
     reserved: &[StepId],
 ) {
+    let first_of_all = machine.first_step();
     // Of a stream that is lost its members were told the end already: nothing begins for them.
     let lost = log::is_lost(machine);
     let Some(lead) = &mut machine.lead else { return };
@@ -59,9 +64,9 @@ pub(crate) fn admit(
     };
     served.first = Some(first);
     served.reserve_from = from;
-    let mut next = from;
+    let mut next = served.lowest.map_or(from, |lowest| lowest.min(first));
     for &step in reserved {
-        machine.wire.mark(if step == StepId(0) && from > step {
+        machine.wire.mark(if step == first_of_all && from > step {
             Transition::PreciousGiven
         } else {
             Transition::ReserveGiven
@@ -74,7 +79,12 @@ pub(crate) fn admit(
             decided.holders.push(subscription);
         }
     }
-    served.skipped = lead.next_decided.min(first).0.saturating_sub(next.0);
+    if served.lowest.is_some() {
+        // How many are gone is known when the first comes that is not.
+        served.accounted = Some(next);
+    } else {
+        served.skipped = lead.next_decided.min(first).0.saturating_sub(next.0);
+    }
     let members = served.members.clone();
     let begins = reserved.first().copied().unwrap_or(first).min(from);
     for member in members {

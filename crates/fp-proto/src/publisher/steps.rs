@@ -162,6 +162,7 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
     let unbounded = mutated!(machine.wire, WaitUncapped);
     let limit_wait = if unbounded { Duration::MAX } else { machine.config.limit_wait };
     let waits = Waits { now: machine.wire.now, silence: machine.config.cohort.silence, limit_wait };
+    let first_of_all = machine.first_step();
     let full = machine.ledger.live_bytes() >= machine.room_bytes;
     let (mut first_wait, mut awaited) = (None, None);
     let mut kept = BTreeSet::new();
@@ -169,7 +170,7 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
     let ids: Vec<SubscriptionId> = machine.ledger.subscriptions.keys().copied().collect();
     for id in ids {
         let Some(subscription) = machine.ledger.subscriptions.get_mut(&id) else { continue };
-        if !subscription.wants(step) || (id == super::PRECIOUS && step != StepId(0)) {
+        if !subscription.wants(step) || (id == super::PRECIOUS && step != first_of_all) {
             continue;
         }
         match judge(&waits, id, subscription, full) {

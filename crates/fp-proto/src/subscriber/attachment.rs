@@ -31,6 +31,10 @@ pub(crate) struct Attachment {
     give_up: Option<Moment>,
     /// Why the epoch before ended, while the next is awaited.
     awaiting: Option<EndReason>,
+    /// At the lead: the lowest number that not all ranks have, by what the publisher's lead said; and the same of all
+    /// that was assigned, once the epoch is over.
+    lowest: Option<StepId>,
+    resume: Option<StepId>,
 }
 
 impl Attachment {
@@ -99,18 +103,41 @@ fn ask(machine: &mut SubscriberMachine, publisher: PeerId, epoch: Epoch) {
         label: machine.config.cohort.name.clone(),
         cohort_size: machine.config.cohort.size,
         credit: u64::from(machine.config.credit_steps.max(1)),
+        resume: resume(machine),
     };
     machine.wire.send(publisher, message);
+}
+
+/// With which number this cohort goes on, if it was attached before.
+fn resume(machine: &SubscriberMachine) -> Option<StepId> {
+    let late = u64::from(mutated!(machine.wire, ResumeOneTooLate));
+    machine.attachment.resume.map(|from| StepId(from.0 + late))
+}
+
+/// The publisher's lead has made this cohort a member.
+fn subscribed(
+    machine: &mut SubscriberMachine,
+    membership: (SubscriptionId, MemberId),
+    first: StepId,
+    publisher_size: u32,
+    continues: bool,
+) {
+    let epoch = machine.attachment.asked.unwrap_or(Epoch(0));
+    let asked = match machine.attachment.resume {
+        Some(resume) => continues.then_some(resume),
+        None => machine.config.spec.start_at.lowest(),
+    };
+    machine.attachment.lowest = Some(asked.unwrap_or(first));
+    machine.attachment.publisher_size = publisher_size;
+    share_answerers(machine);
+    attached(machine, epoch, membership, first, continues);
 }
 
 /// The publisher's lead speaks of the subscription.
 pub(crate) fn hear_publisher(machine: &mut SubscriberMachine, from: PeerId, message: Message) {
     match (message, machine.attachment.search.is_some()) {
-        (Message::Subscribed { subscription, member, first, publisher_size }, true) => {
-            let epoch = machine.attachment.asked.unwrap_or(Epoch(0));
-            machine.attachment.publisher_size = publisher_size;
-            share_answerers(machine);
-            attached(machine, epoch, (subscription, member), first);
+        (Message::Subscribed { subscription, member, first, publisher_size, continues }, true) => {
+            subscribed(machine, (subscription, member), first, publisher_size, continues)
         }
         (Message::Refused { reason }, true) => publisher_refused(machine, from, reason),
         // It is over before it began for us: another epoch may come within our patience.
@@ -130,6 +157,7 @@ fn attached(
     epoch: Epoch,
     (subscription, member): (SubscriptionId, MemberId),
     first: StepId,
+    continues: bool,
 ) {
     machine.wire.mark(Transition::SubscriberAttached);
     machine.attachment.search = None;
@@ -146,15 +174,19 @@ fn attached(
         publisher_size,
         answerers,
         askers,
+        continues,
     });
-    machine.stream.start();
+    machine.stream.start(continues);
     if machine.phase != Phase::Attaching {
         return;
     }
     machine.phase = Phase::Streaming;
     if machine.attachment.awaiting.take().is_some() {
-        machine.wire.mark(Transition::SubscriberRestarted);
-        machine.wire.event(Event::Restarted { epoch, first });
+        machine.wire.mark(match continues {
+            true => Transition::SubscriberContinued,
+            false => Transition::SubscriberRestarted,
+        });
+        machine.wire.event(Event::Restarted { epoch, first, continues });
         stream::specify_again(machine, first);
     } else {
         machine.wire.event(Event::Opened { epoch });
@@ -189,10 +221,10 @@ pub(crate) fn search_on(machine: &mut SubscriberMachine) {
 
 /// The cohort is attached, says the lead to this rank and all below.
 pub(crate) fn attached_above(machine: &mut SubscriberMachine, from: PeerId, news: Message) {
-    let Message::Attached { subscription, member, epoch, first, publisher_size, answerers, askers } = news
-    else {
-        return;
-    };
+    #[rustfmt::skip]
+    let Message::Attached {
+        subscription, member, epoch, first, publisher_size, answerers, askers, continues,
+    } = news else { return };
     let asked = 1..=publisher_size;
     if !asked.contains(&answerers) || !(1..=machine.config.cohort.size).contains(&askers) {
         machine.misbehaved(from, Misbehaviour::OutOfBounds("Attached.askers"));
@@ -200,7 +232,7 @@ pub(crate) fn attached_above(machine: &mut SubscriberMachine, from: PeerId, news
     }
     machine.attachment.publisher_size = publisher_size;
     (machine.attachment.answerers, machine.attachment.askers) = (answerers, askers);
-    attached(machine, epoch, (subscription, member), first);
+    attached(machine, epoch, (subscription, member), first, continues);
 }
 
 /// The old epoch is over and the new one awaited: nothing of the old is handed out any more.
@@ -209,6 +241,9 @@ pub(crate) fn await_restart(machine: &mut SubscriberMachine, reason: EndReason) 
     let news = || Message::AwaitingRestart { reason: reason.clone() };
     machine.cohort.tell_children(&mut machine.wire, news);
     machine.cohort.tell_parent(&mut machine.wire, Message::RestartHeard);
+    if machine.cohort.is_lead() {
+        machine.attachment.resume = machine.stream.oldest_missing().or(machine.attachment.lowest);
+    }
     let keep = mutated!(machine.wire, RestartKeepsQueue);
     machine.stream.reset(keep, machine.cohort.children().map(|(rank, _)| rank));
     if machine.phase == Phase::Closing {

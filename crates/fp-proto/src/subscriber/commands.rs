@@ -22,6 +22,7 @@ impl SubscriberMachine {
         let Some(assignment) = self.stream.queue.pop_front() else { return self.peek_step() };
         self.wire.mark(Transition::SubscriberStep);
         self.stream.held.insert(assignment.step);
+        self.stream.taken = self.stream.taken.max(Some(assignment.step));
         Next::Step(assignment)
     }
 

@@ -30,6 +30,10 @@ pub(crate) struct Stream {
     /// Steps that this rank's application has taken and not released.
     pub(crate) held: BTreeSet<StepId>,
     last: Option<StepId>,
+    /// The highest step that this rank's application has taken, in this epoch and in those whose numbers it goes on with.
+    pub(crate) taken: Option<StepId>,
+    /// The same as this epoch began: of these it takes none again.
+    had: Option<StepId>,
     pub(crate) ending: Option<StreamEnding>,
     /// Children that have not heard yet that an epoch is over, and how often: what they release is of that epoch,
     /// whatever its number.
@@ -40,9 +44,25 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// A new attachment: steps may come.
-    pub(crate) fn start(&mut self) {
+    pub(crate) fn start(&mut self, continues: bool) {
         self.last = None;
         self.ending = None;
+        self.taken = self.taken.filter(|_| continues);
+        self.had = self.taken;
+    }
+
+    /// At the lead: the oldest step that was assigned and that not every rank has released, or the next one.
+    pub(crate) fn oldest_missing(&self) -> Option<StepId> {
+        let next = self.last.map(|last| StepId(last.0.saturating_add(1)));
+        self.pending.keys().next().copied().or(next)
+    }
+
+    /// What of an assignment is new to this rank: nothing of a step that it took in an epoch before.
+    fn news(&self, mut assignment: Assignment) -> Option<Assignment> {
+        let Some(had) = self.had else { return Some(assignment) };
+        let between = assignment.step.0.checked_sub(had.0.saturating_add(1))?;
+        assignment.skipped = assignment.skipped.min(between);
+        Some(assignment)
     }
 
     /// Forgets the steps of an epoch that has ended, which these children are told now.
@@ -97,14 +117,19 @@ pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment
     // Those that have left hear of it all the same, and let go of it at once.
     let children = machine.cohort.children().map(|(rank, _)| rank);
     let children = children.filter(|rank| !machine.left.contains(rank)).collect();
-    let own = machine.phase != Phase::Closing;
-    let taken = mutated!(machine.wire, LeaveDiscards);
-    machine.stream.pending.insert(step, Pending { own, children, taken, retire: false });
     machine.stream.last = machine.stream.last.max(Some(step));
-    if own {
-        machine.stream.queue.push_back(assignment);
-    } else {
-        merge_release(machine, step);
+    let news = match mutated!(machine.wire, ResumeTakesAgain) {
+        true => Some(assignment),
+        false => machine.stream.news(assignment),
+    };
+    // What this rank took in an epoch before is as good as taken now.
+    let taken = news.is_none() || mutated!(machine.wire, LeaveDiscards);
+    let queued = news.filter(|_| machine.phase != Phase::Closing);
+    let pending = Pending { own: queued.is_some(), children, taken, retire: false };
+    machine.stream.pending.insert(step, pending);
+    match queued {
+        Some(assignment) => machine.stream.queue.push_back(assignment),
+        None => merge_release(machine, step),
     }
 }
 

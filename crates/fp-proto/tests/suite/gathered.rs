@@ -128,7 +128,11 @@ fn the_time_for_opening_begins_after_the_launcher_is_done() {
 fn who_asks_for_a_place_is_of_another_run() {
     let mut lead = lead();
     lead.handle_accepted(START, OTHER);
-    lead.handle_message(START, OTHER, Message::Join { rank: Rank(1), size: 2, contact: contact(1) });
+    lead.handle_message(
+        START,
+        OTHER,
+        Message::Join { rank: Rank(1), size: 2, contact: contact(1), first_step: None },
+    );
     let refused = Message::Refused { reason: RefusalReason::RankTaken { rank: Rank(1) } };
     assert_eq!(messages(effects(&mut lead)), [refused]);
 }

@@ -178,7 +178,7 @@ impl Subscribers {
         let mut subscribers = Self { lead: SubscriberMachine::new(config, START) };
         subscribers.lead.handle_listing(START, Vec::new());
         subscribers.lead.handle_accepted(START, CHILD);
-        let join = Message::Join { rank: Rank(1), size: 2, contact: contact("reader.1") };
+        let join = Message::Join { rank: Rank(1), size: 2, contact: contact("reader.1"), first_step: None };
         let hello = Message::TreeHello { rank: Rank(1), contact: contact("reader.1") };
         for message in [join, hello, Message::SubtreeOpen] {
             subscribers.lead.handle_message(START, CHILD, message);
@@ -197,6 +197,7 @@ impl Subscribers {
             member: MemberId(0),
             first: StepId(0),
             publisher_size: 1,
+            continues: false,
         };
         self.lead.handle_message(now, publisher, subscribed);
         effects(|| self.lead.poll())
@@ -366,6 +367,7 @@ fn a_dial_of_an_epoch_that_is_over_fails_without_consequence() {
         publisher_size: 1,
         answerers: 1,
         askers: 2,
+        continues: false,
     };
     let epoch = Epoch(3);
     for message in [

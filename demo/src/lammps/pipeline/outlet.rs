@@ -217,6 +217,7 @@ fn follow(publisher: &mut Publisher, attached: &mut BTreeMap<SubscriptionId, Str
             | Event::OpenFailed(_)
             | Event::SubscriptionStarted { .. }
             | Event::SubscriptionEnded { .. }
+            | Event::Denied(_)
             | Event::StepDropped { .. }
             | Event::StepRejected { .. }
             | Event::RankLagging { .. }

@@ -188,7 +188,8 @@ fn within_cohorts() -> Vec<Message> {
         Message::Heartbeat,
         Message::Probe { epoch: EPOCH },
         Message::ProbeReply { epoch: EPOCH, incumbent: true },
-        Message::Join { rank: RANK, size: 301, contact: contact() },
+        Message::Join { rank: RANK, size: 301, contact: contact(), first_step: None },
+        Message::Join { rank: RANK, size: 301, contact: contact(), first_step: Some(STEP) },
         Message::Welcome { epoch: EPOCH, parent: contact() },
         Message::TreeHello { rank: RANK, contact: contact() },
         Message::SubtreeOpen,
@@ -238,9 +239,18 @@ fn about_subscriptions() -> Vec<Message> {
         label: "viewer".to_owned(),
         cohort_size: 2,
         credit: 4,
+        resume: None,
+    };
+    let resuming = Message::Subscribe {
+        spec: SubscriptionSpec { start_at: StartAt::After(STEP), ..SubscriptionSpec::default() },
+        label: "viewer".to_owned(),
+        cohort_size: 1,
+        credit: 1,
+        resume: Some(STEP),
     };
     let mut messages = vec![
-        Message::Subscribed { subscription, member, first, publisher_size },
+        resuming,
+        Message::Subscribed { subscription, member, first, publisher_size, continues: true },
         Message::Assign(assignment()),
         Message::Release { step: STEP, retire: true },
         Message::Reselect { spec: SubscriptionSpec::default() },
@@ -255,6 +265,7 @@ fn about_subscriptions() -> Vec<Message> {
             publisher_size,
             answerers: 4,
             askers: 128,
+            continues: true,
         },
         Message::AwaitingRestart { reason: EndReason::Closed },
         Message::RestartHeard,

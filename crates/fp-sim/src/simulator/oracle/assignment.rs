@@ -99,8 +99,12 @@ impl Oracle {
         let reserved = wanted.takes_reserve()
             && truth.kept_by_all(step, RESERVE)
             && wanted.begin.is_some_and(|begin| step >= begin);
-        let precious = step.0 == 0 && truth.plan.precious_first;
+        let precious = step == truth.plan.first() && truth.plan.precious_first;
+        let had = wanted.lowest.is_some_and(|lowest| step < lowest);
         let regular = first.is_some_and(|first| step >= first);
+        self.demand(!had, "nothing comes that was had", || {
+            format!("{cohort} gives step {step} to {subscription}, which wants {:?} and later", wanted.lowest)
+        });
         self.demand(regular || reserved || precious, "nothing comes before the first step", || {
             format!("{cohort} gives step {step} to {subscription}, whose first is {first:?}")
         });
@@ -199,7 +203,7 @@ impl Oracle {
     fn check_skipped(&mut self, cohort: CohortId, subscription: SubscriptionId, assignment: &Assignment) {
         let truth = self.publishers.get_mut(&cohort).expect("checked by the caller");
         let first = truth.first_of(subscription);
-        let precious = truth.plan.precious_first;
+        let precious = Some(truth.plan.first()).filter(|_| truth.plan.precious_first);
         let Some(wanted) = truth.subscriptions.get_mut(&subscription) else { return };
         wanted.skipped += assignment.skipped;
         if assignment.redelivered {
@@ -207,9 +211,9 @@ impl Oracle {
         }
         let missed = missed_before(wanted, first, precious, assignment.step);
         // With a precious step 0 and a reserve, gaps may count from the one or from the other.
-        let from_start = missed_before(wanted, first, false, assignment.step);
+        let from_start = missed_before(wanted, first, None, assignment.step);
         let told = wanted.skipped;
-        let right = told == missed || (precious && told >= missed && told <= from_start);
+        let right = told == missed || (precious.is_some() && told >= missed && told <= from_start);
         self.demand(right, "skipped steps are counted", || {
             format!(
                 "{cohort}: with step {} {subscription} was told of {told} skipped steps, {missed} were",
@@ -252,7 +256,12 @@ impl Oracle {
 }
 
 /// Steps before `step` that were meant for a subscription and that it did not get.
-fn missed_before(wanted: &SubscriptionTruth, first: Option<StepId>, precious: bool, step: StepId) -> u64 {
+fn missed_before(
+    wanted: &SubscriptionTruth,
+    first: Option<StepId>,
+    precious: Option<StepId>,
+    step: StepId,
+) -> u64 {
     let meant = |candidate: &u64| first.is_none_or(|first| wanted.takes(StepId(*candidate), first));
     let given = |candidate: &u64| wanted.assignments.iter().any(|(given, _)| given.0 == *candidate);
     let missed = (begin_of(wanted, first, precious).0..step.0)
@@ -261,13 +270,15 @@ fn missed_before(wanted: &SubscriptionTruth, first: Option<StepId>, precious: bo
     missed as u64 + wanted.lost
 }
 
-/// From where on gaps count. Where a precious step 0 came first, that is the step after it that was given.
-fn begin_of(wanted: &SubscriptionTruth, first: Option<StepId>, precious: bool) -> StepId {
+/// From where on gaps count. That is the lowest number that it wants, if it said one. Where a precious first step came
+/// first, it is the step after it that was given.
+fn begin_of(wanted: &SubscriptionTruth, first: Option<StepId>, precious: Option<StepId>) -> StepId {
     let begin = wanted.begin.unwrap_or_default();
-    if !precious || begin.0 > 0 {
-        return begin;
+    if let Some(lowest) = wanted.lowest {
+        return lowest;
     }
-    let later = wanted.assignments.iter().map(|&(step, _)| step).filter(|step| step.0 > 0).min();
+    let Some(precious) = precious.filter(|precious| begin <= *precious) else { return begin };
+    let later = wanted.assignments.iter().map(|&(step, _)| step).filter(|step| *step > precious).min();
     first.into_iter().chain(later).min().unwrap_or(begin)
 }
 

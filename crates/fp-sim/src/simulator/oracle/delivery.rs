@@ -17,13 +17,15 @@ impl Oracle {
         size: u32,
     ) {
         let named = self.subscribers.values().find(|truth| truth.plan.name == label);
+        let plan = self.publishers.get(&publisher).map(|truth| &truth.plan);
+        let lowest = named.zip(plan).and_then(|(truth, plan)| truth.lowest_of(plan));
         let spec = named.map(|truth| truth.spec.clone());
         let right = named.is_some_and(|truth| truth.plan.size == size);
         self.demand(right, "who is attached is known", || {
             format!("{publisher}: {label} of {size} ranks joined")
         });
         let (Some(spec), Some(truth)) = (spec, self.publishers.get_mut(&publisher)) else { return };
-        truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec));
+        truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec, lowest));
     }
 
     /// The publisher's lead told a subscriber's lead that it is a member.
@@ -35,10 +37,15 @@ impl Oracle {
         member: MemberId,
         first: StepId,
     ) {
-        let Some(truth) = self.subscribers.get_mut(&reader) else { return };
+        let plan = self.publishers.get(&publisher).map(|truth| truth.plan.clone());
+        let (Some(truth), Some(plan)) = (self.subscribers.get_mut(&reader), plan) else { return };
         let attachment = truth.attachments.len();
-        let spec = truth.spec.clone();
-        truth.attachments.push(Attachment { publisher, subscription, member, first, spec, sent: Vec::new() });
+        let (spec, lowest) = (truth.spec.clone(), truth.lowest_of(&plan));
+        let continues = truth.resume.is_some() && lowest.is_some();
+        #[rustfmt::skip]
+        truth.attachments.push(Attachment {
+            publisher, subscription, member, first, spec, continues, lowest, sent: Vec::new(),
+        });
         let credit_steps = u64::from(truth.plan.credit_steps);
         let Some(truth) = self.publishers.get_mut(&publisher) else { return };
         if let Some(wanted) = truth.subscriptions.get_mut(&subscription) {
@@ -60,8 +67,11 @@ impl Oracle {
 
     /// No subscription starts later than the ranks are.
     fn check_first(&mut self, publisher: CohortId, subscription: SubscriptionId, first: StepId) {
-        let highest = self.publishers[&publisher].highest_begun();
-        self.demand(first.0 <= highest, "a subscription starts as soon as it can", || {
+        let truth = &self.publishers[&publisher];
+        let highest = truth.highest_begun();
+        let lowest = truth.subscriptions.get(&subscription).and_then(|wanted| wanted.lowest);
+        let awaited = lowest.is_some_and(|lowest| first <= lowest);
+        self.demand(first.0 <= highest || awaited, "a subscription starts as soon as it can", || {
             format!("{publisher}: {subscription} starts at step {first}, next to begin is {highest}")
         });
     }
@@ -77,6 +87,7 @@ impl Oracle {
         own.delivered = 0;
         let current = truth.current(rank.0 as usize).and_then(|index| truth.attachments.get(index));
         let facts = current.map(|attachment| (attachment.publisher, attachment.first));
+        self.resumed(reader, rank);
         let Some((publisher, first)) = facts else {
             self.violated(
                 "ranks attach as their lead does",
@@ -124,10 +135,13 @@ impl Oracle {
             return None;
         };
         let own = &mut truth.ranks[rank.0 as usize];
-        let position = own.delivered;
-        own.delivered += 1;
+        let all = &truth.attachments[current].sent;
+        let position =
+            own.delivered + all[own.delivered..].iter().take_while(|sent| own.has_had(sent)).count();
+        own.delivered = position + 1;
         let (awaiting, closed) = (own.awaiting, own.close_called.is_some());
-        let sent = truth.attachments[current].sent.get(position).cloned();
+        let sent = all.get(position).map(|sent| own.as_given(sent));
+        self.check_resumption(reader, rank, current, assignment);
         self.demand(
             sent.as_ref() == Some(assignment),
             "all ranks see the same steps in the same order",
@@ -215,9 +229,10 @@ impl Oracle {
     }
 }
 
-fn new_subscription(spec: SubscriptionSpec) -> SubscriptionTruth {
+fn new_subscription(spec: SubscriptionSpec, lowest: Option<StepId>) -> SubscriptionTruth {
     SubscriptionTruth {
         spec,
+        lowest,
         selections: Vec::new(),
         begin: None,
         assignments: Vec::new(),

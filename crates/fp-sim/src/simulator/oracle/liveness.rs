@@ -299,6 +299,7 @@ impl Oracle {
             RefusalReason::Closing => true,
             RefusalReason::NameTaken { .. }
             | RefusalReason::CohortMismatch { .. }
+            | RefusalReason::FirstStepMismatch { .. }
             | RefusalReason::RankTaken { .. }
             | RefusalReason::Denied(_) => false,
         }

@@ -9,6 +9,7 @@ mod incumbency;
 mod liveness;
 mod publication;
 mod reclamation;
+mod resumption;
 mod traffic;
 mod truth;
 

@@ -29,7 +29,7 @@ impl Oracle {
             len_bytes: 0,
             freed: None,
         });
-        self.demand(begun.step.0 == expected, "steps are counted from 0", || {
+        self.demand(begun.step.0 == expected, "steps are counted from the first", || {
             format!("{cohort} rank {rank} began {} as its step number {expected}", begun.step)
         });
         self.check_skew(cohort, rank, begun.step);
@@ -98,7 +98,8 @@ impl Oracle {
         let truth = &self.publishers[&cohort];
         let bounded = truth.plan.limit_bytes < 1 << 30 || truth.plan.tight_rank.is_some();
         let reserve = truth.plan.reserve_steps == 0 || begun.kept.contains(&RESERVE);
-        let precious = !truth.plan.precious_first || begun.step.0 > 0 || begun.kept.contains(&PRECIOUS);
+        let later = begun.step > truth.plan.first();
+        let precious = !truth.plan.precious_first || later || begun.kept.contains(&PRECIOUS);
         self.demand(bounded || (reserve && precious), "standing subscriptions are kept", || {
             format!("{cohort} rank {rank} keeps step {} for {:?} only", begun.step, begun.kept)
         });

@@ -24,6 +24,15 @@ pub(crate) struct RankStep {
     pub(crate) freed: Option<Moment>,
 }
 
+impl RankStep {
+    /// A step that lies before the first of its epoch: nobody ever had it.
+    fn of_no_epoch() -> Self {
+        let long_ago = Some(Moment::ZERO);
+        let (kept, stored) = (Vec::new(), BTreeSet::new());
+        Self { kept, said: long_ago, abandoned: true, stored, len_bytes: 0, freed: long_ago }
+    }
+}
+
 /// One rank of a publisher cohort.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PublisherRank {
@@ -49,6 +58,8 @@ pub(crate) struct SubscriptionTruth {
     pub(crate) spec: SubscriptionSpec,
     /// Selections in the order in which they were asked for, each with its first step once that was said.
     pub(crate) selections: Vec<(Option<StepId>, VariableSet)>,
+    /// The lowest number that it wants, where it starts at a number.
+    pub(crate) lowest: Option<StepId>,
     /// The step that the first member was told would come first, once it was.
     pub(crate) begin: Option<StepId>,
     /// Assignments in the lead's order.
@@ -83,7 +94,7 @@ impl SubscriptionTruth {
     }
 
     pub(crate) fn takes_reserve(&self) -> bool {
-        self.spec.start_at == StartAt::OldestReserved
+        self.spec.start_at == StartAt::OldestReserved || self.lowest.is_some()
     }
 
     /// Variables that must be readable in this step.
@@ -139,7 +150,8 @@ pub(crate) struct PublisherTruth {
 
 impl PublisherTruth {
     pub(crate) fn new(plan: PublisherPlan, content: Content, fan_out: u32, now: Moment) -> Self {
-        let ranks = vec![PublisherRank::default(); plan.size as usize];
+        let steps = vec![RankStep::of_no_epoch(); plan.first().0 as usize];
+        let ranks = vec![PublisherRank { steps, ..PublisherRank::default() }; plan.size as usize];
         Self {
             plan,
             content,
@@ -192,7 +204,7 @@ impl PublisherTruth {
     pub(crate) fn may_be_given_of_the_past(&self, step: StepId, subscription: SubscriptionId) -> bool {
         let Some(wanted) = self.subscriptions.get(&subscription) else { return false };
         let before = self.first_of(subscription).is_none_or(|first| step < first);
-        let precious = step.0 == 0 && self.plan.precious_first;
+        let precious = step == self.plan.first() && self.plan.precious_first;
         before && (precious || (wanted.takes_reserve() && self.plan.reserve_steps > 0))
     }
 
@@ -230,6 +242,10 @@ pub(crate) struct Attachment {
     pub(crate) first: StepId,
     /// What was asked for at first.
     pub(crate) spec: SubscriptionSpec,
+    /// Whether its numbers are those of the attachment before.
+    pub(crate) continues: bool,
+    /// The number with which it begins, where it begins at one.
+    pub(crate) lowest: Option<StepId>,
     /// What the publisher's lead sent, in order.
     pub(crate) sent: Vec<Assignment>,
 }
@@ -241,6 +257,10 @@ pub(crate) struct SubscriberRank {
     pub(crate) entered: usize,
     /// Steps that it was given in the current attachment.
     pub(crate) delivered: usize,
+    /// The highest step that it took, in attachments whose numbers go on.
+    pub(crate) taken: Option<StepId>,
+    /// The same as it entered the current attachment.
+    pub(crate) had: Option<StepId>,
     /// Released, with the attachment.
     pub(crate) released: BTreeMap<(usize, StepId), Moment>,
     pub(crate) close_called: Option<Moment>,
@@ -264,6 +284,8 @@ pub(crate) struct SubscriberTruth {
     pub(crate) started_at: Moment,
     /// What it asks a publisher for, by now.
     pub(crate) spec: SubscriptionSpec,
+    /// The number with which it asked to go on.
+    pub(crate) resume: Option<StepId>,
 }
 
 impl SubscriberTruth {
@@ -276,6 +298,17 @@ impl SubscriberTruth {
             attachments: Vec::new(),
             entered: Vec::new(),
             started_at: now,
+            resume: None,
+        }
+    }
+
+    /// The lowest number that it wants of this publisher, if it is a matter of numbers. It goes on after another epoch
+    /// where the numbers do, and where it shares its steps with nobody.
+    pub(crate) fn lowest_of(&self, plan: &PublisherPlan) -> Option<StepId> {
+        match (self.resume, self.spec.start_at) {
+            (Some(from), _) => plan.first_step.filter(|_| self.spec.share.is_none()).map(|_| from),
+            (None, StartAt::After(step)) => Some(StepId(step.0 + 1)),
+            (None, StartAt::Next | StartAt::OldestReserved) => None,
         }
     }
 

@@ -354,5 +354,10 @@ fn odd_rank(scenario: &mut Scenario, prng: &mut Prng) {
         plan.size = prng.between(2, 8) as u32;
     }
     let rank = Rank(prng.between(1, u64::from(plan.size) - 1) as u32);
-    plan.odd_rank = Some(if prng.chance(50) { OddRank::Missing(rank) } else { OddRank::WrongSize(rank) });
+    let other = Prng::new(scenario.seed).fork(10).chance(50);
+    plan.odd_rank = Some(match prng.chance(50) {
+        true => OddRank::Missing(rank),
+        false if other => OddRank::WrongFirstStep(rank),
+        false => OddRank::WrongSize(rank),
+    });
 }

@@ -9,7 +9,7 @@ use crate::simulator::scenario::faults::{CutWay, Fault, FaultKind, Strike};
 use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::time::Moment;
-use fp_types::{Epoch, Rank};
+use fp_types::{Epoch, Rank, StepId};
 use std::time::Duration;
 
 /// The name of the stream in every run.
@@ -44,6 +44,8 @@ impl Pace {
 pub(crate) struct PublisherPlan {
     pub(crate) epoch: Epoch,
     pub(crate) size: u32,
+    /// The number of its first step, if it says one.
+    pub(crate) first_step: Option<StepId>,
     pub(crate) starts_at: Moment,
     pub(crate) steps: u64,
     /// How long ranks wait before their first step, so that somebody may attach.
@@ -71,6 +73,26 @@ pub(crate) struct PublisherPlan {
     pub(crate) odd_rank: Option<OddRank>,
     /// Where a new epoch follows when this one is lost: after this long.
     pub(crate) restarts_after: Option<Duration>,
+    /// How the numbers of that epoch go on.
+    pub(crate) numbers: Numbers,
+}
+
+/// With which number a new epoch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// With 0: it says nothing of it.
+    Anew,
+    /// With so many below that of the step that would have been next.
+    Back(u64),
+    /// With so many above it: what lies between is nowhere.
+    Ahead(u64),
+}
+
+impl PublisherPlan {
+    /// The number of its first step.
+    pub(crate) fn first(&self) -> StepId {
+        self.first_step.unwrap_or_default()
+    }
 }
 
 /// A rank that spoils the assembly of its cohort.
@@ -78,6 +100,7 @@ pub(crate) struct PublisherPlan {
 pub(crate) enum OddRank {
     Missing(Rank),
     WrongSize(Rank),
+    WrongFirstStep(Rank),
 }
 
 /// When a subscriber cohort leaves by itself.
@@ -161,6 +184,7 @@ impl Scenario {
             kinds: Vec::new(),
             cut_way: faults::draw_cut_way(&mut Prng::new(seed).fork(8)),
         };
+        scenario.draw_numbers(&mut Prng::new(seed).fork(9));
         let count = prng.between(2, 4);
         while (scenario.kinds.len() as u64) < count {
             let kind = prng.pick(&FaultKind::ALL);
@@ -172,6 +196,28 @@ impl Scenario {
             }
         }
         scenario
+    }
+
+    /// Numbers that outlive an epoch: where the publisher begins, how one that comes again goes on, and who starts at a
+    /// number. They are drawn from a stream of their own: what else a seed does stays as it is.
+    fn draw_numbers(&mut self, prng: &mut Prng) {
+        let plan = &mut self.publishers[0];
+        plan.first_step = prng.pick(&[None, None, Some(StepId(0)), Some(StepId(1)), Some(StepId(17))]);
+        let (back, ahead) = (prng.between(0, 12), prng.between(1, 5));
+        plan.numbers = prng.pick(&[
+            Numbers::Anew,
+            Numbers::Back(back),
+            Numbers::Back(back),
+            Numbers::Back(1_000),
+            Numbers::Ahead(ahead),
+        ]);
+        let (first, set) = (plan.first().0, prng.below(30));
+        for subscriber in &mut self.subscribers {
+            let number = if subscriber.spec.share.is_some() { set } else { prng.below(30) };
+            if number < 12 {
+                subscriber.spec.start_at = StartAt::After(StepId((first + 2 * number).saturating_sub(4)));
+            }
+        }
     }
 
     /// How long after its opening the first publisher is likely to be publishing.
@@ -257,6 +303,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
     PublisherPlan {
         epoch: draw_epoch(prng),
         size: prng.between(1, 8) as u32,
+        first_step: None,
         starts_at: Moment::ZERO.after(prng.micros(0, 20_000)),
         steps: prng.between(15, 60),
         warm_up,
@@ -277,6 +324,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         knows_lead: prng.chance(50),
         odd_rank: None,
         restarts_after: None,
+        numbers: Numbers::Anew,
     }
 }
 

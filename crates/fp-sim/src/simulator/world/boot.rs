@@ -12,7 +12,7 @@ use crate::simulator::oracle::{Oracle, PublisherTruth, SubscriberTruth};
 use crate::simulator::prng::{Prng, mix};
 use crate::simulator::rendezvous::Rendezvous;
 use crate::simulator::scenario::faults::{FaultKind, When};
-use crate::simulator::scenario::{OddRank, PublisherPlan, STREAM, Scenario, SubscriberPlan};
+use crate::simulator::scenario::{Numbers, OddRank, PublisherPlan, STREAM, Scenario, SubscriberPlan};
 use crate::simulator::store::Store;
 use crate::simulator::trace::{Trace, TraceMode};
 use crate::simulator::world::{Due, Life, Slot, World};
@@ -22,7 +22,7 @@ use fp_proto::publisher::PublisherMachine;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 use fp_proto::transition::TransitionSet;
-use fp_types::{Epoch, Rank};
+use fp_types::{Epoch, Rank, StepId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The contact of a rank; each epoch's processes have their own.
@@ -162,6 +162,10 @@ impl World {
         // Only the lead's epoch counts.
         let epoch = if rank.is_lead() { plan.epoch } else { Epoch(u128::from(rank.0)) };
         let mut config = PublisherConfig::new(own, epoch);
+        config.cohort.first_step = match plan.odd_rank == Some(OddRank::WrongFirstStep(rank)) {
+            true => Some(StepId(99)),
+            false => plan.first_step,
+        };
         config.skew_steps = plan.skew_steps;
         config.limit_bytes = match plan.tight_rank {
             Some((tight, limit_bytes)) if tight == rank => limit_bytes,
@@ -283,6 +287,12 @@ impl World {
         let mut plan =
             crate::simulator::scenario::another_epoch(&mut prng, &self.scenario.publishers[number]);
         plan.starts_at = self.now;
+        let reached = self.oracle.publishers[&CohortId::Publisher(number)].highest_begun();
+        plan.first_step = match plan.numbers {
+            Numbers::Anew => None,
+            Numbers::Back(steps) => Some(StepId(reached.saturating_sub(steps))),
+            Numbers::Ahead(steps) => Some(StepId(reached + steps)),
+        };
         self.scenario.publishers.push(plan);
         self.add_publisher(self.scenario.publishers.len() - 1);
     }

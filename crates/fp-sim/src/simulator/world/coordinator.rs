@@ -107,8 +107,9 @@ impl World {
             return;
         }
         match message {
-            Message::Subscribed { subscription, member, first, .. } => {
+            Message::Subscribed { subscription, member, first, continues, .. } => {
                 self.oracle.subscribed(from, to, *subscription, *member, *first);
+                self.oracle.check_continues(to, *continues);
             }
             Message::Assign(assignment) => {
                 if let Some(member) = self.oracle.member_of(from, to) {
@@ -141,16 +142,27 @@ impl World {
 
     /// What the oracles learn from an input before the machine does.
     pub(crate) fn heard(&mut self, slot: SlotId, input: &Input) {
-        if let Input::Message(from, Message::Release { step, .. }) = input
-            && let Some(other) = self.other_end(*from)
-        {
-            let (own, reader) = (self.slot(slot).cohort, self.slot(other).cohort);
-            if matches!((own, reader), (CohortId::Publisher(_), CohortId::Subscriber(_))) {
-                self.oracle.release_heard(own, reader, *step);
-            }
+        if let Input::Message(from, message) = input {
+            self.heard_message(slot, *from, message);
         }
         if let Input::Disconnected(peer) = input {
             self.note(slot, || format!("lost link {}", peer.0));
+        }
+    }
+
+    fn heard_message(&mut self, slot: SlotId, from: PeerId, message: &Message) {
+        let Some(other) = self.other_end(from) else { return };
+        let (own, rank) = self.place(slot);
+        let reader = self.slot(other).cohort;
+        let from_reader = matches!((own, reader), (CohortId::Publisher(_), CohortId::Subscriber(_)));
+        if let (Message::Release { step, .. }, true) = (message, from_reader) {
+            self.oracle.release_heard(own, reader, *step);
+        }
+        if let (Message::Subscribe { resume, .. }, true) = (message, from_reader) {
+            self.oracle.asked(reader, *resume);
+        }
+        if let (Message::Assign(assignment), CohortId::Subscriber(_)) = (message, own) {
+            self.oracle.assignment_heard(own, rank, assignment.step);
         }
     }
 

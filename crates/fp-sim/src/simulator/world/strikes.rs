@@ -235,7 +235,10 @@ fn insults(pick: u64) -> Vec<Message> {
         2 => Message::Log { serial: 0, entries: Vec::new() },
         3 => Message::Expire { subscription: SubscriptionId(2), rank: Rank(0), waited_ms: 9 },
         4 => Message::TreeHello { rank: Rank(99), contact: ContactText("liar".to_owned()) },
-        5 => Message::Join { rank: Rank(1), size: 77, contact: ContactText("liar".to_owned()) },
+        5 => {
+            let contact = ContactText("liar".to_owned());
+            Message::Join { rank: Rank(1), size: 77, contact, first_step: None }
+        }
         6 => Message::StreamEnd { reason: fp_proto::outcome::EndReason::Closed, skipped: 0 },
         7 => Message::TableReply { table: TableId([0; 16]), encoded: None },
         8 => Message::AskContacts { request: 0, ranks: vec![Rank(1 << 20)] },

@@ -167,7 +167,7 @@ impl World {
                 self.oracle.attached(cohort, rank, epoch, None);
                 self.enter_attachment(slot);
             }
-            Event::Restarted { epoch, first } => {
+            Event::Restarted { epoch, first, .. } => {
                 self.oracle.attached(cohort, rank, epoch, Some(first));
                 self.enter_attachment(slot);
             }
