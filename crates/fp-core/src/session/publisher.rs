@@ -185,7 +185,7 @@ impl PublisherSession {
         let room = Room::of_stream(pool.clone(), options.limit_bytes);
         let server = BlockStore::new(pool, room, counters.clone(), options.transforms.as_ref());
         let role = PublisherRole { server: server.clone(), life: Life::default(), started: 0, ended: 0 };
-        let directory = setup.rendezvous.directory().display().to_string();
+        let directory = setup.rendezvous.to_string();
         let clock = Clock::start();
         let machine = PublisherMachine::new(config, clock.now());
         let endpoint = Endpoint::start(clock, setup, machine, role);

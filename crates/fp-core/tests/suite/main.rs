@@ -14,6 +14,7 @@ mod environment;
 mod kinds;
 mod large;
 mod leave;
+mod meeting;
 mod misuse;
 mod moved;
 mod offered;
