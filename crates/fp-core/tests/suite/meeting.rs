@@ -177,9 +177,11 @@ fn cohorts_find_their_lead_by_a_meeting_place() {
         .collect();
     let publishers: Vec<_> = publishers.into_iter().map(|one| one.join().expect("opened")).collect();
     let subscribers: Vec<_> = subscribers.into_iter().map(|one| one.join().expect("attached")).collect();
-    drop(subscribers);
+    // Ranks of one cohort leave together.
+    let leaving = subscribers.into_iter().map(|one| std::thread::spawn(move || one.close()));
     let closing = publishers.into_iter().map(|one| std::thread::spawn(move || one.close()));
-    closing.collect::<Vec<_>>().into_iter().for_each(|one| one.join().expect("no panic").expect("closed"));
+    let ends: Vec<_> = leaving.chain(closing).collect();
+    ends.into_iter().for_each(|one| one.join().expect("no panic").expect("closed"));
 }
 
 /// A stream does not notice that its meeting place is away, and newcomers find it two seconds after the place is back.

@@ -2,7 +2,9 @@
 
 use crate::wire::{golden, hex, kind, no_more_than};
 use fp_proto::config::ContactText;
-use fp_proto::meeting::{Decline, Entry, LIMIT_ENTRIES, LIMIT_REPLY_BYTES, LIMIT_REQUEST_BYTES, Reply, Request};
+use fp_proto::meeting::{
+    Decline, Entry, LIMIT_ENTRIES, LIMIT_REPLY_BYTES, LIMIT_REQUEST_BYTES, Reply, Request,
+};
 use fp_types::Epoch;
 use proptest::prelude::*;
 
@@ -65,7 +67,8 @@ fn what_is_longer_or_more_than_it_may_be_is_refused() {
     for (name, contact) in [(0, 1), (256, 1), (1, 1025), (1, LIMIT_REQUEST_BYTES)] {
         assert!(Request::decode(&long(name, contact)).is_err(), "{name}, {contact}");
     }
-    let full = Entry { name: "n".repeat(255), contact: ContactText("c".repeat(1024)), epoch: Epoch(u128::MAX) };
+    let full =
+        Entry { name: "n".repeat(255), contact: ContactText("c".repeat(1024)), epoch: Epoch(u128::MAX) };
     let listed = |count| Reply::Listed { settled: false, entries: vec![full.clone(); count] }.encode();
     let most = listed(LIMIT_ENTRIES);
     assert!(most.len() <= LIMIT_REPLY_BYTES && Reply::decode(&most).is_ok());
