@@ -38,15 +38,16 @@ fn resolve(text: &str) -> Result<SocketAddr, Failure> {
 
 /// Why there is none, and what to do.
 fn failure(error: MeetError) -> Failure {
-    let advice = match &error {
-        MeetError::Listen(ListenError::TokenNeeded { .. }) => {
-            "; give it a token (flexpath token --out run.token) with --token-file run.token, or TLS"
-        }
-        MeetError::Listen(ListenError::Unadvertised { .. }) => "; name that address with --advertise",
-        error if matches!(error, MeetError::Listen(_)) => {
-            "; listen at an address of this machine, with port 0 for one that is free"
-        }
-        _ => "",
-    };
+    let advice = if let MeetError::Listen(error) = &error { advice(error) } else { "" };
     Failure::Meet(format!("{error}{advice}"))
+}
+
+fn advice(error: &ListenError) -> &'static str {
+    if matches!(error, ListenError::TokenNeeded { .. }) {
+        "; give it a token (flexpath token --out run.token) with --token-file run.token, or TLS"
+    } else if matches!(error, ListenError::Unadvertised { .. }) {
+        "; name that address with --advertise"
+    } else {
+        "; listen at an address of this machine, with port 0 for one that is free"
+    }
 }

@@ -51,14 +51,12 @@ impl Meeting {
     }
 
     fn options(&self, deadline: Instant) -> DialOptions {
-        let mut policy = TransportPolicy::default();
-        policy.allow = vec![TransportKind::Tcp];
         DialOptions::new(deadline)
             .with_purpose(Purpose::Control)
             .with_epoch(Some(EPOCH))
             .with_token(self.token.clone())
             .with_tls(self.tls.clone())
-            .with_policy(policy)
+            .with_policy(TransportPolicy::only(TransportKind::Tcp))
     }
 
     /// Asks one thing over a link of its own.

@@ -93,6 +93,7 @@ impl MeetingPlace {
     /// # Errors
     /// What breaks the listener itself; no guest can cause that.
     pub fn serve(self, stopped: &dyn Fn() -> bool) -> Result<(), MeetError> {
+        tracing::info!(address = %self.address, "the meeting place listens");
         let mut open = Open::new(self.listener)?;
         while !stopped() {
             open.turn()?;
@@ -207,7 +208,11 @@ impl Open {
             return Err(LinkError::Deadline { waiting_for: "fewer requests" });
         }
         tracing::debug!(guest = token, ?request, "asked");
+        let (before, told) = (self.table.len(), request.clone());
         let reply = self.table.handle(self.now(), GuestId(token), request);
+        if self.table.len() != before {
+            tracing::info!(guest = token, request = ?told, entries = self.table.len(), "registered or withdrawn");
+        }
         if let Reply::Declined(why) = &reply {
             tracing::warn!(guest = token, %why, "a request was declined");
         }

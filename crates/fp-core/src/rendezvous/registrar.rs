@@ -57,7 +57,11 @@ struct Shared {
 }
 
 /// A handle's use of a meeting place.
-pub(crate) struct Registrar(Arc<Shared>);
+pub(crate) struct Registrar {
+    shared: Arc<Shared>,
+    /// The process that the thread belongs to.
+    pid: u32,
+}
 
 impl Registrar {
     pub(crate) fn new(
@@ -65,7 +69,8 @@ impl Registrar {
         report: impl Fn(News) + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self(Arc::new(Shared { meeting, work: Mutex::default(), bell, report: Box::new(report) })))
+        let shared = Shared { meeting, work: Mutex::default(), bell, report: Box::new(report) };
+        Ok(Self { shared: Arc::new(shared), pid: fp_transport::own_pid() })
     }
 
     /// Keeps this entry registered from now on.
@@ -91,41 +96,47 @@ impl Registrar {
 
     /// What was found last.
     pub(crate) fn listed(&self, name: &str) -> Vec<Listing> {
-        self.0.lock().listed.get(name).cloned().unwrap_or_default()
+        self.shared.lock().listed.get(name).cloned().unwrap_or_default()
     }
 
     /// Where the one is who opened a name as this epoch, as was found last.
     pub(crate) fn contact_of(&self, epoch: Epoch) -> Option<String> {
-        let work = self.0.lock();
+        let work = self.shared.lock();
         let found = work.listed.values().flatten().find(|listing| listing.epoch == epoch);
         found.map(|listing| listing.contact.0.clone())
     }
 
     fn change(&self, change: impl FnOnce(&mut Work)) {
-        let mut work = self.0.lock();
+        let mut work = self.shared.lock();
         change(&mut work);
         if !work.is_running && !work.is_left {
-            let shared = self.0.clone();
+            let shared = self.shared.clone();
             let thread = std::thread::Builder::new().name("flexpath-meet".to_owned());
             match thread.spawn(move || Worker::new(shared).run()) {
                 Ok(_) => work.is_running = true,
                 Err(error) => {
-                    let place = self.0.meeting.address.to_string();
+                    let place = self.shared.meeting.address.to_string();
                     drop(work);
                     let why = format!("no thread for it can be started: {error}");
-                    return (self.0.report)(News::Trouble(Box::new(RendezvousError::Away { place, why })));
+                    return (self.shared.report)(News::Trouble(Box::new(RendezvousError::Away {
+                        place,
+                        why,
+                    })));
                 }
             }
         }
         drop(work);
-        self.0.ring();
+        self.shared.ring();
     }
 }
 
 impl Drop for Registrar {
     fn drop(&mut self) {
-        self.0.lock().is_left = true;
-        self.0.ring();
+        // A forked child has not the thread, which may have held the lock.
+        if fp_transport::own_pid() == self.pid {
+            self.shared.lock().is_left = true;
+            self.shared.ring();
+        }
     }
 }
 

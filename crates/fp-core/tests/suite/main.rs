@@ -11,6 +11,7 @@ mod collectives;
 mod copies;
 mod derived;
 mod environment;
+mod guests;
 mod kinds;
 mod large;
 mod leave;

@@ -224,10 +224,8 @@ fn publisher_error(url: &str, timeout: Duration) -> RendezvousError {
     let options = PublisherOptions::default().with_rendezvous(rendezvous).with_open_timeout(timeout);
     let (began, error) = (Instant::now(), Publisher::open(STREAM, options).err().expect("no stream"));
     assert!(began.elapsed() < timeout + Duration::from_secs(6), "{:?}", began.elapsed());
-    match error {
-        OpenError::Rendezvous(error) => error,
-        other => panic!("{other}"),
-    }
+    let OpenError::Rendezvous(error) = error else { panic!("{error}") };
+    error
 }
 
 fn subscriber_error(url: &str, timeout: Duration) -> OpenError {

@@ -144,10 +144,9 @@ mod tests {
     }
 
     fn listed(table: &mut Table, now: Moment, name: &str) -> (bool, Vec<Entry>) {
-        match table.handle(now, TWO, Request::Lookup { name: name.to_owned() }) {
-            Reply::Listed { settled, entries } => (settled, entries),
-            other => panic!("{other:?}"),
-        }
+        let reply = table.handle(now, TWO, Request::Lookup { name: name.to_owned() });
+        let Reply::Listed { settled, entries } = reply else { panic!("{reply:?}") };
+        (settled, entries)
     }
 
     #[test]
@@ -200,7 +199,8 @@ mod tests {
         };
         let ours = (0..=LIMIT_OF_GUEST as u128).filter_map(|n| declined(&mut table, 1, format!("n{n}"), n));
         assert_eq!(ours.collect::<Vec<_>>(), [Decline::GuestFull]);
-        let same = (0..=LIMIT_OF_NAME as u128).filter_map(|n| declined(&mut table, n as u64, "x".into(), n));
+        let same =
+            (0..=LIMIT_OF_NAME as u128).filter_map(|n| declined(&mut table, 100 + n as u64, "x".into(), n));
         assert_eq!(same.collect::<Vec<_>>(), [Decline::NameFull]);
         let all = (0..=LIMIT_ENTRIES as u128)
             .find_map(|n| declined(&mut table, 1000 + n as u64, format!("m{n}"), n));

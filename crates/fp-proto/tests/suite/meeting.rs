@@ -53,7 +53,8 @@ fn the_bytes_of_a_meeting_place_do_not_change() {
     };
     no_more_than(REQUESTS, Request::decode(&[REQUESTS as u8]));
     no_more_than(REPLIES, Reply::decode(&[REPLIES as u8]));
-    let lines = requests().iter().map(request).chain(replies().iter().map(reply));
+    let (requests, replies) = (requests(), replies());
+    let lines = requests.iter().map(request).chain(replies.iter().map(reply));
     golden("meeting.txt", &lines.collect::<String>());
 }
 
