@@ -1,5 +1,5 @@
 //! The rendezvous: where cohorts find one another. It is a directory with one small file for each opening of a name, or
-//! a meeting place: one small process at `tcp://HOST:PORT`, as `flexpath meet` is. What an entry says is believed only
+//! a meeting place. That is one small process at `tcp://HOST:PORT`, as `flexpath meet` is. What an entry says is believed only
 //! after a hello from its contact has returned its epoch; a stale or forged one is passed over.
 
 mod address;
