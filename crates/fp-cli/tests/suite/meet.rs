@@ -15,9 +15,9 @@ const BACK: Duration = Duration::from_secs(2);
 /// What starting a process and attaching may take besides, on a busy machine.
 const START: Duration = Duration::from_secs(3);
 
-/// A meeting place, and its address.
+/// A meeting place, and its address. Dropped, it is killed.
 struct Place {
-    run: Run,
+    run: Option<Run>,
     url: String,
 }
 
@@ -26,7 +26,7 @@ impl Place {
         let mut run = Run::at(Path::new(""), &[&["meet"], arguments].concat());
         let url = run.first_line().trim_end().to_owned();
         assert!(url.starts_with("tcp://127.0.0.1:"), "{url}");
-        Self { run, url }
+        Self { run: Some(run), url }
     }
 
     fn publish(&self, set: impl FnOnce(PublisherOptions) -> PublisherOptions) -> Live {
@@ -43,7 +43,23 @@ impl Place {
     }
 
     fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.run.child), signal).unwrap();
+        let run = self.run.as_ref().expect("it runs");
+        kill_process(Pid::from_child(&run.child), signal).unwrap();
+    }
+
+    /// Waits for its end.
+    fn finish(mut self) -> Ended {
+        self.run.take().expect("it runs").finish()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(run) = &mut self.run {
+            // It may have ended by itself, which is as well.
+            let _ = run.child.kill();
+            let _ = run.child.wait();
+        }
     }
 }
 
@@ -58,7 +74,7 @@ fn a_killed_meeting_place_begins_again_while_steps_run() {
     following.first_line();
     place.signal(Signal::KILL);
     let (url, address) = (place.url.clone(), place.url.trim_start_matches("tcp://").to_owned());
-    assert_eq!(place.run.finish().code, None);
+    assert_eq!(place.finish().code, None);
     let away = Run::at(Path::new(&url), &["ls"]).finish();
     assert!(away.code == Some(1) && away.stderr.contains("Is `flexpath meet` running"), "{}", away.stderr);
     let place = Place::start(&["--listen", &address]);
@@ -78,7 +94,7 @@ fn a_meeting_place_ends_in_order_when_it_is_told_to() {
     for signal in [Signal::INT, Signal::TERM] {
         let place = Place::start(&[]);
         place.signal(signal);
-        let ended = place.run.finish();
+        let ended = place.finish();
         assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "", ""));
     }
 }
