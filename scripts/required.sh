@@ -12,8 +12,9 @@ set -eu
 # shellcheck source=scripts/exceptions.sh
 . "$(dirname "$0")/exceptions.sh"
 # What tests look for: mpi, the MPI that FLEXPATH_MPI names; lammps, LAMMPS as a library; clang and wasm32, guests in C
-# and in Rust; valgrind, counts of instructions; verbs, an RDMA device; verbs-headers, C headers of rdma-core.
-names="mpi lammps clang wasm32 valgrind verbs verbs-headers"
+# and in Rust; valgrind, counts of instructions; verbs, an RDMA device; verbs-headers, C headers of rdma-core;
+# namespaces, two hosts in one machine by unshare and ip.
+names="mpi lammps clang wasm32 valgrind verbs verbs-headers namespaces"
 
 say() { printf '%s: %s\n' "$1" "$2"; }
 

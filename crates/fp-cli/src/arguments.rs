@@ -16,17 +16,17 @@ const AFTER: &str = "\
 Exit status: 0 all went well, 1 something failed (the message says what), 2 wrong usage.
 Interrupted by ctrl-c it leaves the stream first and then ends as interrupted (130 in a shell).
 
-Environment: FLEXPATH_RENDEZVOUS names the rendezvous directory, FLEXPATH_TRANSPORTS the transports that may be
-used, FLEXPATH_TOKEN_FILE and FLEXPATH_TLS_... what the options of those names do, FLEXPATH_LOG what to log on the
+Environment: FLEXPATH_RENDEZVOUS names the rendezvous, FLEXPATH_TRANSPORTS the transports that may be used,
+ FLEXPATH_TOKEN_FILE and FLEXPATH_TLS_... what the options of those names do, FLEXPATH_LOG what to log on the
 standard error (debug, fp_core=trace).";
 
 /// Lists, describes and follows the streams of running simulations.
 #[derive(Debug, Parser)]
 #[command(name = "flexpath", version, after_help = AFTER, subcommand_required = true)]
 pub(crate) struct Arguments {
-    /// The directory where streams are found [default: FLEXPATH_RENDEZVOUS, else flexpath in the runtime directory,
-    /// else one in the temporary directory for this user alone]
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Where streams are found: a directory, or the tcp://HOST:PORT of `flexpath meet` [default: FLEXPATH_RENDEZVOUS,
+    /// else flexpath in the runtime directory, else one in the temporary directory for this user alone]
+    #[arg(long, global = true, value_name = "PLACE")]
     pub(crate) rendezvous: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Doctor(DoctorOptions),
     /// Makes a token for a run: who does not have it, is not let in
     Token(TokenOptions),
+    /// Is the place where cohorts find each other that share no directory, until ctrl-c
+    Meet(MeetOptions),
     /// Measures what a stream costs on this machine, with real processes
     Bench(BenchOptions),
     /// One rank of `bench`, in a process of its own
@@ -191,6 +193,28 @@ pub(crate) struct TokenOptions {
     /// Prints the hash of the token in this file, by which an access list names it. No token is made
     #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "force"])]
     pub(crate) hash: Option<PathBuf>,
+}
+
+/// Options of `meet`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+On a host that all others reach, and then before every program and command, on whatever host:
+  flexpath token --out run.token
+  flexpath meet --listen 192.0.2.7:7000 --token-file run.token
+  export FLEXPATH_RENDEZVOUS=tcp://192.0.2.7:7000 FLEXPATH_TOKEN_FILE=$PWD/run.token
+It keeps names and addresses, no data, and nothing on disk. Streams go on without it. Killed and begun again at its
+address, it knows all streams within two seconds. FLEXPATH_LOG=info shows who comes and goes.")]
+pub(crate) struct MeetOptions {
+    /// Where to listen; port 0: one of the system's choice. It prints what others set FLEXPATH_RENDEZVOUS to. Off
+    /// loopback it needs a token or TLS
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
+    pub(crate) listen: String,
+    /// The address that others dial, where --listen has the unspecified one (0.0.0.0)
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) advertise: Option<IpAddr>,
+    /// Who is let in.
+    #[command(flatten)]
+    pub(crate) credentials: CredentialOptions,
 }
 
 /// A variable and a selection of its elements.

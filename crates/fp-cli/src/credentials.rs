@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use fp_core::rendezvous::{Rendezvous, RendezvousError};
 use fp_core::{LinkOptions, ListenAddress, TlsOptions, Token};
 
 use crate::failure::Failure;
@@ -113,6 +114,20 @@ impl Credentials {
         link.token.clone_from(&self.token);
         link.tls.clone_from(&self.tls);
         link.tcp = Some(ListenAddress::default());
+    }
+
+    /// Has a rendezvous that is a meeting place shown them.
+    pub(crate) fn shown_to(&self, rendezvous: Rendezvous) -> Result<Rendezvous, RendezvousError> {
+        let tls = match &self.tls {
+            Some(given) => Some(given.clone()),
+            None => TlsOptions::from_environment()?,
+        };
+        Ok(rendezvous.with_credentials(self.token.clone(), tls))
+    }
+
+    /// The token, and what they say of TLS.
+    pub(crate) fn into_parts(self) -> (Option<Token>, Option<TlsOptions>) {
+        (self.token, self.tls)
     }
 
     /// What they say of TLS.

@@ -74,6 +74,7 @@ pub(crate) fn open(
     rendezvous: Rendezvous,
 ) -> Result<Subscriber, Failure> {
     credentials.set(&mut options.link);
+    let rendezvous = credentials.shown_to(rendezvous)?;
     let opened = Subscriber::open(stream, options.with_rendezvous(rendezvous.clone()));
     opened.map_err(|source| Failure::Open { source: Box::new(source), alive: alive(&rendezvous) })
 }

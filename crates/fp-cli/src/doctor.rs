@@ -27,10 +27,11 @@ pub(crate) fn run(
     if options.listen.is_some() {
         return listener::listen(&link, options.until_input_ends);
     }
+    let shown = rendezvous.and_then(|rendezvous| credentials.shown_to(rendezvous));
     let report = Report::new(
         options.contact.as_ref().map(ToString::to_string),
         transports::examine(&link, options),
-        machine::examine(rendezvous, credentials.tls()),
+        machine::examine(shown, credentials.tls()),
     );
     output::print(&report, options.json, |out| report.print(out))?;
     if report.works { Ok(()) } else { Err(Failure::NothingWorks) }

@@ -85,6 +85,9 @@ pub(crate) enum Failure {
         /// What to do about it.
         advice: String,
     },
+    /// There is no meeting place.
+    #[error("no meeting place: {0}")]
+    Meet(String),
     /// What was tested is of no use.
     #[error("no transport works between the two ends; the lines above say why")]
     NothingWorks,

@@ -37,13 +37,14 @@ struct Line {
 }
 
 /// Lists streams.
-pub(crate) fn run(rendezvous: &Rendezvous, options: &LsOptions) -> Result<(), Failure> {
+pub(crate) fn run(rendezvous: Rendezvous, options: &LsOptions) -> Result<(), Failure> {
     let credentials = options.credentials.read()?;
-    let lines = lines(rendezvous, options.types.then_some(options.timeout), &credentials);
+    let rendezvous = &credentials.shown_to(rendezvous)?;
+    let lines = lines(rendezvous, options.types.then_some(options.timeout), &credentials)?;
     let lines: Vec<Line> = lines.into_iter().filter(|line| line.alive || options.all).collect();
     output::print(&lines, options.json, |out| {
         if lines.is_empty() {
-            eprintln!("no stream is being published in {}", rendezvous.directory().display());
+            eprintln!("no stream is being published in {rendezvous}");
             return Ok(());
         }
         print_table(out, &lines, options.all)
@@ -51,12 +52,16 @@ pub(crate) fn run(rendezvous: &Rendezvous, options: &LsOptions) -> Result<(), Fa
 }
 
 /// Every entry, with what variables it has where there is time to ask for them.
-fn lines(rendezvous: &Rendezvous, types: Option<Duration>, credentials: &Credentials) -> Vec<Line> {
-    let told = entries::asked(rendezvous, |entry, alive| {
+fn lines(
+    rendezvous: &Rendezvous,
+    types: Option<Duration>,
+    credentials: &Credentials,
+) -> Result<Vec<Line>, Failure> {
+    let told = entries::asked(rendezvous.list()?, |entry, alive| {
         let timeout = types.filter(|_| alive);
         (alive, timeout.map(|timeout| variables(rendezvous, entry, timeout, credentials)))
     });
-    told.into_iter().map(|(entry, told)| line(&entry, told.unwrap_or((false, None)))).collect()
+    Ok(told.into_iter().map(|(entry, told)| line(&entry, told.unwrap_or((false, None)))).collect())
 }
 
 /// The line of an entry.

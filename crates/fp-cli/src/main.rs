@@ -12,6 +12,7 @@ mod failure;
 mod fields;
 mod interrupt;
 mod list;
+mod meet;
 mod output;
 mod summary;
 mod tail;
@@ -46,6 +47,9 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Command::Token(options) = &arguments.command {
         return token::run(options);
     }
+    if let Command::Meet(options) = &arguments.command {
+        return meet::run(options); // which is a rendezvous, and needs none
+    }
     let rendezvous = match &arguments.rendezvous {
         Some(path) => Rendezvous::at(path),
         None => Rendezvous::from_environment(),
@@ -55,10 +59,10 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let rendezvous = rendezvous?;
     match &arguments.command {
-        Command::Ls(options) => list::run(&rendezvous, options),
+        Command::Ls(options) => list::run(rendezvous, options),
         Command::Describe(options) => describe::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
-        Command::Token(_) | Command::Doctor(_) => Ok(()),
+        Command::Token(_) | Command::Meet(_) | Command::Doctor(_) => Ok(()),
         Command::Bench(options) => bench::run(options),
         Command::BenchRole(options) => bench::play(options),
     }

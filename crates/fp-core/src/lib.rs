@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `error` | one enumeration for each operation, sorted by whose fault it is |
 //! | `value` | variables, selections, counters, views, names: pure values |
-//! | `rendezvous` | the files by which cohorts find each other |
+//! | `rendezvous` | the files, or the meeting place, by which cohorts find each other |
 //! | `coordinator` | the actor of a process: links, deadlines, wakers; it knows traits, no roles |
 //! | `records` | record types of a stream and blocks of records |
 //! | `options` | what is asked of a stream: each `with_*` beside its struct |

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fp_core::TlsOptions;
 use fp_core::diagnosis::{ProbeError, seals_supported};
-use fp_core::rendezvous::{DIRECTORY_VARIABLE, Rendezvous, RendezvousError};
+use fp_core::rendezvous::{DIRECTORY_VARIABLE, Entry, Rendezvous, RendezvousError};
 use rustix::process::{Resource, geteuid, getrlimit};
 
 use super::advice;
@@ -32,10 +32,13 @@ pub(super) fn examine(
     given: Option<&TlsOptions>,
 ) -> Vec<Finding> {
     let rdma = Rdma::look();
-    let mut found = match &rendezvous {
-        Ok(rendezvous) => vec![directory(rendezvous), left_behind(rendezvous)],
+    let listed = rendezvous.and_then(|rendezvous| Ok((rendezvous.list()?, rendezvous)));
+    let mut found = match listed {
+        Ok((entries, rendezvous)) => vec![reached(&rendezvous), left_behind(entries, &rendezvous)],
         Err(error) => {
-            let advice = format!("name a directory of your own: {DIRECTORY_VARIABLE}, or --rendezvous");
+            let advice = format!(
+                "name a directory of your own, or a meeting place: {DIRECTORY_VARIABLE}, or --rendezvous"
+            );
             vec![Finding::bad("rendezvous", State::Failure, error.to_string(), advice)]
         }
     };
@@ -43,9 +46,17 @@ pub(super) fn examine(
     found
 }
 
+/// The rendezvous, whose entries could be listed.
+fn reached(rendezvous: &Rendezvous) -> Finding {
+    match rendezvous.directory() {
+        Some(path) => directory(path),
+        None => Finding::ok("rendezvous", format!("{rendezvous}: a meeting place, which answers")),
+    }
+}
+
 /// Whether entries can be made, and whether others could make some.
-fn directory(rendezvous: &Rendezvous) -> Finding {
-    let (name, path) = ("rendezvous", rendezvous.directory());
+fn directory(path: &Path) -> Finding {
+    let name = "rendezvous";
     if let Err(error) = try_to_write(path) {
         let advice = "every rank must be able to make files there";
         return Finding::bad(name, State::Failure, format!("{}: {error}", path.display()), advice);
@@ -73,16 +84,15 @@ fn try_to_write(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Entries of processes that are gone.
-fn left_behind(rendezvous: &Rendezvous) -> Finding {
+fn left_behind(entries: Vec<Entry>, rendezvous: &Rendezvous) -> Finding {
     let name = "entries";
-    let (stale, count) = stale(rendezvous);
+    let (stale, count) = stale(entries);
     match stale.as_slice() {
         [] => Finding::ok(name, format!("{count}, all alive")),
         [first, ..] => {
             let found = format!("nobody answers behind {} of {count}, such as {first}", stale.len());
             let advice = format!(
-                "harmless, but each costs newcomers a look; remove what `flexpath ls --all` marks from {}",
-                rendezvous.directory().display()
+                "harmless, but each costs newcomers a look; remove what `flexpath ls --all` marks from {rendezvous}"
             );
             Finding::bad(name, State::Warning, found, advice)
         }
@@ -249,9 +259,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let rendezvous = Rendezvous::at(folder.path()).unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
-        assert_eq!(directory(&rendezvous).state, State::Ok);
+        assert_eq!(reached(&rendezvous).state, State::Ok);
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        let open = directory(&rendezvous);
+        let open = reached(&rendezvous);
         assert!(open.state == State::Warning && open.found.contains("777"), "{open:?}");
         assert!(fs::read_dir(folder.path()).unwrap().next().is_none(), "nothing is left there");
     }

@@ -7,6 +7,8 @@ mod bench;
 mod cli;
 mod credentials;
 mod doctor;
+mod meet;
 mod support;
 mod texts;
+mod two_hosts;
 mod types;

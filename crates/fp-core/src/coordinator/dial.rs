@@ -1,6 +1,7 @@
 //! Dialling: straight-line code on a thread of its own, as a handshake waits for the other side's coordinator. The
 //! outcome comes back through a mailbox with a descriptor.
 
+use crate::rendezvous::registrar::News;
 use fp_proto::config::ContactText;
 use fp_proto::effect::DialTicket;
 use fp_transport::{
@@ -17,11 +18,12 @@ use std::time::{Duration, Instant};
 /// whatever its processes do. That is time for the first two attempts that are lost to be made again.
 const ENTRY_TIMEOUT: Duration = Duration::from_millis(3500);
 
-/// What became of a dial.
+/// What became of a dial, or of what a meeting place was asked.
 pub(crate) enum Letter {
     Dialled(DialTicket, Box<Link>),
     /// With the reason, if the contact could be read at all.
     Failed(DialTicket, Option<Box<DialError>>),
+    Met(News),
 }
 
 /// Where other threads leave letters for whoever drives.

@@ -28,6 +28,8 @@ use crate::coordinator::machine::Machine;
 use crate::coordinator::troubles::Troubles;
 use crate::coordinator::wakers::Wakers;
 use crate::rendezvous::Rendezvous;
+use crate::rendezvous::desk::Desk;
+use crate::rendezvous::registrar::News;
 use fp_proto::access::Denial;
 use fp_proto::effect::{Effect, PeerId};
 use fp_proto::message::Message;
@@ -84,7 +86,7 @@ pub(crate) struct State<R: Role> {
     pub(crate) role: R,
     links: Links,
     listener: Listener,
-    rendezvous: Rendezvous,
+    desk: Desk,
     /// Whether somebody, a caller or the background thread, is at the descriptors.
     polling: bool,
     /// Callers that wait for the one that polls.
@@ -96,13 +98,12 @@ pub(crate) struct State<R: Role> {
 impl<R: Role> State<R> {
     /// The contacts of those who opened a name, by its entries in the rendezvous.
     pub(crate) fn contacts_of(&self, name: &str) -> Vec<String> {
-        self.rendezvous.lookup(name).into_iter().map(|entry| entry.contact.0).collect()
+        self.desk.contacts_of(name)
     }
 
     /// Where the one is who opened a name as this epoch, by its entry in the rendezvous.
     pub(crate) fn contact_of(&self, epoch: Epoch) -> Option<Contact> {
-        let mut entries = self.rendezvous.entries().into_iter();
-        entries.find(|entry| entry.epoch == epoch).map(|entry| entry.contact)
+        self.desk.contact_of(epoch)
     }
 }
 
@@ -158,13 +159,16 @@ impl<R: Role> Endpoint<R> {
         let (tls, listened) = (setup.listener.tls().cloned(), setup.listener.counts());
         let Setup { policy, token, domain, dial_timeout: timeout, .. } = &setup;
         let (policy, token, domain, timeout) = (policy.clone(), token.clone(), domain.clone(), *timeout);
+        let post = mailbox.clone();
+        let report = move |news| post.post(Letter::Met(news));
+        let desk = setup.rendezvous.desk(token.clone(), tls.clone(), report)?;
         let dial = dial::Dial { policy, token, tls, domain, timeout };
         let state = State {
             machine,
             role,
             links: Links::new(FIRST_LINK),
             listener: setup.listener,
-            rendezvous: setup.rendezvous,
+            desk,
             polling: false,
             waiting: 0,
             left_alone_since: Instant::now(),
@@ -323,6 +327,9 @@ impl<R: Role> Endpoint<R> {
                     state.troubles.extend(error);
                     state.machine.handle_dial_failed(now, ticket);
                 }
+                Letter::Met(News::Listed(listing)) => state.machine.handle_listing(now, listing),
+                Letter::Met(News::Trouble(error)) => state.troubles.set_meeting(Some(error)),
+                Letter::Met(News::Answers) => state.troubles.set_meeting(None),
             }
         }
         unfinished.into_iter().for_each(|token| self.link_ready(state, token, From::Here));
@@ -383,14 +390,16 @@ impl<R: Role> Endpoint<R> {
             }
             Effect::Disconnect { peer, .. } => state.links.close(peer),
             Effect::PublishName { name, epoch } => {
-                if let Err(error) = state.rendezvous.publish(&name, epoch, &self.contact) {
+                if let Err(error) = state.desk.publish(&name, epoch, &self.contact) {
                     state.troubles.unpublished = Some(error);
                 }
             }
-            Effect::WithdrawName { name, epoch } => state.rendezvous.withdraw(&name, epoch),
+            Effect::WithdrawName { name, epoch } => state.desk.withdraw(&name, epoch),
             Effect::Lookup { name } => {
-                let listing = state.rendezvous.lookup(&name);
-                state.machine.handle_listing(self.clock.now(), listing);
+                // A meeting place is asked in the background, and answers by a letter.
+                if let Some(listing) = state.desk.lookup(&name) {
+                    state.machine.handle_listing(self.clock.now(), listing);
+                }
             }
             other @ (Effect::Assigned { .. } | Effect::Free { .. } | Effect::Event(_)) => {
                 state.role.effect(other)

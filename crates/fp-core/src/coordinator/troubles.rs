@@ -13,6 +13,8 @@ const LIMIT_CONTACTS: usize = 64;
 pub(crate) struct Troubles {
     /// The entry in the rendezvous could not be written.
     pub(crate) unpublished: Option<RendezvousError>,
+    /// The meeting place cannot be asked, as far as is known.
+    meeting: Option<Box<RendezvousError>>,
     dials: BTreeMap<String, DialError>,
     answered_since: Option<Instant>,
 }
@@ -32,6 +34,21 @@ impl Extend<Box<DialError>> for Troubles {
 }
 
 impl Troubles {
+    /// The meeting place cannot be asked, or can be again.
+    pub(crate) fn set_meeting(&mut self, trouble: Option<Box<RendezvousError>>) {
+        self.meeting = trouble;
+    }
+
+    /// Why nothing will come of asking the meeting place, if that is known.
+    pub(crate) fn take_final(&mut self) -> Option<RendezvousError> {
+        self.meeting.take_if(|error| error.is_final()).map(|error| *error)
+    }
+
+    /// Why the meeting place could not be asked, if it still cannot.
+    pub(crate) fn take_meeting(&mut self) -> Option<RendezvousError> {
+        self.meeting.take().map(|error| *error)
+    }
+
     /// What became of the last dial of each contact, in words.
     pub(crate) fn dials(&self) -> Vec<(String, String)> {
         self.dials.iter().map(|(contact, error)| (contact.clone(), error.to_string())).collect()

@@ -19,8 +19,8 @@ pub use probe::{Measured, Probed, probe, probe_own_verbs};
 
 use crate::options::link::LinkOptions;
 use fp_transport::{
-    DialError, LinkError, ListenAddressError, TlsError, TlsIdentity, TlsOptions, TokenFileError,
-    TransportKind, TransportPolicy, VerbsTrouble,
+    DialError, LinkError, ListenAddressError, TlsError, TlsIdentity, TokenFileError, TransportKind,
+    TransportPolicy, VerbsTrouble,
 };
 
 /// Why a transport does not work.
@@ -103,11 +103,7 @@ fn policy_of(link: &LinkOptions) -> Result<TransportPolicy, PolicyError> {
 
 /// TLS as a stream with these options would have it.
 fn tls_of(link: &LinkOptions) -> Result<Option<TlsIdentity>, TlsError> {
-    let options = match &link.tls {
-        Some(given) => Some(given.clone()),
-        None => TlsOptions::from_environment()?,
-    };
-    options.map(|options| options.load()).transpose()
+    link.tls_options()?.map(|options| options.load()).transpose()
 }
 
 #[cfg(test)]

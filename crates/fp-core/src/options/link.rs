@@ -4,7 +4,7 @@ use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
 use crate::value::collectives::SharedCollectives;
 use fp_transport::{
-    Contact, ListenAddress, ListenAddressError, TlsOptions, Token, TokenFileError, TransportPolicy,
+    Contact, ListenAddress, ListenAddressError, TlsError, TlsOptions, Token, TokenFileError, TransportPolicy,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct LinkOptions {
     /// Collectives of the launcher over the ranks of this cohort. Default none: the ranks find their lead by the
     /// rendezvous.
     pub collectives: Option<SharedCollectives>,
-    /// The rendezvous directory. Default: by the environment.
+    /// The rendezvous: a directory, or a meeting place. Default: by the environment.
     pub rendezvous: Option<Rendezvous>,
     /// The lead of the own cohort, where the launcher knows it.
     pub lead_contact: Option<Contact>,
@@ -78,6 +78,14 @@ impl LinkOptions {
         Ok(given?.address())
     }
 
+    /// TLS, by these options or the environment.
+    pub(crate) fn tls_options(&self) -> Result<Option<TlsOptions>, TlsError> {
+        match &self.tls {
+            Some(given) => Ok(Some(given.clone())),
+            None => TlsOptions::from_environment(),
+        }
+    }
+
     /// The token, by these options or the environment.
     pub(crate) fn run_token(&self) -> Result<Option<Token>, TokenFileError> {
         match &self.token {
@@ -122,7 +130,7 @@ macro_rules! link_setters {
         }
 
         setters! {
-            /// Sets the rendezvous directory.
+            /// Sets the rendezvous: a directory, or a meeting place.
             with_rendezvous(rendezvous: Rendezvous) => link.rendezvous = Some(rendezvous);
 
             /// Sets the contact of the own cohort's lead.

@@ -57,6 +57,9 @@ impl OpenAttempt<'_> {
         if let Some(error) = troubles.unpublished.take() {
             return Ok(Err(error.into()));
         }
+        if let Some(error) = troubles.take_final().filter(|_| life.opened.is_none()) {
+            return Ok(Err(error.into()));
+        }
         match (&life.opened, &life.failure) {
             (Some(Ok(epoch)), _) => Ok(Ok(*epoch)),
             (Some(Err(failure)), _) => Ok(Err(self.failed(failure, troubles))),
@@ -108,12 +111,17 @@ impl OpenAttempt<'_> {
         OpenError::NameTaken { stream, rank, contact: state.contact_of(epoch).map(Box::new) }
     }
 
-    /// A search that found nobody ends with what the one said who would have been right.
-    fn failed(&self, failure: &OpenFailure, troubles: &Troubles) -> OpenError {
+    /// A search that found nobody ends with what the one said who would have been right, or with why the meeting place
+    /// could not be asked.
+    fn failed(&self, failure: &OpenFailure, troubles: &mut Troubles) -> OpenError {
         let (stream, rank) = (self.stream.to_owned(), self.rank);
         let searched = matches!(failure, OpenFailure::TimedOut(OpenWait::Name { .. } | OpenWait::Lead));
         if searched && troubles.answered_since().is_some() {
             return self.not_wanted(troubles);
+        }
+        let timed_out = matches!(failure, OpenFailure::TimedOut(_));
+        if let Some(error) = troubles.take_meeting().filter(|_| timed_out) {
+            return error.into();
         }
         let (failure, directory) = (Box::new(failure.clone()), self.directory.to_owned());
         OpenError::Failed { stream, rank, failure, directory, dials: troubles.dials() }

@@ -8,8 +8,8 @@ use crate::rendezvous::Rendezvous;
 use crate::value::log::start_log;
 use fp_proto::config::{CohortConfig, ContactText};
 use fp_transport::{
-    Domain, ListenOptions, Listener, TlsOptions, TokenHash, TransportKind, TransportPolicy, VerbsDevice,
-    VerbsTrouble, verbs_devices,
+    Domain, ListenOptions, Listener, TokenHash, TransportKind, TransportPolicy, VerbsDevice, VerbsTrouble,
+    verbs_devices,
 };
 use fp_types::{Epoch, validate_name};
 use std::net::{IpAddr, SocketAddr};
@@ -32,10 +32,7 @@ pub(crate) fn prepare(
         Some(given) => given.clone(),
         None => TransportPolicy::from_environment()?,
     };
-    let tls = match &link.tls {
-        Some(given) => Some(given.clone()),
-        None => TlsOptions::from_environment()?,
-    };
+    let tls = link.tls_options()?;
     let (tcp, token) = (link.tcp_address()?, link.run_token()?);
     limit_by_environment()?;
     let device = pinned_device(link);

@@ -225,7 +225,7 @@ impl PublisherSession {
         let admission = Admission::new(options.access.clone(), stream, setup.token.is_some());
         let life = Life::default();
         let role = PublisherRole { server: server.clone(), admission, life, started: 0, ended: 0 };
-        let directory = setup.rendezvous.directory().display().to_string();
+        let directory = setup.rendezvous.to_string();
         let clock = Clock::start();
         let machine = PublisherMachine::new(config, clock.now());
         let endpoint = Endpoint::start(clock, setup, machine, role);

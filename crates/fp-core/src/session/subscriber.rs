@@ -192,7 +192,7 @@ impl SubscriberSession {
             selected: selected.clone(),
             sides: sides.clone(),
         };
-        let directory = setup.rendezvous.directory().display().to_string();
+        let directory = setup.rendezvous.to_string();
         let clock = Clock::start();
         let machine = SubscriberMachine::new(config, clock.now());
         let endpoint = Endpoint::start(clock, setup, machine, role);

@@ -105,7 +105,10 @@ impl Subscriber {
             Some(given) => given.clone(),
             None => Rendezvous::from_environment()?,
         };
-        Ok(Self::find_among(&rendezvous.entries(), &wanted, options, timeout))
+        let token = options.link.run_token().map_err(RendezvousError::from)?;
+        let tls = options.link.tls_options().map_err(RendezvousError::from)?;
+        let entries = rendezvous.with_credentials(token, tls).list()?;
+        Ok(Self::find_among(&entries, &wanted, options, timeout))
     }
 
     /// The same among some entries of [`Rendezvous::entries`], and also for a type that was made at run time.

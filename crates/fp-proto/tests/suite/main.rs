@@ -3,4 +3,5 @@
 mod contacts;
 mod gathered;
 mod machines;
+mod meeting;
 mod wire;

@@ -18,7 +18,7 @@ use std::path::Path;
 const CONTROL_VARIANTS: usize = 38;
 const DATA_VARIANTS: usize = 15;
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -26,19 +26,19 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The name of a message's kind: what comes first in its debug output.
-fn kind(message: &impl std::fmt::Debug) -> String {
+pub(crate) fn kind(message: &impl std::fmt::Debug) -> String {
     let text = format!("{message:?}");
     text.chars().take_while(char::is_ascii_alphanumeric).collect()
 }
 
 /// The decoder knows that many kinds: a new one must have an example too.
-fn no_more_than<T: std::fmt::Debug>(variants: usize, decoded: Result<T, DecodeError>) {
+pub(crate) fn no_more_than<T: std::fmt::Debug>(variants: usize, decoded: Result<T, DecodeError>) {
     let error = decoded.expect_err("a kind without an example").to_string();
     assert!(error.contains(&format!("i < {variants}")), "{error}");
 }
 
 /// Compares with the file, or writes it if that was asked for.
-fn golden(name: &str, lines: &str) {
+pub(crate) fn golden(name: &str, lines: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("FLEXPATH_WRITE_GOLDEN").is_some() {
         std::fs::write(&path, lines).expect("the golden bytes are written");

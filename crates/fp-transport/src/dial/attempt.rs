@@ -283,7 +283,12 @@ fn hear_reply(
     deadline: Instant,
 ) -> Result<Reply, Failure> {
     let mut bytes = [0; REPLY_LEN];
-    channel.receive_exact(&mut bytes, descriptors, deadline).map_err(failed("the reply"))?;
+    let (magic, rest) = bytes.split_at_mut(REPLY_MAGIC.len());
+    channel.receive_exact(magic, descriptors, deadline).map_err(failed("the reply"))?;
+    if magic != REPLY_MAGIC {
+        return Err(Reason::BadAnswer.into()); // nothing of ours: no more of it is waited for
+    }
+    channel.receive_exact(rest, descriptors, deadline).map_err(failed("the reply"))?;
     Ok(Reply::decode(&bytes).ok_or(Reason::BadAnswer)?)
 }
 
