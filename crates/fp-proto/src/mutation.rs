@@ -56,11 +56,17 @@ pub enum Mutation {
     DropBelowLimit,
     /// Whoever was silent for too long is not told.
     SilentPeerUntold,
+    /// A question about status under way holds up the next step.
+    StatusHoldsStep,
+    /// Who does not answer a question about status is not named.
+    SilentRankUnnamed,
+    /// Observers may ask as often as they like.
+    StatusUnbounded,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 29] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -87,5 +93,8 @@ impl Mutation {
         Self::DropNewestQueued,
         Self::DropBelowLimit,
         Self::SilentPeerUntold,
+        Self::StatusHoldsStep,
+        Self::SilentRankUnnamed,
+        Self::StatusUnbounded,
     ];
 }

@@ -97,6 +97,7 @@ impl Message {
                 some_rising(contacts.iter().map(|(rank, _)| *rank), "contacts.contacts")?;
                 contacts.iter().filter_map(|(_, told)| told.as_ref()).try_for_each(contact)
             }
+            Self::Status { report, .. } => report.check(),
             Self::Heartbeat
             | Self::Probe { .. }
             | Self::ProbeReply { .. }
@@ -122,7 +123,9 @@ impl Message {
             | Self::Fragment { .. }
             | Self::TableRefused { .. }
             | Self::Unresolved { .. }
-            | Self::RestartHeard => Ok(()),
+            | Self::RestartHeard
+            | Self::AskStatus { .. }
+            | Self::StatusRefused { .. } => Ok(()),
         }
     }
 }

@@ -14,6 +14,7 @@ mod loss;
 mod membership;
 mod ready;
 mod reserve;
+mod status;
 mod steps;
 mod tables;
 
@@ -25,6 +26,8 @@ use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour,
 use crate::event::{Event, OpenFailure};
 use crate::message::{Decision, Message};
 use crate::outcome::LossReason;
+use crate::status::answer;
+use crate::status::questions::{ProcessFacts, Questions};
 use crate::time::Moment;
 use crate::transition::TransitionSet;
 use crate::wire::Wire;
@@ -84,6 +87,10 @@ pub struct PublisherMachine {
     pub(crate) outgoing: Vec<Decision>,
     /// The number of the next entry to apply.
     pub(crate) serial: u64,
+    /// What `begin_step` waits for.
+    pub(crate) waiting: status::Waiting,
+    /// What observers asked.
+    pub(crate) questions: Questions,
 }
 
 impl PublisherMachine {
@@ -113,6 +120,8 @@ impl PublisherMachine {
             lagging: None,
             outgoing: Vec::new(),
             serial: 0,
+            waiting: None,
+            questions: Questions::default(),
             config,
         };
         machine.add_standing();
@@ -184,6 +193,7 @@ impl PublisherMachine {
             self.cohort.deadline(),
             ready::lag_deadline(self),
             drain::drain_deadline(self),
+            self.questions.deadline(),
         ];
         due.into_iter().flatten().min()
     }
@@ -234,6 +244,11 @@ impl PublisherMachine {
         self.phase != Phase::Closed && self.cohort.holds_name()
     }
 
+    /// What the coordinator knows of its process, for observers: to be said before their questions are handed in.
+    pub fn set_process(&mut self, facts: ProcessFacts) {
+        self.questions.facts = facts;
+    }
+
     /// The coordinator lost a link.
     pub fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
         self.wire.enter(now);
@@ -256,6 +271,7 @@ impl PublisherMachine {
         self.cohort_progress();
         ready::tick_lag(self);
         drain::tick_drain(self);
+        answer::answer_due(self);
         self.finish();
     }
 

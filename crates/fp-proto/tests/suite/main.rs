@@ -3,4 +3,5 @@
 mod contacts;
 mod gathered;
 mod machines;
+mod status;
 mod wire;
