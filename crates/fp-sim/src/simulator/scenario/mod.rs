@@ -1,11 +1,13 @@
 //! What a seed stands for: cohorts, their configurations and habits, and the faults that will hit them.
 
 pub(crate) mod faults;
+pub(crate) mod observers;
 
 use crate::simulator::content::{LayoutHabit, VARIABLES};
 use crate::simulator::network::Delays;
 use crate::simulator::prng::Prng;
 use crate::simulator::scenario::faults::{CutWay, Fault, FaultKind, Strike};
+use crate::simulator::scenario::observers::ObserverPlan;
 use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::time::Moment;
@@ -139,6 +141,7 @@ pub struct Scenario {
     pub(crate) kinds: Vec<FaultKind>,
     /// A publisher rank that dies with a question about contacts on its way to it.
     pub(crate) cut_way: Option<CutWay>,
+    pub(crate) observers: Vec<ObserverPlan>,
 }
 
 impl Scenario {
@@ -159,6 +162,7 @@ impl Scenario {
             faults: Vec::new(),
             kinds: Vec::new(),
             cut_way: faults::draw_cut_way(&mut Prng::new(seed).fork(8)),
+            observers: Vec::new(),
         };
         let count = prng.between(2, 4);
         while (scenario.kinds.len() as u64) < count {
@@ -170,6 +174,7 @@ impl Scenario {
                 scenario.kinds.push(kind);
             }
         }
+        scenario.observers = observers::draw(&scenario, &mut Prng::new(seed).fork(9));
         scenario
     }
 
