@@ -14,6 +14,7 @@ pub(crate) mod clock;
 pub(crate) mod dial;
 pub(crate) mod links;
 pub(crate) mod machine;
+mod observed;
 pub(crate) mod troubles;
 pub(crate) mod turn;
 pub(crate) mod wait;
@@ -30,6 +31,7 @@ use crate::coordinator::wakers::Wakers;
 use crate::rendezvous::Rendezvous;
 use fp_proto::effect::{Effect, PeerId};
 use fp_proto::message::Message;
+use fp_proto::status::report::LinkStatus;
 use fp_proto::time::Moment;
 use fp_transport::{Contact, Link, Listener, TransportPolicy};
 use fp_types::Epoch;
@@ -66,6 +68,8 @@ pub(crate) trait Role: Send + 'static {
     fn failed(&mut self, what: String);
     /// Writes into a message that came which user sent it, where the link proves that.
     fn vouch(&self, _message: &mut Message, _uid: Option<u32>) {}
+    /// What it counted, and its data links, for observers.
+    fn observed(&self) -> (Vec<(String, u64)>, Vec<LinkStatus>);
 }
 
 /// Serves data links; called without the machine's lock.
@@ -325,6 +329,9 @@ impl<R: Role> Endpoint<R> {
             match state.links.receive(token, from, &mut turn) {
                 Ok(Some(mut message)) => {
                     state.role.vouch(&mut message, uid);
+                    if matches!(message, Message::AskStatus { .. }) {
+                        state.tell_process();
+                    }
                     state.machine.handle_message(self.clock.now(), PeerId(token), message);
                     self.drain(state);
                 }

@@ -3,5 +3,5 @@
 pub(crate) mod answer;
 pub(crate) mod merge;
 pub(crate) mod observers;
-pub(crate) mod questions;
+pub mod questions;
 pub mod report;
