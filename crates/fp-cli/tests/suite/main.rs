@@ -7,6 +7,7 @@ mod bench;
 mod cli;
 mod credentials;
 mod doctor;
+mod status;
 mod support;
 mod texts;
 mod types;

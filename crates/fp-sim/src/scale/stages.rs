@@ -126,6 +126,9 @@ impl World {
         self.publisher_slots().for_each(|slot| self.command(slot, Input::Begin));
         self.settle();
         self.begin_stage();
+        if let Some(observer) = self.observer {
+            self.ask_status(observer);
+        }
         for slot in self.publisher_slots() {
             let step = self.ranks[slot.0].open_step.expect("the step is begun");
             self.command(slot, Input::End(step, Contribution::default()));
