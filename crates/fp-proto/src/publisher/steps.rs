@@ -54,6 +54,11 @@ impl PublisherMachine {
         Ok(answer)
     }
 
+    /// The application does not wait for its next step any more: what observers are told.
+    pub fn wait_no_more(&mut self) {
+        self.waiting = None;
+    }
+
     /// Sets the live bytes at which the next step has to wait. That is the configured bound, less what others of the
     /// process hold, as the coordinator knows it.
     pub fn set_room_bytes(&mut self, room_bytes: u64) {

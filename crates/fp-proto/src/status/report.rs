@@ -174,7 +174,7 @@ pub enum WaitOn {
         /// Bytes live on this rank.
         live_bytes: u64,
     },
-    /// The application waits for a step.
+    /// The application has asked for a step, and none has come since.
     Step,
     /// It cannot close before this subscription has released its steps.
     Close {

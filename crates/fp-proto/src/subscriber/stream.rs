@@ -35,7 +35,7 @@ pub(crate) struct Stream {
     pub(crate) behind: BTreeMap<Rank, u32>,
     /// Whether something else was asked for than at first: of that only the lead knows.
     pub(crate) is_reselected: bool,
-    /// Since when the application waits for a step.
+    /// Since when the application asks for a step and none is here.
     pub(crate) waits_since: Option<Moment>,
 }
 
