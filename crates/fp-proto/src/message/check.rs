@@ -5,7 +5,7 @@ use crate::bounds::{
     LIMIT_VALUES_BYTES,
 };
 use crate::config::{ContactText, SubscriptionSpec, VariableSet};
-use crate::message::{ChangeKind, Decision, Message, ReadyReport};
+use crate::message::{ChangeKind, Decision, Message, ReadyReport, ResolveQuery};
 use crate::request;
 use fp_types::Rank;
 
@@ -61,6 +61,11 @@ fn report(report: &ReadyReport) -> Check {
     report.changed.check(LIMIT_CHANGED_ITEMS).map_err(|_| "ready.changed")
 }
 
+fn resolve(queries: &[ResolveQuery]) -> Check {
+    at_most(queries.len(), LIMIT_ITEMS, "resolve.queries")?;
+    queries.iter().try_for_each(|query| at_most(query.variable.len(), LIMIT_NAME_BYTES, "resolve.variable"))
+}
+
 impl Message {
     /// Whether every count is within its bound; otherwise the part that is not.
     ///
@@ -81,12 +86,7 @@ impl Message {
                 spec(asked)
             }
             Self::Reselect { spec: asked } | Self::Reselected { spec: asked, .. } => spec(asked),
-            Self::Resolve { queries, .. } => {
-                at_most(queries.len(), LIMIT_ITEMS, "resolve.queries")?;
-                queries
-                    .iter()
-                    .try_for_each(|query| at_most(query.variable.len(), LIMIT_NAME_BYTES, "resolve.variable"))
-            }
+            Self::Resolve { queries, .. } => resolve(queries),
             Self::Resolved { owners, .. } => {
                 at_most(owners.len(), LIMIT_CONTACTS, "resolved.owners")?;
                 owners.iter().try_for_each(|(_, owner)| contact(owner))

@@ -1,5 +1,5 @@
-//! What observers are told: one rank in the middle of a tree by hand, asked from every side, with neighbours that answer
-//! and neighbours that do not.
+//! What observers are told: one rank in the middle of a tree by hand, asked from every side. Some of its neighbours
+//! answer, and some do not.
 
 use fp_proto::bounds::{LIMIT_OBSERVERS, LIMIT_REFUSED_QUESTIONS, OBSERVER_QUESTIONS};
 use fp_proto::commands::{Begin, Next};

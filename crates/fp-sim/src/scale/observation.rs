@@ -37,16 +37,16 @@ pub fn observe(mut world: World, questions: usize) -> Observation {
     world.open_subscribers();
     world.step("warm", Case::NewLayout);
     world.step("warm", Case::Unchanged);
-    let observer = world.add_observer();
+    let observer = add_observer(&mut world);
     let middle = |mut values: Vec<f64>| {
         values.sort_by(f64::total_cmp);
         values.get(values.len() / 2).copied().unwrap_or_default()
     };
     let mut asked: Vec<(f64, f64, f64)> = Vec::new();
     for _ in 0..questions.max(1) {
-        world.rest();
+        rest(&mut world);
         world.begin_stage();
-        world.ask_status(observer);
+        ask_status(&mut world, observer);
         world.settle();
         let done_ns = world.ranks[0].sent_ns.saturating_sub(world.books.began_ns);
         asked.push((done_ns as f64, world.books.cpu_ns as f64, world.books.lead_cpu_ns as f64));
@@ -55,7 +55,7 @@ pub fn observe(mut world: World, questions: usize) -> Observation {
     let mut steps = |observer: Option<PeerId>| {
         world.observer = observer;
         let one = |_| {
-            world.rest();
+            rest(&mut world);
             world.step("observed", Case::Unchanged).time_us
         };
         middle((0..questions.max(1)).map(one).collect())
@@ -73,27 +73,26 @@ pub fn observe(mut world: World, questions: usize) -> Observation {
     }
 }
 
-impl World {
-    /// Somebody who has a link to the publisher's lead, and no machine of ours.
-    fn add_observer(&mut self) -> PeerId {
-        let slot = Slot(self.ranks.len());
-        let mut rank = Rank::new(Machine::Subscriber(lone("observer", slot)), false, 0);
-        rank.machine = None;
-        self.ranks.push(rank);
-        self.begin_stage();
-        let peer = self.dial_lead(slot);
-        self.settle();
-        peer
-    }
+/// Somebody who has a link to the publisher's lead, and no machine of ours.
+fn add_observer(world: &mut World) -> PeerId {
+    let slot = Slot(world.ranks.len());
+    let mut rank = Rank::new(Machine::Subscriber(lone("observer", slot)), false, 0);
+    rank.machine = None;
+    world.ranks.push(rank);
+    world.begin_stage();
+    let peer = world.dial_lead(slot);
+    world.settle();
+    peer
+}
 
-    /// Time passes until the next question is due.
-    fn rest(&mut self) {
-        self.now_ns += 1_000_000_000 / QUESTIONS_PER_SECOND;
-    }
+/// Time passes until the next question is due.
+fn rest(world: &mut World) {
+    world.now_ns += 1_000_000_000 / QUESTIONS_PER_SECOND;
+}
 
-    /// Asks how the stream is.
-    pub(crate) fn ask_status(&mut self, observer: PeerId) {
-        let question = Message::AskStatus { request: 0, scope: StatusScope::Stream, patience_ms: 1_000 };
-        self.send(self.end(observer), self.now_ns, observer, codec::encode(&question), question.name());
-    }
+/// Asks how the stream is.
+pub(crate) fn ask_status(world: &mut World, observer: PeerId) {
+    let question = Message::AskStatus { request: 0, scope: StatusScope::Stream, patience_ms: 1_000 };
+    let (from, now_ns) = (world.end(observer), world.now_ns);
+    world.send(from, now_ns, observer, codec::encode(&question), question.name());
 }

@@ -6,6 +6,7 @@ use crate::scale::content::Case;
 use crate::scale::cpu::CpuClock;
 use crate::scale::figures::{Memory, ScaleFigures, Stage};
 use crate::scale::memory;
+use crate::scale::observation::ask_status;
 use crate::scale::rank::{Input, Slot};
 use crate::scale::world::World;
 use fp_types::Contribution;
@@ -127,7 +128,7 @@ impl World {
         self.settle();
         self.begin_stage();
         if let Some(observer) = self.observer {
-            self.ask_status(observer);
+            ask_status(self, observer);
         }
         for slot in self.publisher_slots() {
             let step = self.ranks[slot.0].open_step.expect("the step is begun");
