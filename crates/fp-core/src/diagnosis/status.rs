@@ -155,9 +155,9 @@ impl Asking {
             waited: self.began.elapsed(),
         };
         let options = self.options.clone().with_epoch(entry.map(|entry| entry.epoch.0));
-        let mut link = dial(contact, &options).map_err(|error| match error {
-            DialError::Deadline { .. } => silent(),
-            other => StatusError::Dial(Box::new(other)),
+        let mut link = dial(contact, &options).map_err(|error| {
+            let is_late = matches!(error, DialError::Deadline { .. });
+            if is_late { silent() } else { StatusError::Dial(Box::new(error)) }
         })?;
         match self.exchange(&mut link, scope) {
             Ok(Message::Status { report, .. }) => Ok(*report),

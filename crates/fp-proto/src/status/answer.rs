@@ -87,7 +87,7 @@ pub(crate) fn asked<M: Observed>(machine: &mut M, question: Question) {
     let own = machine.cohort().config.rank;
     if !matches!(scope, StatusScope::Rank(rank) if rank != own) {
         cohort.answered = 1;
-        cohort.ranks.push(own_row(machine));
+        cohort.ranks.push(own_row(machine, scope));
     }
     let mut left = BTreeMap::new();
     let is_full = machine.status().1.is_full();
@@ -151,11 +151,16 @@ fn members<M: Observed>(machine: &M, from: PeerId) -> Vec<(PeerId, Neighbour)> {
     all.take(crate::bounds::LIMIT_STATUS_COHORTS - 1).map(neighbour).collect()
 }
 
-/// What this rank says of itself.
-fn own_row<M: Observed>(machine: &mut M) -> RankStatus {
+/// What this rank says of itself. Counters, and data links that are as fast as they can be, are told where one rank is
+/// asked for: of thousands they would fill the answer.
+fn own_row<M: Observed>(machine: &mut M, scope: StatusScope) -> RankStatus {
+    let is_alone = matches!(scope, StatusScope::Rank(_));
     let mut row = machine.own_status();
     let (wire, questions) = machine.status();
     row.process = questions.facts.process.clone();
+    if !is_alone {
+        row.process.counters.clear();
+    }
     let mut links: Vec<LinkStatus> = wire
         .links()
         .map(|(peer, role, unheard)| {
@@ -163,7 +168,8 @@ fn own_row<M: Observed>(machine: &mut M) -> RankStatus {
             LinkStatus { with: with(role), unheard_ms: Some(millis(unheard)), transport, reason }
         })
         .collect();
-    links.extend(questions.facts.data_links.iter().cloned());
+    let data = questions.facts.data_links.iter();
+    links.extend(data.filter(|link| is_alone || !link.reason.is_empty()).cloned());
     links.sort_by_key(|link| link.with);
     row.links_left_out += links.len().saturating_sub(LIMIT_STATUS_ITEMS) as u32;
     links.truncate(LIMIT_STATUS_ITEMS);
