@@ -44,6 +44,10 @@ pub(crate) enum Command {
     Describe(DescribeOptions),
     /// Follows a stream while it runs: its steps, or the values of one variable
     Tail(TailOptions),
+    /// Shows how the ranks of a stream and its subscribers are: what each waits for, and who does not answer
+    ///
+    /// No step waits for this command, and nobody takes it for a subscriber.
+    Status(StatusOptions),
     /// Tests every transport with real bytes, and this machine: what works, how fast, and why the rest does not
     Doctor(DoctorOptions),
     /// Makes a token for a run: who does not have it, is not let in
@@ -90,6 +94,28 @@ pub(crate) struct DescribeOptions {
     pub(crate) json: bool,
     /// How long to wait for the stream, and again for its next step
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+    /// Who this is.
+    #[command(flatten)]
+    pub(crate) credentials: CredentialOptions,
+}
+
+/// Options of `status`.
+#[derive(Debug, Args)]
+pub(crate) struct StatusOptions {
+    /// The stream's name, as `flexpath ls` shows it
+    pub(crate) stream: String,
+    /// Asks for this rank of the publisher alone
+    #[arg(long, value_name = "N")]
+    pub(crate) rank: Option<u32>,
+    /// Asks the rank at this contact, and not the lead: when the lead does not answer
+    #[arg(long, value_name = "CONTACT", value_parser = contact)]
+    pub(crate) at: Option<Contact>,
+    /// Prints one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How long to wait for an answer
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) timeout: Duration,
     /// Who this is.
     #[command(flatten)]

@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use fp_core::diagnosis::ProbeError;
+use fp_core::diagnosis::status::StatusError;
 use fp_core::rendezvous::RendezvousError;
 use fp_core::{CloseError, Dtype, OpenError, ReadError, TokenFileError};
 
@@ -71,6 +72,9 @@ pub(crate) enum Failure {
         /// What is wrong.
         what: String,
     },
+    /// Nothing is known of how a stream is.
+    #[error(transparent)]
+    Status(Box<StatusError>),
     /// The token of the run cannot be read.
     #[error(transparent)]
     Token(#[from] TokenFileError),
@@ -106,6 +110,12 @@ impl Failure {
     /// Something of a stream's step could not be read.
     pub(crate) fn read(stream: &str, source: ReadError) -> Self {
         Self::Read { stream: stream.to_owned(), source: Box::new(source) }
+    }
+}
+
+impl From<StatusError> for Failure {
+    fn from(error: StatusError) -> Self {
+        Self::Status(Box::new(error))
     }
 }
 

@@ -14,6 +14,7 @@ mod interrupt;
 mod list;
 mod meet;
 mod output;
+mod status;
 mod summary;
 mod tail;
 mod token;
@@ -62,6 +63,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Ls(options) => list::run(rendezvous, options),
         Command::Describe(options) => describe::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
+        Command::Status(options) => status::run(rendezvous, options),
         Command::Token(_) | Command::Meet(_) | Command::Doctor(_) => Ok(()),
         Command::Bench(options) => bench::run(options),
         Command::BenchRole(options) => bench::play(options),

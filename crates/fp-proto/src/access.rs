@@ -17,7 +17,7 @@ pub enum Action {
     Watch,
     /// To ask something of the simulation. No message asks for that yet.
     Request,
-    /// To ask for the status. No message asks for that yet.
+    /// To ask for the status of its ranks.
     Status,
     /// To be a rank of the publisher's own cohort: for whoever has the run's token, and in no list.
     Join,

@@ -34,3 +34,21 @@ pub const LIMIT_MODULES_BYTES: usize = 1 << 20;
 pub const LIMIT_DERIVATION_BYTES: usize = 96 << 10;
 /// Bytes of all scalar values of a step.
 pub const LIMIT_VALUES_BYTES: usize = 4096;
+/// Bytes of one answer to an observer.
+pub const LIMIT_STATUS_BYTES: usize = 256 << 10;
+/// Ranks that one answer to an observer has in full.
+pub const LIMIT_STATUS_RANKS: usize = 4096;
+/// Cohorts of one answer to an observer: the publisher's, and those of its subscribers.
+pub const LIMIT_STATUS_COHORTS: usize = 65;
+/// Waits, subscriptions, links or counters of one rank in an answer to an observer, and ranks that did not answer.
+pub const LIMIT_STATUS_ITEMS: usize = 64;
+/// Observers that have a link to one rank.
+pub const LIMIT_OBSERVERS: usize = 16;
+/// Questions of one observer that are answered within a heartbeat.
+pub const OBSERVER_QUESTIONS: u32 = 4;
+/// Questions of all observers of one rank that are answered within a heartbeat.
+pub const RANK_QUESTIONS: u32 = 16;
+/// Questions of one observer that are refused, one after the other, before its link is closed.
+pub const LIMIT_REFUSED_QUESTIONS: u32 = 64;
+/// Questions about status that wait for neighbours at one rank.
+pub const LIMIT_STATUS_PASSED: usize = 64;

@@ -11,6 +11,7 @@ use crate::event::{Event, OpenFailure, OpenWait};
 use crate::message::Message;
 use crate::outcome::{LossReason, RefusalReason};
 use crate::search::Search;
+use crate::status::report::{Wait, WaitOn};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
@@ -174,6 +175,17 @@ impl Cohort {
         } else if let Stage::Searching(search) = &mut self.stage {
             search.tick(wire);
         }
+    }
+
+    /// What opening waits for, as observers are told, while the cohort assembles.
+    pub(crate) fn wait_status(&self, now: Moment) -> Option<Wait> {
+        let on = match self.waits_for() {
+            OpenWait::Ranks { present, size } => WaitOn::Ranks { present, size },
+            OpenWait::Name { .. } | OpenWait::Lead | OpenWait::Publisher => WaitOn::Lead,
+        };
+        let left = self.give_up.since(now);
+        let waited = self.config.open_timeout.saturating_sub(left).as_millis();
+        (!self.is_open()).then_some(Wait { on, waited_ms: u64::try_from(waited).unwrap_or(u64::MAX) })
     }
 
     fn waits_for(&self) -> OpenWait {

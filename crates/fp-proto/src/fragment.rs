@@ -77,7 +77,10 @@ fn estimate(message: &Message) -> usize {
         | Message::Unresolved { .. }
         | Message::RestartHeard
         | Message::AskContacts { .. }
-        | Message::Contacts { .. } => 0,
+        | Message::Contacts { .. }
+        | Message::AskStatus { .. }
+        | Message::Status { .. }
+        | Message::StatusRefused { .. } => 0,
     }
 }
 

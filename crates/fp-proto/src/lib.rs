@@ -24,6 +24,7 @@ mod passed_questions;
 pub mod publisher;
 pub mod request;
 mod search;
+pub mod status;
 pub mod subscriber;
 pub mod table;
 pub mod time;

@@ -9,6 +9,7 @@ mod name;
 use crate::access::Denial;
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::outcome::{EndReason, LossReason, RefusalReason};
+use crate::status::report::{StatusRefusal, StatusReport, StatusScope};
 use fp_types::{Dtype, Epoch, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId};
 use serde::{Deserialize, Serialize};
 
@@ -450,5 +451,28 @@ pub enum Message {
         request: u64,
         /// The contacts; `None` where nobody can say any more, as a rank on the way is lost.
         contacts: Vec<(Rank, Option<ContactText>)>,
+    },
+    /// An observer asks how ranks are; a rank asks its neighbours for it.
+    AskStatus {
+        /// The asker's number for it.
+        request: u64,
+        /// How far it goes.
+        scope: StatusScope,
+        /// Who has not answered after so long is left out, and named; at most the heartbeat.
+        patience_ms: u32,
+    },
+    /// The answer.
+    Status {
+        /// The asker's number.
+        request: u64,
+        /// What was said, and who said nothing.
+        report: Box<StatusReport>,
+    },
+    /// In place of it, to an observer.
+    StatusRefused {
+        /// The asker's number.
+        request: u64,
+        /// Why.
+        reason: StatusRefusal,
     },
 }

@@ -64,11 +64,17 @@ pub enum Mutation {
     ResumeOneTooLate,
     /// After a restart a rank takes what it has taken already.
     ResumeTakesAgain,
+    /// A question about status under way holds up the next step.
+    StatusHoldsStep,
+    /// Who does not answer a question about status is not named.
+    SilentRankUnnamed,
+    /// Observers may ask as often as they like.
+    StatusUnbounded,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 33] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -99,5 +105,8 @@ impl Mutation {
         Self::LeaveDiscards,
         Self::ResumeOneTooLate,
         Self::ResumeTakesAgain,
+        Self::StatusHoldsStep,
+        Self::SilentRankUnnamed,
+        Self::StatusUnbounded,
     ];
 }

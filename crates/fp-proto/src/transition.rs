@@ -180,6 +180,17 @@ transitions! {
     ContactsUnknown = "contacts.unknown",
     /// A subscriber rank asked where the publisher rank is that answers it.
     AnswererSought = "contacts.answerer-sought",
+
+    /// A rank asked its neighbours for status.
+    StatusPassedOn = "status.passed-on",
+    /// A question about status was answered.
+    StatusAnswered = "status.answered",
+    /// A rank that did not answer in time was named.
+    StatusUnanswered = "status.unanswered",
+    /// An observer was refused an answer.
+    StatusRefused = "status.refused",
+    /// The link of an observer was closed, as it asked on and on.
+    ObserverFlooded = "status.flood",
 }
 
 /// A set of transitions.

@@ -26,6 +26,15 @@ pub fn child_towards(top: Rank, rank: Rank, fan_out: u32) -> Option<Rank> {
     way.find(|&rank| parent(rank, fan_out) == Some(top))
 }
 
+/// Ranks in the subtree of `top`, itself among them.
+pub fn subtree_size(top: Rank, size: u32, fan_out: u32) -> u32 {
+    let (fan_out, size) = (u64::from(fan_out.max(1)), u64::from(size));
+    let below = |&(first, last): &(u64, u64)| Some((first * fan_out + 1, (last + 1) * fan_out));
+    let levels = std::iter::successors(Some((u64::from(top.0), u64::from(top.0))), below);
+    let within = levels.take_while(|&(first, _)| first < size);
+    within.map(|(first, last)| (last.min(size - 1) + 1 - first) as u32).sum()
+}
+
 /// Levels of the tree below `rank`; 0 for a leaf.
 pub fn height(rank: Rank, size: u32, fan_out: u32) -> u32 {
     let first_child = |rank: &Rank| children(*rank, size, fan_out).next();
@@ -51,6 +60,19 @@ pub fn are_below(top: Rank, (first, last): (Rank, Rank), fan_out: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_subtree_has_as_many_ranks_as_are_below() {
+        for (fan_out, size) in [(1, 9), (2, 1), (2, 12), (3, 40), (16, 300)] {
+            for top in (0..size).map(Rank) {
+                let is_below = |rank: Rank| {
+                    std::iter::successors(Some(rank), |&rank| parent(rank, fan_out)).any(|it| it == top)
+                };
+                let below = (0..size).map(Rank).filter(|&rank| is_below(rank)).count();
+                assert_eq!(subtree_size(top, size, fan_out), below as u32, "{top} of {size} by {fan_out}");
+            }
+        }
+    }
 
     #[test]
     fn a_subtree_is_what_climbs_to_its_top() {

@@ -38,6 +38,8 @@ pub(crate) enum Role {
     Asker,
     /// The publisher rank that answers our questions (at a subscriber rank).
     Answerer,
+    /// Somebody who asks for status and takes no data.
+    Observer,
 }
 
 /// What a dial was for.
@@ -208,6 +210,16 @@ impl Wire {
 
     pub(crate) fn role(&self, peer: PeerId) -> Option<Role> {
         self.links.get(&peer).map(|link| link.role)
+    }
+
+    /// How long nothing was heard over a link, if it is there.
+    pub(crate) fn unheard(&self, peer: PeerId) -> Option<Duration> {
+        self.links.get(&peer).map(|link| self.now.since(link.heard))
+    }
+
+    /// Every link, what it is for, and how long nothing was heard over it.
+    pub(crate) fn links(&self) -> impl Iterator<Item = (PeerId, Role, Duration)> {
+        self.links.iter().map(|(&peer, link)| (peer, link.role, self.now.since(link.heard)))
     }
 
     pub(crate) fn set_role(&mut self, peer: PeerId, role: Role) {

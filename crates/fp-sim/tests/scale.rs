@@ -1,6 +1,6 @@
 //! Small worlds of the scale model: what must hold whatever the size. A binary of its own, as its allocator counts.
 
-use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, askers, run};
+use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, askers, observe, run};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -90,4 +90,20 @@ fn a_large_cohort_asks_along_one_way_down_with_all_siblings() {
     assert!((0..=16).all(|rank| chosen.contains(&rank)));
     assert!((17..=32).all(|rank| chosen.contains(&rank)));
     assert_eq!(chosen.len(), 1 + 4 * 16);
+}
+
+/// 256 publisher ranks and 16 subscriber ranks, asked twice a second.
+#[test]
+fn an_observer_costs_less_than_a_hundredth_of_a_core_and_delays_no_step() {
+    let cluster = LinkCost::named("cluster").expect("there is such a network");
+    let observed = observe(World::new(cluster, 256, 16), 15);
+    println!("256 x 16, asked twice a second: {observed:?}");
+    assert!(observed.all_cores < 0.01, "of one core, over all ranks: {observed:?}");
+    // There and back over each link of both trees, the one between the leads, and the observer's own.
+    assert_eq!(observed.messages, 2 * (255 + 15 + 1 + 1));
+    let mut world = World::new(cluster, 256, 16);
+    world.charges_cpu = false;
+    let links = observe(world, 3);
+    // What a port and a processor need for the messages of one question at the lead, and no wait.
+    assert!(links.observed_step_us < links.step_us + 100.0, "{links:?}");
 }

@@ -149,6 +149,15 @@ pub struct Negotiated {
     pub refused: Vec<(TransportKind, Reason)>,
 }
 
+impl Negotiated {
+    /// What is used, and why nothing better is, as two texts.
+    pub fn told(&self) -> (String, String) {
+        let used = Self { refused: Vec::new(), ..self.clone() }.to_string();
+        let reason = Listed(&self.refused).to_string();
+        (used, reason.trim_start_matches("; ").to_owned())
+    }
+}
+
 impl fmt::Display for Negotiated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "transport={}{}", self.transport, if self.encrypted { "+tls" } else { "" })?;
@@ -181,6 +190,8 @@ mod tests {
             refused: vec![(TransportKind::Shm, Reason::OtherHost)],
         };
         assert_eq!(negotiated.to_string(), "transport=tcp 127.0.0.1:4000; shm refused: other host");
+        let told = ("transport=tcp 127.0.0.1:4000".to_owned(), "shm refused: other host".to_owned());
+        assert_eq!(negotiated.told(), told);
         let encrypted = Negotiated { encrypted: true, refused: vec![], ..negotiated };
         assert_eq!(encrypted.to_string(), "transport=tcp+tls 127.0.0.1:4000");
     }

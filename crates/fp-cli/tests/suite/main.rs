@@ -8,6 +8,7 @@ mod cli;
 mod credentials;
 mod doctor;
 mod meet;
+mod status;
 mod support;
 mod texts;
 mod two_hosts;

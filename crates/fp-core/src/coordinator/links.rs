@@ -119,6 +119,11 @@ impl Links {
         self.entries.get(&token).and_then(|entry| entry.proof.clone())
     }
 
+    /// How bytes go over each link, and why no faster.
+    pub(crate) fn described(&self) -> BTreeMap<PeerId, (String, String)> {
+        self.entries.iter().map(|(&token, entry)| (PeerId(token), entry.link.negotiated().told())).collect()
+    }
+
     /// Has the peers put messages into their rings without ringing.
     pub(crate) fn be_silent(&mut self) {
         for entry in self.entries.values_mut() {

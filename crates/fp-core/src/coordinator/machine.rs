@@ -4,6 +4,7 @@ use fp_proto::access::Denial;
 use fp_proto::effect::{DialTicket, Effect, Listing, PeerId};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
+use fp_proto::status::questions::ProcessFacts;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 
@@ -16,6 +17,8 @@ pub(crate) trait Machine: Send + 'static {
     fn handle_disconnected(&mut self, now: Moment, peer: PeerId);
     fn handle_listing(&mut self, now: Moment, listing: Vec<Listing>);
     fn handle_timeout(&mut self, now: Moment);
+    /// What is told to observers with the machine's own words.
+    fn set_process(&mut self, facts: ProcessFacts);
     fn deadline(&self) -> Option<Moment>;
     fn poll(&mut self) -> Option<Effect>;
 
@@ -49,6 +52,9 @@ macro_rules! forward {
             }
             fn handle_timeout(&mut self, now: Moment) {
                 $machine::handle_timeout(self, now);
+            }
+            fn set_process(&mut self, facts: ProcessFacts) {
+                $machine::set_process(self, facts);
             }
             fn deadline(&self) -> Option<Moment> {
                 $machine::deadline(self)

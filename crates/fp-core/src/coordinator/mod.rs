@@ -14,6 +14,7 @@ pub(crate) mod clock;
 pub(crate) mod dial;
 pub(crate) mod links;
 pub(crate) mod machine;
+mod observed;
 pub(crate) mod troubles;
 pub(crate) mod turn;
 pub(crate) mod wait;
@@ -33,6 +34,7 @@ use crate::rendezvous::registrar::News;
 use fp_proto::access::Denial;
 use fp_proto::effect::{Effect, PeerId};
 use fp_proto::message::Message;
+use fp_proto::status::report::LinkStatus;
 use fp_proto::time::Moment;
 use fp_transport::{Contact, Link, ListenCounts, Listener, PeerProof, TransportPolicy};
 use fp_types::Epoch;
@@ -72,6 +74,8 @@ pub(crate) trait Role: Send + 'static {
     fn admit(&self, _message: &mut Message, _proof: &PeerProof) -> Result<(), Denial> {
         Ok(())
     }
+    /// What it counted, and its data links, for observers.
+    fn observed(&self) -> (Vec<(String, u64)>, Vec<LinkStatus>);
 }
 
 /// Serves data links; called without the machine's lock.
@@ -340,6 +344,9 @@ impl<R: Role> Endpoint<R> {
         loop {
             match state.links.receive(token, from, &mut turn) {
                 Ok(Some(message)) => {
+                    if matches!(message, Message::AskStatus { .. }) {
+                        state.tell_process();
+                    }
                     self.hear(state, PeerId(token), message, proof.as_deref());
                     self.drain(state);
                 }

@@ -10,6 +10,7 @@
 
 mod answer;
 mod probe;
+pub mod status;
 mod words;
 
 pub use answer::Answering;

@@ -31,6 +31,9 @@ impl Admission {
         if let Message::Resolve { .. } | Message::AskContacts { .. } = message {
             return self.check_action(Action::Subscribe, proof);
         }
+        if let Message::AskStatus { .. } = message {
+            return self.check_action(Action::Status, proof);
+        }
         // Signs of life and ends. What only ranks of the cohort may say is refused by the machine.
         Ok(())
     }

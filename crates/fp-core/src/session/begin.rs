@@ -26,6 +26,9 @@ impl Drop for Beginning<'_> {
     fn drop(&mut self) {
         self.shared.server.room.set_waits(false);
         self.count();
+        if self.waits_for.is_some() {
+            self.shared.endpoint.inspect(|state| state.machine.wait_no_more());
+        }
     }
 }
 

@@ -23,6 +23,7 @@ use fp_proto::event::{CloseOutcome, Event};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::request;
+use fp_proto::status::report::LinkStatus;
 use fp_transport::{Link, PeerProof, Pool, PoolOptions};
 use fp_types::{Epoch, StepId, SubscriptionId};
 use std::os::fd::BorrowedFd;
@@ -76,6 +77,10 @@ impl Role for PublisherRole {
 
     fn failed(&mut self, what: String) {
         self.life.failure.get_or_insert(what);
+    }
+
+    fn observed(&self) -> (Vec<(String, u64)>, Vec<LinkStatus>) {
+        (self.server.counters.named(), self.server.link_statuses())
     }
 
     fn admit(&self, message: &mut Message, proof: &PeerProof) -> Result<(), Denial> {

@@ -21,6 +21,7 @@ use fp_proto::config::{CohortPosition, ContactText, QueuePolicy, SubscriberConfi
 use fp_proto::effect::Effect;
 use fp_proto::event::{Event, ResolveOutcome};
 use fp_proto::outcome::{EndReason, StreamEnding};
+use fp_proto::status::report::LinkStatus;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_transport::{Link, PeerProof};
 use fp_types::{Epoch, StepId, StepTable, TableId, validate_name};
@@ -36,6 +37,7 @@ pub(crate) struct SubscriberRole {
     owners: Arc<OwnerDirectory>,
     selected: Arc<WantsHistory>,
     sides: Arc<Sides>,
+    counters: Arc<Counters>,
 }
 
 impl Living for SubscriberRole {
@@ -96,6 +98,10 @@ impl Role for SubscriberRole {
 
     fn data_server(&self) -> Option<Arc<dyn DataServer>> {
         None
+    }
+
+    fn observed(&self) -> (Vec<(String, u64)>, Vec<LinkStatus>) {
+        (self.counters.named(), self.owners.link_statuses())
     }
 
     fn failed(&mut self, what: String) {
@@ -185,12 +191,14 @@ impl SubscriberSession {
         config.cohort.position = position;
         let owners = Arc::new(OwnerDirectory::default());
         let (selected, sides) = (Arc::new(WantsHistory::new(spec(&options))), Arc::new(Sides::new(&options)));
+        let counters = Arc::new(Counters::default());
         let role = SubscriberRole {
             life: Life::default(),
             answers: HashMap::new(),
             owners: owners.clone(),
             selected: selected.clone(),
             sides: sides.clone(),
+            counters: counters.clone(),
         };
         let directory = setup.rendezvous.to_string();
         let clock = Clock::start();
@@ -203,7 +211,7 @@ impl SubscriberSession {
             owners,
             plans: FetchPlans::default(),
             derived: Derived::new(options.derived(), &options.modules),
-            counters: Arc::new(Counters::default()),
+            counters,
             asking: Mutex::new(options.clone()),
             options,
             selected,

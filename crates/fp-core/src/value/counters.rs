@@ -14,6 +14,11 @@ macro_rules! counters {
         pub(crate) struct Counters { $(pub(crate) $name: AtomicU64,)* }
 
         impl Counters {
+            /// What was counted, by name.
+            pub(crate) fn named(&self) -> Vec<(String, u64)> {
+                vec![$((stringify!($name).to_owned(), self.$name.load(Ordering::Relaxed)),)*]
+            }
+
             /// What was counted, here and in what the links of the handle share over verbs.
             pub(crate) fn read(&self, domain: &Domain, listened: &ListenCounts) -> Statistics {
                 self.dropped_handshakes.store(listened.dropped(), Ordering::Relaxed);

@@ -6,9 +6,10 @@ use crate::bounds::{
     LIMIT_VALUES_BYTES,
 };
 use crate::config::{ContactText, SubscriptionSpec, VariableSet};
-use crate::message::{ChangeKind, Decision, Message, NoTable, ReadyReport};
+use crate::message::{ChangeKind, Decision, Message, NoTable, ReadyReport, ResolveQuery};
 use crate::outcome::{EndReason, RefusalReason};
 use crate::request;
+use crate::status::report::StatusRefusal;
 use fp_types::Rank;
 
 type Check = Result<(), &'static str>;
@@ -67,6 +68,11 @@ fn report(report: &ReadyReport) -> Check {
     report.changed.check(LIMIT_CHANGED_ITEMS).map_err(|_| "ready.changed")
 }
 
+fn resolve(queries: &[ResolveQuery]) -> Check {
+    at_most(queries.len(), LIMIT_ITEMS, "resolve.queries")?;
+    queries.iter().try_for_each(|query| at_most(query.variable.len(), LIMIT_NAME_BYTES, "resolve.variable"))
+}
+
 impl Message {
     /// Whether every count is within its bound; otherwise the part that is not.
     ///
@@ -88,12 +94,7 @@ impl Message {
                 spec(asked)
             }
             Self::Reselect { spec: asked } | Self::Reselected { spec: asked, .. } => spec(asked),
-            Self::Resolve { queries, .. } => {
-                at_most(queries.len(), LIMIT_ITEMS, "resolve.queries")?;
-                queries
-                    .iter()
-                    .try_for_each(|query| at_most(query.variable.len(), LIMIT_NAME_BYTES, "resolve.variable"))
-            }
+            Self::Resolve { queries, .. } => resolve(queries),
             Self::Resolved { owners, .. } => {
                 at_most(owners.len(), LIMIT_CONTACTS, "resolved.owners")?;
                 owners.iter().try_for_each(|(_, owner)| contact(owner))
@@ -104,6 +105,7 @@ impl Message {
                 some_rising(contacts.iter().map(|(rank, _)| *rank), "contacts.contacts")?;
                 contacts.iter().filter_map(|(_, told)| told.as_ref()).try_for_each(contact)
             }
+            Self::Status { report, .. } => report.check(),
             Self::Heartbeat
             | Self::Probe { .. }
             | Self::ProbeReply { .. }
@@ -129,7 +131,9 @@ impl Message {
             | Self::Fragment { .. }
             | Self::TableRefused { .. }
             | Self::Unresolved { .. }
-            | Self::RestartHeard => Ok(()),
+            | Self::RestartHeard
+            | Self::AskStatus { .. }
+            | Self::StatusRefused { .. } => Ok(()),
         }
     }
 
@@ -139,7 +143,8 @@ impl Message {
         | Self::StreamEnd { reason: EndReason::Denied(told), .. }
         | Self::AwaitingRestart { reason: EndReason::Denied(told) }
         | Self::TableRefused { reason: NoTable::Denied(told), .. }
-        | Self::Unresolved { reason: NoTable::Denied(told), .. } = self
+        | Self::Unresolved { reason: NoTable::Denied(told), .. }
+        | Self::StatusRefused { reason: StatusRefusal::Denied(told), .. } = self
         {
             return Some(told);
         }

@@ -44,6 +44,9 @@ impl Message {
             Self::RestartHeard => "RestartHeard",
             Self::AskContacts { .. } => "AskContacts",
             Self::Contacts { .. } => "Contacts",
+            Self::AskStatus { .. } => "AskStatus",
+            Self::Status { .. } => "Status",
+            Self::StatusRefused { .. } => "StatusRefused",
         }
     }
 }

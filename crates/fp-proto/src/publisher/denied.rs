@@ -7,6 +7,7 @@ use crate::event::{Event, MemberEnd};
 use crate::message::{MemberId, Message, NoTable};
 use crate::outcome::{EndReason, RefusalReason};
 use crate::publisher::membership;
+use crate::status::report::StatusRefusal;
 use crate::transition::Transition;
 use crate::wire::Role;
 
@@ -27,6 +28,11 @@ pub(crate) fn deny(
         (_, Message::AskContacts { request, ranks }) => {
             let contacts = ranks.into_iter().map(|rank| (rank, None)).collect();
             machine.wire.send(from, Message::Contacts { request, contacts });
+        }
+        (_, Message::AskStatus { request, .. }) => {
+            machine.wire.mark(Transition::StatusRefused);
+            let reason = StatusRefusal::Denied(denial);
+            machine.wire.send(from, Message::StatusRefused { request, reason });
         }
         (
             Role::Fresh | Role::Prober,

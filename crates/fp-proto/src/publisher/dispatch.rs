@@ -5,6 +5,7 @@ use super::{Phase, PublisherMachine};
 use crate::effect::PeerId;
 use crate::message::Message;
 use crate::publisher::{assignment, change, contacts, drain, log, loss, membership, ready, steps, tables};
+use crate::status::answer::{self, Question};
 use crate::wire::Role;
 
 /// A whole message from a peer.
@@ -39,6 +40,18 @@ pub(crate) fn dispatch(machine: &mut PublisherMachine, from: PeerId, role: Role,
         ) => contacts::contacts_asked(machine, from, request, ranks),
         (Role::Parent | Role::Child(_), Message::Contacts { request, contacts }) => {
             contacts::contacts_told(machine, from, request, contacts)
+        }
+        (Role::Fresh | Role::Prober, Message::AskStatus { request, scope, patience_ms }) => {
+            answer::observer_comes(machine, Question { from, request, scope, patience_ms })
+        }
+        (Role::Observer, Message::AskStatus { request, scope, patience_ms }) => {
+            answer::observer_asks(machine, Question { from, request, scope, patience_ms })
+        }
+        (Role::Parent | Role::Child(_), Message::AskStatus { request, scope, patience_ms }) => {
+            answer::asked(machine, Question { from, request, scope, patience_ms })
+        }
+        (Role::Parent | Role::Child(_) | Role::Member(_), Message::Status { request, report }) => {
+            answer::heard(machine, from, request, *report)
         }
         (role, message) => hear_relative(machine, from, role, message),
     }

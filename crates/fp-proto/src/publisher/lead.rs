@@ -22,6 +22,9 @@ pub(crate) struct Ask {
 pub(crate) struct Member {
     pub(crate) subscription: SubscriptionId,
     pub(crate) peer: PeerId,
+    /// Who it says it is, and its ranks.
+    pub(crate) label: String,
+    pub(crate) cohort_size: u32,
     /// Steps that it will take in all.
     pub(crate) credit: u64,
     /// Steps that it was assigned in all.

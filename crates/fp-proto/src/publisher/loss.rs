@@ -6,6 +6,7 @@ use crate::event::{Event, OpenFailure};
 use crate::message::{Decision, Message};
 use crate::outcome::{EndReason, ExpulsionCause, LossReason};
 use crate::publisher::{assignment, contacts, drain, log, membership, steps, tables};
+use crate::status::answer;
 use crate::transition::Transition;
 use crate::wire::Role;
 use fp_types::{Rank, SubscriptionId};
@@ -14,6 +15,7 @@ use fp_types::{Rank, SubscriptionId};
 pub(crate) fn lost_link(machine: &mut PublisherMachine, peer: PeerId, role: Role, reason: LossReason) {
     tables::asker_gone(machine, peer, role);
     contacts::contacts_gone(machine, peer);
+    answer::gone(machine, peer);
     match role {
         Role::Parent | Role::Child(_) => lost_relative(machine, role, reason),
         Role::Member(member) => membership::member_lost(machine, member, reason),
@@ -26,7 +28,7 @@ pub(crate) fn lost_link(machine: &mut PublisherMachine, peer: PeerId, role: Role
             machine.cohort.disconnected(&mut machine.wire, peer, role);
             machine.cohort_progress();
         }
-        Role::Fresh | Role::Prober | Role::Asker | Role::Publisher | Role::Answerer => {}
+        Role::Fresh | Role::Prober | Role::Asker | Role::Publisher | Role::Answerer | Role::Observer => {}
     }
 }
 

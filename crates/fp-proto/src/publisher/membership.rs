@@ -70,6 +70,8 @@ fn add_member(machine: &mut PublisherMachine, from: PeerId, joins: Option<Subscr
         Member {
             subscription,
             peer: from,
+            label: label.clone(),
+            cohort_size,
             credit,
             assigned: 0,
             held: BTreeSet::new(),

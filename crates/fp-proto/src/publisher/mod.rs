@@ -15,6 +15,7 @@ mod loss;
 mod membership;
 mod ready;
 mod reserve;
+mod status;
 mod steps;
 mod tables;
 
@@ -27,6 +28,8 @@ use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour,
 use crate::event::{Event, OpenFailure};
 use crate::message::{Decision, Message};
 use crate::outcome::LossReason;
+use crate::status::answer;
+use crate::status::questions::{ProcessFacts, Questions};
 use crate::time::Moment;
 use crate::transition::TransitionSet;
 use crate::wire::{Role, Wire};
@@ -86,6 +89,10 @@ pub struct PublisherMachine {
     pub(crate) outgoing: Vec<Decision>,
     /// The number of the next entry to apply.
     pub(crate) serial: u64,
+    /// What `begin_step` waits for.
+    pub(crate) waiting: status::Waiting,
+    /// What observers asked.
+    pub(crate) questions: Questions,
 }
 
 impl PublisherMachine {
@@ -116,6 +123,8 @@ impl PublisherMachine {
             lagging: None,
             outgoing: Vec::new(),
             serial: 0,
+            waiting: None,
+            questions: Questions::default(),
             config,
         };
         machine.add_standing();
@@ -193,6 +202,7 @@ impl PublisherMachine {
             self.cohort.deadline(),
             ready::lag_deadline(self),
             drain::drain_deadline(self),
+            self.questions.deadline(),
         ];
         due.into_iter().flatten().min()
     }
@@ -243,6 +253,11 @@ impl PublisherMachine {
         self.phase != Phase::Closed && self.cohort.holds_name()
     }
 
+    /// What the coordinator knows of its process, for observers: to be said before their questions are handed in.
+    pub fn set_process(&mut self, facts: ProcessFacts) {
+        self.questions.facts = facts;
+    }
+
     /// The coordinator lost a link.
     pub fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
         self.wire.enter(now);
@@ -265,6 +280,7 @@ impl PublisherMachine {
         self.cohort_progress();
         ready::tick_lag(self);
         drain::tick_drain(self);
+        answer::answer_due(self);
         self.finish();
     }
 

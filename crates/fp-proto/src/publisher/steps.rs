@@ -7,7 +7,7 @@ use crate::config::{CohortConfig, QueuePolicy};
 use crate::effect::Effect;
 use crate::fragment;
 use crate::message::{Message, ReadyReport, ScalarValue};
-use crate::publisher::{change, membership, ready};
+use crate::publisher::{change, membership, ready, status};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::mutated;
@@ -47,12 +47,16 @@ impl PublisherMachine {
         if self.phase == Phase::Opening {
             return Ok(Begin::Wait { reason: BeginWait::Opening, until: self.cohort.deadline() });
         }
-        if let Some(wait) = skew_wait(self) {
-            return Ok(wait);
-        }
-        let answer = begin_for_subscriptions(self);
+        let answer = skew_wait(self).unwrap_or_else(|| begin_for_subscriptions(self));
+        let waits = if let Begin::Wait { reason, .. } = &answer { Some(reason) } else { None };
+        status::note_wait(self, waits);
         self.finish();
         Ok(answer)
+    }
+
+    /// The application does not wait for its next step any more: what observers are told.
+    pub fn wait_no_more(&mut self) {
+        self.waiting = None;
     }
 
     /// Sets the live bytes at which the next step has to wait. That is the configured bound, less what others of the
@@ -143,8 +147,9 @@ fn usable(machine: &PublisherMachine) -> Result<(), CommandError> {
 }
 
 fn skew_wait(machine: &mut PublisherMachine) -> Option<Begin> {
+    let asked = machine.questions.is_waiting() && mutated!(machine.wire, StatusHoldsStep);
     let in_time = machine.ledger.undecided() < machine.config.skew_steps.max(1) as usize;
-    if in_time || mutated!(machine.wire, SkewUnbounded) {
+    if (in_time && !asked) || mutated!(machine.wire, SkewUnbounded) {
         return None;
     }
     machine.wire.mark(Transition::BeginWaitsForSkew);

@@ -63,6 +63,7 @@ impl Attachment {
 /// The own cohort is complete.
 pub(crate) fn assembled(machine: &mut SubscriberMachine) {
     machine.phase = Phase::Attaching;
+    machine.phase_since = machine.wire.now;
     let patience = machine.config.cohort.open_timeout;
     machine.attachment.give_up = Some(machine.wire.now.after(patience));
     if machine.cohort.is_lead() {
@@ -253,6 +254,7 @@ pub(crate) fn await_restart(machine: &mut SubscriberMachine, reason: EndReason) 
     }
     machine.attachment.awaiting = Some(reason.clone());
     machine.phase = Phase::Attaching;
+    machine.phase_since = machine.wire.now;
     machine.wire.event(Event::AwaitingRestart { reason });
     questions::drop_answerer(machine);
     let OnLoss::AwaitRestart(patience) = machine.config.on_loss else { return };

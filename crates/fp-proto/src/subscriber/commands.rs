@@ -19,7 +19,11 @@ impl SubscriberMachine {
     /// The next step for the application, in order.
     pub fn next_step(&mut self, now: Moment) -> Next {
         self.wire.enter(now);
-        let Some(assignment) = self.stream.queue.pop_front() else { return self.peek_step() };
+        let Some(assignment) = self.stream.queue.pop_front() else {
+            self.stream.waits_since.get_or_insert(self.wire.now);
+            return self.peek_step();
+        };
+        self.stream.waits_since = None;
         self.wire.mark(Transition::SubscriberStep);
         self.stream.held.insert(assignment.step);
         self.stream.taken = self.stream.taken.max(Some(assignment.step));
@@ -138,6 +142,7 @@ impl SubscriberMachine {
             return;
         }
         self.phase = Phase::Closing;
+        self.phase_since = self.wire.now;
         self.close_give_up = Some(self.wire.now.after(self.config.cohort.close_timeout));
         for step in self.stream.give_up() {
             if mutated!(self.wire, LeaveDiscards) {

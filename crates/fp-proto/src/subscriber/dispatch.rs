@@ -4,6 +4,7 @@ use super::{Phase, SubscriberMachine};
 use crate::effect::PeerId;
 use crate::event::CloseOutcome;
 use crate::message::Message;
+use crate::status::answer::{self, Question};
 use crate::subscriber::{attachment, contacts, drain, loss, questions, stream};
 use crate::wire::Role;
 
@@ -41,6 +42,19 @@ pub(crate) fn dispatch(machine: &mut SubscriberMachine, from: PeerId, role: Role
         }
         (Role::Parent | Role::Publisher | Role::Answerer, Message::Contacts { request, contacts }) => {
             contacts::contacts_told(machine, from, request, contacts)
+        }
+        (Role::Fresh | Role::Prober, Message::AskStatus { request, scope, patience_ms }) => {
+            answer::observer_comes(machine, Question { from, request, scope, patience_ms })
+        }
+        (Role::Observer, Message::AskStatus { request, scope, patience_ms }) => {
+            answer::observer_asks(machine, Question { from, request, scope, patience_ms })
+        }
+        (
+            Role::Parent | Role::Child(_) | Role::Publisher,
+            Message::AskStatus { request, scope, patience_ms },
+        ) => answer::asked(machine, Question { from, request, scope, patience_ms }),
+        (Role::Parent | Role::Child(_), Message::Status { request, report }) => {
+            answer::heard(machine, from, request, *report)
         }
         (Role::Publisher, message) => attachment::hear_publisher(machine, from, message),
         (role, message) => hear_relative(machine, from, role, message),

@@ -6,6 +6,7 @@ use crate::effect::{DisconnectReason, PeerId};
 use crate::event::{CloseOutcome, Event, OpenFailure};
 use crate::message::Message;
 use crate::outcome::{EndReason, LossReason};
+use crate::status::answer;
 use crate::subscriber::{attachment, drain, questions};
 use crate::transition::Transition;
 use crate::wire::Role;
@@ -13,6 +14,7 @@ use fp_types::Rank;
 
 /// A link is gone, with the role it had.
 pub(crate) fn lost_link(machine: &mut SubscriberMachine, peer: PeerId, role: Role, reason: LossReason) {
+    answer::gone(machine, peer);
     match role {
         Role::Parent => {
             lost_relative(machine, role, reason);
@@ -30,7 +32,7 @@ pub(crate) fn lost_link(machine: &mut SubscriberMachine, peer: PeerId, role: Rol
             }
             machine.cohort_progress();
         }
-        Role::Fresh | Role::Prober | Role::Early | Role::Member(_) | Role::Asker => {}
+        Role::Fresh | Role::Prober | Role::Early | Role::Member(_) | Role::Asker | Role::Observer => {}
     }
 }
 

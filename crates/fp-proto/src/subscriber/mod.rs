@@ -8,6 +8,7 @@ mod dispatch;
 mod drain;
 mod loss;
 mod questions;
+mod status;
 mod stream;
 
 use crate::cohort::{Cohort, Progress};
@@ -16,6 +17,8 @@ use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour,
 use crate::event::{Event, OpenFailure};
 use crate::message::{MemberId, Message};
 use crate::outcome::LossReason;
+use crate::status::answer;
+use crate::status::questions::{ProcessFacts, Questions};
 use crate::time::Moment;
 use crate::transition::TransitionSet;
 use crate::wire::{DialPurpose, Wire};
@@ -58,6 +61,10 @@ pub struct SubscriberMachine {
     pub(crate) left: std::collections::BTreeSet<Rank>,
     /// When this rank's patience with closing ends.
     pub(crate) close_give_up: Option<Moment>,
+    /// Since when it looks for a publisher, or closes.
+    pub(crate) phase_since: Moment,
+    /// What observers asked.
+    pub(crate) questions: Questions,
 }
 
 impl SubscriberMachine {
@@ -80,6 +87,8 @@ impl SubscriberMachine {
             cohort_is_lost: false,
             left: std::collections::BTreeSet::new(),
             close_give_up: None,
+            phase_since: now,
+            questions: Questions::default(),
             config,
         };
         machine.cohort.review(&mut machine.wire);
@@ -118,6 +127,7 @@ impl SubscriberMachine {
             self.attachment.deadline(),
             self.contacts.deadline(),
             self.close_give_up,
+            self.questions.deadline(),
         ];
         due.into_iter().flatten().min()
     }
@@ -171,6 +181,11 @@ impl SubscriberMachine {
         self.cohort_progress();
     }
 
+    /// What the coordinator knows of its process, for observers: to be said before their questions are handed in.
+    pub fn set_process(&mut self, facts: ProcessFacts) {
+        self.questions.facts = facts;
+    }
+
     /// The coordinator lost a link.
     pub fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
         self.wire.enter(now);
@@ -193,6 +208,7 @@ impl SubscriberMachine {
         attachment::tick_attaching(self);
         contacts::tick_contacts(self);
         drain::tick_close(self);
+        answer::answer_due(self);
     }
 
     /// A message came.

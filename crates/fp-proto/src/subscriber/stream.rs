@@ -6,6 +6,8 @@ use crate::effect::{Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::{Assignment, Message};
 use crate::outcome::{EndReason, StreamEnding};
+use crate::status::report::StepCounts;
+use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{Rank, StepId};
@@ -40,6 +42,8 @@ pub(crate) struct Stream {
     pub(crate) behind: BTreeMap<Rank, u32>,
     /// Whether something else was asked for than at first: of that only the lead knows.
     pub(crate) is_reselected: bool,
+    /// Since when the application asks for a step and none is here.
+    pub(crate) waits_since: Option<Moment>,
 }
 
 impl Stream {
@@ -96,6 +100,17 @@ impl Stream {
             step
         })
         .collect()
+    }
+
+    /// The steps of this rank, as observers are told.
+    pub(crate) fn counts(&self) -> StepCounts {
+        StepCounts {
+            next: self.last.map_or(StepId(0), |last| StepId(last.0 + 1)),
+            live: self.pending.len() as u32,
+            queued: self.queue.len() as u32,
+            held: self.held.len() as u32,
+            ..StepCounts::default()
+        }
     }
 
     pub(crate) fn forget_child(&mut self, child: Rank) {

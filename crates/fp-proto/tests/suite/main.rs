@@ -4,4 +4,5 @@ mod contacts;
 mod gathered;
 mod machines;
 mod meeting;
+mod status;
 mod wire;

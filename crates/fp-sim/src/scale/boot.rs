@@ -43,6 +43,17 @@ pub fn askers(subscribers: u32) -> BTreeSet<u32> {
     chosen
 }
 
+fn subscriber(cohort: CohortConfig) -> Box<SubscriberMachine> {
+    let mut config = SubscriberConfig::new(cohort, Epoch(77), "stream");
+    config.publisher_contact = Some(contact(Slot(0)));
+    Box::new(SubscriberMachine::new(config, Moment::ZERO))
+}
+
+/// A subscriber of one rank.
+pub(crate) fn lone(name: &str, slot: Slot) -> Box<SubscriberMachine> {
+    subscriber(CohortConfig::alone(name, contact(slot)))
+}
+
 impl World {
     /// Opens the publisher cohort.
     pub(crate) fn open_publishers(&mut self) {
@@ -101,9 +112,7 @@ impl World {
 
     fn add_subscriber(&mut self, cohort: CohortConfig, asks: bool) {
         let before = memory::live_bytes();
-        let mut config = SubscriberConfig::new(cohort, Epoch(77), "stream");
-        config.publisher_contact = Some(contact(Slot(0)));
-        let machine = Box::new(SubscriberMachine::new(config, Moment::ZERO));
+        let machine = subscriber(cohort);
         self.ranks.push(Rank::new(Machine::Subscriber(machine), asks, before));
     }
 }

@@ -6,6 +6,7 @@ use crate::scale::content::Case;
 use crate::scale::cpu::CpuClock;
 use crate::scale::figures::{Memory, ScaleFigures, Stage};
 use crate::scale::memory;
+use crate::scale::observation::ask_status;
 use crate::scale::rank::{Input, Slot};
 use crate::scale::world::World;
 use fp_types::Contribution;
@@ -126,6 +127,9 @@ impl World {
         self.publisher_slots().for_each(|slot| self.command(slot, Input::Begin));
         self.settle();
         self.begin_stage();
+        if let Some(observer) = self.observer {
+            ask_status(self, observer);
+        }
         for slot in self.publisher_slots() {
             let step = self.ranks[slot.0].open_step.expect("the step is begun");
             self.command(slot, Input::End(step, Contribution::default()));

@@ -62,6 +62,8 @@ pub struct World {
     pub(crate) content: Content,
     pub(crate) case: Case,
     pub(crate) now_ns: u64,
+    /// Who asks for status during each step.
+    pub(crate) observer: Option<PeerId>,
     queue: Queue<u64, Due>,
     links: Vec<Link>,
     clock: CpuClock,
@@ -82,6 +84,7 @@ impl World {
             content: Content::new(publishers),
             case: Case::Unchanged,
             now_ns: 0,
+            observer: None,
             queue: Queue::new(),
             links: Vec::new(),
             clock: CpuClock::new(),
@@ -132,7 +135,7 @@ impl World {
         }
     }
 
-    fn end(&self, peer: PeerId) -> Slot {
+    pub(crate) fn end(&self, peer: PeerId) -> Slot {
         self.links[(peer.0 / 2) as usize].ends[(peer.0 % 2) as usize]
     }
 
@@ -151,6 +154,13 @@ impl World {
         rank.received_ns = rank.received_ns.max(at_ns) + port_ns;
         let ready_ns = rank.received_ns;
         self.process(ready_ns, slot, Input::Message(to, bytes), self.cost.overhead_ns);
+    }
+
+    /// A link to the publisher's lead, of somebody without a machine.
+    pub(crate) fn dial_lead(&mut self, from: Slot) -> PeerId {
+        let peer = PeerId(2 * self.links.len() as u64);
+        self.dial_arrives(self.now_ns, from, DialTicket(u64::MAX), Slot(0));
+        peer
     }
 
     fn dial_arrives(&mut self, at_ns: u64, from: Slot, ticket: DialTicket, target: Slot) {
@@ -319,7 +329,7 @@ impl World {
         }
     }
 
-    fn send(&mut self, slot: Slot, at_ns: u64, to: PeerId, bytes: Vec<u8>, kind: &'static str) {
+    pub(crate) fn send(&mut self, slot: Slot, at_ns: u64, to: PeerId, bytes: Vec<u8>, kind: &'static str) {
         self.books.sent(kind, bytes.len() as u64);
         if kind == "Subscribe" {
             self.books.mark(Mark::Asked, at_ns);

@@ -58,6 +58,13 @@ pub(crate) struct Spike {
     pub(crate) only: Option<SlotId>,
 }
 
+impl Spike {
+    /// Whether it may hold up what is sent from then on: what it held up before comes first.
+    pub(crate) fn is_felt_since(&self, moment: Moment) -> bool {
+        self.to.after(self.extra) > moment
+    }
+}
+
 /// All links.
 pub(crate) struct Network {
     links: Vec<Link>,
@@ -127,6 +134,12 @@ impl Network {
     /// Whether this end has not heard of the link's end.
     pub(crate) fn is_open(&self, link: LinkId, side: usize) -> bool {
         self.links[link.0].ends[side].open
+    }
+
+    /// Whether what is sent over a link arrives.
+    pub(crate) fn is_up(&self, link: LinkId) -> bool {
+        let found = &self.links[link.0];
+        found.state == State::Up && found.ends.iter().all(|end| end.open)
     }
 
     /// Nothing is delivered to this end before `at`.

@@ -90,6 +90,9 @@ impl World {
             Due::Restart(number) => self.restart(number),
             Due::CheckLoss(cohort) => self.check_loss(cohort),
             Due::CheckResolved { slot, request } => self.check_resolved(slot, request),
+            Due::ObserverComes(number) => self.observer_comes(number),
+            Due::ObserverAsks(number) => self.observer_asks(number),
+            Due::CheckStatus { observer, request } => self.check_answered(observer, request),
             Due::CheckLocated { slot, request } => self.check_located(slot, request),
         }
     }
@@ -124,6 +127,7 @@ impl World {
         (0..self.slots.len()).map(SlotId).for_each(|slot| self.check_left_views(slot));
         self.oracle.check_leaks();
         self.oracle.check_somebody_opened();
+        self.count_observers();
         self.oracle.check_traffic();
     }
 

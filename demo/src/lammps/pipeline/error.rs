@@ -92,6 +92,12 @@ pub enum PartError {
     /// Files are asked for, but this program was built without them.
     #[error("this program was built without the feature `files`")]
     WithoutFiles,
+    /// The token of the run lies in its rendezvous folder.
+    #[error("the rendezvous of the run, {rendezvous}, is no folder")]
+    NoFolder {
+        /// The rendezvous.
+        rendezvous: String,
+    },
     /// Another thread of the part panicked.
     #[error("the thread that takes {stream} panicked")]
     Panicked {

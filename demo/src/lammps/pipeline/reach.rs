@@ -19,7 +19,8 @@ pub(super) fn make_token(folder: &Path) -> io::Result<()> {
 }
 
 fn token(rendezvous: &Rendezvous) -> Result<Token, PartError> {
-    Ok(Token::from_file(rendezvous.directory().join(FILE))?)
+    let none = || PartError::NoFolder { rendezvous: rendezvous.to_string() };
+    Ok(Token::from_file(rendezvous.directory().ok_or_else(none)?.join(FILE))?)
 }
 
 /// The options of a part that publishes.

@@ -1,8 +1,10 @@
 //! The data links of a subscriber rank, one for each owner, checked out by one fetch at a time.
 
+use crate::data::link_status::link_status;
 use crate::data::taker::owner_link::OwnerLink;
 use crate::data::taker::owner_wait::OwnerFate;
 use fp_proto::config::ContactText;
+use fp_proto::status::report::LinkStatus;
 use fp_types::{Epoch, Rank, StepId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -172,6 +174,16 @@ impl OwnerDirectory {
         if inner.waiting > 0 {
             self.returned.notify_all();
         }
+    }
+
+    /// How bytes go over each link, and why no faster.
+    pub(crate) fn link_statuses(&self) -> Vec<LinkStatus> {
+        let inner = self.lock();
+        let free = inner.slots.values().filter_map(|slot| match slot {
+            Slot::Free(peer, _) => Some(link_status(&peer.link)),
+            Slot::Busy => None,
+        });
+        free.collect()
     }
 
     /// What the links run over.

@@ -1,5 +1,7 @@
 //! An example of every message, with every kind of part somewhere.
 
+mod status;
+
 use fp_proto::access::{Action, Denial};
 use fp_proto::config::{ContactText, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::data::{
@@ -16,6 +18,7 @@ use fp_types::{
     BlockId, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, PutChanges, Rank, Region, SelectedPoint,
     Selection, Shape, StepId, StridedRegion, SubscriptionId, TableId, VariableDef, VariablePut,
 };
+use status::about_status;
 
 const RANK: Rank = Rank(300);
 const STEP: StepId = StepId(70_000);
@@ -293,7 +296,7 @@ fn about_layouts() -> Vec<Message> {
 
 /// Every control message.
 pub(crate) fn control() -> Vec<Message> {
-    [within_cohorts(), among_publishers(), about_subscriptions(), about_layouts()].concat()
+    [within_cohorts(), among_publishers(), about_subscriptions(), about_layouts(), about_status()].concat()
 }
 
 fn pieces() -> Vec<BlockPart> {

@@ -7,12 +7,14 @@ mod delivery;
 mod displacement;
 mod incumbency;
 mod liveness;
+mod observation;
 mod publication;
 mod reclamation;
 mod resumption;
 mod traffic;
 mod truth;
 
+pub(crate) use observation::{AskedStatus, Sleeps, allowed};
 pub(crate) use traffic::Traffic;
 pub(crate) use truth::{
     Attachment, MemberTruth, PublisherTruth, RankStep, SubscriberTruth, SubscriptionTruth,

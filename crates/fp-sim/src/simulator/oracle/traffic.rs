@@ -12,6 +12,12 @@ pub(crate) struct Traffic {
     pub(crate) largest_unchanged_ready_bytes: u64,
     pub(crate) others: u64,
     pub(crate) heartbeats: u64,
+    /// Questions that observers asked.
+    pub(crate) status_questions: u64,
+    /// Questions that may be answered, by the time that observers were there.
+    pub(crate) status_admitted: u64,
+    /// Sent among ranks, and to observers, about status.
+    pub(crate) status: u64,
 }
 
 impl Traffic {
@@ -26,6 +32,9 @@ impl Traffic {
                 }
             }
             Message::Log { .. } | Message::Assign(_) | Message::Release { .. } => self.steps += 1,
+            Message::AskStatus { .. } | Message::Status { .. } | Message::StatusRefused { .. } => {
+                self.status += 1
+            }
             #[rustfmt::skip]
             Message::Probe { .. } | Message::ProbeReply { .. } | Message::Join { .. }
             | Message::Welcome { .. } | Message::Refused { .. } | Message::TreeHello { .. }
@@ -43,6 +52,17 @@ impl Traffic {
 }
 
 impl Oracle {
+    /// Each question has one answer or refusal. One that is answered goes over each link of the trees once, and back.
+    fn check_status_traffic(&mut self) {
+        let publishers: u64 = self.publishers.values().map(|truth| u64::from(truth.plan.size)).sum();
+        let subscribers: u64 = self.subscribers.values().map(|truth| u64::from(truth.plan.size)).sum();
+        let Traffic { status, status_questions, status_admitted, .. } = self.traffic;
+        let allowed = status_questions + status_admitted * 2 * (publishers + subscribers);
+        self.demand(status <= allowed, "observers cost a bounded number of messages", || {
+            format!("{status} messages about status were sent, {allowed} would do")
+        });
+    }
+
     /// At the end of a run: no more messages were sent than its steps and members account for.
     pub(crate) fn check_traffic(&mut self) {
         let mut allowed = 0;
@@ -62,6 +82,7 @@ impl Oracle {
         self.demand(sent <= allowed, "messages are bounded", || {
             format!("{sent} messages were sent for steps, {allowed} would do")
         });
+        self.check_status_traffic();
         let bytes = self.traffic.largest_unchanged_ready_bytes;
         self.demand(bytes <= 128, "an unchanged layout costs a few bytes", || {
             format!("a report without changes took {bytes} bytes")

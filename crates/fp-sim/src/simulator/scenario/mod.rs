@@ -1,11 +1,13 @@
 //! What a seed stands for: cohorts, their configurations and habits, and the faults that will hit them.
 
 pub(crate) mod faults;
+pub(crate) mod observers;
 
 use crate::simulator::content::{LayoutHabit, VARIABLES};
 use crate::simulator::network::Delays;
 use crate::simulator::prng::Prng;
 use crate::simulator::scenario::faults::{CutWay, Fault, FaultKind, Strike};
+use crate::simulator::scenario::observers::ObserverPlan;
 use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::time::Moment;
@@ -163,6 +165,7 @@ pub struct Scenario {
     pub(crate) kinds: Vec<FaultKind>,
     /// A publisher rank that dies with a question about contacts on its way to it.
     pub(crate) cut_way: Option<CutWay>,
+    pub(crate) observers: Vec<ObserverPlan>,
 }
 
 impl Scenario {
@@ -183,6 +186,7 @@ impl Scenario {
             faults: Vec::new(),
             kinds: Vec::new(),
             cut_way: faults::draw_cut_way(&mut Prng::new(seed).fork(8)),
+            observers: Vec::new(),
         };
         scenario.draw_numbers(&mut Prng::new(seed).fork(9));
         let count = prng.between(2, 4);
@@ -195,6 +199,7 @@ impl Scenario {
                 scenario.kinds.push(kind);
             }
         }
+        scenario.observers = observers::draw(&scenario, &mut Prng::new(seed).fork(9));
         scenario
     }
 

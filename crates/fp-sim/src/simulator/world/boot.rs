@@ -49,11 +49,14 @@ impl World {
             transitions: TransitionSet::default(),
             fetches: 0,
             waiting_faults: (0..scenario.faults.len()).collect(),
+            observers: Vec::new(),
+            is_observed: false,
             scenario,
         };
         (0..world.scenario.publishers.len()).for_each(|number| world.add_publisher(number));
         (0..world.scenario.subscribers.len()).for_each(|number| world.add_subscriber(number));
         world.add_faults();
+        world.add_observers();
         world
     }
 
@@ -116,6 +119,7 @@ impl World {
             app: App::None,
             store: Store::default(),
             paused_until: None,
+            slept_at: Moment::ZERO,
             rested_at: Moment::ZERO,
             inbox: VecDeque::new(),
             timer: None,

@@ -3,6 +3,7 @@
 use crate::simulator::application::App;
 use crate::simulator::machine::{Input, Machine};
 use crate::simulator::names::{CohortId, SlotId};
+use crate::simulator::world::observers::is_status;
 use crate::simulator::world::{Due, Life, World};
 use fp_proto::codec;
 use fp_proto::config::ContactText;
@@ -21,6 +22,9 @@ impl World {
     }
 
     fn do_effect(&mut self, slot: SlotId, effect: Effect) {
+        if self.is_observed {
+            self.check_observed(slot, &effect);
+        }
         match effect {
             Effect::Send { to, message } => self.send(slot, to, &message),
             Effect::Dial { ticket, contact, epoch } => self.dial(slot, ticket, contact, epoch),
@@ -55,6 +59,25 @@ impl World {
             }
             Effect::Event(event) => self.event(slot, event),
         }
+    }
+
+    /// What comes of a question of an observer, or of an answer to it, is about status alone.
+    fn check_observed(&mut self, slot: SlotId, effect: &Effect) {
+        let alone = match effect {
+            Effect::Send { message, .. } => is_status(message),
+            Effect::Disconnect { peer, .. } => {
+                self.other_end(*peer).is_some_and(|other| self.observer_at(other).is_some())
+            }
+            Effect::Dial { .. }
+            | Effect::PublishName { .. }
+            | Effect::WithdrawName { .. }
+            | Effect::Lookup { .. }
+            | Effect::Assigned { .. }
+            | Effect::Free { .. }
+            | Effect::Event(_) => false,
+        };
+        let who = self.slot(slot).who.clone();
+        self.oracle.demand(alone, "an observer delays no step", || format!("{who}: {effect:?}"));
     }
 
     /// Our own machines keep to the protocol: none may say of another that it does not.
@@ -136,7 +159,8 @@ impl World {
             | Message::Attached { .. } | Message::AwaitingRestart { .. } | Message::Left
             | Message::Resolve { .. } | Message::Resolved { .. } | Message::Fragment { .. }
             | Message::TableRefused { .. } | Message::Unresolved { .. } | Message::RestartHeard
-            | Message::AskContacts { .. } | Message::Contacts { .. } => {}
+            | Message::AskContacts { .. } | Message::Contacts { .. } | Message::AskStatus { .. }
+            | Message::Status { .. } | Message::StatusRefused { .. } => {}
         }
     }
 
@@ -182,7 +206,10 @@ impl World {
     ) {
         let Some(end) = self.network.arrive(link, side) else { return };
         match codec::decode(bytes) {
-            Ok(message) => self.input(end.slot, Input::Message(end.peer, message)),
+            Ok(message) => match self.observer_at(end.slot) {
+                Some(number) => self.observer_told(number, message, bytes.len()),
+                None => self.input(end.slot, Input::Message(end.peer, message)),
+            },
             Err(error) => self.oracle.violated("what was encoded is decoded", format!("{error:?}")),
         }
     }
@@ -192,6 +219,9 @@ impl World {
         let end = self.network.link(link).ends[side];
         if self.network.is_open(link, side) {
             self.network.shut(link, side);
+            if let Some(number) = self.observer_at(end.slot) {
+                self.observer_dismissed(number);
+            }
             self.input(end.slot, Input::Disconnected(end.peer));
         }
     }

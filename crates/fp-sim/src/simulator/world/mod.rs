@@ -5,6 +5,7 @@
 mod boot;
 mod coordinator;
 mod data_plane;
+mod observers;
 mod owner_search;
 mod publisher_turns;
 mod step_reads;
@@ -58,6 +59,8 @@ pub(crate) struct Slot {
     pub(crate) app: App,
     pub(crate) store: Store,
     pub(crate) paused_until: Option<Moment>,
+    /// Since when it sleeps, or slept last.
+    pub(crate) slept_at: Moment,
     /// From when on it may sleep again.
     pub(crate) rested_at: Moment,
     pub(crate) inbox: VecDeque<Input>,
@@ -113,6 +116,15 @@ pub(crate) enum Due {
         slot: SlotId,
         request: u64,
     },
+    /// The observer of this plan comes.
+    ObserverComes(usize),
+    /// An observer's turn.
+    ObserverAsks(usize),
+    /// By now a question of an observer must have been answered.
+    CheckStatus {
+        observer: usize,
+        request: u64,
+    },
     /// By now a question about contacts must have been answered.
     CheckLocated {
         slot: SlotId,
@@ -138,6 +150,9 @@ pub(crate) struct World {
     pub(crate) fetches: u64,
     /// Faults that strike some time after the first opening.
     pub(crate) waiting_faults: Vec<usize>,
+    pub(crate) observers: Vec<observers::Observer>,
+    /// Whether a machine is at what an observer asked, or was told.
+    pub(crate) is_observed: bool,
 }
 
 impl World {
@@ -188,9 +203,16 @@ impl World {
     fn feed(&mut self, slot: SlotId, input: Input) {
         self.heard(slot, &input);
         let now = self.now;
+        let is_status = matches!(&input, Input::Message(_, message) if observers::is_status(message));
+        let before = self.begins_freely(slot);
         if let Some(machine) = &mut self.slot_mut(slot).machine {
             machine.handle(now, input);
         }
+        let same = !is_status || before == self.begins_freely(slot);
+        self.oracle.demand(same, "an observer delays no step", || format!("slot {}", slot.0));
+        self.is_observed = is_status;
+        self.drain(slot);
+        self.is_observed = false;
         self.settle(slot);
         self.poke(slot);
     }

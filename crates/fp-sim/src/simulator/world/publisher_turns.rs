@@ -45,6 +45,7 @@ impl World {
     fn begin_step(&mut self, slot: SlotId) {
         let now = self.now;
         let Some((machine, app)) = self.publisher(slot) else { return };
+        let free = machine.begins_freely();
         let answer = machine.begin_step(now);
         if app.act != Act::Wait || !matches!(answer, Ok(Begin::Wait { .. })) {
             self.note(slot, || format!("begin: {answer:?}"));
@@ -52,6 +53,7 @@ impl World {
         match answer {
             Ok(Begin::Started(begun)) => self.step_begun(slot, &begun),
             Ok(Begin::Wait { reason, until }) => {
+                self.oracle.demand(!free, "an observer delays no step", || format!("a wait for {reason:?}"));
                 let Some((_, app)) = self.publisher(slot) else { return };
                 app.act = Act::Wait;
                 let stop = app.stops_at;

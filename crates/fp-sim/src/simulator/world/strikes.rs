@@ -195,7 +195,7 @@ impl World {
         let until = self.now.after(len);
         self.note(slot, || format!("sleeps for {len:?}"));
         self.slot_mut(slot).rested_at = until.after(self.scenario.timing.silence);
-        self.slot_mut(slot).paused_until = Some(until);
+        (self.slot_mut(slot).paused_until, self.slot_mut(slot).slept_at) = (Some(until), self.now);
         self.slot_mut(slot).timer = None;
         self.slot_mut(slot).wake = None;
         self.queue.push(until, Due::Resume(slot));

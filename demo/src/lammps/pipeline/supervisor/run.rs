@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
             SourceKind::BuiltIn => "built-in molecular dynamics (NOT LAMMPS)",
         };
         let (steps, publish, compare) = (config.steps, config.publish_every, config.compare_every);
-        let folder = self.rendezvous.directory().display();
+        let folder = &self.rendezvous;
         let lines = [
             String::new(),
             format!("== {}: {launcher} on {ranks} ranks", self.settings.problem.name()),

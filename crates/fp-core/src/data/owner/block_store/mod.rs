@@ -6,6 +6,7 @@ mod made_task;
 mod reclaim;
 
 use crate::coordinator::{DATA_BIT, DataServer};
+use crate::data::link_status::link_status;
 use crate::data::owner::block::StoredBlock;
 use crate::data::owner::block_store::made::{Makings, Wish};
 use crate::data::owner::part::{local_region, wanted_part};
@@ -16,6 +17,7 @@ use crate::value::counters::Counters;
 use fp_proto::access::Denial;
 use fp_proto::data::{BlockPart, DataMessage, EAGER_BYTES, GoneReason, Place, PlacedBlock};
 use fp_proto::message::MemberId;
+use fp_proto::status::report::LinkStatus;
 use fp_transform::Transforms;
 use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, inproc};
 use fp_types::{DenseArray, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
@@ -85,6 +87,11 @@ impl BlockStore {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How bytes go over each data link, and why no faster.
+    pub(crate) fn link_statuses(&self) -> Vec<LinkStatus> {
+        self.lock().links.values().map(|served| link_status(&served.link)).collect()
     }
 
     /// A subscriber rank opened a data link.
