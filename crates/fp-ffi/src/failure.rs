@@ -154,10 +154,7 @@ macro_rules! failures {
 }
 
 failures! {
-    OpenError: error => match &error {
-        OpenError::Denied { .. } => Status::Denied,
-        _ => Status::NotOpened,
-    };
+    OpenError: error => if matches!(error, OpenError::Denied { .. }) { Status::Denied } else { Status::NotOpened };
     VariableError: _error => Status::Misuse;
     BeginError: error => match &error {
         BeginError::Misuse { source, .. } => of_misuse(source),

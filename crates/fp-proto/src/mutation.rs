@@ -42,8 +42,6 @@ pub enum Mutation {
     FreeWithoutRetire,
     /// What a rank holds as it closes is released like any step.
     CloseWithoutRetire,
-    /// A rank forgets that a child has left.
-    LeavingForgotten,
     /// A newcomer's reserved steps are freed when the reserve moves on.
     ReservedNotPinned,
     /// A live incumbent does not stop a claim.
@@ -74,7 +72,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 32] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -94,7 +92,6 @@ impl Mutation {
         Self::SilenceIgnored,
         Self::FreeWithoutRetire,
         Self::CloseWithoutRetire,
-        Self::LeavingForgotten,
         Self::ReservedNotPinned,
         Self::IncumbentIgnored,
         Self::ContactsForgotten,

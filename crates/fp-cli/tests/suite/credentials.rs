@@ -31,7 +31,7 @@ fn with(live: &Live, arguments: &[&str], more: &[&str], variables: &[(&str, &str
 
 /// Whether the command was let in: a list has its line in any case, but then without variables.
 fn is_in(ended: &Ended) -> bool {
-    ended.code == Some(0) && !ended.stdout.contains("refused")
+    ended.code == Some(0) && !ended.stdout.contains("refused") && !ended.stdout.contains("no rule of")
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Errors: one enum for each operation, sorted by whose fault it is, with the values that caused them.
 
 pub(crate) mod access;
+mod close;
 pub(crate) mod cohort;
 pub(crate) mod derivation;
 pub(crate) mod gather;
@@ -14,6 +15,8 @@ pub(crate) mod record_block;
 pub(crate) mod rendezvous;
 pub(crate) mod sync;
 pub(crate) mod transform;
+
+pub use close::CloseError;
 
 use crate::error::access::AccessError;
 use crate::error::cohort::CohortError;
@@ -453,43 +456,6 @@ pub enum ReadError {
         /// Each variable that was subscribed to, and why it does not.
         refused: Vec<Misfit>,
     },
-    /// The coordinator failed.
-    #[error("stream {stream:?}: {what}")]
-    Coordinator {
-        /// The stream.
-        stream: String,
-        /// What happened.
-        what: String,
-    },
-}
-
-/// Why closing was not clean.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CloseError {
-    /// Steps were still held at the deadline.
-    #[error("stream {stream:?}: closed after {waited:?} while steps were held: {held}")]
-    Held {
-        /// The stream.
-        stream: String,
-        /// How long it waited.
-        waited: Duration,
-        /// Who held what.
-        held: String,
-    },
-    /// A rank of the own cohort was lost.
-    #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
-    Lost {
-        /// The stream.
-        stream: String,
-        /// The rank.
-        rank: Rank,
-        /// How that was noticed.
-        reason: LossReason,
-    },
-    /// The handle belongs to another process.
-    #[error(transparent)]
-    Misuse(#[from] Misuse),
     /// The coordinator failed.
     #[error("stream {stream:?}: {what}")]
     Coordinator {

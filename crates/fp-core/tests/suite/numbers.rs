@@ -227,10 +227,8 @@ fn awaiting(place: &Place) -> Subscriber {
 fn restarted(subscriber: &mut Subscriber) -> bool {
     let mut found = None;
     eventually("the next epoch is told of", || {
-        let told = |event| match event {
-            Event::Restarted { continues, .. } => Some(continues),
-            _ => None,
-        };
+        let told =
+            |event| if let Event::Restarted { continues, .. } = event { Some(continues) } else { None };
         found = found.or(subscriber.events().into_iter().find_map(told));
         found.is_some()
     });

@@ -270,17 +270,18 @@ static void check_numbers(void)
 {
     flexpath_publisher *from;
     flexpath_subscriber *after;
-    flexpath_options *options;
+    flexpath_options *options, *reader;
     flexpath_variable *count;
     flexpath_step *step;
     flexpath_step_info about;
     uint64_t number, expected;
     MUST(flexpath_variable_scalar("count", FLEXPATH_DTYPE_U64, &count));
     MUST(flexpath_options_create(&options));
-    FAILS(FLEXPATH_STATUS_BAD_OPTION, "After:<step>", flexpath_options_set(options, "StartAt", "Later"));
+    MUST(flexpath_options_create(&reader));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "After:<step>", flexpath_options_set(reader, "StartAt", "Later"));
     MUST(flexpath_options_set(options, "FirstStep", "40"));
     MUST(flexpath_options_set(options, "ReserveQueueLimit", "2"));
-    MUST(flexpath_options_set(options, "StartAt", "After:37"));
+    MUST(flexpath_options_set(reader, "StartAt", "After:37"));
     MUST(flexpath_publisher_open("numbers", options, &from));
     for (expected = 40; expected < 43; expected++) {
         MUST(flexpath_publisher_begin_step(from, &number));
@@ -288,7 +289,7 @@ static void check_numbers(void)
         MUST(flexpath_publisher_put(from, count, NULL, NULL, &number));
         MUST(flexpath_publisher_end_step(from));
     }
-    MUST(flexpath_subscriber_open("numbers", options, &after));
+    MUST(flexpath_subscriber_open("numbers", reader, &after));
     for (expected = 41; expected < 43; expected++) {
         MUST(flexpath_subscriber_next_step(after, 60000, &step));
         MUST(flexpath_step_describe(step, &about));
@@ -297,6 +298,7 @@ static void check_numbers(void)
     }
     MUST(flexpath_subscriber_close(after));
     MUST(flexpath_publisher_close(from));
+    MUST(flexpath_options_free(reader));
     MUST(flexpath_options_free(options));
     MUST(flexpath_variable_free(count));
 }

@@ -231,12 +231,12 @@ contains
 
   ! Steps from 40 on, and a subscriber that has step 37 and those before it. The reserve has 41.
   subroutine go_on_counting()
-    type(flexpath_options) :: options
+    type(flexpath_options) :: options, reader
     type(flexpath_step_info) :: info
     integer(int64) :: number
     call flexpath_options_set(options, 'FirstStep', '40')
     call flexpath_options_set(options, 'ReserveQueueLimit', '1')
-    call flexpath_options_set(options, 'StartAt', 'After:37')
+    call flexpath_options_set(reader, 'StartAt', 'After:37')
     call flexpath_publisher_open(publisher, 'numbers', options)
     call flexpath_variable_global(mask, 'mask', flexpath_dtype_i32, [2])
     do
@@ -245,7 +245,7 @@ contains
       call flexpath_publisher_end_step(publisher)
       if (number == 41) exit
     end do
-    call flexpath_subscriber_open(subscriber, 'numbers', options)
+    call flexpath_subscriber_open(subscriber, 'numbers', reader)
     call next()
     call flexpath_step_describe(step, info)
     call check('38 to 40 are gone', info%step == 41 .and. info%skipped == 3)
@@ -253,6 +253,7 @@ contains
     call flexpath_subscriber_close(subscriber)
     call flexpath_publisher_close(publisher)
     call flexpath_variable_free(mask)
+    call flexpath_options_free(reader)
     call flexpath_options_free(options)
   end subroutine go_on_counting
 

@@ -137,9 +137,10 @@ pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment
         true => Some(assignment),
         false => machine.stream.news(assignment),
     };
-    // What this rank took in an epoch before is as good as taken now.
-    let taken = news.is_none() || mutated!(machine.wire, LeaveDiscards);
-    let queued = news.filter(|_| machine.phase != Phase::Closing);
+    // What this rank took in an epoch before is as good as taken now. Once it closes it says nothing more.
+    let is_open = machine.phase != Phase::Closing;
+    let taken = (news.is_none() && is_open) || mutated!(machine.wire, LeaveDiscards);
+    let queued = news.filter(|_| is_open);
     let pending = Pending { own: queued.is_some(), children, taken, retire: false };
     machine.stream.pending.insert(step, pending);
     match queued {
@@ -163,9 +164,7 @@ pub(crate) fn child_released(
     child: Rank,
     (step, retire): (StepId, bool),
 ) {
-    // What has left is waited for no more, and its last words may cross steps that are on their way to it.
-    let has_left = machine.left.contains(&child) && !mutated!(machine.wire, LeavingForgotten);
-    if has_left || machine.stream.behind.contains_key(&child) || mutated!(machine.wire, LostRelease) {
+    if machine.stream.behind.contains_key(&child) || mutated!(machine.wire, LostRelease) {
         return;
     }
     let Some(pending) = machine.stream.pending.get_mut(&step) else {

@@ -1,12 +1,12 @@
 //! The publisher's side of the data plane: blocks from put to reclaim, and the links over which they are asked for.
 //! Payload never enters the machine's lock.
 
+mod link_report;
 mod made;
 mod made_task;
 mod reclaim;
 
 use crate::coordinator::{DATA_BIT, DataServer};
-use crate::data::link_status::link_status;
 use crate::data::owner::block::StoredBlock;
 use crate::data::owner::block_store::made::{Makings, Wish};
 use crate::data::owner::part::{local_region, wanted_part};
@@ -17,7 +17,6 @@ use crate::value::counters::Counters;
 use fp_proto::access::Denial;
 use fp_proto::data::{BlockPart, DataMessage, EAGER_BYTES, GoneReason, Place, PlacedBlock};
 use fp_proto::message::MemberId;
-use fp_proto::status::report::LinkStatus;
 use fp_transform::Transforms;
 use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, inproc};
 use fp_types::{DenseArray, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
@@ -89,11 +88,6 @@ impl BlockStore {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How bytes go over each data link, and why no faster.
-    pub(crate) fn link_statuses(&self) -> Vec<LinkStatus> {
-        self.lock().links.values().map(|served| link_status(&served.link)).collect()
-    }
-
     /// A subscriber rank opened a data link.
     pub(crate) fn add_link(&self, link: Link, denial: Option<Denial>, set: BorrowedFd<'_>) {
         let mut inner = self.lock();
@@ -114,15 +108,6 @@ impl BlockStore {
         if known.is_none() {
             *known = set.try_clone_to_owned().ok();
         }
-    }
-
-    /// What subscribers are linked over, and why nothing better: for the status.
-    pub(crate) fn transports(&self) -> Vec<(fp_transport::PeerIdentity, String)> {
-        self.lock()
-            .links
-            .values()
-            .map(|served| (*served.link.peer(), served.link.negotiated().to_string()))
-            .collect()
     }
 
     /// A step begins; its blocks will be stored for these.
