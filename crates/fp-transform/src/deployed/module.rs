@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::engines::{Code, Engines};
 use super::error::DeployError;
 use super::ticker::Ticker;
-use crate::alignment::aligned;
+use crate::alignment::for_each_part;
 use crate::block::{Array, ArrayType, Block};
 use crate::memory::Memory;
 use crate::policy::{DeployLimits, ModuleHash};
@@ -100,14 +100,14 @@ impl Deployed {
     /// # Errors
     /// Those of [`run`](Self::run), and an output that is no part of the array that was wanted.
     pub fn run_arrays(&self, inputs: &[Array], to: ArrayType) -> Result<Array, DeployError> {
-        let mut blocks = Vec::new();
-        if let Some((first, others)) = inputs.split_first() {
-            for block in first.blocks() {
-                for parts in aligned(block, others, &Memory::default())? {
-                    blocks.push(self.run(&parts)?);
-                }
-            }
+        let mut all = Vec::new();
+        if !inputs.is_empty() {
+            for_each_part(inputs, &Memory::default(), |_, parts| {
+                all.push(parts);
+                Ok(())
+            })?;
         }
+        let blocks = all.iter().map(|parts| self.run(parts)).collect::<Result<_, _>>()?;
         Ok(Array::new(to.dtype, to.shape, blocks)?)
     }
 }
