@@ -231,7 +231,8 @@ fn wait_for(machine: &mut PublisherMachine, id: SubscriptionId, until: Moment, e
     }
     if !subscription.expire_sent {
         subscription.expire_sent = true;
-        let waited = machine.wire.now.since(subscription.waiting_since.unwrap_or(machine.wire.now));
+        let now = machine.wire.now;
+        let waited = subscription.waited + now.since(subscription.waiting_since.unwrap_or(now));
         ask_to_expel(machine, id, waited);
     }
     Begin::Wait { reason, until: Some(machine.wire.now.after(machine.config.cohort.silence)) }

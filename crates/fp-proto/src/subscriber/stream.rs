@@ -36,6 +36,9 @@ pub(crate) struct Stream {
     pub(crate) taken: Option<StepId>,
     /// The same as this epoch began: of these it takes none again.
     had: Option<StepId>,
+    /// What the next step to be taken would have said was skipped before it, as its epoch ended: told with the first step
+    /// of one that goes on.
+    untold: u64,
     pub(crate) ending: Option<StreamEnding>,
     /// Children that have not heard yet that an epoch is over, and how often: what they release is of that epoch,
     /// whatever its number.
@@ -53,6 +56,7 @@ impl Stream {
         self.ending = None;
         self.taken = self.taken.filter(|_| continues);
         self.had = self.taken;
+        self.untold = if continues { self.untold } else { 0 };
     }
 
     /// At the lead: the oldest step that was assigned and that not every rank has released, or the next one.
@@ -62,10 +66,12 @@ impl Stream {
     }
 
     /// What of an assignment is new to this rank: nothing of a step that it took in an epoch before.
-    fn news(&self, mut assignment: Assignment) -> Option<Assignment> {
-        let Some(had) = self.had else { return Some(assignment) };
-        let between = assignment.step.0.checked_sub(had.0.saturating_add(1))?;
-        assignment.skipped = assignment.skipped.min(between);
+    fn news(&mut self, mut assignment: Assignment) -> Option<Assignment> {
+        let between = match self.had {
+            Some(had) => assignment.step.0.checked_sub(had.0.saturating_add(1))?,
+            None => u64::MAX,
+        };
+        assignment.skipped = (assignment.skipped + std::mem::take(&mut self.untold)).min(between);
         Some(assignment)
     }
 
@@ -73,6 +79,7 @@ impl Stream {
     pub(crate) fn reset(&mut self, keep_queue: bool, children: impl Iterator<Item = Rank>) {
         children.for_each(|child| *self.behind.entry(child).or_default() += 1);
         if !keep_queue {
+            self.untold = self.queue.front().map_or(self.untold, |next| next.skipped);
             self.queue.clear();
         }
         self.pending.clear();

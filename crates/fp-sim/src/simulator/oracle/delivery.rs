@@ -136,11 +136,14 @@ impl Oracle {
         };
         let own = &mut truth.ranks[rank.0 as usize];
         let all = &truth.attachments[current].sent;
+        let continues = truth.attachments[current].continues && own.delivered == 0;
         let position =
             own.delivered + all[own.delivered..].iter().take_while(|sent| own.has_had(sent)).count();
         own.delivered = position + 1;
         let (awaiting, closed) = (own.awaiting, own.close_called.is_some());
-        let sent = all.get(position).map(|sent| own.as_given(sent));
+        let mut sent = all.get(position).map(|sent| own.as_given(sent));
+        // What was lost with the epoch before is told here too: "none missing across a restart" judges that.
+        sent.iter_mut().filter(|_| continues).for_each(|sent| sent.skipped = assignment.skipped);
         self.check_resumption(reader, rank, current, assignment);
         self.demand(
             sent.as_ref() == Some(assignment),
