@@ -3,12 +3,15 @@
 //! A binary of its own with one test, as MPI starts in the process, and wants one thread.
 //! Where LAMMPS is not installed it says so and passes, unless `FLEXPATH_REQUIRE_LAMMPS` is set.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use common::small_sheet;
 use flexpath::{
     Cohort, NextStep, Publisher, PublisherOptions, Rendezvous, Selection, StepReader, Subscriber,
     SubscriberOptions, Variable,
@@ -69,14 +72,6 @@ fn check(step: &StepReader, dump: &BTreeMap<i64, [f64; 3]>) {
     let count = all().filter(|component| *component > greatest / 2.0).count() as u64;
     let halves = step.get::<f64>("size", Selection::All).expect("sizes");
     assert_eq!(halves.iter().filter(|size| **size > greatest / 2.0).count() as u64, count);
-}
-
-fn small_sheet() -> Lammps {
-    let words = "-screen none -log none -nocite -var columns 20 -var rows 10 -var speed 0.3";
-    let arguments: Vec<String> = words.split(' ').map(str::to_owned).collect();
-    let mut lammps = Lammps::open(&arguments).expect("LAMMPS starts");
-    lammps.file(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/inputs/crack.lmp"))).expect("a good input");
-    lammps
 }
 
 /// The atoms as LAMMPS has them now, dealt to ranks: the counts differ from rank to rank and from step to step.

@@ -3,18 +3,12 @@
 //! A binary of its own with one test, as MPI starts in the process, and wants one thread.
 //! Where LAMMPS is not installed it says so and passes, unless `FLEXPATH_REQUIRE_LAMMPS` is set.
 
+mod common;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
+use common::small_sheet;
 use flexpath_demo::lammps::{Lammps, LammpsError, Snapshot, check_installed};
-
-fn small_sheet() -> Lammps {
-    let words = "-screen none -log none -nocite -var columns 20 -var rows 10 -var speed 0.3";
-    let arguments: Vec<String> = words.split(' ').map(str::to_owned).collect();
-    let mut lammps = Lammps::open(&arguments).expect("LAMMPS starts");
-    lammps.file(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/inputs/crack.lmp"))).expect("a good input");
-    lammps
-}
 
 /// Ids with positions, by rising id, as a run of no steps shows them.
 fn atoms_now(lammps: &mut Lammps) -> Vec<(i64, [f64; 3])> {

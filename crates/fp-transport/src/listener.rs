@@ -9,6 +9,7 @@
 mod bounds;
 mod handshake;
 mod options;
+mod via;
 
 pub use bounds::ListenCounts;
 pub use options::{ListenError, ListenOptions};
@@ -23,8 +24,8 @@ use crate::peer_proof::PeerProof;
 use crate::socket::{stream_socket, timespec};
 use crate::tls::TlsIdentity;
 use crate::verbs::{VerbsListener, VerbsTrouble};
-use bounds::{Bounds, Origin};
-use handshake::{Handshake, Progress, Via};
+use bounds::Bounds;
+use handshake::{Handshake, Progress};
 use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
@@ -40,6 +41,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use via::{Origin, Via};
 
 const BACKLOG: i32 = 4096;
 const EVENTS: usize = 64;
@@ -220,7 +222,7 @@ impl Listener {
 
     fn begin(&mut self, socket: OwnedFd, unix: bool, now: Instant) {
         let Some(via) = via_of(&socket, unix) else { return };
-        if !self.make_room(Origin::of(&via), socket.as_raw_fd()) {
+        if !self.make_room(via.origin(), socket.as_raw_fd()) {
             self.counts.count_turned_away();
             return self.options.turn_away(&socket, Refusal::Busy);
         }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use flexpath_demo::lammps::Lammps;
 use flexpath_demo::lammps::problem::Problem;
 use flexpath_demo::lammps::science::adjacency::Adjacency;
 use flexpath_demo::lammps::science::atoms::{AtomBlock, AtomTable};
@@ -13,6 +14,15 @@ use flexpath_demo::lammps::science::csym::centro_symmetry;
 use flexpath_demo::lammps::science::geometry::{DOMAIN_NUMBERS, Domain};
 use flexpath_demo::lammps::science::share::{Share, SharePlan, divide};
 use flexpath_demo::lammps::source::StepView;
+
+/// The sheet that cracks, small enough for a test, in LAMMPS in this process.
+pub(crate) fn small_sheet() -> Lammps {
+    let words = "-screen none -log none -nocite -var columns 20 -var rows 10 -var speed 0.3";
+    let arguments: Vec<String> = words.split(' ').map(str::to_owned).collect();
+    let mut lammps = Lammps::open(&arguments).expect("LAMMPS starts");
+    lammps.file(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/inputs/crack.lmp"))).expect("a good input");
+    lammps
+}
 
 /// One step of all ranks.
 pub(crate) struct Step {

@@ -135,17 +135,20 @@ fn check_subscriptions(stream: &str, options: &PublisherOptions) -> Result<(), O
 }
 
 /// The access list is that of the environment, unless the options have one.
-fn with_access_list(options: PublisherOptions) -> Result<PublisherOptions, OpenError> {
-    match options.access {
-        Some(_) => Ok(options),
-        None => Ok(PublisherOptions { access: Access::from_environment()?, ..options }),
+fn fill_access_list(options: &mut PublisherOptions) -> Result<(), OpenError> {
+    if options.access.is_none() {
+        options.access = Access::from_environment()?;
     }
+    Ok(())
 }
 
 impl PublisherSession {
     /// Listens, and has the machine begin to open; the second is where it looks for others. Calls the launcher's
     /// collectives, if there are any.
-    pub(crate) fn start(stream: &str, options: PublisherOptions) -> Result<(Arc<Self>, String), OpenError> {
+    pub(crate) fn start(
+        stream: &str,
+        mut options: PublisherOptions,
+    ) -> Result<(Arc<Self>, String), OpenError> {
         let bounds = [
             ("skew_steps", options.skew_steps.into()),
             ("limit_bytes", options.limit_bytes),
@@ -153,10 +156,9 @@ impl PublisherSession {
         ];
         let checked = check_bounds(stream, &bounds).and_then(|()| check_subscriptions(stream, &options));
         let checked = checked.and_then(|()| check_first_step(stream, options.first_step));
-        let checked = checked.and_then(|()| with_access_list(options.clone()));
-        let options = checked.as_ref().map_or(options, Clone::clone);
+        let checked = checked.and_then(|()| fill_access_list(&mut options));
         let tokens = options.access.as_ref().map_or_else(Vec::new, Access::tokens);
-        let prepared = checked.and_then(|_| prepare(&options.link, stream, tokens));
+        let prepared = checked.and_then(|()| prepare(&options.link, stream, tokens));
         let gathering = Gathering::of(&options.link, stream, Side::Publisher);
         match gathering.map(|gathering| gathering.with_first_step(options.first_step)) {
             None => Self::begin_opening(stream, options, prepared?, CohortPosition::Searched),

@@ -116,6 +116,41 @@ pub(crate) fn extent(count: &Dims, def: &VariableDef) -> Dims {
     if def.kind == ArrayKind::LocalScalar { Dims::from([1]) } else { *count }
 }
 
+/// Blocks of rows as they lie one behind another.
+pub(crate) struct StackedRows {
+    dim: usize,
+    /// The extents of the first block, 0 along the rows.
+    others: Option<Dims>,
+    rows: u64,
+}
+
+impl StackedRows {
+    /// No rows yet; they lie along this dimension.
+    pub(crate) fn new(dim: usize) -> Self {
+        Self { dim, others: None, rows: 0 }
+    }
+
+    /// Where a block of these extents lies, behind those before; or the extents, without the rows, of the first block
+    /// and of this one, where they differ.
+    pub(crate) fn push(&mut self, count: Dims) -> Result<Dims, (Dims, Dims)> {
+        let (mut others, mut start) = (count, count.zeros_like());
+        (others[self.dim], start[self.dim]) = (0, self.rows);
+        let first = *self.others.get_or_insert(others);
+        if first != others {
+            return Err((first, others));
+        }
+        self.rows = self.rows.saturating_add(count[self.dim]);
+        Ok(start)
+    }
+
+    /// The extents of all blocks together; none if there is no block.
+    pub(crate) fn extents(&self) -> Option<Dims> {
+        let mut dims = self.others?;
+        dims[self.dim] = self.rows;
+        Some(dims)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,22 +1,14 @@
 //! Where publisher ranks are: one rank in the middle of a tree by hand, asked from every side, and left alone on every
 //! side.
 
-use fp_proto::config::{CohortConfig, CohortPosition, ContactText, PublisherConfig};
-use fp_proto::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
+use crate::middle_rank::{CHILDREN, PARENT, START, contact, effects, middle_rank};
+use fp_proto::config::{CohortConfig, ContactText};
+use fp_proto::effect::{DisconnectReason, Effect, Misbehaviour, PeerId};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
-use fp_proto::time::Moment;
-use fp_types::{Epoch, Rank};
+use fp_types::Rank;
 
-const START: Moment = Moment::ZERO;
-const PARENT: PeerId = PeerId(1);
 const ASKER: PeerId = PeerId(2);
-/// The children of rank 1 where each rank has two; of 9 ranks 7 and 8 are below the first.
-const CHILDREN: [(PeerId, Rank); 2] = [(PeerId(13), Rank(3)), (PeerId(14), Rank(4))];
-
-fn contact(rank: u32) -> ContactText {
-    ContactText(format!("contact.{rank}"))
-}
 
 fn told(rank: u32) -> (Rank, Option<ContactText>) {
     (Rank(rank), Some(contact(rank)))
@@ -24,10 +16,6 @@ fn told(rank: u32) -> (Rank, Option<ContactText>) {
 
 fn ranks(ranks: &[u32]) -> Vec<Rank> {
     ranks.iter().copied().map(Rank).collect()
-}
-
-fn effects(machine: &mut PublisherMachine) -> Vec<Effect> {
-    std::iter::from_fn(|| machine.poll()).collect()
 }
 
 /// What it says about contacts, and to whom.
@@ -49,25 +37,9 @@ fn answer(request: u64, contacts: Vec<(Rank, Option<ContactText>)>) -> Message {
 
 /// Rank 1 of 9, its cohort complete, with an asker that has not asked yet.
 fn rank() -> PublisherMachine {
-    let mut config = CohortConfig::ranked("stream", contact(1), Rank(1), 9);
-    config.fan_out = 2;
-    config.position = CohortPosition::Under { parent: contact(0), epoch: Epoch(7) };
-    let mut machine = PublisherMachine::new(PublisherConfig::new(config, Epoch(99)), START);
-    let dialled = effects(&mut machine);
-    let [Effect::Dial { ticket: DialTicket(ticket), .. }] = dialled[..] else { panic!("{dialled:?}") };
-    machine.handle_dialled(START, DialTicket(ticket), PARENT);
-    for (peer, rank) in CHILDREN {
-        machine.handle_accepted(START, peer);
-        machine.handle_message(START, peer, Message::TreeHello { rank, contact: contact(rank.0) });
-        machine.handle_message(START, peer, Message::SubtreeOpen);
-    }
-    machine.handle_message(START, PARENT, Message::CohortOpen);
-    machine.handle_accepted(START, ASKER);
+    let (machine, done) = middle_rank(ASKER);
     let hello = Message::TreeHello { rank: Rank(1), contact: contact(1) };
-    assert!(
-        effects(&mut machine).contains(&Effect::Send { to: PARENT, message: hello }),
-        "it says where it is"
-    );
+    assert!(done.contains(&Effect::Send { to: PARENT, message: hello }), "it says where it is");
     machine
 }
 

@@ -4,5 +4,6 @@ mod contacts;
 mod gathered;
 mod machines;
 mod meeting;
+mod middle_rank;
 mod status;
 mod wire;

@@ -1,13 +1,11 @@
 //! What observers are told: one rank in the middle of a tree by hand, asked from every side. Some of its neighbours
 //! answer, and some do not.
 
+use crate::middle_rank::{CHILDREN, PARENT, START, contact, effects, middle_rank};
 use fp_proto::bounds::{LIMIT_OBSERVERS, LIMIT_REFUSED_QUESTIONS, OBSERVER_QUESTIONS};
 use fp_proto::commands::{Begin, Next};
-use fp_proto::config::{
-    CohortConfig, CohortPosition, ContactText, PublisherConfig, QueuePolicy, SubscriberConfig,
-    SubscriptionSpec,
-};
-use fp_proto::effect::{DialTicket, DisconnectReason, Effect, Misbehaviour, PeerId};
+use fp_proto::config::{CohortConfig, PublisherConfig, QueuePolicy, SubscriberConfig, SubscriptionSpec};
+use fp_proto::effect::{DisconnectReason, Effect, Misbehaviour, PeerId};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::status::report::{
@@ -17,23 +15,11 @@ use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 use fp_types::{Contribution, Epoch, Rank};
 
-const START: Moment = Moment::ZERO;
-const PARENT: PeerId = PeerId(1);
 const OBSERVER: PeerId = PeerId(2);
 const READER: PeerId = PeerId(3);
-/// The children of rank 1 where each rank has two; of 9 ranks 7 and 8 are below the first.
-const CHILDREN: [(PeerId, Rank); 2] = [(PeerId(13), Rank(3)), (PeerId(14), Rank(4))];
-
-fn contact(rank: u32) -> ContactText {
-    ContactText(format!("contact.{rank}"))
-}
 
 fn at_ms(ms: u64) -> Moment {
     Moment::from_micros(ms * 1000)
-}
-
-fn effects(machine: &mut PublisherMachine) -> Vec<Effect> {
-    std::iter::from_fn(|| machine.poll()).collect()
 }
 
 /// What it sends about status, and to whom.
@@ -66,22 +52,7 @@ fn the_report(said: &[(PeerId, Message)]) -> &CohortStatus {
 
 /// Rank 1 of 9, its cohort complete, with an observer that has not asked yet.
 fn rank() -> PublisherMachine {
-    let mut config = CohortConfig::ranked("stream", contact(1), Rank(1), 9);
-    config.fan_out = 2;
-    config.position = CohortPosition::Under { parent: contact(0), epoch: Epoch(7) };
-    let mut machine = PublisherMachine::new(PublisherConfig::new(config, Epoch(99)), START);
-    let dialled = effects(&mut machine);
-    let [Effect::Dial { ticket: DialTicket(ticket), .. }] = dialled[..] else { panic!("{dialled:?}") };
-    machine.handle_dialled(START, DialTicket(ticket), PARENT);
-    for (peer, rank) in CHILDREN {
-        machine.handle_accepted(START, peer);
-        machine.handle_message(START, peer, Message::TreeHello { rank, contact: contact(rank.0) });
-        machine.handle_message(START, peer, Message::SubtreeOpen);
-    }
-    machine.handle_message(START, PARENT, Message::CohortOpen);
-    machine.handle_accepted(START, OBSERVER);
-    effects(&mut machine);
-    machine
+    middle_rank(OBSERVER).0
 }
 
 #[test]

@@ -2,9 +2,7 @@
 //! program.
 
 use super::ListenOptions;
-use super::handshake::Via;
 use rustix::process::{Resource, getrlimit};
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Of the descriptors that the process may have, one of so many is for handshakes at most.
@@ -38,22 +36,6 @@ impl ListenCounts {
 
     pub(super) fn count_turned_away(&self) {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-/// Whose connections are counted together.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
-    User(u32),
-    Address(IpAddr),
-}
-
-impl Origin {
-    pub(super) fn of(via: &Via) -> Origin {
-        match via {
-            Via::Unix { uid, .. } => Origin::User(*uid),
-            Via::Tcp { address } | Via::Verbs { address } => Origin::Address(address.ip()),
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! One handshake on the accepting side: hello, reply with a challenge, proof, reply.
 
-use super::bounds::Origin;
+use super::via::{Origin, Via};
 use super::{Accepted, ListenOptions};
 use crate::channel::Channel;
 use crate::credentials::OVERFLOW_UID;
@@ -20,9 +20,7 @@ use crate::transport_kind::TransportKind;
 use rustix::event::epoll;
 use rustix::process::geteuid;
 use std::collections::VecDeque;
-use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,22 +31,6 @@ const DRAIN_LIMIT_BYTES: usize = 64 << 10;
 
 /// The first byte of whoever speaks TLS.
 const TLS_HANDSHAKE: u8 = 22;
-
-/// How a peer came in.
-pub(super) enum Via {
-    Unix { uid: u32, pid: u32 },
-    Tcp { address: SocketAddr },
-    Verbs { address: SocketAddr },
-}
-
-impl fmt::Display for Via {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Via::Unix { uid, pid } => write!(f, "process {pid} of user {uid}"),
-            Via::Tcp { address } | Via::Verbs { address } => write!(f, "{address}"),
-        }
-    }
-}
 
 /// What an advance came to.
 pub(super) enum Progress {
@@ -182,7 +164,7 @@ impl Handshake {
 
     /// Whose it is, as far as bounds go.
     pub(super) fn origin(&self) -> Origin {
-        Origin::of(&self.via)
+        self.via.origin()
     }
 
     /// Whether it has said no hello that was accepted.

@@ -4,10 +4,10 @@ use crate::publisher::open_step::OpenStep;
 use crate::publisher::put::Put;
 use crate::session::derive_failure::Failure;
 use crate::session::deriver::Known;
-use crate::value::derivation_inputs::{Part, extent, together};
+use crate::value::derivation_inputs::{Part, StackedRows, extent, together};
 use fp_transform::{Array, Block, DeriveError};
 use fp_types::record::ElementForm;
-use fp_types::{ArrayKind, MemoryOrder, Region, Shape};
+use fp_types::{ArrayKind, Dims, MemoryOrder, Region, Shape};
 use std::sync::Arc;
 
 /// What a rank has of the variables of a derivation.
@@ -66,23 +66,17 @@ impl OpenStep {
     /// The rows that this rank put, one put after another.
     fn input_rows(&self, name: &str, put: &Put, dim: usize) -> Result<Option<Array>, Failure> {
         let form = ElementForm::native(put.def.dtype);
-        let (mut blocks, mut shape, mut rows) = (Vec::new(), None, 0);
+        let (mut blocks, mut rows) = (Vec::new(), StackedRows::new(dim));
         for (region, payload) in self.deriving.blocks_of(name) {
             let count = extent(region.count(), &put.def);
-            let (mut others, mut start) = (count, count.zeros_like());
-            (others[dim], start[dim]) = (0, rows);
-            let first = *shape.get_or_insert(others);
-            if first != others {
-                let variable = name.to_owned();
-                let (first, other) = (first.to_string(), others.to_string());
-                return Err(Failure::Rows { variable, dim, first, other });
-            }
-            rows += count[dim];
-            let region = Region::new(start, count).map_err(DeriveError::from)?;
+            let differ = |(first, other): (Dims, Dims)| {
+                let (variable, first, other) = (name.to_owned(), first.to_string(), other.to_string());
+                Failure::Rows { variable, dim, first, other }
+            };
+            let region = Region::new(rows.push(count).map_err(differ)?, count).map_err(DeriveError::from)?;
             blocks.push(Block::shared(region, form, put.def.order, Arc::new(payload))?);
         }
-        let Some(mut dims) = shape else { return Ok(None) };
-        dims[dim] = rows;
+        let Some(dims) = rows.extents() else { return Ok(None) };
         Ok(Some(Array::new(put.def.dtype, Shape::new(dims).map_err(DeriveError::from)?, blocks)?))
     }
 }

@@ -8,7 +8,7 @@ use crate::step::held::HeldStep;
 use crate::step::request::Request;
 use crate::step::source::parts;
 use crate::step::{fill, plan};
-use crate::value::derivation_inputs::{Part, extent, ndims, of_one_element, together};
+use crate::value::derivation_inputs::{Part, StackedRows, extent, ndims, of_one_element, together};
 use fp_transform::{Array, ArrayType, Block, DerivationPlan, DeriveError};
 use fp_types::{
     BlockId, Dims, Dtype, MemoryOrder, Rank, Region, Selection, Shape, StepTable, TableEntry, VariableDef,
@@ -113,26 +113,31 @@ fn known_shape(entry: &TableEntry) -> Option<Shape> {
     }
 }
 
+/// The shape of all rows together, and where each block lies there.
+fn stacked(
+    def: &VariableDef,
+    dim: usize,
+    blocks: &[(BlockId, Region)],
+) -> Result<(Shape, Vec<Region>), String> {
+    let (mut rows, mut regions) = (StackedRows::new(dim), Vec::with_capacity(blocks.len()));
+    for (block, region) in blocks {
+        let count = extent(region.count(), def);
+        let start = rows.push(count).map_err(|(first, others)| {
+            let (name, rank) = (&def.name, block.rank);
+            format!(
+                "blocks of {name:?} have rows of {first} and, on rank {rank}, of {others} (dimension {dim} is that of the rows): nothing is derived from these together"
+            )
+        })?;
+        regions.push(Region::new(start, count).map_err(|error| error.to_string())?);
+    }
+    let dims = rows.extents().unwrap_or_else(|| Dims::filled(ndims(def), 0).unwrap_or_default());
+    Ok((Shape::new(dims).map_err(|error| error.to_string())?, regions))
+}
+
 /// The shape of all rows together.
 fn rows_shape(def: &VariableDef, blocks: &[(BlockId, Region)]) -> Result<Shape, String> {
     let Part::Rows { dim } = Part::of(def) else { return Ok(Shape::scalar()) };
-    let (mut shape, mut rows): (Option<Dims>, u64) = (None, 0);
-    for (block, region) in blocks {
-        let count = extent(region.count(), def);
-        let mut others = count;
-        others[dim] = 0;
-        let first = *shape.get_or_insert(others);
-        if first != others {
-            let (name, rank) = (&def.name, block.rank);
-            return Err(format!(
-                "blocks of {name:?} have rows of {first} and, on rank {rank}, of {others} (dimension {dim} is that of the rows): nothing is derived from these together"
-            ));
-        }
-        rows = rows.saturating_add(count[dim]);
-    }
-    let mut dims = shape.unwrap_or_else(|| Dims::filled(ndims(def), 0).unwrap_or_default());
-    dims[dim] = rows;
-    Shape::new(dims).map_err(|error| error.to_string())
+    stacked(def, dim, blocks).map(|(shape, _)| shape)
 }
 
 /// Along which dimension the rows of ranks lie one behind another. For each rank with some, the first and how many.
@@ -212,18 +217,10 @@ fn places_of(held: &HeldStep, entry: &TableEntry, deadline: Instant) -> Result<P
         (Part::Value, _) => Ok(Places { plans: Vec::new(), blocks: None }),
         (Part::Rows { dim }, None) => {
             let known = parts::blocks(held, name, deadline)?;
-            let shape = rows_shape(&entry.def, &known).map_err(Unusable::Unfit)?;
+            let blocks = stacked(&entry.def, dim, &known).map_err(Unusable::Unfit)?;
             let wanted: Vec<(&str, BlockId)> = known.iter().map(|(block, _)| (name, *block)).collect();
             let plans = plan::planned_blocks(held, &wanted, MemoryOrder::RowMajor, deadline)?;
-            let (mut regions, mut rows) = (Vec::new(), 0);
-            for (_, region) in known {
-                let count = extent(region.count(), &entry.def);
-                let mut start = count.zeros_like();
-                start[dim] = rows;
-                rows += count[dim];
-                regions.push(Region::new(start, count).map_err(DeriveError::from)?);
-            }
-            Ok(Places { plans, blocks: Some((shape, regions)) })
+            Ok(Places { plans, blocks: Some(blocks) })
         }
         (Part::Placed | Part::Rows { .. }, _) => {
             let all = Selection::All.into();
