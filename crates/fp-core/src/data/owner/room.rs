@@ -137,10 +137,20 @@ impl Room {
 
     /// Whether so many bytes more are within the bounds.
     pub(crate) fn fits(&self, len_bytes: u64) -> bool {
+        len_bytes <= self.spare_bytes()
+    }
+
+    /// Bytes that are left within the bounds.
+    pub(crate) fn spare_bytes(&self) -> u64 {
         let state = self.process.lock();
         let own = self.limit_bytes.min(state.limit_bytes().saturating_sub(self.elsewhere_bytes(&state)));
         let held = self.stored_bytes.load(Ordering::Relaxed).saturating_add(self.retired_bytes());
-        held.saturating_add(len_bytes) <= own
+        own.saturating_sub(held)
+    }
+
+    /// Those of them that a step like the last one leaves.
+    pub(crate) fn idle_bytes(&self) -> u64 {
+        self.spare_bytes().saturating_sub(self.step_bytes.load(Ordering::Relaxed))
     }
 
     pub(crate) fn ended(&self, step_bytes: u64) {
