@@ -42,7 +42,7 @@ pub struct PublisherOptions {
     pub derive_timeout: Duration,
     /// The longest that all that subscribers ask this rank to compute may hold up a step together. Default 100 ms.
     pub derive_budget: Duration,
-    /// The same as a share of the time between steps, in percent. Default 50.
+    /// The same as a share of the time between steps, in percent. Default 100.
     pub derive_share_percent: u32,
     /// Whether anything is computed for subscribers. Default yes.
     pub derivations: bool,
@@ -73,7 +73,7 @@ impl Default for PublisherOptions {
             segment_len_bytes: 4 << 20,
             derive_timeout: Duration::from_secs(10),
             derive_budget: Duration::from_millis(100),
-            derive_share_percent: 50,
+            derive_share_percent: 100,
             derivations: true,
             transforms: None,
             access: None,

@@ -8,8 +8,13 @@
 //! What was not begun goes first in the next step, and of that what missed most steps. The rest goes by what it took
 //! when it was done last: the cheapest first, so that as many as possible are done. Being begun is a turn, whatever
 //! comes of it.
+//!
+//! Where a cohort has several ranks, nothing is whole but what all of them did in the same step. So their order is by the
+//! step's number alone, which they have in common. A rank that owed time begins again in a step whose number others are
+//! likely to choose as well.
 
 use crate::options::publisher::PublisherOptions;
+use crate::value::derive_pool::THREADS;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +27,8 @@ const LEAST_PARTS: i64 = 100;
 pub(crate) struct Budget {
     limit_ns: i64,
     share_percent: u32,
+    /// Whether other ranks have parts of the same results.
+    has_others: bool,
     state: Mutex<State>,
 }
 
@@ -30,6 +37,8 @@ struct State {
     filled: Option<Instant>,
     /// What was taken since then: time in which the application waited.
     taken_ns: i64,
+    /// Steps in a row that began with nothing.
+    empty_steps: u32,
     turns: BTreeMap<String, Turn>,
 }
 
@@ -49,6 +58,8 @@ pub(crate) struct StepBudget {
     taken_ns: i64,
     /// Time that is set aside for what missed a step and was not begun yet, by name.
     aside: BTreeMap<String, i64>,
+    /// The order that all ranks have in common, if there are several.
+    order: BTreeMap<String, i64>,
     begun: BTreeMap<String, i64>,
     missed: BTreeSet<String>,
 }
@@ -64,30 +75,45 @@ fn duration(nanos: i64) -> Duration {
 impl Budget {
     pub(crate) fn new(options: &PublisherOptions) -> Arc<Self> {
         let limit_ns = nanos(options.derive_budget);
-        let state = State { left_ns: limit_ns, filled: None, taken_ns: 0, turns: BTreeMap::new() };
-        Arc::new(Self { limit_ns, share_percent: options.derive_share_percent, state: Mutex::new(state) })
+        let turns = BTreeMap::new();
+        let state = State { left_ns: limit_ns, filled: None, taken_ns: 0, empty_steps: 0, turns };
+        let (share_percent, state) = (options.derive_share_percent, Mutex::new(state));
+        Arc::new(Self { limit_ns, share_percent, has_others: options.link.cohort.size() > 1, state })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a step has that begins now, and of which this is asked.
-    pub(crate) fn begin(self: &Arc<Self>, now: Instant, asked: &BTreeSet<&str>) -> StepBudget {
-        let mut granted_ns = 0;
-        let mut aside = BTreeMap::new();
+    /// What the step of that number has, which begins now and of which this is asked.
+    pub(crate) fn begin(self: &Arc<Self>, (now, step): (Instant, u64), asked: &BTreeSet<&str>) -> StepBudget {
+        let (mut granted_ns, mut aside, mut order) = (0, BTreeMap::new(), BTreeMap::new());
         if !asked.is_empty() {
             let mut state = self.lock();
             state.fill(now, (self.limit_ns, self.share_percent));
             state.turns.retain(|name, _| asked.contains(name.as_str()));
-            granted_ns = state.left_ns.max(0);
+            granted_ns = state.grant(self.has_others.then_some(step));
+            let cost_ns = |turn: &Turn| turn.cost_ns.unwrap_or(granted_ns);
             let missed = state.turns.iter().filter(|(_, turn)| turn.missed_steps > 0);
-            let cost = |(name, turn): (&String, &Turn)| (name.clone(), turn.cost_ns.unwrap_or(granted_ns));
-            aside = missed.map(cost).collect();
+            aside = missed.map(|(name, turn)| (name.clone(), cost_ns(turn))).collect();
+            if self.has_others {
+                order = rotated(step, asked);
+                let first = order.iter().find(|(_, place)| **place == 0).filter(|_| !aside.is_empty());
+                let known = |name: &String| state.turns.get(name).copied().unwrap_or_default();
+                aside = first.map(|(name, _)| (name.clone(), cost_ns(&known(name)))).into_iter().collect();
+            }
         }
         let (account, begun, missed) = (Arc::clone(self), BTreeMap::new(), BTreeSet::new());
-        StepBudget { account, granted_ns, taken_ns: 0, aside, begun, missed }
+        StepBudget { account, granted_ns, taken_ns: 0, aside, order, begun, missed }
     }
+}
+
+/// The places of all in a step of that number: with each step as many others are first as are begun at once.
+fn rotated(step: u64, asked: &BTreeSet<&str>) -> BTreeMap<String, i64> {
+    let count = asked.len() as u64;
+    let first = step.wrapping_mul(THREADS as u64) % count.max(1);
+    let place = |at: u64| ((at + count - first) % count.max(1)) as i64;
+    (0..).zip(asked).map(|(at, name)| ((*name).to_owned(), place(at))).collect()
 }
 
 impl State {
@@ -97,6 +123,21 @@ impl State {
         let share_ns = i128::from(own_ns) * i128::from(share_percent) / 100;
         let more_ns = i64::try_from(share_ns).unwrap_or(i64::MAX).max(limit_ns / LEAST_PARTS);
         self.left_ns = self.left_ns.saturating_add(more_ns).min(limit_ns);
+    }
+
+    /// What a step has. After steps with nothing, ranks that owe one another their parts wait for the next multiple of a
+    /// power of two: so those that owed about as much begin again together.
+    fn grant(&mut self, step_of_several: Option<u64>) -> i64 {
+        let period = u64::from(self.empty_steps).saturating_add(1).next_power_of_two();
+        if self.left_ns <= 0 {
+            self.empty_steps = self.empty_steps.saturating_add(1);
+            return 0;
+        }
+        if step_of_several.is_some_and(|step| step % period != 0) {
+            return 0;
+        }
+        self.empty_steps = 0;
+        self.left_ns
     }
 }
 
@@ -134,6 +175,9 @@ impl StepBudget {
 
     /// In which order derivations are begun: the least first.
     pub(crate) fn turn(&self, name: &str) -> impl Ord + use<> {
+        if let Some(place) = self.order.get(name) {
+            return (Reverse(0), Some(*place));
+        }
         let turn = self.account.lock().turns.get(name).copied().unwrap_or_default();
         (Reverse(turn.missed_steps), turn.cost_ns)
     }
@@ -178,6 +222,7 @@ impl StepBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::cohort::Cohort;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -189,11 +234,11 @@ mod tests {
     #[test]
     fn the_first_step_has_all_of_it_and_others_what_time_brought() {
         let (budget, start, asked) = (budget(100 * MS, 50), Instant::now(), BTreeSet::from(["a"]));
-        let mut first = budget.begin(start, &asked);
+        let mut first = budget.begin((start, 0), &asked);
         assert_eq!((first.left(), first.granted()), (Some(100 * MS), 100 * MS));
         first.take(300 * MS);
         assert_eq!(first.left(), None, "a block took longer than there was");
-        let at = |ms: u32| budget.begin(start + ms * MS, &asked).granted();
+        let at = |ms: u32| budget.begin((start + ms * MS, 0), &asked).granted();
         assert_eq!(at(400), Duration::ZERO, "200 are owed, and half of 100 came");
         assert_eq!(at(700), Duration::ZERO);
         assert_eq!(at(720), 10 * MS);
@@ -204,12 +249,12 @@ mod tests {
     #[test]
     fn without_any_time_nothing_is_begun_and_with_all_of_it_everything() {
         let (asked, now) = (BTreeSet::from(["a"]), Instant::now());
-        let none = budget(Duration::ZERO, 100).begin(now, &asked);
+        let none = budget(Duration::ZERO, 100).begin((now, 0), &asked);
         assert!(none.left().is_none() && !none.may_begin("a"));
-        let mut all = budget(Duration::MAX, 100).begin(now, &asked);
+        let mut all = budget(Duration::MAX, 100).begin((now, 0), &asked);
         all.take(Duration::MAX / 2);
         assert!(all.left().is_none());
-        let unasked = budget(100 * MS, 50).begin(now, &BTreeSet::new());
+        let unasked = budget(100 * MS, 50).begin((now, 0), &BTreeSet::new());
         assert!(!unasked.may_begin("a"));
     }
 
@@ -222,14 +267,14 @@ mod tests {
             names.sort_by_key(|name| step.turn(name));
             names.concat()
         };
-        let mut step = budget.begin(now, &asked);
+        let mut step = budget.begin((now, 0), &asked);
         assert_eq!(order(&step), "abcd");
         for (name, cost) in [("a", 40), ("b", 30)] {
             step.note_begun(name);
             step.note_cost(name, cost * MS);
         }
         ["c", "d", "d"].into_iter().for_each(|name| step.note_missed(name));
-        let mut step = budget.begin(now, &asked);
+        let mut step = budget.begin((now, 0), &asked);
         assert_eq!(order(&step), "cdba");
         assert!(!step.may_begin("a") && step.may_begin("c"), "time is set aside for c and d");
         ["c", "d"].into_iter().for_each(|name| step.note_begun(name));
@@ -238,9 +283,41 @@ mod tests {
         step.note_missed("d");
         ["a", "b"].into_iter().for_each(|name| step.note_missed(name));
         assert_eq!(
-            order(&budget.begin(now, &asked)),
+            order(&budget.begin((now, 0), &asked)),
             "dbac",
             "all three missed one, and d has cost nothing yet"
         );
+    }
+
+    #[test]
+    fn ranks_of_a_cohort_have_one_order_and_begin_again_together() {
+        let (start, asked) = (Instant::now(), BTreeSet::from(["a", "b", "c", "d", "e"]));
+        let cohort = Cohort::of(0, 2).expect("a cohort");
+        let options = PublisherOptions::default().with_cohort(cohort).with_derive_budget(100 * MS);
+        let ranks = [Budget::new(&options), Budget::new(&options)];
+        let order = |step: &StepBudget| {
+            let mut names: Vec<&str> = asked.iter().copied().collect();
+            names.sort_by_key(|name| step.turn(name));
+            names.concat()
+        };
+        let mut began = [Vec::new(), Vec::new()];
+        for number in 0..40 {
+            let now = start + number * 10 * MS;
+            for ((rank, began), cost) in ranks.iter().zip(&mut began).zip([150, 155]) {
+                let mut step = rank.begin((now, number.into()), &asked);
+                let wanted = ["abcde", "cdeab", "eabcd", "bcdea", "deabc"][number as usize % 5];
+                assert_eq!(order(&step), wanted, "whatever a rank did and missed");
+                if step.left().is_some() {
+                    began.push(number);
+                    step.note_begun("c");
+                    step.note_cost("c", cost * MS);
+                    step.take(cost * MS);
+                }
+                step.note_missed(if cost == 150 { "a" } else { "b" });
+            }
+        }
+        assert!(began[0].len() > 1 && began[0] == began[1], "{began:?}");
+        let first = ranks[0].begin((start, 41), &asked);
+        assert!(first.aside.keys().eq(["c"]), "time is set aside for the first of all ranks alone");
     }
 }

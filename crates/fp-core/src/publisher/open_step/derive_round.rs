@@ -57,10 +57,8 @@ impl OpenStep {
                 }
             }
             waiting.sort_by_cached_key(|(wanted, ..)| self.budget.turn(&wanted.known.variable));
-            self.derive_all(waiting.into(), started);
-            let waited = started.elapsed();
-            self.budget.take(waited);
-            Counters::add(&self.shared.counters.derived_ns, waited.as_nanos() as usize);
+            self.derive_all(waiting.into());
+            Counters::add(&self.shared.counters.derived_ns, started.elapsed().as_nanos() as usize);
         }
         self.deriving.inputs.clear();
     }
@@ -83,7 +81,8 @@ impl OpenStep {
         Ok(Some((inputs, deriver.foreign(known, &self.deriving.offers, options)?)))
     }
 
-    fn derive_all(&mut self, waiting: VecDeque<(Wanted, Inputs, Foreign)>, started: Instant) {
+    fn derive_all(&mut self, waiting: VecDeque<(Wanted, Inputs, Foreign)>) {
+        let started = Instant::now();
         let mut round = self.round(waiting, started);
         loop {
             self.begin_some(&mut round);
@@ -98,6 +97,8 @@ impl OpenStep {
                 Next::Nothing => break,
             }
         }
+        // To say what is not done is not taken of the account: else it could stay empty for that alone.
+        self.budget.take(started.elapsed());
         for (wanted, ..) in round.waiting {
             let failure = self.no_time();
             self.give_up(&wanted, &failure);

@@ -62,7 +62,7 @@ impl OpenStep {
         let deriving = StepDerivations::new(&shared, &begun.requests);
         let asked = sending.names().chain(deriving.names()).collect();
         Self {
-            budget: shared.deriver.budget.begin(Instant::now(), &asked),
+            budget: shared.deriver.budget.begin((Instant::now(), begun.step.0), &asked),
             sending,
             deriving,
             step: begun.step,
