@@ -65,6 +65,11 @@ impl Failure {
         Ok(result.map_err(Self::of_pool)??)
     }
 
+    /// Whether the time of the step is used up.
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        matches!(self, Self::NotAllowed(NotAllowed::NoTime { .. } | NotAllowed::Stopped { .. }))
+    }
+
     /// Whether there is too little of something just now: a subscriber that may derive it itself can do better.
     pub(crate) fn is_shortage(&self) -> bool {
         matches!(self, Self::NotAllowed(_) | Self::Derive(DeriveError::NoRoom { .. }))

@@ -20,7 +20,7 @@ use std::sync::Arc;
 const KEPT_PARTS: u64 = 4;
 
 /// The longest text about a failure.
-const LIMIT_TEXT_BYTES: usize = 1024;
+pub(crate) const LIMIT_TEXT_BYTES: usize = 1024;
 
 /// A derivation, and who asks for it.
 pub(crate) struct Wanted {

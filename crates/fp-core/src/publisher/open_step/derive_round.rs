@@ -8,7 +8,7 @@
 
 use crate::options::functions::Foreign;
 use crate::publisher::open_step::OpenStep;
-use crate::publisher::open_step::derive::Wanted;
+use crate::publisher::open_step::derive::{LIMIT_TEXT_BYTES, Wanted};
 use crate::publisher::open_step::derive_inputs::Inputs;
 use crate::session::derive_failure::{Failure, NotAllowed};
 use crate::session::deriver::{DeriveCalls, Outcome};
@@ -110,7 +110,9 @@ impl OpenStep {
         let (limit, stop) = (self.shared.options.derive_timeout, Stop::default());
         let spare_bytes =
             self.shared.server.room.spare_bytes().min(self.limit_bytes.saturating_sub(self.len_bytes));
-        let spare_bytes = spare_bytes.saturating_sub(self.deriving.scratch_bytes());
+        // There is always room to say why something is not there.
+        let texts_bytes = (waiting.len() * LIMIT_TEXT_BYTES) as u64;
+        let spare_bytes = spare_bytes.saturating_sub(self.deriving.scratch_bytes() + texts_bytes);
         Round {
             calls: Calls::new(pool(), (limit, limit)),
             memory: self.shared.deriver.memory.allowing(spare_bytes, &stop),
@@ -204,12 +206,11 @@ impl OpenStep {
         {
             tracing::warn!(%error, "nor could it be left to subscribers");
         }
-        match failure {
-            Failure::NotAllowed(NotAllowed::NoTime { .. } | NotAllowed::Stopped { .. }) => {
-                self.budget.note_missed(&wanted.known.variable);
-                self.tell_cut(&wanted.known.failed, failure);
-            }
-            failure => self.tell_failure(&wanted.known, failure),
+        if failure.is_out_of_time() {
+            self.budget.note_missed(&wanted.known.variable);
+            self.tell_cut(&wanted.known.failed, failure);
+        } else {
+            self.tell_failure(&wanted.known, failure);
         }
     }
 
