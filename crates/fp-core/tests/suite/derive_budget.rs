@@ -1,5 +1,5 @@
-//! What subscriptions ask a publisher to compute holds a step up no longer than its owner allows, takes no more memory
-//! than that, and everything has its turn. What is not computed says why, and harms nobody else.
+//! What subscriptions ask a publisher to compute holds a step up no longer than its owner allows, and takes no more
+//! memory. Everything has its turn. What is not computed says why, and harms nobody else.
 
 use crate::support::bonds::{BondAdjacency, BondPair, adjacency, label, pairs};
 use crate::support::{PATIENCE, Place, STREAM, take};

@@ -1,5 +1,5 @@
-//! Derives what was asked of a step at the step's end: on the threads of a pool, within the time and the memory that the
-//! owner gives for it.
+//! Derives what was asked of a step at the step's end, on the threads of a pool. The owner says how much time and memory
+//! there is for it.
 //!
 //! The end of the step waits for the pool. A thread of the pool could report the step later instead. But then the next
 //! call would tell whether a step ended well, and abandoning would race with computing. Blocks of two steps would be
