@@ -39,6 +39,8 @@ struct Allowance {
     limit_bytes: u64,
     used_bytes: AtomicU64,
     peak_bytes: AtomicU64,
+    /// The most that would have been used if there had been room.
+    wanted_bytes: AtomicU64,
 }
 
 /// Some bytes, which go back to where they came from.
@@ -95,8 +97,8 @@ impl Memory {
     /// next block when they are asked to.
     #[must_use]
     pub fn allowing(&self, limit_bytes: u64, stop: &Stop) -> Self {
-        let (used_bytes, peak_bytes) = (AtomicU64::new(0), AtomicU64::new(0));
-        let allowance = Some(Arc::new(Allowance { limit_bytes, used_bytes, peak_bytes }));
+        let (used_bytes, peak_bytes, wanted_bytes) = <(AtomicU64, AtomicU64, AtomicU64)>::default();
+        let allowance = Some(Arc::new(Allowance { limit_bytes, used_bytes, peak_bytes, wanted_bytes }));
         Self { kept: self.kept.clone(), allowance, stop: stop.clone() }
     }
 
@@ -107,6 +109,11 @@ impl Memory {
     /// The most bytes that were used at one time, without what was kept.
     pub fn peak_bytes(&self) -> u64 {
         self.allowance.as_ref().map_or(0, |allowance| allowance.peak_bytes.load(Ordering::Relaxed))
+    }
+
+    /// The same, had there been room for what was refused.
+    pub fn wanted_bytes(&self) -> u64 {
+        self.allowance.as_ref().map_or(0, |allowance| allowance.wanted_bytes.load(Ordering::Relaxed))
     }
 
     /// Takes bytes of what may be used, for memory that comes from elsewhere.
@@ -137,6 +144,7 @@ impl Memory {
         let Some(allowance) = &self.allowance else { return Ok(()) };
         // Only changed under the lock of what is kept, or to become less.
         let wanted_bytes = allowance.used_bytes.load(Ordering::Relaxed).saturating_add(len_bytes);
+        allowance.wanted_bytes.fetch_max(wanted_bytes, Ordering::Relaxed);
         while wanted_bytes.saturating_add(kept.len_bytes) > allowance.limit_bytes {
             if kept.let_go().is_none() {
                 return Err(DeriveError::NoRoom { len_bytes, limit_bytes: allowance.limit_bytes });

@@ -146,6 +146,29 @@ fn results_and_what_they_need_meanwhile_stay_within_the_bound_of_bytes() {
 }
 
 #[test]
+fn live_steps_leave_room_for_what_is_derived_of_the_next_one() {
+    let place = Place::new();
+    // Each step has 8 MiB of results, which need 8 MiB more for a while: three live steps would leave 8 MiB.
+    let mut publisher = open(place.publisher_options().with_limit_bytes(32 << 20));
+    let texts = ["T | scale(2, 1) | scale(3, 1)"];
+    let mut subscriber = attach(asking(place.over(TransportKind::Tcp), &texts, CohortSide::Publisher));
+    let publishing = std::thread::spawn(move || {
+        (0..12).for_each(|_| _ = publish(&mut publisher, "T", 1 << 20, 1));
+        publisher
+    });
+    let mut held = None;
+    for _ in 0..12 {
+        let step = take(&mut subscriber);
+        assert_eq!(why(&step, "0"), None);
+        // The one before is held meanwhile, so that the publisher is ahead as far as it may.
+        drop(held.replace(step));
+    }
+    drop(held);
+    let publisher = publishing.join().expect("published");
+    assert_eq!(publisher.statistics().failed_derivations, 0);
+}
+
+#[test]
 fn an_owner_forbids_them_all() {
     let (place, transforms) = (Place::new(), Transforms::default());
     let native =

@@ -46,7 +46,9 @@ impl OpenStep {
     /// who asked for it.
     pub(crate) fn derive(&mut self) {
         let asked = std::mem::take(&mut self.deriving.asked);
-        if !asked.is_empty() {
+        if asked.is_empty() {
+            self.shared.server.room.needed(0);
+        } else {
             let started = Instant::now();
             let mut waiting = Vec::with_capacity(asked.len());
             for wanted in asked.into_values() {
@@ -82,7 +84,8 @@ impl OpenStep {
     }
 
     fn derive_all(&mut self, waiting: VecDeque<(Wanted, Inputs, Foreign)>) {
-        let started = Instant::now();
+        let (started, before_bytes) = (Instant::now(), self.len_bytes);
+        let besides_bytes = self.deriving.scratch_bytes() + texts_bytes(&waiting);
         let mut round = self.round(waiting, started);
         loop {
             self.begin_some(&mut round);
@@ -97,6 +100,8 @@ impl OpenStep {
                 Next::Nothing => break,
             }
         }
+        let needed_bytes = round.memory.wanted_bytes().saturating_add(besides_bytes);
+        self.shared.server.room.needed(needed_bytes.saturating_sub(self.len_bytes - before_bytes));
         // To say what is not done is not taken of the account: else it could stay empty for that alone.
         self.budget.take(started.elapsed());
         for (wanted, ..) in round.waiting {
@@ -110,9 +115,7 @@ impl OpenStep {
         let (limit, stop) = (self.shared.options.derive_timeout, Stop::default());
         let spare_bytes =
             self.shared.server.room.spare_bytes().min(self.limit_bytes.saturating_sub(self.len_bytes));
-        // There is always room to say why something is not there.
-        let texts_bytes = (waiting.len() * LIMIT_TEXT_BYTES) as u64;
-        let spare_bytes = spare_bytes.saturating_sub(self.deriving.scratch_bytes() + texts_bytes);
+        let spare_bytes = spare_bytes.saturating_sub(self.deriving.scratch_bytes() + texts_bytes(&waiting));
         Round {
             calls: Calls::new(pool(), (limit, limit)),
             memory: self.shared.deriver.memory.allowing(spare_bytes, &stop),
@@ -228,6 +231,11 @@ impl OpenStep {
         Counters::add(&self.shared.counters.cut_derivations, 1);
         self.tell(failed, &text);
     }
+}
+
+/// There is always room to say why something is not there.
+fn texts_bytes(waiting: &VecDeque<(Wanted, Inputs, Foreign)>) -> u64 {
+    (waiting.len() * LIMIT_TEXT_BYTES) as u64
 }
 
 /// What is derived as a variable of the step: rows of each rank give rows of each rank, which are joined.
