@@ -94,6 +94,11 @@ counters! {
     left_derivations,
     /// Derivations that failed.
     failed_derivations,
+    /// What was not computed for subscribers in a step, or not to its end, as the time was used up that the owner gives
+    /// for that: derivations, and transforms by name.
+    cut_derivations,
+    /// The most bytes that the derivations of a step took at one time: what they gave, and what they needed meanwhile.
+    derive_peak_bytes,
     /// Bytes that derivations gave.
     derived_bytes,
     /// How long the ends of steps waited for derivations, in nanoseconds.
