@@ -19,7 +19,7 @@ pub(crate) fn all_of(counted: &Statistics) -> Counted {
         registrations, views, requests, resolves, data_links, types, conversions, handled_records, derivations,
         shared_derivations, left_derivations, failed_derivations, derived_bytes, derived_ns, transforms,
         shared_transforms, failed_transforms, left_transforms, made_here, moves, dropped_handshakes,
-        turned_away,
+        turned_away, unsettled_reads,
     }
 }
 
