@@ -20,7 +20,7 @@ pub(crate) fn all_of(counted: &Statistics) -> Counted {
         shared_derivations, left_derivations, failed_derivations, cut_derivations,
         derive_peak_bytes, derived_bytes, derived_ns, transforms,
         shared_transforms, failed_transforms, left_transforms, made_here, moves, dropped_handshakes,
-        turned_away,
+        turned_away, unsettled_reads,
     }
 }
 

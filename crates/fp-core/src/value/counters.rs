@@ -24,6 +24,7 @@ macro_rules! counters {
                 self.dropped_handshakes.store(listened.dropped(), Ordering::Relaxed);
                 self.turned_away.store(listened.turned_away(), Ordering::Relaxed);
                 self.registrations.store(domain.stats().registrations, Ordering::Relaxed);
+                self.unsettled_reads.store(domain.stats().unsettled_reads, Ordering::Relaxed);
                 Statistics { $($name: self.$name.load(Ordering::Relaxed),)* }
             }
         }
@@ -72,6 +73,9 @@ counters! {
     /// Calls that registered memory with an RDMA device, one for each link's own messages included: none once pools are
     /// warm.
     registrations,
+    /// Reads whose RDMA device could not be stopped by ending their connection: their memory was taken from it, or given
+    /// up.
+    unsettled_reads,
     /// Views that cost no copy.
     views,
     /// Requests that a fetch had to send: none in the steady state.
