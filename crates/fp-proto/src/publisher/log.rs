@@ -13,7 +13,6 @@ use crate::request::Request;
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{StepId, SubscriptionId, TableId};
-use std::collections::BTreeSet;
 
 /// What subscriptions request, in one message: far below the longest, and more than one takes.
 const LIMIT_TOGETHER_BYTES: usize = 4 << 20;
@@ -82,8 +81,8 @@ fn apply_decided(
     local.stage = Stage::Decided;
     local.table = table;
     machine.tables.latest = table.or(machine.tables.latest);
-    let known: BTreeSet<SubscriptionId> = kept.iter().copied().collect();
-    let surplus: Vec<SubscriptionId> = local.kept.difference(&known).copied().collect();
+    let is_surplus = |id: &SubscriptionId| kept.binary_search(id).is_err();
+    let surplus: Vec<SubscriptionId> = local.kept.iter().copied().filter(is_surplus).collect();
     if table.is_some() {
         for &subscription in kept {
             machine.ledger.hold(subscription, step);
