@@ -22,6 +22,9 @@ const STREAM: &str = "atoms";
 const RANKS: usize = 3;
 const ROUNDS: usize = 3;
 
+/// How long everything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// Ids and velocities of the atoms of one rank.
 type Atoms = (Vec<i64>, Vec<[f64; 3]>);
 
@@ -29,7 +32,7 @@ type Atoms = (Vec<i64>, Vec<[f64; 3]>);
 fn publisher(options: PublisherOptions, rank: usize) -> (Sender<Atoms>, JoinHandle<()>) {
     let (to, atoms): (Sender<Atoms>, Receiver<Atoms>) = channel();
     let cohort = Cohort::of(rank as u32, RANKS as u32).expect("a cohort");
-    let options = options.with_cohort(cohort).with_min_subscribers(1);
+    let options = options.with_cohort(cohort).with_min_subscribers(1).with_derive_budget(PATIENCE);
     let run = move || {
         let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
         let id = Variable::joined::<i64>("id", &[]).expect("a name");
@@ -115,7 +118,7 @@ fn the_greatest_of_lammps_velocities_is_that_of_its_dump() {
         let dump = format!("write_dump all custom {} id vx vy vz modify format float %.17g", path.display());
         lammps.command(&dump).expect("written");
         publishers.iter().zip(atoms).for_each(|((to, _), atoms)| to.send(atoms).expect("a publisher"));
-        let NextStep::Step(step) = subscriber.next_step(Duration::from_secs(20)).expect("a step") else {
+        let NextStep::Step(step) = subscriber.next_step(PATIENCE).expect("a step") else {
             panic!("no step")
         };
         check(&step, &read_dump(&path));

@@ -65,6 +65,8 @@ static flexpath_options *offering(flexpath_schema *schema)
     check(flexpath_options_set_transforms(options, offered));
     check(flexpath_transforms_free(offered));
     check(flexpath_options_set(options, "RendezvousReaderCount", "1"));
+    /* By default a step waits 0.1 seconds for what is made of it. This one would rather wait than leave some out. */
+    check(flexpath_options_set(options, "DeriveBudgetSecs", "10"));
     if (flexpath_options_set(options, "DeployPolicy", "SameUid") == FLEXPATH_STATUS_OK) {
         check(flexpath_options_set(options, "DeployMemoryBytes", "16777216"));
         check(flexpath_options_set(options, "DeployTimeSecs", "2"));

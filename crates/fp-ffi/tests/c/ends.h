@@ -8,7 +8,12 @@ static flexpath_subscriber *subscriber;
 
 static inline void open_ends(const char *stream, flexpath_options *of_subscriber)
 {
-    MUST(flexpath_publisher_open(stream, NULL, &publisher));
+    flexpath_options *patient;
+    MUST(flexpath_options_create(&patient));
+    /* Every derived variable must come, also under a checker that slows everything down. */
+    MUST(flexpath_options_set(patient, "DeriveBudgetSecs", "60"));
+    MUST(flexpath_publisher_open(stream, patient, &publisher));
+    MUST(flexpath_options_free(patient));
     MUST(flexpath_subscriber_open(stream, of_subscriber, &subscriber));
     MUST(flexpath_publisher_wait_for_subscribers(publisher, 1, 60000, NULL));
 }
