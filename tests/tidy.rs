@@ -131,7 +131,7 @@ const UNSAFE_USES: &[(&str, usize)] = &[
     // Calls of libibverbs and librdmacm, one use for each call, and the memory that devices read and write.
     ("crates/fp-transport/src/verbs/connection.rs", 33),
     ("crates/fp-transport/src/verbs/device.rs", 10),
-    ("crates/fp-transport/src/verbs/device_list.rs", 5),
+    ("crates/fp-transport/src/verbs/device_list.rs", 6),
     ("crates/fp-transport/src/verbs/fake.rs", 3),
     ("crates/fp-transport/src/verbs/landing_memory.rs", 8),
     ("crates/fp-transport/src/verbs/library.rs", 2),

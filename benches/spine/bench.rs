@@ -159,7 +159,9 @@ impl Bench {
     /// A rendezvous directory that no stream was in before.
     pub(crate) fn directory(&mut self) -> String {
         self.streams += 1;
-        self.place.path().join(self.streams.to_string()).display().to_string()
+        let directory = self.place.path().join(self.streams.to_string());
+        std::fs::create_dir(&directory).expect("a directory");
+        directory.display().to_string()
     }
 
     /// Prints and keeps a row.

@@ -16,7 +16,16 @@ pub(crate) fn pin(core: usize) {
 
 /// Nanoseconds of a clock that all processes of the machine share.
 pub(crate) fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
+    nanoseconds_of(ClockId::Monotonic)
+}
+
+/// Nanoseconds of a processor that this process has used.
+pub(crate) fn processor_ns() -> u64 {
+    nanoseconds_of(ClockId::ProcessCPUTime)
+}
+
+fn nanoseconds_of(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 

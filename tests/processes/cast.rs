@@ -263,6 +263,8 @@ pub(crate) fn publisher_options() -> PublisherOptions {
         .with_transports(policy())
         .with_open_timeout(PATIENCE)
         .with_close_timeout(PATIENCE)
+        // Nothing is cut off however busy the machine is.
+        .with_derive_budget(PATIENCE)
 }
 
 /// Options of a subscriber in a role.

@@ -2,6 +2,7 @@
 
 mod attach;
 mod copies;
+mod crowd;
 mod derived;
 mod floors;
 mod grid;
@@ -35,6 +36,7 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("derived", derived::measure),
     ("latency", latency::measure),
     ("attach", attach::measure),
+    ("crowd", crowd::measure),
     ("memory", memory::measure),
     ("unheard", unheard::measure),
 ];
@@ -63,6 +65,8 @@ const ROLES: &[(&str, Play)] = &[
     ("stamp-subscriber", latency::subscriber),
     ("attach-publisher", attach::publisher),
     ("attach-subscriber", attach::subscriber),
+    ("crowd-publisher", crowd::publisher),
+    ("crowd-subscribers", crowd::subscribers),
     ("memory-publisher", memory::publisher),
     ("memory-subscriber", memory::subscriber),
     ("unheard-publisher", unheard::publisher),

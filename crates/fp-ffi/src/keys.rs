@@ -195,6 +195,9 @@ keys! {
     "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = number(v, 1)?;
     "SkewTimeoutSecs", Publisher, |s, v| s.publisher.skew_timeout = seconds(v)?;
     "DeriveTimeoutSecs", Publisher, |s, v| s.publisher.derive_timeout = seconds(v)?;
+    "DeriveBudgetSecs", Publisher, |s, v| s.publisher.derive_budget = seconds(v)?;
+    "DeriveSharePercent", Publisher, |s, v| s.publisher.derive_share_percent = number(v, 0)?;
+    "Derivations", Publisher, |s, v| s.publisher.derivations = truth(v)?;
     "AccessFile", Publisher, |s, v| {
         let access = Access::from_file(v).map_err(|error| error.to_string())?;
         s.publisher.access = Some(access)

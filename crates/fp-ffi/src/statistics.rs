@@ -17,9 +17,10 @@ pub(crate) fn all_of(counted: &Statistics) -> Counted {
         next_step_ns, resolve_ns, fetch_ns, payload_bytes, put_copied_bytes, shared_copied_bytes, gathered_bytes,
         get_copied_bytes, received_bytes, staged_bytes, sent_bytes, enciphered_bytes, deciphered_bytes,
         registrations, views, requests, resolves, data_links, types, conversions, handled_records, derivations,
-        shared_derivations, left_derivations, failed_derivations, derived_bytes, derived_ns, transforms,
+        shared_derivations, left_derivations, failed_derivations, cut_derivations,
+        derive_peak_bytes, derived_bytes, derived_ns, transforms,
         shared_transforms, failed_transforms, left_transforms, made_here, moves, dropped_handshakes,
-        turned_away,
+        turned_away, unsettled_reads,
     }
 }
 

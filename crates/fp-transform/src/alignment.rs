@@ -23,7 +23,8 @@ pub(crate) fn for_each_part(
     if inputs.is_empty() {
         return Err(DeriveError::InputCount { count: 0 });
     }
-    for block in others.remove(at).blocks() {
+    for (index, block) in others.remove(at).blocks().iter().enumerate() {
+        memory.check_stop_after(index)?;
         for mut parts in aligned(block, &others, memory)? {
             let of = parts.remove(0);
             parts.insert(at, of.clone());

@@ -92,8 +92,15 @@ impl Block {
     /// # Errors
     /// Elements without a size, if they have to be moved.
     pub fn in_order(&self, order: MemoryOrder) -> Result<Block, DeriveError> {
-        let memory = Memory::default();
-        self.native(&memory)?.reordered(order, &memory)
+        self.in_order_within(order, &Memory::default())
+    }
+
+    /// The same, in memory of which a run may use so much.
+    ///
+    /// # Errors
+    /// Those of [`in_order`](Self::in_order), and that too little is left.
+    pub fn in_order_within(&self, order: MemoryOrder, memory: &Memory) -> Result<Block, DeriveError> {
+        self.native(memory)?.reordered(order, memory)
     }
 
     /// The size of an element in bytes.
@@ -254,10 +261,12 @@ impl Array {
     pub(crate) fn map_blocks(
         &self,
         to: ArrayType,
+        memory: &Memory,
         mut change: impl FnMut(&Block) -> Result<Option<Block>, DeriveError>,
     ) -> Result<Array, DeriveError> {
         let mut blocks = Vec::with_capacity(self.blocks.len());
-        for block in &self.blocks {
+        for (at, block) in self.blocks.iter().enumerate() {
+            memory.check_stop_after(at)?;
             blocks.extend(change(block)?);
         }
         Array::new(to.dtype, to.shape, blocks)

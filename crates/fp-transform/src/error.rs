@@ -125,6 +125,19 @@ pub enum DeriveError {
         /// Their size.
         element_bytes: usize,
     },
+    /// More than is left of what the run may use.
+    #[error(
+        "no room for {len_bytes} bytes: derivations of a step may use {limit_bytes} beside live steps (limit_bytes)"
+    )]
+    NoRoom {
+        /// How many bytes were wanted.
+        len_bytes: u64,
+        /// How many all that runs together may use.
+        limit_bytes: u64,
+    },
+    /// It was asked to stop, and did so between two blocks.
+    #[error("it was stopped between two blocks")]
+    Stopped,
     /// A block of another type than its array.
     #[error("a block of {block} in an array of {array}")]
     BlockType {

@@ -9,10 +9,10 @@
 //! |---|---|
 //! | `limits`, `policy` | how much a derivation may be of; whose WebAssembly is run, and how much it may use |
 //! | `numbers`, `exact` | elements as numbers; sums that no order and no cut changes |
-//! | `pool` | the threads that foreign code runs on |
+//! | `pool`, `calls` | the threads that foreign code runs on; calls that are waited for |
 //! | `expression`, `compression` | reading and computing `sqrt(x*x + y*y)`; shorter blocks for the way |
 //! | `error` | why a derivation is refused or fails |
-//! | `memory`, `block` | memory of results, used again; a region with its bytes, and arrays as blocks |
+//! | `stop`, `memory`, `block` | whether a run goes on; memory of results, used again and bounded; a region with its bytes, and arrays as blocks |
 //! | `placing`, `walk`, `alignment`, `foreign_code` | where rows of a rank lie; through a block row by row; blocks cut alike; code that a plan runs |
 //! | `operation`, `native`, `deployed` | what is built in; registered functions; WebAssembly (feature `wasm`) |
 //! | `derivation`, `modules` | what is derived of which variables, planned and run; the modules of a process |
@@ -23,6 +23,7 @@
 
 mod alignment;
 mod block;
+mod calls;
 mod compression;
 #[cfg(feature = "wasm")]
 mod deployed;
@@ -41,9 +42,11 @@ mod placing;
 mod policy;
 mod pool;
 mod shared;
+mod stop;
 mod walk;
 
 pub use block::{Array, ArrayType, Block, SharedBytes};
+pub use calls::{Calls, Next};
 pub use compression::{Compression, CompressionError, decompress};
 #[cfg(feature = "wasm")]
 pub use deployed::{DeployError, Deployed, OutputFault, Runtime};
@@ -57,6 +60,7 @@ pub use expression::{
 };
 pub use foreign_code::RunModule;
 pub use limits::{MAX_INPUTS, MAX_OPERATIONS};
+pub use memory::Memory;
 pub use modules::Modules;
 pub use native::{
     CohortSide, Cost, DataType, DecidedSide, MAX_PATH, MAX_TRANSFORMS, MeasuredCalls, Native, NativeElement,
@@ -69,6 +73,7 @@ pub use operation::{
 pub use policy::{DeployLimits, DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};
 pub use pool::{CallPool, MAX_OVERRUNS, Overruns, PoolError};
 pub use shared::{ShareError, Shared, SharedCounts};
+pub use stop::Stop;
 
 /// The programs of docs/transforms.md, which the tests run.
 #[cfg(doctest)]

@@ -29,6 +29,7 @@ mod sys;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod sys;
+mod unsettled;
 
 pub use device::VerbsDevice;
 pub use device_list::verbs_devices;

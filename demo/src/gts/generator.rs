@@ -12,6 +12,10 @@ use super::motion::advance;
 use super::particle::{Particle, QUANTITIES};
 use super::settings::Settings;
 use super::streams::{PARTICLES, RANK_NUMBERS, RANKS, STEP, rows};
+use std::time::Duration;
+
+/// What analyses have derived is part of every step, however many ranks share a core.
+const DERIVE_BUDGET: Duration = Duration::from_secs(30);
 
 /// Both analyses are there from the first step.
 const FIRST_SUBSCRIBERS: u32 = 2;
@@ -24,7 +28,10 @@ pub fn run(settings: &Settings) -> Result<(), GtsError> {
     let cohort = Cohort::from_environment()?;
     let (rank, ranks) = (cohort.rank().0, cohort.size());
     let mut exchange = Exchange::open(cohort)?;
-    let options = PublisherOptions::default().with_cohort(cohort).with_min_subscribers(FIRST_SUBSCRIBERS);
+    let options = PublisherOptions::default()
+        .with_cohort(cohort)
+        .with_min_subscribers(FIRST_SUBSCRIBERS)
+        .with_derive_budget(DERIVE_BUDGET);
     let mut publisher = Publisher::open(PARTICLES, options)?;
     let seeded = (0..settings.particles).map(|label| Particle::seeded(settings.seed, label));
     let mut particles: Vec<Particle> = seeded.filter(|particle| owner(particle, ranks) == rank).collect();

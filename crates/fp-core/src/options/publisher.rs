@@ -40,6 +40,12 @@ pub struct PublisherOptions {
     pub segment_len_bytes: usize,
     /// The longest that one derivation may take on this rank in one step. Default 10 s.
     pub derive_timeout: Duration,
+    /// The longest that all that subscribers ask this rank to compute may hold up a step together. Default 100 ms.
+    pub derive_budget: Duration,
+    /// The same as a share of the time between steps, in percent. Default 100.
+    pub derive_share_percent: u32,
+    /// Whether anything is computed for subscribers. Default yes.
+    pub derivations: bool,
     /// Transforms that subscribers may ask for by name, and derivations may call. Default: none.
     pub transforms: Option<Transforms>,
     /// Who may do what. Default: by `FLEXPATH_ACCESS_FILE`, else everybody who gets a link may do everything.
@@ -66,6 +72,9 @@ impl Default for PublisherOptions {
             skew_timeout: Duration::from_secs(60),
             segment_len_bytes: 4 << 20,
             derive_timeout: Duration::from_secs(10),
+            derive_budget: Duration::from_millis(100),
+            derive_share_percent: 100,
+            derivations: true,
             transforms: None,
             access: None,
             deployment: DeployPolicy::Nobody,
@@ -131,6 +140,21 @@ impl PublisherOptions {
         /// Sets the longest that one derivation may take on this rank in one step. A derivation that takes longer fails
         /// for those who asked for it. After the second time it is not done any more.
         with_derive_timeout(timeout: Duration) => derive_timeout = timeout;
+
+        /// Sets the longest that all that subscribers ask this rank to compute may hold up a step together: derivations,
+        /// and transforms by name. What has begun by then goes on to the end of one block. What has not is not begun. It
+        /// is left to subscribers that may derive it themselves, and refused by name to the others. It goes first in the
+        /// next step.
+        with_derive_budget(budget: Duration) => derive_budget = budget;
+
+        /// Sets which share of the time between steps that may be in the long run, in percent. Time that steps do not use
+        /// is kept, up to [`derive_budget`](PublisherOptions::derive_budget): the first step has all of it. A step brings
+        /// a hundredth of that at least.
+        with_derive_share_percent(percent: u32) => derive_share_percent = percent;
+
+        /// Sets whether this rank computes anything for subscribers. If not, derivations and transforms are left to
+        /// subscribers that may do them themselves, and refused by name to the others.
+        with_derivations(allowed: bool) => derivations = allowed;
 
         /// Sets the longest wait for a slow rank of the own cohort.
         with_skew_timeout(timeout: Duration) => skew_timeout = timeout;

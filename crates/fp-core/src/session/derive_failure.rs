@@ -4,6 +4,24 @@ use crate::error::PutError;
 use crate::options::functions::CallProblem;
 use crate::value::derivation_inputs::MixedInputs;
 use fp_transform::{DeriveError, MAX_OVERRUNS, ModuleHash, PolicyRefusal, PoolError};
+use std::time::Duration;
+
+/// What the owner of a publisher does not allow, in this step or at all.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum NotAllowed {
+    #[error(
+        "this publisher computes nothing for subscribers: its owner said so (with_derivations, Derivations); derive it where it is read"
+    )]
+    Forbidden,
+    #[error(
+        "the {granted:?} that derivations might take of this step were used up by {begun} of them: raise the publisher's derive_budget ({budget:?}) or derive_share_percent ({share_percent}), or derive it where it is read"
+    )]
+    NoTime { granted: Duration, begun: usize, budget: Duration, share_percent: u32 },
+    #[error(
+        "it was stopped between two blocks, as the {granted:?} were over that derivations might take of this step: raise the publisher's derive_budget ({budget:?}), or derive it where it is read"
+    )]
+    Stopped { granted: Duration, budget: Duration },
+}
 
 /// Why a rank could not derive.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +36,8 @@ pub(crate) enum Failure {
         "it put {present:?} but nothing of {missing:?}: a rank that puts one puts all that something is derived from"
     )]
     Missing { present: String, missing: String },
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
     #[error("it ran for too long {MAX_OVERRUNS} times, and is not done any more")]
     Refused,
     #[error("deployed code: {0}")]
@@ -32,4 +52,26 @@ pub(crate) enum Failure {
     Pool(#[from] PoolError),
     #[error(transparent)]
     Put(#[from] Box<PutError>),
+}
+
+impl Failure {
+    /// Why a thread did not do it.
+    pub(crate) fn of_pool(error: PoolError) -> Self {
+        if matches!(error, PoolError::Refused { .. }) { Self::Refused } else { Self::Pool(error) }
+    }
+
+    /// What a thread gave, or why it gave nothing.
+    pub(crate) fn in_result<T>(result: Result<Result<T, DeriveError>, PoolError>) -> Result<T, Self> {
+        Ok(result.map_err(Self::of_pool)??)
+    }
+
+    /// Whether the time of the step is used up.
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        matches!(self, Self::NotAllowed(NotAllowed::NoTime { .. } | NotAllowed::Stopped { .. }))
+    }
+
+    /// Whether there is too little of something just now: a subscriber that may derive it itself can do better.
+    pub(crate) fn is_shortage(&self) -> bool {
+        matches!(self, Self::NotAllowed(_) | Self::Derive(DeriveError::NoRoom { .. }))
+    }
 }

@@ -4,15 +4,15 @@ use crate::options::functions::{Caller, Foreign};
 use crate::options::publisher::PublisherOptions;
 use crate::options::transformed_variable::TransformedVariable;
 use crate::session::deployer::{Deployer, Offers};
+use crate::session::derive_budget::Budget;
 use crate::session::derive_failure::Failure;
 use crate::value::counters::Counters;
 use crate::value::derivation_inputs::{Part, are_rows_better_left};
-use crate::value::derive_pool::pool;
 use crate::value::derived_names::{derived_name, failed_name, is_better_left, is_packed};
 use crate::value::packed::pack;
 use fp_proto::request::Request;
 use fp_transform::{
-    Array, ArrayType, Block, Derivation, DerivationPlan, DeriveError, Operation, Overruns, PoolError,
+    Array, ArrayType, Block, Calls, Derivation, DerivationPlan, DeriveError, Memory, Operation, Overruns,
 };
 use fp_types::{MemoryOrder, Region};
 use std::collections::{BTreeMap, HashMap};
@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 
 /// Derivations that are remembered between steps.
 const LIMIT_KNOWN: usize = 4096;
+
+/// Results whose memory is kept for those to come.
+const LIMIT_KEPT_ROOMS: usize = 64;
 
 /// What a rank derived.
 pub(crate) enum Outcome {
@@ -64,11 +67,7 @@ impl Known {
         if let Some((_, plan)) = known.as_ref().filter(|(of, _)| of == types) {
             return Ok(plan.clone());
         }
-        // Rows are seldom as many as in the step before, but their results need as much memory.
-        let plan = match &*known {
-            Some((_, before)) => before.replanned(types)?,
-            None => self.derivation.plan(types)?,
-        };
+        let plan = self.derivation.plan(types)?;
         *known = Some((types.to_vec(), plan.clone()));
         Ok(plan)
     }
@@ -95,13 +94,13 @@ impl Known {
         &self,
         inputs: &[Array],
         of_input: MemoryOrder,
-        foreign: Foreign,
+        (foreign, memory): (Foreign, &Memory),
     ) -> Result<Outcome, DeriveError> {
         let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
-        let plan = foreign.attach(self.plan(&types)?)?;
+        let plan = foreign.attach(self.plan(&types)?.with_memory(memory))?;
         let derived = plan.apply(inputs)?;
         if is_packed(&self.derivation) {
-            return pack(&derived, self.derivation.compression()).map(Outcome::Packed);
+            return pack(&derived, self.derivation.compression(), memory).map(Outcome::Packed);
         }
         let [array] = &derived.arrays[..] else {
             return Err(DeriveError::InputCount { count: derived.arrays.len() });
@@ -110,8 +109,8 @@ impl Known {
         if of.dtype.size_bytes().is_none() {
             return Err(DeriveError::NotNumbers { dtype: of.dtype });
         }
-        let mut blocks =
-            array.blocks().iter().map(|block| block.in_order(order)).collect::<Result<Vec<_>, _>>()?;
+        let in_order = |block: &Block| block.in_order_within(order, memory);
+        let mut blocks = array.blocks().iter().map(in_order).collect::<Result<Vec<_>, _>>()?;
         if blocks.is_empty() && of.shape.is_empty() {
             // Where no rank has any row there is an array without elements all the same.
             blocks.push(Block::new(Region::whole(&of.shape), of.dtype, order, [])?);
@@ -119,17 +118,18 @@ impl Known {
         Ok(Outcome::Blocks { of, order, blocks })
     }
 
-    /// Derives from what a rank has, within that time; twice at most it may take longer.
-    pub(crate) fn derive(
+    /// Has a thread derive from what a rank has, within that time; twice at most it may take longer. Gives the number of
+    /// the call.
+    pub(crate) fn start(
         self: &Arc<Self>,
+        calls: &mut DeriveCalls,
         (inputs, of_input): (Vec<Array>, MemoryOrder),
-        foreign: Foreign,
-        limit: Duration,
-    ) -> Result<Outcome, Failure> {
+        (foreign, memory, limit): (Foreign, Memory, Duration),
+    ) -> Result<usize, Failure> {
         let known = self.clone();
-        let done = pool().run_counted(&self.overruns, limit, move || {
+        let started = calls.start(&self.overruns, move || {
             let begun = Instant::now();
-            let done = known.compute(&inputs, of_input, foreign);
+            let done = known.compute(&inputs, of_input, (foreign, &memory));
             // Counted before another call may begin; a call that was given up is counted by the pool.
             let overran = matches!(done, Err(DeriveError::Module { overran: true, .. }));
             if overran && begun.elapsed() < limit {
@@ -137,10 +137,7 @@ impl Known {
             }
             done
         });
-        match done {
-            Err(PoolError::Refused { .. }) => Err(Failure::Refused),
-            done => Ok(done??),
-        }
+        started.map_err(Failure::of_pool)
     }
 
     /// Whether it ran too long before, or may be doing so.
@@ -149,9 +146,15 @@ impl Known {
     }
 }
 
+/// Derivations that are under way together.
+pub(crate) type DeriveCalls = Calls<Result<Outcome, DeriveError>>;
+
 /// The derivations that were asked for on one rank.
 pub(crate) struct Deriver {
     pub(crate) deployer: Deployer,
+    pub(crate) budget: Arc<Budget>,
+    /// What results leave, for all derivations.
+    pub(crate) memory: Memory,
     known: Mutex<HashMap<Vec<u8>, Option<Arc<Known>>>>,
     sides: Mutex<Sides>,
 }
@@ -161,7 +164,13 @@ type Sides = BTreeMap<String, bool>;
 
 impl Deriver {
     pub(crate) fn new(options: &PublisherOptions) -> Self {
-        Self { deployer: Deployer::new(options), known: Mutex::default(), sides: Mutex::default() }
+        Self {
+            deployer: Deployer::new(options),
+            budget: Budget::new(options),
+            memory: Memory::keeping(LIMIT_KEPT_ROOMS, 0),
+            known: Mutex::default(),
+            sides: Mutex::default(),
+        }
     }
 
     /// Counts what of a step is sent through transforms, what is left to subscribers, and what has moved since the step
@@ -219,7 +228,8 @@ fn forget(known: &mut HashMap<Vec<u8>, Option<Arc<Known>>>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fp_transform::MAX_OVERRUNS;
+    use crate::value::derive_pool::pool;
+    use fp_transform::{MAX_OVERRUNS, Next, PoolError};
     use fp_types::{Dtype, Shape};
 
     fn asked(derivation: &[u8], may_be_left: bool) -> Request {
@@ -268,7 +278,13 @@ mod tests {
         let call = || {
             let inputs = (vec![array.clone()], MemoryOrder::RowMajor);
             let foreign = deriver.foreign(&known, &Offers::default(), &PublisherOptions::default());
-            known.derive(inputs, foreign.expect("nothing is needed"), limit).err()
+            let given = (foreign.expect("nothing is needed"), Memory::default(), limit);
+            let mut calls = Calls::new(pool(), (limit, limit));
+            if let Err(failure) = known.start(&mut calls, inputs, given) {
+                return Some(failure);
+            }
+            let Next::Ended { result, .. } = calls.next(None) else { panic!("one is under way") };
+            Failure::in_result(result).err()
         };
         let (mut overruns, mut refused, turns) = (0, 0, 200);
         for _ in 0..turns {

@@ -5,6 +5,7 @@
 pub(crate) mod admission;
 pub(crate) mod begin;
 pub(crate) mod deployer;
+pub(crate) mod derive_budget;
 pub(crate) mod derive_failure;
 pub(crate) mod derived_variables;
 pub(crate) mod deriver;

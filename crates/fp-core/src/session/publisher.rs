@@ -228,7 +228,8 @@ impl PublisherSession {
         let counters = Arc::new(Counters::default());
         let pool = Pool::new(pool_options(&options));
         let room = Room::of_stream(pool.clone(), options.limit_bytes);
-        let server = BlockStore::new(pool, room, counters.clone(), options.transforms.as_ref());
+        let transforms = options.transforms.as_ref().filter(|_| options.derivations);
+        let server = BlockStore::new(pool, room, counters.clone(), transforms);
         let admission = Admission::new(options.access.clone(), stream, setup.token.is_some());
         let life = Life::default();
         let role = PublisherRole { server: server.clone(), admission, life, started: 0, ended: 0 };

@@ -24,6 +24,7 @@ macro_rules! counters {
                 self.dropped_handshakes.store(listened.dropped(), Ordering::Relaxed);
                 self.turned_away.store(listened.turned_away(), Ordering::Relaxed);
                 self.registrations.store(domain.stats().registrations, Ordering::Relaxed);
+                self.unsettled_reads.store(domain.stats().unsettled_reads, Ordering::Relaxed);
                 Statistics { $($name: self.$name.load(Ordering::Relaxed),)* }
             }
         }
@@ -72,6 +73,9 @@ counters! {
     /// Calls that registered memory with an RDMA device, one for each link's own messages included: none once pools are
     /// warm.
     registrations,
+    /// Reads whose RDMA device could not be stopped by ending their connection: their memory was taken from it, or given
+    /// up.
+    unsettled_reads,
     /// Views that cost no copy.
     views,
     /// Requests that a fetch had to send: none in the steady state.
@@ -94,6 +98,11 @@ counters! {
     left_derivations,
     /// Derivations that failed.
     failed_derivations,
+    /// What was not computed for subscribers in a step, or not to its end, as the time was used up that the owner gives
+    /// for that: derivations, and transforms by name.
+    cut_derivations,
+    /// The most bytes that the derivations of a step took at one time: what they gave, and what they needed meanwhile.
+    derive_peak_bytes,
     /// Bytes that derivations gave.
     derived_bytes,
     /// How long the ends of steps waited for derivations, in nanoseconds.

@@ -4,7 +4,7 @@ use fp_transform::CallPool;
 use std::sync::OnceLock;
 
 /// Threads that derive in this process, and calls that may wait for one.
-const THREADS: usize = 2;
+pub(crate) const THREADS: usize = 2;
 
 const LIMIT_QUEUED: usize = 64;
 

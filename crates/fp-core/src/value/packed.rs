@@ -9,22 +9,30 @@
 //! * after each head, a length (8) and the block's elements
 //! * after the last block, the partial result
 
-use fp_transform::{Array, Block, Compression, DerivationPlan, DeriveError, Derived, decompress};
+use fp_transform::{Array, Block, Compression, DerivationPlan, DeriveError, Derived, Memory, decompress};
 use fp_types::{Dims, Dtype, MemoryOrder, Region};
 
 /// Blocks of other lengths than a multiple of this are filled up.
 const GRAIN_BYTES: usize = 64;
 
 /// What a rank derived, for the subscriber that has the same plan.
-pub(crate) fn pack(derived: &Derived, compression: Option<Compression>) -> Result<Vec<u8>, DeriveError> {
+pub(crate) fn pack(
+    derived: &Derived,
+    compression: Option<Compression>,
+    memory: &Memory,
+) -> Result<Vec<u8>, DeriveError> {
     let mut bytes = vec![0; 8];
     let blocks = derived.arrays.first().map(Array::blocks).unwrap_or_default();
     bytes.extend((blocks.len() as u32).to_le_bytes());
-    for block in blocks {
-        write_block(&mut bytes, &block.in_order(block.order())?, compression)?;
+    for (at, block) in blocks.iter().enumerate() {
+        memory.check_stop_after(at)?;
+        memory.charge(block.bytes().len() as u64)?;
+        write_block(&mut bytes, &block.in_order_within(block.order(), memory)?, compression)?;
     }
     if let Some(partial) = &derived.partial {
-        bytes.extend(partial.to_bytes());
+        let partial = partial.to_bytes();
+        memory.charge(partial.len() as u64)?;
+        bytes.extend(partial);
     }
     let len = bytes.len();
     bytes[..8].copy_from_slice(&(len as u64 - 8).to_le_bytes());
@@ -130,7 +138,9 @@ mod tests {
         let plan = derivation.plan(&[ArrayType { dtype: Dtype::F64, shape }]).expect("a plan");
         let bytes: Vec<u8> = (0..12).flat_map(|at| f64::from(at).to_ne_bytes()).collect();
         let array = Array::whole(Dtype::F64, shape, MemoryOrder::ColumnMajor, bytes).expect("an array");
-        let bytes = pack(&plan.apply(&[array]).expect("a result"), derivation.compression()).expect("bytes");
+        let bytes =
+            pack(&plan.apply(&[array]).expect("a result"), derivation.compression(), &Memory::default())
+                .expect("bytes");
         (plan, bytes)
     }
 
@@ -142,7 +152,8 @@ mod tests {
         for text in TEXTS {
             let (plan, bytes) = packed(text);
             let again = unpack(&plan, &bytes).expect("what was packed");
-            assert_eq!(pack(&again, plan.derivation().compression()).as_ref(), Ok(&bytes), "{text}");
+            let packed = pack(&again, plan.derivation().compression(), &Memory::default());
+            assert_eq!(packed.as_ref(), Ok(&bytes), "{text}");
             assert_eq!(bytes.len() % GRAIN_BYTES, 0);
         }
     }

@@ -13,6 +13,7 @@ mod bytes;
 mod called;
 mod collectives;
 mod copies;
+mod derive_budget;
 mod derived;
 mod derived_rows;
 mod environment;

@@ -462,3 +462,33 @@ fn who_polls_busily_sleeps_when_nothing_comes_and_wakes_when_something_does() {
     subscriber.close().expect("left");
     publishing.join().expect("no panic");
 }
+
+#[test]
+fn lossy_subscriptions_never_make_a_put_fail() {
+    const BOUND: u64 = 1 << 20;
+    let len = BOUND / 8 * 15 / 16;
+    let lossy = [QueuePolicy::DropOldest, QueuePolicy::DropNewest, QueuePolicy::LatestOnly];
+    for pair in lossy.into_iter().flat_map(|one| lossy.map(|other| [one, other])) {
+        let place = Place::new();
+        let mut options = place.publisher_options().with_limit_bytes(BOUND);
+        options.segment_len_bytes = 64 << 10;
+        let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+        let mut subscribers = pair.map(|policy| open(place.subscriber_options().with_policy(policy)));
+        let (mut held, mut taken) = ([None, None], [0, 0]);
+        for turn in 0..16 {
+            // Fails where a put does.
+            publish(&mut publisher, len);
+            let who = turn % 2;
+            held[who] = None;
+            let next = subscribers[who].next_step(Duration::from_millis(50)).expect("the stream is sound");
+            if let NextStep::Step(reader) = next {
+                let step = reader.step().0;
+                let found = reader.get::<u64>("array", &Selection::All).expect("got");
+                assert_eq!(found, values(step, len), "{pair:?}");
+                taken[who] += 1;
+                held[who] = Some(reader);
+            }
+        }
+        assert!(taken.iter().all(|taken| *taken > 1), "{pair:?}: {taken:?} steps");
+    }
+}

@@ -49,6 +49,8 @@ impl Place {
             .with_transports(TransportPolicy::default())
             .with_open_timeout(PATIENCE)
             .with_close_timeout(PATIENCE)
+            // Unless a test is about it, nothing is cut off however busy the machine is.
+            .with_derive_budget(PATIENCE)
     }
 
     pub fn subscriber_options(&self) -> SubscriberOptions {

@@ -49,6 +49,7 @@ static void try(const char *policy, const char *const *limits, const struct modu
     flexpath_variable *cells;
     flexpath_step *step;
     MUST(flexpath_options_create(&allowing));
+    MUST(flexpath_options_set(allowing, "DeriveBudgetSecs", "60"));
     if (policy)
         MUST(flexpath_options_set(allowing, "DeployPolicy", policy));
     for (; limits && *limits; limits += 2)

@@ -295,6 +295,7 @@ static void check_by_type(flexpath_schema *hits, flexpath_schema *marks, flexpat
     MUST(flexpath_transforms_set_per_block(offered, "one"));
     MUST(flexpath_options_create(&offering));
     MUST(flexpath_options_set_transforms(offering, offered));
+    MUST(flexpath_options_set(offering, "DeriveBudgetSecs", "60"));
     MUST(flexpath_publisher_open("typed", offering, &publisher));
     MUST(flexpath_subscriber_open("typed", NULL, &subscriber));
     MUST(flexpath_publisher_wait_for_subscribers(publisher, 1, 60000, NULL));
@@ -329,6 +330,8 @@ int main(void)
     MUST(flexpath_transforms_set_per_block(own, "mine"));
     MUST(flexpath_options_create(&offering));
     MUST(flexpath_options_set_transforms(offering, offered));
+    /* The endless one uses its own time up, and leaves the others theirs. */
+    MUST(flexpath_options_set(offering, "DeriveBudgetSecs", "60"));
     options = asking(own);
     MUST(flexpath_publisher_open("offered", offering, &publisher));
     MUST(flexpath_transforms_free(offered));

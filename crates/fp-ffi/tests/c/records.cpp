@@ -193,7 +193,7 @@ int main() try {
     chosen.set_transforms(transforms);
     chosen.add_transformed("thawed", "cells", "thawed").add_transformed("ids", "cells", "ids");
     flexpath::options offering;
-    offering.set_transforms(offered(schema));
+    offering.set_transforms(offered(schema)).set("DeriveBudgetSecs", "60");
     flexpath::publisher publisher("records", offering);
     flexpath::subscriber subscriber("records", chosen);
     publisher.wait_for_subscribers(1, seconds(60));

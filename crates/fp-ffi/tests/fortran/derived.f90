@@ -5,7 +5,7 @@ program derived
   implicit none
   type(flexpath_publisher) :: publisher
   type(flexpath_subscriber) :: subscriber
-  type(flexpath_options) :: options
+  type(flexpath_options) :: options, offering
   type(flexpath_variable) :: vx, vy
   type(flexpath_step) :: step
   real(real64) :: x(4, 6), y(4, 6), speed(4, 6), most
@@ -17,7 +17,8 @@ program derived
   call flexpath_options_add_derivation(options, 'speed', 'vx, vy | magnitude')
   call flexpath_options_add_derivation(options, 'most', 'vx | max', flexpath_placement_subscriber)
   call flexpath_options_add_derivation(options, 'wrong', 'none | max')
-  call flexpath_publisher_open(publisher, 'derived')
+  call flexpath_options_set(offering, 'DeriveBudgetSecs', '60')
+  call flexpath_publisher_open(publisher, 'derived', offering)
   call flexpath_subscriber_open(subscriber, 'derived', options)
   call flexpath_publisher_wait_for_subscribers(publisher, 1, 60000, status)
   call flexpath_variable_global(vx, 'vx', flexpath_dtype_f64, [4, 6])

@@ -51,7 +51,10 @@ fn decision(decision: &Decision) -> Check {
     match decision {
         Decision::Prepare { kind: ChangeKind::Add(asked) | ChangeKind::Update(asked), .. } => spec(asked),
         Decision::Start { reserved, .. } => at_most(reserved.len(), LIMIT_ITEMS, "log.reserved"),
-        Decision::Decided { kept, .. } => at_most(kept.len(), LIMIT_ITEMS, "log.kept"),
+        Decision::Decided { kept, .. } => {
+            at_most(kept.len(), LIMIT_ITEMS, "log.kept")?;
+            if kept.is_sorted_by(|one, next| one < next) { Ok(()) } else { Err("log.kept") }
+        }
         Decision::Released { steps, .. } => at_most(steps.len(), LIMIT_ITEMS, "log.steps"),
         Decision::Prepare { kind: ChangeKind::Remove, .. }
         | Decision::Assigned { .. }

@@ -232,7 +232,7 @@ pub(crate) fn released(
 fn unhold(machine: &mut PublisherMachine, subscription: SubscriptionId, step: StepId) {
     let Some(lead) = &mut machine.lead else { return };
     let Some(decided) = lead.steps.get_mut(&step) else { return };
-    decided.holders.retain(|&holder| holder != subscription);
+    decided.unhold(subscription);
     if subscription == RESERVE && mutated!(machine.wire, ReservedNotPinned) {
         decided.holders.clear();
     }

@@ -9,6 +9,7 @@ use crate::publisher::{assignment, drain, log, reserve};
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{Rank, StepId, StepTable, SubscriptionId};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A subscription's relation to a decided step.
@@ -90,7 +91,8 @@ fn shares(
 ) -> Vec<(SubscriptionId, Share)> {
     let Some(lead) = &machine.lead else { return Vec::new() };
     let any = mutated!(machine.wire, KeptByAny);
-    let kept_by_all = |id: SubscriptionId| whole && (any || !report.not_kept.contains(&id));
+    let not_kept: BTreeSet<SubscriptionId> = report.not_kept.iter().copied().collect();
+    let kept_by_all = |id: SubscriptionId| whole && (any || !not_kept.contains(&id));
     let reserve = machine.config.reserve_steps > 0 && kept_by_all(RESERVE);
     let first_of_all = step == machine.first_step();
     let precious = machine.config.precious_first && first_of_all && kept_by_all(PRECIOUS);

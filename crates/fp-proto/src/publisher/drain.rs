@@ -88,7 +88,8 @@ pub(crate) fn consider_ending(machine: &mut PublisherMachine) {
     }
     let Some(lead) = &machine.lead else { return };
     let early = mutated!(machine.wire, EndBeforeLast);
-    let drained = lead.served.iter().filter(|(id, served)| early || lead.is_drained(served, **id));
+    let untold = lead.served.iter().filter(|(_, served)| !served.ended);
+    let drained = untold.filter(|(id, served)| early || lead.is_drained(served, **id));
     let drained: Vec<SubscriptionId> = drained.map(|(&id, _)| id).collect();
     for subscription in drained {
         loss::end_members_of(machine, subscription, &EndReason::Closed);

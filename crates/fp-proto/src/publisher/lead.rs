@@ -67,6 +67,8 @@ pub(crate) struct Served {
     /// Assignments so far.
     pub(crate) served: u64,
     pub(crate) removed: bool,
+    /// Whether its members were told that the stream is over. Nobody joins any more.
+    pub(crate) ended: bool,
 }
 
 impl Served {
@@ -101,10 +103,26 @@ pub(crate) struct Decided {
     pub(crate) table: TableId,
     pub(crate) values: Vec<ScalarValue>,
     pub(crate) len_bytes: u64,
-    /// Subscriptions that have it, standing ones included.
+    /// Subscriptions that have it, standing ones included, in order.
     pub(crate) holders: Vec<SubscriptionId>,
     /// A member that is lost may still look at it, though another has it now.
     pub(crate) retire: bool,
+}
+
+impl Decided {
+    /// This subscription has it too.
+    pub(crate) fn hold(&mut self, subscription: SubscriptionId) {
+        if let Err(at) = self.holders.binary_search(&subscription) {
+            self.holders.insert(at, subscription);
+        }
+    }
+
+    /// This subscription has it no more.
+    pub(crate) fn unhold(&mut self, subscription: SubscriptionId) {
+        if let Ok(at) = self.holders.binary_search(&subscription) {
+            self.holders.remove(at);
+        }
+    }
 }
 
 /// The lead's state.
@@ -152,7 +170,8 @@ impl Lead {
         &self,
         subscription: SubscriptionId,
     ) -> impl Iterator<Item = (&MemberId, &Member)> {
-        self.members.iter().filter(move |(_, member)| member.subscription == subscription)
+        let ids = self.served.get(&subscription).into_iter().flat_map(|served| &served.members);
+        ids.filter_map(|id| self.members.get_key_value(id))
     }
 
     /// Steps of a subscription that are assigned and not released.

@@ -83,7 +83,8 @@ fn apply_decided(
     let Some(local) = machine.ledger.steps.get_mut(&step) else { return };
     local.stage = Stage::Decided;
     local.table = table;
-    let surplus: Vec<SubscriptionId> = local.kept.iter().copied().filter(|id| !kept.contains(id)).collect();
+    let is_surplus = |id: &SubscriptionId| kept.binary_search(id).is_err();
+    let surplus: Vec<SubscriptionId> = local.kept.iter().copied().filter(is_surplus).collect();
     if table.is_some() {
         for &subscription in kept {
             machine.ledger.hold(subscription, step);

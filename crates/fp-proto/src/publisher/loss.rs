@@ -137,12 +137,12 @@ pub(crate) fn end_members_of(
     let mut dropped = Vec::new();
     if let Some(served) = lead.served.get_mut(&subscription) {
         dropped.extend(served.queue.drain(..).map(|queued| queued.step));
-        served.skipped = 0;
-    }
-    for member in lead.members.values_mut() {
-        if member.subscription == subscription && !member.ended {
-            member.ended = true;
-            machine.wire.send(member.peer, Message::StreamEnd { reason: reason.clone(), skipped });
+        (served.skipped, served.ended) = (0, true);
+        for id in &served.members {
+            if let Some(member) = lead.members.get_mut(id).filter(|member| !member.ended) {
+                member.ended = true;
+                machine.wire.send(member.peer, Message::StreamEnd { reason: reason.clone(), skipped });
+            }
         }
     }
     assignment::released(machine, subscription, dropped, false);

@@ -76,7 +76,7 @@ pub(crate) fn admit(
         next = next.max(StepId(step.0 + 1));
         served.queue.push_back(super::lead::Queued { step, skipped, redelivered: false });
         if let Some(decided) = lead.steps.get_mut(&step) {
-            decided.holders.push(subscription);
+            decided.hold(subscription);
         }
     }
     if served.lowest.is_some() {

@@ -74,12 +74,11 @@ impl Derivation {
 }
 
 impl DerivationPlan {
-    /// The same derivation for arrays of other types, with the memory that results of this plan left.
-    ///
-    /// # Errors
-    /// Those of [`Derivation::plan`].
-    pub fn replanned(&self, inputs: &[ArrayType]) -> Result<Self, DeriveError> {
-        Ok(Self { memory: self.memory.clone(), ..self.derivation.plan(inputs)? })
+    /// With memory that results of other plans leave as well, and of which so much may be used.
+    #[must_use]
+    pub fn with_memory(mut self, memory: &Memory) -> Self {
+        self.memory = memory.clone();
+        self
     }
 
     /// Whether what it gives has places in an array: rows of several ranks lie one behind another.
@@ -167,16 +166,16 @@ impl DerivationPlan {
         let whole = |array| Derived { arrays: vec![array], partial: None };
         let partial = |arrays, content| Derived { arrays, partial: Some(Partial { of: self.id, content }) };
         Ok(match operation {
-            Operation::Cast(dtype) => {
-                whole(first.map_blocks(to, |block| cast(block, *dtype, &self.memory).map(Some))?)
-            }
-            Operation::Reorder(order) => whole(first.map_blocks(to, |block| {
+            Operation::Cast(dtype) => whole(
+                first.map_blocks(to, &self.memory, |block| cast(block, *dtype, &self.memory).map(Some))?,
+            ),
+            Operation::Reorder(order) => whole(first.map_blocks(to, &self.memory, |block| {
                 block.native(&self.memory)?.reordered(*order, &self.memory).map(Some)
             })?),
             Operation::Stride(_) | Operation::Slice(_) => {
                 let wanted = operation.slice_of(first.shape())?;
                 let part = |block: &Block| taken(&block.native(&self.memory)?, &wanted, &self.memory);
-                whole(first.map_blocks(to, part)?)
+                whole(first.map_blocks(to, &self.memory, part)?)
             }
             Operation::Scale { .. } | Operation::Magnitude | Operation::Compute(_) => {
                 whole(elementwise(operation, inputs, to, &self.memory)?)

@@ -88,7 +88,7 @@ fn elements_of<A: NativeElement>(array: &Array, order: MemoryOrder) -> Result<Co
         return Ok(Cow::Borrowed(elements));
     }
     let memory = Memory::default();
-    let native = array.map_blocks(array.array_type(), |block| block.native(&memory).map(Some))?;
+    let native = array.map_blocks(array.array_type(), &memory, |block| block.native(&memory).map(Some))?;
     let bytes = native.assemble(order)?;
     let mut elements = vec![A::zeroed(); bytes.len() / size_of::<A>()];
     bytemuck::cast_slice_mut(&mut elements).copy_from_slice(&bytes);

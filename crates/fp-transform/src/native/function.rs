@@ -73,6 +73,6 @@ fn one_block(array: &Array) -> Result<Block, DeriveError> {
     {
         return block.native(&memory);
     }
-    let native = array.map_blocks(array.array_type(), |block| block.native(&memory).map(Some))?;
+    let native = array.map_blocks(array.array_type(), &memory, |block| block.native(&memory).map(Some))?;
     Block::new(whole, array.dtype(), MemoryOrder::RowMajor, native.assemble(MemoryOrder::RowMajor)?)
 }

@@ -34,7 +34,8 @@ pub(crate) fn averages(
 ) -> Result<(Array, Cells), DeriveError> {
     let averaging = Averaging { shape: input.shape(), steps, to };
     let (mut blocks, mut cells) = (Vec::new(), Cells::default());
-    for block in input.blocks() {
+    for (at, block) in input.blocks().iter().enumerate() {
+        memory.check_stop_after(at)?;
         blocks.extend(averaging.block(block, &mut cells, memory)?);
     }
     Ok((Array::new(to.dtype, to.shape, blocks)?, cells))
@@ -44,6 +45,7 @@ impl Averaging<'_> {
     fn block(&self, block: &Block, cells: &mut Cells, memory: &Memory) -> Result<Option<Block>, DeriveError> {
         let block = block.native(memory)?.reordered(MemoryOrder::RowMajor, memory)?;
         let (touched, complete) = (self.touched(block.region())?, self.complete(block.region())?);
+        memory.charge(Cells::len_bytes(touched.element_count(), complete.element_count()))?;
         let mut means = Vec::with_capacity(complete.element_count() as usize);
         let mut values = Vec::new();
         let mut failed = None;
@@ -115,6 +117,13 @@ impl Averaging<'_> {
 }
 
 impl Cells {
+    /// What so many regions take at most, of which so many are means at once.
+    fn len_bytes(touched: u64, complete: u64) -> u64 {
+        let shared =
+            touched.saturating_sub(complete).saturating_mul(size_of::<(u64, (u64, ExactSum))>() as u64);
+        shared.saturating_add(complete.saturating_mul(2 * size_of::<f64>() as u64))
+    }
+
     fn add(&mut self, place: u64, values: &[f64]) {
         let (count, sum) = self.0.entry(place).or_insert((0, ExactSum::ZERO));
         *count += values.len() as u64;

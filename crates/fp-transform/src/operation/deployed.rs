@@ -161,7 +161,9 @@ impl ModuleCall {
                     *part = part.copied(memory)?;
                 }
             }
-            take(of, module.run(&parts)?)
+            let given = module.run(&parts)?;
+            memory.charge(given.bytes().len() as u64)?;
+            take(of, given)
         })
     }
 

@@ -20,7 +20,8 @@ pub(crate) struct Located {
 /// The extreme of an array's blocks.
 pub(crate) fn locate(extreme: Extreme, input: &Array, memory: &Memory) -> Result<Located, DeriveError> {
     let (mut located, whole) = (Located { extreme, found: None }, Region::whole(input.shape()));
-    for block in input.blocks() {
+    for (at, block) in input.blocks().iter().enumerate() {
+        memory.check_stop_after(at)?;
         let block = block.native(memory)?.reordered(MemoryOrder::RowMajor, memory)?;
         for_each_row(&block, block.region(), |start, row| {
             let Some(mut place) = whole.linear_offset(start, MemoryOrder::RowMajor) else { return };

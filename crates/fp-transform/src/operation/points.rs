@@ -25,15 +25,17 @@ pub(crate) fn find(
     memory: &Memory,
 ) -> Result<Found, DeriveError> {
     let (mut found, whole) = (Found::default(), Region::whole(input.shape()));
-    for block in input.blocks() {
+    for (at, block) in input.blocks().iter().enumerate() {
+        memory.check_stop_after(at)?;
         let block = block.native(memory)?.reordered(MemoryOrder::RowMajor, memory)?;
         let (dtype, size) = (block.dtype(), block.element_bytes()?);
-        let mut strip = [0.0; STRIP];
+        let (mut strip, mut room) = ([0.0; STRIP], Ok(()));
         for_each_row(&block, block.region(), |start, row| {
             let Some(mut place) = whole.linear_offset(start, MemoryOrder::RowMajor) else {
                 return;
             };
             for bytes in row.chunks(STRIP * size) {
+                let before = found.places.len();
                 let numbers = &mut strip[..bytes.len() / size];
                 read_reals(dtype, bytes, numbers);
                 for (number, element) in numbers.iter().zip(bytes.chunks_exact(size)) {
@@ -43,8 +45,14 @@ pub(crate) fn find(
                     }
                     place += 1;
                 }
+                let more = (found.places.len() - before) as u64;
+                room = room.clone().and_then(|()| memory.charge(more * (8 + size as u64)));
+                if room.is_err() {
+                    return;
+                }
             }
         });
+        room?;
     }
     Ok(found)
 }

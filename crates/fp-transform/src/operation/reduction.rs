@@ -148,8 +148,12 @@ impl Statistic {
 
 /// What the blocks of an array give.
 pub(crate) fn reduce(reduction: Reduction, input: &Array, memory: &Memory) -> Result<Statistic, DeriveError> {
+    if let Reduction::Histogram { bins, .. } = reduction {
+        memory.charge(8 * u64::from(bins))?;
+    }
     let mut statistic = Statistic::new(reduction);
-    for block in input.blocks() {
+    for (at, block) in input.blocks().iter().enumerate() {
+        memory.check_stop_after(at)?;
         let block = block.native(memory)?;
         for_each_strip(block.dtype(), block.bytes(), |strip| statistic.add(&strip));
     }

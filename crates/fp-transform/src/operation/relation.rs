@@ -20,6 +20,9 @@ pub(crate) enum Related {
 
 /// What the blocks of two arrays give, element by element.
 pub(crate) fn relate(relation: Relation, inputs: &[Array], memory: &Memory) -> Result<Related, DeriveError> {
+    if let Relation::Histogram { first, second } = relation {
+        memory.charge(first.places().saturating_mul(second.places()).saturating_mul(8))?;
+    }
     let mut related = Related::new(relation);
     for_each_part(inputs, memory, |_, parts| {
         let parts = parts.iter().map(|part| part.native(memory)).collect::<Result<Vec<_>, _>>()?;

@@ -2,6 +2,7 @@
 //! looked at again when one is not found, and when one says that it is gone.
 #![allow(unsafe_code)] // calls of the C libraries
 
+use super::call_outcome::succeed;
 use super::device::{Device, VerbsDevice};
 use super::error::VerbsTrouble;
 use super::library::Library;
@@ -19,6 +20,8 @@ pub(super) struct DeviceList {
     pub(super) library: &'static Library,
     /// The folder of the files that the library opens.
     files: &'static str,
+    /// Why memory that a fork would copy may not be registered, if it may not.
+    fork: Option<VerbsTrouble>,
     /// The devices that there were at the last look.
     known: Mutex<Vec<&'static Device>>,
 }
@@ -45,7 +48,16 @@ pub(super) fn device_of(context: *mut Context) -> Result<&'static Device, VerbsT
 
 impl DeviceList {
     pub(super) fn new(library: &'static Library, files: &'static str) -> DeviceList {
-        DeviceList { library, files, known: Mutex::default() }
+        // The first call of the library, as it must be. Where the kernel copies pinned pages in a fork it does nothing.
+        // SAFETY: no arguments.
+        let prepared = succeed("ibv_fork_init", unsafe { (library.ibv_fork_init)() });
+        let fork = prepared.err().map(|error| VerbsTrouble::Fork { error: error.to_string() });
+        DeviceList { library, files, fork, known: Mutex::default() }
+    }
+
+    /// Whether memory that a fork would copy may be registered. Own mappings are not inherited, so may in any case.
+    pub(super) fn check_fork(&self) -> Result<(), VerbsTrouble> {
+        self.fork.clone().map_or(Ok(()), Err)
     }
 
     /// That of this process, whose library is opened with the first call.

@@ -36,6 +36,9 @@ pub struct DomainStats {
     pub reads: u64,
     /// Bytes that they brought.
     pub read_bytes: u64,
+    /// Reads whose queue pair could not be destroyed while requests were under way. Their memory was taken from the
+    /// device by ending its registration, or is used no more.
+    pub unsettled_reads: u64,
 }
 
 impl Domain {
@@ -53,12 +56,14 @@ impl Domain {
     /// Numbers of now.
     pub fn stats(&self) -> DomainStats {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let Counters { registrations, registered_bytes, reads, read_bytes } = &*self.shared.counters;
+        let Counters { registrations, registered_bytes, reads, read_bytes, unsettled_reads } =
+            &*self.shared.counters;
         DomainStats {
             registrations: of(registrations),
             registered_bytes: of(registered_bytes),
             reads: of(reads),
             read_bytes: of(read_bytes),
+            unsettled_reads: of(unsettled_reads),
         }
     }
 

@@ -98,6 +98,15 @@ pub enum VerbsTrouble {
         /// `RLIMIT_MEMLOCK`.
         limit_bytes: u64,
     },
+    /// A fork would part the caller's memory from what the device writes to.
+    #[error(
+        "memory of the program's own is not registered, as a fork might part it from the device ({error}): set \
+         RDMAV_FORK_SAFE=1 before the program starts, or use Linux 5.12 or later"
+    )]
+    Fork {
+        /// What the library said.
+        error: String,
+    },
     /// The peer turned the connection down before a word was said.
     #[error("nobody takes verbs connections at {address} (status {status})")]
     Rejected {

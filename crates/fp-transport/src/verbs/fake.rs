@@ -5,7 +5,9 @@
 
 mod access_end;
 mod device_removal;
+mod forks;
 mod probe_outcomes;
+mod unsettled;
 
 use super::call_outcome::none;
 use super::connection::{EventSource, Identifier};
@@ -27,18 +29,26 @@ use std::os::fd::IntoRawFd;
 use std::ptr::NonNull;
 
 thread_local! {
-    static ANSWERS: Cell<Answers> = const { Cell::new(Answers { modify: 0, destroy: 0 }) };
+    static ANSWERS: Cell<Answers> = const { Cell::new(Answers::of(0, 0)) };
     static CALLS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
     static INSTALLED: Cell<Option<&'static DeviceList>> = const { Cell::new(None) };
     static MACHINE: RefCell<Machine> = RefCell::default();
     static FILES: Files = Files::new();
 }
 
-/// What the calls answer that end a peer's access, from now on.
+/// What the calls answer that end the access of a peer or a device, and the one that prepares for forks.
 #[derive(Clone, Copy)]
 struct Answers {
     modify: c_int,
     destroy: c_int,
+    deregister: c_int,
+    fork: c_int,
+}
+
+impl Answers {
+    const fn of(modify: c_int, destroy: c_int) -> Answers {
+        Answers { modify, destroy, deregister: 0, fork: 0 }
+    }
 }
 
 /// The devices of a test, and what goes on at their one connection.
@@ -78,7 +88,7 @@ enum Reading {
 }
 
 fn answer(modify: c_int, destroy: c_int) {
-    ANSWERS.set(Answers { modify, destroy });
+    ANSWERS.set(Answers::of(modify, destroy));
 }
 
 /// The calls since this was asked.
@@ -121,6 +131,14 @@ extern "C" fn modify(_: *mut Qp, attr: *mut QpAttr, _: c_int) -> c_int {
 extern "C" fn destroy(_: *mut Qp) -> c_int {
     CALLS.with_borrow_mut(|calls| calls.push("destroy"));
     ANSWERS.get().destroy
+}
+
+extern "C" fn deregister(_: *mut Mr) -> c_int {
+    ANSWERS.get().deregister
+}
+
+extern "C" fn prepare_for_forks() -> c_int {
+    ANSWERS.get().fork
 }
 
 /// As after the peer has gone: nothing rests on it.
@@ -300,7 +318,8 @@ fn library() -> &'static Library {
         ibv_alloc_pd: alloc_pd,
         ibv_dealloc_pd: let_go,
         ibv_reg_mr: reg_mr,
-        ibv_dereg_mr: let_go,
+        ibv_dereg_mr: deregister,
+        ibv_fork_init: prepare_for_forks,
         ibv_create_comp_channel: create_channel,
         ibv_destroy_comp_channel: let_go,
         ibv_create_cq: create_cq,

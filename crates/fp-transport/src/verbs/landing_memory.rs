@@ -3,6 +3,7 @@
 //! within a borrow, or beside the mapping that they are of.
 #![allow(unsafe_code)] // slices of a mapping, and the registering of borrowed memory
 
+use super::device_list::DeviceList;
 use super::error::VerbsTrouble;
 use super::protection::Protection;
 use super::registration::{Access, Registration};
@@ -18,6 +19,8 @@ use std::sync::{Arc, Mutex};
 pub struct Keys {
     pointer: NonNull<u8>,
     len: usize,
+    /// A fork copies it, as it is the program's.
+    is_inherited: bool,
     registrations: Mutex<Vec<Registration>>,
 }
 
@@ -29,8 +32,12 @@ unsafe impl Sync for Keys {}
 impl Keys {
     /// # Safety
     /// The memory is there until the keys are dropped, or nobody can name them any more.
-    unsafe fn of(pointer: NonNull<u8>, len: usize) -> Keys {
-        Keys { pointer, len, registrations: Mutex::default() }
+    unsafe fn of(pointer: NonNull<u8>, len: usize, is_inherited: bool) -> Keys {
+        Keys { pointer, len, is_inherited, registrations: Mutex::default() }
+    }
+
+    pub(super) fn len_bytes(&self) -> usize {
+        self.len
     }
 
     /// Registers the memory, unless it is.
@@ -39,12 +46,24 @@ impl Keys {
         if let Some(known) = known.iter().find(|known| known.is_of(protection)) {
             return Ok(known.local_key());
         }
+        if self.is_inherited {
+            DeviceList::of_process()?.check_fork()?;
+        }
         // SAFETY: the memory is there for as long as these keys, as `of` was told. Were they leaked, no request would
         // name the memory any more: whoever reads to it holds a slice of it besides.
         let made = unsafe { Registration::of(protection, self.pointer, self.len, Access::Local)? };
         let key = made.local_key();
         known.push(made);
         Ok(key)
+    }
+
+    /// Ends the registration for these devices: after success they write there no more. The next read registers anew.
+    pub(super) fn end(&self, protection: &Arc<Protection>) -> Result<(), VerbsTrouble> {
+        let mut known = lock(&self.registrations);
+        let Some(at) = known.iter().position(|known| known.is_of(protection)) else { return Ok(()) };
+        known.get_mut(at).map_or(Ok(()), Registration::end)?;
+        drop(known.swap_remove(at));
+        Ok(())
     }
 
     /// The part of the memory that a slice is, as places of requests. `None` if it lies elsewhere, or the memory was
@@ -84,7 +103,7 @@ impl<'a> ReadTarget<'a> {
     pub fn new(memory: &'a mut [u8]) -> ReadTarget<'a> {
         // SAFETY: the memory is borrowed for as long as the guard lives, and nobody reaches the keys of one that was
         // leaked.
-        let keys = unsafe { Keys::of(NonNull::from(&mut *memory).cast(), memory.len()) };
+        let keys = unsafe { Keys::of(NonNull::from(&mut *memory).cast(), memory.len(), true) };
         ReadTarget { keys, memory }
     }
 
@@ -137,6 +156,13 @@ impl Landing {
         // to a read.
         let memory = unsafe { std::slice::from_raw_parts_mut(mapping.pointer().as_ptr(), self.len) };
         Some((memory, keys))
+    }
+
+    /// A device may write there for ever. So nobody looks at the memory any more, and it does not come back.
+    pub(super) fn give_up(&mut self) {
+        if let Some(land) = self.land.take() {
+            lock(&self.home.state).lent_bytes -= land.mapping.len();
+        }
     }
 }
 
@@ -225,7 +251,7 @@ impl State {
 fn make(len: usize) -> Result<Land, VerbsTrouble> {
     let mapping = Mapping::private(len).map_err(VerbsTrouble::of_call("mmap"))?;
     // SAFETY: the mapping is kept beside the keys, and goes after them.
-    let keys = unsafe { Keys::of(mapping.pointer(), mapping.len()) };
+    let keys = unsafe { Keys::of(mapping.pointer(), mapping.len(), false) };
     Ok(Land { keys, mapping })
 }
 

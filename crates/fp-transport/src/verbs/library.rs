@@ -38,6 +38,7 @@ macro_rules! table {
 
 table! {
     ibverbs {
+        ibv_fork_init() -> c_int;
         ibv_get_device_list(*mut c_int) -> *mut *mut c_void;
         ibv_free_device_list(*mut *mut c_void);
         ibv_get_device_name(*mut c_void) -> *const c_char;

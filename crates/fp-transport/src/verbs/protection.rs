@@ -16,6 +16,7 @@ pub(super) struct Counters {
     pub(super) registered_bytes: AtomicU64,
     pub(super) reads: AtomicU64,
     pub(super) read_bytes: AtomicU64,
+    pub(super) unsettled_reads: AtomicU64,
 }
 
 /// A protection domain on one device. It goes when the last registration and queue pair of it is gone.

@@ -1,7 +1,7 @@
 //! Memory that is registered in a protection domain: what devices, and through them peers, may do with it.
 #![allow(unsafe_code)] // calls of the C libraries
 
-use super::call_outcome::made;
+use super::call_outcome::{made, succeed};
 use super::error::VerbsTrouble;
 use super::protection::Protection;
 use super::sys::{self, Mr};
@@ -23,10 +23,12 @@ pub(super) enum Access {
     RemoteRead,
 }
 
-/// Registered memory. It is let go when this is dropped, and then no device touches it any more.
+/// Registered memory. It is let go when this is dropped.
 pub(super) struct Registration {
     mr: NonNull<Mr>,
     protection: Arc<Protection>,
+    /// It has ended.
+    ended: bool,
     /// What keeps the memory, if it is a mapping.
     _mapping: Option<Arc<Mapping>>,
 }
@@ -70,7 +72,7 @@ impl Registration {
         let mr = made(mr, "ibv_reg_mr").map_err(|trouble| lock_limit(len, trouble))?;
         protection.counters.registrations.fetch_add(1, Ordering::Relaxed);
         protection.counters.registered_bytes.fetch_add(len as u64, Ordering::Relaxed);
-        Ok(Registration { mr, protection: Arc::clone(protection), _mapping: None })
+        Ok(Registration { mr, protection: Arc::clone(protection), ended: false, _mapping: None })
     }
 
     /// The key for this side's own requests.
@@ -89,6 +91,18 @@ impl Registration {
     pub(super) fn address(&self) -> u64 {
         // SAFETY: as above.
         unsafe { self.mr.as_ref().addr as u64 }
+    }
+
+    /// Ends it. Success means that no device touches the memory any more, though requests name it still: the device has
+    /// no key for it. After an error it may be called again.
+    pub(super) fn end(&mut self) -> Result<(), VerbsTrouble> {
+        if !self.ended {
+            // SAFETY: made by `of`, and let go once: after success it is not called again.
+            let outcome = unsafe { (self.protection.device.library.ibv_dereg_mr)(self.mr.as_ptr()) };
+            succeed("ibv_dereg_mr", outcome)?;
+            self.ended = true;
+        }
+        Ok(())
     }
 
     pub(super) fn is_of(&self, protection: &Arc<Protection>) -> bool {
@@ -124,8 +138,10 @@ impl Registrar for Arc<Protection> {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        // SAFETY: made by `of` and let go once.
-        unsafe { (self.protection.device.library.ibv_dereg_mr)(self.mr.as_ptr()) };
+        if let Err(trouble) = self.end() {
+            // The kernel gives the pages to nobody else before the registration has ended.
+            tracing::warn!(%trouble, "memory stays registered");
+        }
     }
 }
 

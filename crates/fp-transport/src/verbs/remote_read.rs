@@ -43,7 +43,10 @@ impl Stream {
         // has seen the last request out.
         let posted = unsafe { self.post_reads(requests, remote, deadline) };
         let outcome = posted.and_then(|()| self.await_reads(0, deadline));
-        self.end_reads(outcome, runs)
+        if !self.end_reads(&outcome, runs) {
+            self.take_back(keys);
+        }
+        outcome
     }
 
     /// The same for a slice whose memory is not registered: through a landing whose memory is. One half of the landing
@@ -77,7 +80,10 @@ impl Stream {
         if let (Ok(()), Some((_, landed))) = (&outcome, before) {
             copy_out(memory, slice, landed);
         }
-        self.end_reads(outcome, runs)
+        if !self.end_reads(&outcome, runs) {
+            self.give_up_landing(landing);
+        }
+        outcome
     }
 
     fn part_of(&self, slice: &mut [u8], keys: &Keys) -> Result<Part, ReadTrouble> {
@@ -111,7 +117,9 @@ impl Stream {
         // SAFETY: the page is registered with the queue, and borrowed with it until `end_reads` is through.
         let posted = unsafe { self.post_read(std::slice::from_mut(&mut place), address, key, true) };
         let outcome = posted.and_then(|()| self.await_reads(0, deadline));
-        self.end_reads(outcome, &[])?;
+        // What is not settled leaves the connection broken, and its page to nobody.
+        self.end_reads(&outcome, &[]);
+        outcome?;
         Ok(self.queue.probe().first_chunk().copied().unwrap_or_default())
     }
 
@@ -179,21 +187,23 @@ impl Stream {
         self.broken.map_or(Ok(()), |breakage| Err(ReadTrouble::broken(breakage)))
     }
 
-    /// Sees every request out, counts what came, and tells of what came beside it.
-    fn end_reads(&mut self, outcome: Result<(), ReadTrouble>, runs: &[ReadRun]) -> Result<(), ReadTrouble> {
-        self.settle_reads();
+    /// Sees every request out, counts what came, and tells of what came beside it. `false`: the device may go on to
+    /// write.
+    fn end_reads(&mut self, outcome: &Result<(), ReadTrouble>, runs: &[ReadRun]) -> bool {
+        let settled = self.settle_reads();
         self.remind();
         if outcome.is_ok() {
             let bytes: usize = runs.iter().map(|run| run.len_bytes).sum();
             self.queue.protection.counters.read_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         }
-        outcome
+        settled
     }
 
-    /// Where a request is still under way the connection is broken, and what is left completes with an error.
-    fn settle_reads(&mut self) {
+    /// Where a request is still under way the connection is broken, and what is left completes with an error. `false`:
+    /// it did not, and the queue pair could not be destroyed.
+    fn settle_reads(&mut self) -> bool {
         if self.reads.under_way() == 0 {
-            return;
+            return true;
         }
         self.break_off(Breakage::Ended);
         let deadline = Instant::now() + FLUSH;
@@ -206,11 +216,13 @@ impl Stream {
                 continue;
             } else if Instant::now() >= deadline || self.await_room(deadline).is_err() {
                 // A device that does not answer: without the queue pair it has no business with the memory.
+                self.reads.done = self.reads.posted;
                 if let Err(trouble) = self.queue.identifier.destroy_pair() {
                     tracing::error!(%trouble, "a device that does not answer keeps what it was to read");
+                    return false;
                 }
-                self.reads.done = self.reads.posted;
             }
         }
+        true
     }
 }

@@ -16,6 +16,10 @@ use crate::lammps::problem::Analysis;
 use crate::lammps::science::bonds::{closer_than, pairs_within};
 use crate::lammps::science::geometry::Domain;
 use crate::lammps::science::share::Share;
+use std::time::Duration;
+
+/// Every step has its lists of neighbours, however many parts share a core.
+const TRANSFORM_BUDGET: Duration = Duration::from_secs(30);
 
 /// Those that must not miss the first step: CSym, and CNA unless it comes when it is called.
 fn first_subscribers(settings: &Settings) -> u32 {
@@ -76,7 +80,8 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     wanted.extend([TIME_STEP, DOMAIN]);
     let mut shares = Inlet::open(Part::Bonds, settings, SHARES, Every::Step, &wanted)?;
     let transforms = transforms()?;
-    let options = PublisherOptions::default().with_transforms(&transforms);
+    let options =
+        PublisherOptions::default().with_transforms(&transforms).with_derive_budget(TRANSFORM_BUDGET);
     let mut outlet = Outlet::open_with(options, Part::Bonds, settings, BONDS, first_subscribers(settings))?;
     let variables = Variables::new(settings)?;
     let analysis = settings.problem.analysis();

@@ -61,6 +61,8 @@ pub(crate) struct Room {
     made_bytes: AtomicU64,
     /// Bytes of the last step that was stored: the guess for the next.
     step_bytes: AtomicU64,
+    /// Bytes that computing for subscribers needed in the last step, beside those that were stored.
+    needed_bytes: AtomicU64,
     /// Whether `begin_step` waits, perhaps for another stream.
     waits: AtomicBool,
     bell: Mutex<Option<Arc<Mailbox>>>,
@@ -93,6 +95,7 @@ impl Process {
             stored_bytes: AtomicU64::new(0),
             made_bytes: AtomicU64::new(0),
             step_bytes: AtomicU64::new(0),
+            needed_bytes: AtomicU64::new(0),
             waits: AtomicBool::new(false),
             bell: Mutex::new(None),
         });
@@ -137,10 +140,31 @@ impl Room {
 
     /// Whether so many bytes more are within the bounds.
     pub(crate) fn fits(&self, len_bytes: u64) -> bool {
+        len_bytes <= self.spare_bytes()
+    }
+
+    /// Bytes that are left within the bounds.
+    pub(crate) fn spare_bytes(&self) -> u64 {
         let state = self.process.lock();
         let own = self.limit_bytes.min(state.limit_bytes().saturating_sub(self.elsewhere_bytes(&state)));
         let held = self.stored_bytes.load(Ordering::Relaxed).saturating_add(self.retired_bytes());
-        held.saturating_add(len_bytes) <= own
+        own.saturating_sub(held)
+    }
+
+    /// Those of them that a step like the last one leaves.
+    pub(crate) fn idle_bytes(&self) -> u64 {
+        self.spare_bytes().saturating_sub(self.guess())
+    }
+
+    /// How much the next step will need, by the last one.
+    fn guess(&self) -> u64 {
+        self.step_bytes.load(Ordering::Relaxed).saturating_add(self.needed_bytes.load(Ordering::Relaxed))
+    }
+
+    /// What computing for subscribers needed beside what is stored. Steps to come leave as much, half of the bound at
+    /// most: else live steps would leave none, and nothing would be computed.
+    pub(crate) fn needed(&self, len_bytes: u64) {
+        self.needed_bytes.store(len_bytes.min(self.limit_bytes / 2), Ordering::Relaxed);
     }
 
     pub(crate) fn ended(&self, step_bytes: u64) {
@@ -175,7 +199,7 @@ impl Room {
     pub(crate) fn allowance(&self) -> Allowance {
         let state = self.process.lock();
         let elsewhere_bytes = self.elsewhere_bytes(&state);
-        let guess = self.step_bytes.load(Ordering::Relaxed);
+        let guess = self.guess();
         let own = self.limit_bytes.min(state.limit_bytes().saturating_sub(elsewhere_bytes));
         let besides = self.retired_bytes().saturating_add(self.made_bytes.load(Ordering::Relaxed));
         let room_bytes = own.saturating_sub(guess).saturating_sub(besides).saturating_add(1);

@@ -58,6 +58,11 @@ impl SubscriberLink {
         Self { link, want, announced, writing: false, denial, unread, owed, answers: 0, placed, readable }
     }
 
+    /// Which member's rank is at the other end, once it said so.
+    pub(crate) fn member(&self) -> Option<MemberId> {
+        self.want.as_ref().map(|want| want.member)
+    }
+
     /// Whether the access list gives it nothing. Whatever it asks is then read and not answered, but for the first time.
     pub(crate) fn is_denied(&mut self) -> Result<bool, LinkError> {
         let Some((denial, told)) = &mut self.denial else { return Ok(false) };
@@ -160,8 +165,7 @@ impl SubscriberLink {
 
     /// Whether the standing selections of this member are pushed over this link.
     pub(crate) fn is_pushed_to(&self, member: MemberId) -> bool {
-        self.link.transport() == TransportKind::Tcp
-            && self.want.as_ref().is_some_and(|want| want.member == member)
+        self.link.transport() == TransportKind::Tcp && self.member() == Some(member)
     }
 
     /// Whether a step is to be pushed later. That is so if the push of another one that is gone already still waits

@@ -1,46 +1,41 @@
-//! What is derived of a step for subscriptions: at the step's end, from blocks that are remembered as they are put.
-//!
-//! The end of the step waits for the pool. A thread of the pool could report the step later instead. But then the next
-//! call would tell whether a step ended well, and abandoning would race with computing. Blocks of two steps would be
-//! live meanwhile. Waiting keeps errors where they are made. It costs the application the time of computing, which
-//! `Statistics::derived_ns` counts.
+//! What is asked to be derived of a step, and from which blocks: these are remembered as they are put. What may not be
+//! derived is told, and its inputs are left to those who can derive it themselves.
 
 use crate::data::owner::block::StoredBlock;
 use crate::error::PutError;
 use crate::publisher::open_step::OpenStep;
 use crate::session::deployer::Offers;
 use crate::session::derive_failure::Failure;
-use crate::session::deriver::{Known, Outcome};
+use crate::session::deriver::Known;
 use crate::session::publisher::PublisherSession;
 use crate::value::counters::Counters;
-use crate::value::derivation_inputs::{Part, must_be_left};
-use crate::value::owned_bytes;
 use crate::value::variable::Variable;
 use fp_proto::request::Request;
-use fp_transform::ArrayType;
 use fp_transport::{Arena, Payload};
-use fp_types::{Dtype, Region, Shape, VariableDef, VariableOrigin};
+use fp_types::{Dtype, Region, VariableDef, VariableOrigin};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
+
+/// At most this part of what live steps may have is kept of the memory of results that are gone.
+const KEPT_PARTS: u64 = 4;
 
 /// The longest text about a failure.
-const LIMIT_TEXT_BYTES: usize = 1024;
+pub(crate) const LIMIT_TEXT_BYTES: usize = 1024;
 
 /// A derivation, and who asks for it.
-struct Wanted {
-    known: Arc<Known>,
+pub(crate) struct Wanted {
+    pub(crate) known: Arc<Known>,
     /// How many subscriptions.
-    count: u32,
-    /// Whether some would take its inputs instead, where these have fewer bytes.
-    may_be_left: bool,
+    pub(crate) count: u32,
+    /// Whether some would take its inputs instead, where these have fewer bytes, or where this rank may not derive it.
+    pub(crate) may_be_left: bool,
     /// Whether some want the result all the same. Each reads as it asked, whatever others ask for. Ranks learn of these
     /// in different steps, and must not differ in what they leave to whom.
-    is_wanted: bool,
+    pub(crate) is_wanted: bool,
 }
 
 /// A block from which something is derived.
-struct Input {
+pub(crate) struct Input {
     /// Which of the variable's blocks.
     index: u32,
     region: Region,
@@ -51,10 +46,10 @@ struct Input {
 
 /// What is derived of one step, and from what.
 pub(crate) struct StepDerivations {
-    asked: BTreeMap<String, Wanted>,
+    pub(crate) asked: BTreeMap<String, Wanted>,
     /// Modules that came with what is asked for.
-    offers: Offers,
-    inputs: BTreeMap<String, Vec<Input>>,
+    pub(crate) offers: Offers,
+    pub(crate) inputs: BTreeMap<String, Vec<Input>>,
     /// Inputs that go to subscribers after all.
     left: BTreeSet<String>,
     /// Memory for blocks that nobody reads themselves: let go of when all is derived.
@@ -76,12 +71,30 @@ impl StepDerivations {
         }
         let names = asked.values().flat_map(|wanted| wanted.known.derivation.inputs().iter().cloned());
         let inputs = names.map(|name| (name, Vec::new())).collect();
+        if !asked.is_empty() {
+            let room = &shared.server.room;
+            shared
+                .deriver
+                .memory
+                .keep_at_most(room.idle_bytes().min(shared.options.limit_bytes / KEPT_PARTS));
+        }
         let scratch = (!asked.is_empty()).then(|| shared.server.pool.arena());
         Self { asked, offers, inputs, left: BTreeSet::new(), scratch }
     }
 
+    /// What the results of all are called.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.asked.keys().map(String::as_str)
+    }
+
     fn takes(&self, variable: &str) -> bool {
         self.inputs.contains_key(variable)
+    }
+
+    /// Bytes that the blocks take which were copied for derivations alone.
+    pub(crate) fn scratch_bytes(&self) -> u64 {
+        let copied = |input: &&Input| !input.is_kept && input.payload.location().is_some();
+        self.inputs.values().flatten().filter(copied).map(|input| input.payload.len() as u64).sum()
     }
 
     /// The blocks of a variable that were put so far, with their elements.
@@ -124,62 +137,6 @@ impl OpenStep {
             blocks.push(Input { index, region: *region, payload: payload.clone(), is_kept: serves });
         }
         serves.then_some(payload)
-    }
-
-    /// Derives all that was asked for. What fails is told in the step, to those who asked for it.
-    pub(crate) fn derive(&mut self) {
-        let asked = std::mem::take(&mut self.deriving.asked);
-        for wanted in asked.values() {
-            let Wanted { known, count, .. } = wanted;
-            let started = Instant::now();
-            let done = self.derive_one(wanted);
-            let counters = &self.shared.counters;
-            Counters::add(&counters.derived_ns, started.elapsed().as_nanos() as usize);
-            match done {
-                Ok(false) => {}
-                Ok(true) => {
-                    Counters::add(&counters.derivations, 1);
-                    Counters::add(&counters.shared_derivations, count.saturating_sub(1) as usize);
-                }
-                Err(failure) => self.tell_failure(known, &failure),
-            }
-        }
-        self.deriving.inputs.clear();
-    }
-
-    /// Whether this rank had anything to derive it from.
-    fn derive_one(&mut self, wanted: &Wanted) -> Result<bool, Failure> {
-        let known = &wanted.known;
-        let Some(inputs) = self.inputs_of(known)? else { return Ok(false) };
-        let must_be_left = must_be_left(&known.derivation, inputs.together);
-        if must_be_left || (wanted.may_be_left && known.is_better_left(&inputs.arrays, inputs.together)?) {
-            known.derivation.inputs().iter().try_for_each(|name| self.leave(name))?;
-            Counters::add(&self.shared.counters.left_derivations, 1);
-            if must_be_left || !wanted.is_wanted {
-                return Ok(false);
-            }
-        }
-        let limit = self.shared.options.derive_timeout;
-        let (deriver, options) = (&self.shared.deriver, &self.shared.options);
-        let foreign = deriver.foreign(known, &self.deriving.offers, options)?;
-        match known.derive((inputs.arrays, inputs.order), foreign, limit)? {
-            Outcome::Packed(bytes) => self.put_bytes((&known.variable, VariableOrigin::Derived), bytes)?,
-            Outcome::Blocks { of, order, blocks } => {
-                let variable = result(&known.variable, of, inputs.together).with_order(order);
-                for block in blocks {
-                    let region = match inputs.together {
-                        // Where rows lie among those of all ranks is the order in which they are put.
-                        Part::Rows { .. } => {
-                            Region::new(block.region().start().zeros_like(), *block.region().count())
-                        }
-                        Part::Placed | Part::Value => Ok(*block.region()),
-                    };
-                    let region = region.map_err(fp_transform::DeriveError::from)?;
-                    self.put_derived(&variable, &region, owned_bytes::of_given(block.payload()))?;
-                }
-            }
-        }
-        Ok(true)
     }
 
     /// Stores an input for those who derive from it themselves.
@@ -240,19 +197,4 @@ impl OpenStep {
             tracing::warn!(%error, "nor is there room to say so");
         }
     }
-}
-
-/// What is derived as a variable of the step: rows of each rank give rows of each rank, which are joined.
-fn result(name: &str, of: ArrayType, together: Part) -> Variable {
-    let (ndims, mut dims) = (of.shape.ndims(), *of.shape.dims());
-    let def = match together {
-        Part::Rows { dim } => {
-            dims[dim] = 0;
-            VariableDef::joined_array(name, of.dtype, ndims, u8::try_from(dim).unwrap_or_default())
-        }
-        Part::Placed | Part::Value => VariableDef::global_array(name, of.dtype, ndims),
-    };
-    // Never larger than the shape that it was made of.
-    let shape = Shape::new(dims).unwrap_or(of.shape);
-    Variable { shape, ..Variable::shapeless(def.with_origin(VariableOrigin::Derived)) }
 }

@@ -3,6 +3,7 @@
 mod bytes;
 mod derive;
 mod derive_inputs;
+mod derive_round;
 pub(crate) mod records;
 mod transform;
 
@@ -12,6 +13,7 @@ use crate::error::misuse::Misuse;
 use crate::publisher::open_step::derive::StepDerivations;
 use crate::publisher::open_step::transform::StepTransforms;
 use crate::publisher::put::Put;
+use crate::session::derive_budget::StepBudget;
 use crate::session::publisher::PublisherSession;
 use crate::value::bool_check;
 use crate::value::bool_check::goes_with;
@@ -24,6 +26,7 @@ use fp_transport::{Arena, Payload, PoolMemory};
 use fp_types::{ArrayKind, Contribution, Dims, Dtype, Rank, Region, StepId, VariablePut};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// A step of this rank that is open. Dropped before it has ended, it is abandoned for the whole cohort.
 pub(crate) struct OpenStep {
@@ -36,6 +39,8 @@ pub(crate) struct OpenStep {
     pub(crate) arena: Arena,
     pub(crate) deriving: StepDerivations,
     pub(crate) sending: StepTransforms,
+    /// The time that both may take.
+    pub(crate) budget: StepBudget,
     pub(crate) puts: BTreeMap<String, Box<Put>>,
     pub(crate) values: Vec<ScalarValue>,
     pub(crate) promised: Vec<String>,
@@ -53,9 +58,13 @@ impl OpenStep {
         let shared_variables = shared.server.shared_variables(&begun.kept);
         let arena =
             if kept { shared.server.begin(begun.step, begun.kept) } else { shared.server.pool.arena() };
+        let sending = StepTransforms::new(&begun.requests);
+        let deriving = StepDerivations::new(&shared, &begun.requests);
+        let asked = sending.names().chain(deriving.names()).collect();
         Self {
-            sending: StepTransforms::new(&begun.requests),
-            deriving: StepDerivations::new(&shared, &begun.requests),
+            budget: shared.deriver.budget.begin((Instant::now(), begun.step.0), &asked),
+            sending,
+            deriving,
             step: begun.step,
             limit_bytes: shared.server.room.step_limit_bytes(),
             kept,

@@ -11,6 +11,7 @@ use crate::options::transformed_variable::TransformedVariable;
 use crate::publisher::open_step::OpenStep;
 use crate::records::apply::{Applied, ApplyProblem, Applying, given_def};
 use crate::records::block::RecordBlock;
+use crate::session::derive_failure::NotAllowed;
 use crate::value::counters::Counters;
 use crate::value::variable::Variable;
 use fp_proto::request::Request;
@@ -18,12 +19,19 @@ use fp_transform::{CohortSide, DeriveError};
 use fp_transport::Payload;
 use fp_types::{Region, Shape, VariableOrigin};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Why a block is not sent through.
 #[derive(Debug, thiserror::Error)]
 enum SendProblem {
     #[error("transform {name:?} is to run where the records are wanted")]
     Elsewhere { name: String },
+    #[error(
+        "no room for {len_bytes} bytes of results: live steps take all that this stream may hold (limit_bytes)"
+    )]
+    NoRoom { len_bytes: usize },
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
     #[error(transparent)]
     Apply(#[from] ApplyProblem),
     #[error(transparent)]
@@ -45,6 +53,11 @@ impl StepTransforms {
         Self { asked: asked.filter(|asked| !asked.is_here()).map(Arc::new).collect() }
     }
 
+    /// What the results of all are called.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.asked.iter().map(|asked| asked.result.as_str())
+    }
+
     pub(crate) fn takes(&self, variable: &str) -> bool {
         self.of(variable).next().is_some()
     }
@@ -59,6 +72,17 @@ impl OpenStep {
     pub(crate) fn send_through(&mut self, variable: &Variable, region: &Region, records: &Payload) {
         let asked: Vec<_> = self.sending.of(variable.name()).cloned().collect();
         for asked in asked {
+            if self.budget.is_missed(&asked.result) {
+                continue;
+            }
+            if self.shared.options.derivations && !self.budget.may_begin(&asked.result) {
+                self.budget.note_missed(&asked.result);
+                let failure = self.no_time();
+                self.tell_cut(&asked.failed, &failure);
+                continue;
+            }
+            let started = Instant::now();
+            self.budget.note_begun(&asked.result);
             match self.send_one(&asked, variable, region, records) {
                 Ok(()) => Counters::add(&self.shared.counters.transforms, 1),
                 Err(problem) => {
@@ -66,6 +90,9 @@ impl OpenStep {
                     self.tell(&asked.failed, &problem.to_string());
                 }
             }
+            let waited = started.elapsed();
+            self.budget.take(waited);
+            self.budget.note_cost(&asked.result, waited);
         }
     }
 
@@ -76,6 +103,9 @@ impl OpenStep {
         region: &Region,
         records: &Payload,
     ) -> Result<(), SendProblem> {
+        if !self.shared.options.derivations {
+            return Err(NotAllowed::Forbidden.into());
+        }
         let registry = (self.shared.options.transforms.as_ref(), "publisher");
         let of = (variable.records(), variable.def.kind);
         let applying = Applying::find(registry, &asked.transform, of)?;
@@ -103,7 +133,11 @@ impl OpenStep {
         region: &Region,
         block: RecordBlock,
     ) -> Result<(), SendProblem> {
-        Counters::add(&self.shared.counters.derived_bytes, block.as_bytes().len());
+        let len_bytes = block.as_bytes().len();
+        if !self.shared.server.room.fits(len_bytes as u64) {
+            return Err(SendProblem::NoRoom { len_bytes });
+        }
+        Counters::add(&self.shared.counters.derived_bytes, len_bytes);
         let put = match self.shared.server.types.learn(block.schema()) {
             true => self.note_records(variable, region, block, true),
             false => Err(self.misuse(Misuse::TooManyTypes { variable: variable.name().to_owned() })),

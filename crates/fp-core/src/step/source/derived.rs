@@ -200,7 +200,10 @@ pub(crate) fn is_left(held: &HeldStep, asked: &DerivedRequest, table: &StepTable
     match asked.requests.placement(&held.wants) {
         CohortSide::Publisher => false,
         CohortSide::Subscriber => true,
-        CohortSide::FewerBytes => is_chosen_here(held, asked, table, together),
+        // A rank that could not derive it told so, and left what it would have derived it from.
+        CohortSide::FewerBytes => {
+            is_chosen_here(held, asked, table, together) || entry_not_put(table, &asked.failed).is_some()
+        }
     }
 }
 

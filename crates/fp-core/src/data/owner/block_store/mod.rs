@@ -47,6 +47,8 @@ pub(crate) struct StoredStep {
 pub(crate) struct Inner {
     pub(crate) steps: StepMap<StoredStep>,
     pub(crate) links: BTreeMap<u64, SubscriberLink>,
+    /// The links of each member.
+    of_member: BTreeSet<(MemberId, u64)>,
     next_token: u64,
     pub(crate) makings: Makings,
 }
@@ -263,11 +265,14 @@ impl BlockStore {
     /// The step was assigned: what its member wants pushed goes now.
     pub(crate) fn push(&self, member: MemberId, step: StepId) {
         let mut inner = self.lock();
-        let Inner { steps, links, .. } = &mut *inner;
+        let Inner { steps, links, of_member, .. } = &mut *inner;
         let Some(stored) = steps.get_mut(&step) else { return };
         stored.assigned.push(member);
         let mut lost = Vec::new();
-        for (&token, served) in links.iter_mut().filter(|(_, served)| served.is_pushed_to(member)) {
+        for &(_, token) in of_member.range((member, 0)..=(member, u64::MAX)) {
+            let Some(served) = links.get_mut(&token).filter(|served| served.is_pushed_to(member)) else {
+                continue;
+            };
             if served.owes(step, |pushed| steps.contains_key(&pushed)) {
                 continue;
             }
@@ -473,12 +478,17 @@ impl BlockStore {
 impl DataServer for BlockStore {
     fn ready(&self, token: u64) {
         let mut inner = self.lock();
-        let Inner { steps, links, makings, .. } = &mut *inner;
+        let Inner { steps, links, makings, of_member, .. } = &mut *inner;
         let Some(served) = links.get_mut(&token) else { return };
+        let before = served.member();
         let served_all = match served.is_denied() {
             Ok(false) => self.serve((steps, makings), (token, served)),
             told => told.map(|_| ()),
         };
+        if served.member() != before {
+            before.map(|member| of_member.remove(&(member, token)));
+            served.member().map(|member| of_member.insert((member, token)));
+        }
         match served_all {
             Ok(()) => self.watch(token, served),
             Err(error) => {

@@ -51,6 +51,9 @@ impl Inner {
             made::part_with(&mut self.makings, tokens);
         }
         let parted: Vec<_> = tokens.iter().filter_map(|token| self.links.remove(token)).collect();
+        if !parted.is_empty() {
+            self.of_member.retain(|(_, token)| !tokens.contains(token));
+        }
         for step in parted.into_iter().flat_map(|served| served.end()) {
             if let Some(stored) = self.steps.get(&step) {
                 stored.arena.withhold();
