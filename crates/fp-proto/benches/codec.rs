@@ -98,7 +98,7 @@ fn control() -> [(&'static str, Message); 6] {
 
 fn ready(changed: PutChanges) -> Message {
     let report = ReadyReport { changed, len_bytes: 1 << 30, ..ReadyReport::default() };
-    Message::Ready { step: STEP, report }
+    Message::Ready { step: STEP, again: None, report }
 }
 
 /// What each rank put: one block.

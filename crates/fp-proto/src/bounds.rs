@@ -32,6 +32,11 @@ pub const LIMIT_MODULES: usize = 8;
 pub const LIMIT_MODULES_BYTES: usize = 1 << 20;
 /// Bytes of the longest derivation.
 pub const LIMIT_DERIVATION_BYTES: usize = 96 << 10;
+/// Layouts that a rank remembers beside those of live steps. They are the last tables and, over each link of the tree,
+/// what the last reports told.
+pub const LIMIT_RECENT: usize = 8;
+/// Bytes that these take together in a message, of tables but for the latest.
+pub const LIMIT_RECENT_BYTES: usize = 8 << 20;
 /// Bytes of all scalar values of a step.
 pub const LIMIT_VALUES_BYTES: usize = 4096;
 /// Bytes of one answer to an observer.

@@ -5,7 +5,7 @@ use crate::codec;
 use crate::effect::Misbehaviour;
 use crate::message::{Message, ReadyReport};
 use crate::table;
-use fp_types::MAX_DIMS;
+use fp_types::{MAX_DIMS, PutChanges};
 
 /// More than a message takes beside what can grow.
 const FIXED_BYTES: usize = 64;
@@ -86,12 +86,17 @@ fn estimate(message: &Message) -> usize {
 
 fn of_report(report: &ReadyReport) -> usize {
     let values = report.values.iter().map(|value| value.name.len() + value.bytes.len() + FIXED_BYTES);
-    let columns = report.changed.columns.iter().map(|column| {
+    let not_kept = NUMBER_BYTES * report.not_kept.len();
+    FIXED_BYTES + values.sum::<usize>() + not_kept + changed_bytes(&report.changed)
+}
+
+/// Bytes that what ranks put takes in a report, at most.
+pub(crate) fn changed_bytes(changed: &PutChanges) -> usize {
+    let columns = changed.columns.iter().map(|column| {
         let ranks = RANGE_BYTES * column.ranks.len() + COUNT_BYTES * column.block_counts.len();
         table::definition_bytes(&column.def) + SHAPE_BYTES + ranks + NUMBER_BYTES * column.numbers.len()
     });
-    let ranks = RANGE_BYTES * report.changed.ranks.len() + NUMBER_BYTES * report.not_kept.len();
-    FIXED_BYTES + values.chain(columns).sum::<usize>() + ranks
+    columns.sum::<usize>() + RANGE_BYTES * changed.ranks.len()
 }
 
 /// How many bytes a report takes, if they are too many to be sent. Ranks and blocks are as many bytes at least: some
@@ -168,7 +173,11 @@ mod tests {
         let put = VariablePut { def, shape, blocks: (0..blocks).map(block).collect(), bytes: 8 * blocks };
         let changed =
             PutChanges::of(Rank(2), &Contribution { variables: vec![put] }).expect("they are its blocks");
-        Message::Ready { step: StepId(5), report: ReadyReport { changed, ..ReadyReport::default() } }
+        Message::Ready {
+            step: StepId(5),
+            again: None,
+            report: ReadyReport { changed, ..ReadyReport::default() },
+        }
     }
 
     fn join(fragments: Vec<Message>) -> Result<Option<Message>, Misbehaviour> {

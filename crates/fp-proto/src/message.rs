@@ -250,6 +250,9 @@ pub enum Message {
     Ready {
         /// The step.
         step: StepId,
+        /// What the ranks below put is the same as in the report of this number, and `report.changed` is empty. Reports
+        /// over this link that told of any are counted, from 0.
+        again: Option<u64>,
         /// The merged report.
         report: ReadyReport,
     },

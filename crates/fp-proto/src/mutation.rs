@@ -68,11 +68,19 @@ pub enum Mutation {
     SilentRankUnnamed,
     /// Observers may ask as often as they like.
     StatusUnbounded,
+    /// A parent forgets what its children told in the order in which that came first.
+    RepeatsByAge,
+    /// What returns is told whole.
+    RepeatsWhole,
+    /// What returns is told by the number of something else.
+    RepeatMisnamed,
+    /// A rank keeps no table but those of its live steps and the latest.
+    TablesForgotten,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 36] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -105,5 +113,9 @@ impl Mutation {
         Self::StatusHoldsStep,
         Self::SilentRankUnnamed,
         Self::StatusUnbounded,
+        Self::RepeatsByAge,
+        Self::RepeatsWhole,
+        Self::RepeatMisnamed,
+        Self::TablesForgotten,
     ];
 }

@@ -67,6 +67,8 @@ transitions! {
     ReadyChanged = "step.ready.changed",
     /// A rank said that nothing changed.
     ReadyUnchanged = "step.ready.unchanged",
+    /// A rank said that the blocks of its subtree are those of an earlier step.
+    ReadyAgain = "step.ready.again",
     /// A step was decided whole.
     StepDecided = "step.decided",
     /// A step was decided for nobody.

@@ -32,6 +32,7 @@ mod origins;
 mod placement;
 mod policies;
 mod records;
+mod returning;
 mod sent;
 mod sharing;
 mod smoke;

@@ -70,8 +70,8 @@ fn hear_relative(machine: &mut PublisherMachine, from: PeerId, role: Role, messa
         (Role::Parent, Message::TableRefused { table, reason }) => {
             tables::table_refused(machine, table, &reason)
         }
-        (Role::Child(child), Message::Ready { step, report }) => {
-            ready::child_ready(machine, from, child, step, report)
+        (Role::Child(child), Message::Ready { step, again, report }) => {
+            ready::child_ready(machine, from, child, step, again, report)
         }
         (Role::Child(child), Message::Prepared { change, next }) => {
             change::child_prepared(machine, from, child, change, next)

@@ -5,6 +5,7 @@
 
 use super::ledger::Stage;
 use super::{Phase, PublisherMachine};
+use crate::bounds::LIMIT_RECENT;
 use crate::effect::{Effect, Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::{ChangeKind, Decision, Message};
@@ -77,10 +78,11 @@ fn apply_decided(
     table: Option<TableId>,
     kept: &[SubscriptionId],
 ) {
+    let limit = if mutated!(machine.wire, TablesForgotten) { 1 } else { LIMIT_RECENT };
+    table.into_iter().for_each(|table| machine.tables.decided(table, limit));
     let Some(local) = machine.ledger.steps.get_mut(&step) else { return };
     local.stage = Stage::Decided;
     local.table = table;
-    machine.tables.latest = table.or(machine.tables.latest);
     let is_surplus = |id: &SubscriptionId| kept.binary_search(id).is_err();
     let surplus: Vec<SubscriptionId> = local.kept.iter().copied().filter(is_surplus).collect();
     if table.is_some() {

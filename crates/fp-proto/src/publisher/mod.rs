@@ -14,6 +14,7 @@ mod log;
 mod loss;
 mod membership;
 mod ready;
+mod repeats;
 mod reserve;
 mod status;
 mod steps;

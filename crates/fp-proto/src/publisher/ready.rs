@@ -11,12 +11,13 @@ use crate::effect::{Misbehaviour, PeerId};
 use crate::fragment;
 use crate::message::{Decision, Message, ReadyReport};
 use crate::outcome::LossReason;
+use crate::publisher::repeats::Repeats;
 use crate::publisher::{decision, drain, log, loss, steps};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
 use crate::wire::mutated;
-use fp_types::{Rank, RankRange, StepId};
+use fp_types::{PutChanges, Rank, RankRange, StepId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -36,6 +37,10 @@ pub(crate) struct Merging {
     steps: BTreeMap<StepId, Partial>,
     /// The next step that each child may report.
     expected: BTreeMap<Rank, StepId>,
+    /// What this rank told its parent lately.
+    told: Repeats,
+    /// What each child told lately.
+    heard: BTreeMap<Rank, Repeats>,
 }
 
 impl Merging {
@@ -136,7 +141,8 @@ pub(crate) fn child_ready(
     from: PeerId,
     child: Rank,
     step: StepId,
-    report: ReadyReport,
+    again: Option<u64>,
+    mut report: ReadyReport,
 ) {
     let first_of_all = machine.first_step();
     let expected = machine.merging.expected.entry(child).or_insert(first_of_all);
@@ -145,6 +151,10 @@ pub(crate) fn child_ready(
         return;
     }
     *expected = StepId(step.0 + 1);
+    if let Err(what) = recall(machine, child, again, &mut report) {
+        machine.misbehaved(from, what);
+        return;
+    }
     let CohortConfig { size, fan_out, .. } = machine.config.cohort;
     let below = |ranks: &RankRange| {
         ranks.last().0 < size && tree::are_below(child, (ranks.first, ranks.last()), fan_out)
@@ -161,6 +171,31 @@ pub(crate) fn child_ready(
     partial.children.insert(child);
     merge(&mut partial.report, report);
     merged(machine, step);
+}
+
+/// What the ranks below put, where the child says it by its number. A child that says one that it cannot have in mind
+/// breaks the protocol.
+fn recall(
+    machine: &mut PublisherMachine,
+    child: Rank,
+    again: Option<u64>,
+    report: &mut ReadyReport,
+) -> Result<(), Misbehaviour> {
+    let in_order_of_coming = mutated!(machine.wire, RepeatsByAge);
+    let heard = machine.merging.heard.entry(child).or_default();
+    let Some(number) = again else {
+        if !report.changed.is_empty() {
+            heard.note(&report.changed);
+        }
+        return Ok(());
+    };
+    let known = heard.find(number).filter(|_| report.changed.is_empty());
+    let known = known.ok_or(Misbehaviour::OutOfBounds("Ready.again"))?;
+    report.changed = PutChanges::clone(&known);
+    if !in_order_of_coming {
+        heard.renew(number);
+    }
+    Ok(())
 }
 
 /// Passes a step on if every report of this subtree is here.
@@ -191,8 +226,27 @@ fn report_above(machine: &mut PublisherMachine, step: StepId, mut report: ReadyR
         let (blocks, limit_bytes) = (report.changed.block_count(), long_bytes as u64);
         loss::lost_from_below(machine, rank, LossReason::TooManyBlocks { blocks, len_bytes, limit_bytes });
     } else {
-        machine.cohort.tell_parent(&mut machine.wire, Message::Ready { step, report });
+        let again = say_again(machine, &mut report);
+        machine.cohort.tell_parent(&mut machine.wire, Message::Ready { step, again, report });
     }
+}
+
+/// What the parent was told lately is said by its number. What it was not told is remembered.
+fn say_again(machine: &mut PublisherMachine, report: &mut ReadyReport) -> Option<u64> {
+    if report.changed.is_empty() {
+        return None;
+    }
+    let (whole, misnamed) = (mutated!(machine.wire, RepeatsWhole), mutated!(machine.wire, RepeatMisnamed));
+    let told = &mut machine.merging.told;
+    let Some(number) = told.number_of(&report.changed).filter(|_| !whole) else {
+        told.note(&report.changed);
+        return None;
+    };
+    let number = if misnamed { told.latest().unwrap_or(number) } else { number };
+    machine.wire.mark(Transition::ReadyAgain);
+    report.changed = PutChanges::default();
+    machine.merging.told.renew(number);
+    Some(number)
 }
 
 /// When a late rank is to be named.

@@ -1,8 +1,9 @@
-//! Tables on demand. A rank that is asked fetches a table by id from above and holds it while a live step has it
-//! (`docs/protocol.md`, section 11).
+//! Tables on demand. A rank that is asked fetches a table by id from above (`docs/protocol.md`, section 11). It holds it
+//! while a live step has it, or one of those decided last had it: tables that take turns are not fetched again.
 
 use super::PublisherMachine;
 use super::ledger::Ledger;
+use crate::bounds::LIMIT_RECENT_BYTES;
 use crate::config::CohortConfig;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::message::{Message, NoTable, ResolveQuery};
@@ -11,7 +12,7 @@ use crate::transition::Transition;
 use crate::wire::Role;
 use crate::{table, tree};
 use fp_types::{Rank, Selection, StepTable, TableEntry, TableId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// A rank that no cohort has.
@@ -33,12 +34,13 @@ struct Question {
 /// The tables that this rank can answer for.
 #[derive(Default)]
 pub(crate) struct Tables {
-    /// At the lead: those of live steps, counted.
+    /// At the lead: those of live steps, counted, and recent ones.
     held: BTreeMap<TableId, Held>,
-    /// Elsewhere: those of live steps, and of the latest, that this rank was asked for.
+    /// Elsewhere: those of live steps, and recent ones, that this rank was asked for.
     cached: BTreeMap<TableId, Arc<StepTable>>,
-    /// The table of the step that was decided last: whoever asks more of it does so between two steps as well.
-    pub(crate) latest: Option<TableId>,
+    /// The tables of the steps that were decided last, each once, the latest first. Whoever asks more of one does so
+    /// between two steps as well, and the next step may have it again.
+    recent: VecDeque<TableId>,
     /// The bytes of the table that went down last, as all children ask for the same one.
     encoded: Option<(TableId, Vec<u8>)>,
     asked: BTreeSet<TableId>,
@@ -57,10 +59,39 @@ impl Tables {
     pub(crate) fn forget(&mut self, id: TableId) {
         let Some(held) = self.held.get_mut(&id) else { return };
         held.steps -= 1;
-        if held.steps == 0 {
-            self.held.remove(&id);
-            self.encoded.take_if(|(known, _)| *known == id);
+        self.forget_idle();
+    }
+
+    /// A step was decided with this table, and this rank remembers so many.
+    pub(crate) fn decided(&mut self, id: TableId, limit: usize) {
+        if self.recent.front() == Some(&id) {
+            return;
         }
+        self.recent.retain(|known| *known != id);
+        self.recent.push_front(id);
+        self.recent.truncate(limit);
+        self.bound_recent();
+        self.forget_idle();
+    }
+
+    /// Of the recent tables as many stay as have few bytes together, and the latest always.
+    fn bound_recent(&mut self) {
+        let mut len_bytes = 0;
+        let beyond = self.recent.iter().skip(1).position(|id| {
+            len_bytes += self.find(*id).map_or(0, |table| table::len_bytes(&table));
+            len_bytes > LIMIT_RECENT_BYTES as u64
+        });
+        if let Some(beyond) = beyond {
+            self.recent.truncate(beyond + 1);
+        }
+    }
+
+    /// At the lead: forgets tables that neither a live step has nor a recent one had.
+    fn forget_idle(&mut self) {
+        let recent = &self.recent;
+        self.held.retain(|id, held| held.steps > 0 || recent.contains(id));
+        let held = &self.held;
+        self.encoded.take_if(|(known, _)| !held.contains_key(known));
     }
 
     /// The bytes of a table.
@@ -84,10 +115,10 @@ impl Tables {
         (self.below.remove(&id).unwrap_or_default(), self.questions.remove(&id).unwrap_or_default())
     }
 
-    /// Forgets tables that no live step of this rank has: as many are held as steps are live, and one.
+    /// Forgets tables that neither a live step of this rank has nor a recent one had.
     pub(crate) fn keep_live(&mut self, ledger: &Ledger) {
-        let latest = self.latest;
-        self.cached.retain(|&id, _| latest == Some(id) || ledger.has_table(id));
+        let recent = &self.recent;
+        self.cached.retain(|id, _| recent.contains(id) || ledger.has_table(*id));
     }
 }
 
@@ -184,8 +215,9 @@ pub(crate) fn table_reply(
 }
 
 fn table_known(machine: &mut PublisherMachine, id: TableId, table: &Arc<StepTable>) {
-    if machine.tables.latest == Some(id) || machine.ledger.has_table(id) {
+    if machine.tables.recent.contains(&id) || machine.ledger.has_table(id) {
         machine.tables.cached.insert(id, table.clone());
+        machine.tables.bound_recent();
     }
     let (children, questions) = machine.tables.take_waiting(id);
     children.into_iter().for_each(|child| pass_down(machine, child, id, Some(table)));

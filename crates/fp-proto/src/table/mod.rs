@@ -49,6 +49,11 @@ pub(crate) fn check_len(table: &StepTable, long_bytes: usize) -> Result<(), NoTa
     Err(NoTable::TooLarge { blocks, len_bytes, limit_bytes })
 }
 
+/// The bytes that a table takes in any encoding of ours, at most.
+pub(crate) fn len_bytes(table: &StepTable) -> u64 {
+    size::of_table(table)
+}
+
 /// More bytes than the definition of a variable takes in any encoding of ours.
 pub(crate) fn definition_bytes(def: &VariableDef) -> usize {
     usize::try_from(size::of_variable(def)).unwrap_or(usize::MAX)

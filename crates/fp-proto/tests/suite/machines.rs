@@ -22,8 +22,8 @@ use fp_types::{
 };
 use std::time::Duration;
 
-const START: Moment = Moment::ZERO;
-const TREE: PeerId = PeerId(1);
+pub(crate) const START: Moment = Moment::ZERO;
+pub(crate) const TREE: PeerId = PeerId(1);
 const ASKER: PeerId = PeerId(2);
 
 fn contact(text: &str) -> ContactText {
@@ -37,11 +37,11 @@ fn cohort(name: &str, rank: u32, long_bytes: usize) -> CohortConfig {
     config
 }
 
-fn effects(poll: impl FnMut() -> Option<Effect>) -> Vec<Effect> {
+pub(crate) fn effects(poll: impl FnMut() -> Option<Effect>) -> Vec<Effect> {
     std::iter::from_fn(poll).collect()
 }
 
-fn sent_to(effects: &[Effect], peer: PeerId) -> Vec<Message> {
+pub(crate) fn sent_to(effects: &[Effect], peer: PeerId) -> Vec<Message> {
     let sent = |effect: &Effect| {
         let Effect::Send { to, message } = effect else { return None };
         (*to == peer).then(|| message.clone())
@@ -49,7 +49,7 @@ fn sent_to(effects: &[Effect], peer: PeerId) -> Vec<Message> {
     effects.iter().filter_map(sent).collect()
 }
 
-fn events(effects: &[Effect]) -> Vec<Event> {
+pub(crate) fn events(effects: &[Effect]) -> Vec<Event> {
     let event = |effect: &Effect| if let Effect::Event(event) = effect { Some(event.clone()) } else { None };
     effects.iter().filter_map(event).collect()
 }
@@ -68,22 +68,25 @@ fn travel(message: &Message) -> Message {
 }
 
 /// A publisher cohort of two ranks, linked by hand, that keeps its last step.
-struct Publishers {
-    lead: PublisherMachine,
+pub(crate) struct Publishers {
+    pub(crate) lead: PublisherMachine,
     other: PublisherMachine,
     /// What was seen on neither's tree link.
     seen: Vec<Effect>,
-    frames: usize,
+    pub(crate) frames: usize,
+    /// Bytes of the reports that went up.
+    pub(crate) ready_bytes: usize,
 }
 
 impl Publishers {
-    fn open(long_bytes: usize) -> Self {
+    pub(crate) fn open(long_bytes: usize) -> Self {
         let machine = |rank| {
             let mut config = PublisherConfig::new(cohort("stream", rank, long_bytes), Epoch(7));
             config.reserve_steps = 1;
             PublisherMachine::new(config, START)
         };
-        let mut publishers = Self { lead: machine(0), other: machine(1), seen: Vec::new(), frames: 0 };
+        let mut publishers =
+            Self { lead: machine(0), other: machine(1), seen: Vec::new(), frames: 0, ready_bytes: 0 };
         publishers.lead.handle_listing(START, Vec::new());
         let ticket = dialled(&effects(|| publishers.other.poll()));
         publishers.lead.handle_accepted(START, TREE);
@@ -106,13 +109,15 @@ impl Publishers {
             }
             let (down, up) = (sent_to(&of_lead, TREE), sent_to(&of_other, TREE));
             self.frames += down.len() + up.len();
+            let reports = up.iter().filter(|message| matches!(message, Message::Ready { .. }));
+            self.ready_bytes += reports.map(|message| codec::encode(message).len()).sum::<usize>();
             down.iter().for_each(|message| self.other.handle_message(START, TREE, travel(message)));
             up.iter().for_each(|message| self.lead.handle_message(START, TREE, travel(message)));
             self.seen.extend(of_lead.into_iter().chain(of_other));
         }
     }
 
-    fn begin(&mut self) -> StepId {
+    pub(crate) fn begin(&mut self) -> StepId {
         let started = |begin: Result<Begin, CommandError>| match begin {
             Ok(Begin::Started(begun)) => begun.step,
             other => panic!("{other:?}"),
@@ -123,7 +128,7 @@ impl Publishers {
     }
 
     /// A step in which rank 1 puts so many blocks; gives its table.
-    fn publish(&mut self, blocks: u64) -> Option<TableId> {
+    pub(crate) fn publish(&mut self, blocks: u64) -> Option<TableId> {
         let step = self.begin();
         self.lead.end_step(START, step, Contribution::default(), Vec::new(), 0).expect("ended");
         self.other.end_step(START, step, contribution(blocks), Vec::new(), 0).expect("ended");
@@ -140,7 +145,7 @@ impl Publishers {
     }
 
     /// What rank 1 answers to somebody who asks for all blocks.
-    fn ask(&mut self, table: TableId) -> Vec<Message> {
+    pub(crate) fn ask(&mut self, table: TableId) -> Vec<Message> {
         self.other.handle_accepted(START, ASKER);
         let queries = vec![ResolveQuery { variable: "T".to_owned(), selection: Selection::All }];
         self.other.handle_message(START, ASKER, Message::Resolve { request: 5, table, queries });
@@ -150,7 +155,7 @@ impl Publishers {
 }
 
 /// Blocks of one element, from the last to the first, so that no short form of their layout says it all.
-fn contribution(blocks: u64) -> Contribution {
+pub(crate) fn contribution(blocks: u64) -> Contribution {
     let def = VariableDef::global_array("T", Dtype::F64, 3);
     let block = |at: u64| {
         let start = [at << 20, 300 + at % 1000, 300 + at % 1000];

@@ -5,5 +5,6 @@ mod gathered;
 mod machines;
 mod meeting;
 mod middle_rank;
+mod returning;
 mod status;
 mod wire;

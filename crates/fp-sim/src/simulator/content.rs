@@ -31,6 +31,10 @@ pub(crate) enum LayoutHabit {
     AllEvery(u64),
     /// One rank's counts, every so many steps.
     OneEvery(u64),
+    /// So many layouts of every rank take turns.
+    InTurn(u64),
+    /// One layout of every rank comes back in every other step. Those between are always others.
+    ComesBack,
 }
 
 impl LayoutHabit {
@@ -97,6 +101,8 @@ impl Content {
             LayoutHabit::AllEvery(every) => step / every,
             LayoutHabit::OneEvery(every) if rank == self.size / 2 => step / every,
             LayoutHabit::OneEvery(_) => 0,
+            LayoutHabit::InTurn(layouts) => step % layouts,
+            LayoutHabit::ComesBack => step * (step % 2),
         }
     }
 
@@ -114,7 +120,9 @@ impl Content {
     fn first_row(&self, step: u64, rank: u32) -> u64 {
         let even = u64::from(rank) * ROWS_PER_RANK;
         let generation = match self.habit {
-            LayoutHabit::AllEvery(_) => self.generation(step, rank),
+            LayoutHabit::AllEvery(_) | LayoutHabit::InTurn(_) | LayoutHabit::ComesBack => {
+                self.generation(step, rank)
+            }
             LayoutHabit::Fixed | LayoutHabit::OneEvery(_) => 0,
         };
         let inner = rank > 0 && rank < self.size;

@@ -86,7 +86,9 @@ impl PutChanges {
         contribution.check_names()?;
         let ranks = vec![RankRange { first: rank, count: 1 }];
         let columns = contribution.variables.iter().map(|put| PutColumn::of(&ranks, put));
-        Ok(Self { columns: columns.collect::<Result<_, _>>()?, ranks: ranks.clone() })
+        let mut changes = Self { columns: columns.collect::<Result<_, _>>()?, ranks: ranks.clone() };
+        changes.sort();
+        Ok(changes)
     }
 
     /// Whether no rank put anything else than before.
@@ -130,13 +132,18 @@ impl PutChanges {
         }
     }
 
-    /// Brings ranks into order, neighbours into one range.
+    /// Brings ranks into order, neighbours into one range, and columns by name: equal contents are equal, whoever came
+    /// first.
     pub fn sort(&mut self) {
         if !in_order(&self.ranks) {
             self.ranks.sort_unstable_by_key(|range| range.first);
             self.ranks = joined(self.ranks.iter().copied());
         }
         self.columns.iter_mut().for_each(PutColumn::sort);
+        let by_name = |one: &PutColumn, next: &PutColumn| one.place() <= next.place();
+        if !self.columns.is_sorted_by(by_name) {
+            self.columns.sort_by(|one, other| one.place().cmp(&other.place()));
+        }
     }
 
     /// Whether this can be taken as something that so many items tell at most. Ranges must be in order, and there must
@@ -228,6 +235,11 @@ impl PutColumn {
     /// How many numbers a block has.
     pub fn numbers_each(&self) -> usize {
         numbers_each(&self.def)
+    }
+
+    /// Where it stands among others: a variable that ranks disagree on has several columns.
+    fn place(&self) -> (&str, Option<Rank>) {
+        (&self.def.name, self.ranks.first().map(|range| range.first))
     }
 
     /// Whether the other tells of the same variable, as the same thing.

@@ -207,8 +207,9 @@ fn within_cohorts() -> Vec<Message> {
 /// What goes up and down the publisher tree.
 fn among_publishers() -> Vec<Message> {
     vec![
-        Message::Ready { step: STEP, report: ReadyReport::default() },
-        Message::Ready { step: STEP, report: report() },
+        Message::Ready { step: STEP, again: None, report: ReadyReport::default() },
+        Message::Ready { step: STEP, again: Some(300), report: ReadyReport::default() },
+        Message::Ready { step: STEP, again: None, report: report() },
         Message::Prepared { change: CHANGE, next: STEP },
         Message::Expire { subscription: SUBSCRIPTION, rank: RANK, waited_ms: 60_000 },
         Message::Closing { steps: 12 },

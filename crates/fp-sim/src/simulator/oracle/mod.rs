@@ -11,6 +11,7 @@ mod observation;
 mod publication;
 mod reclamation;
 mod resumption;
+mod tables;
 mod traffic;
 mod truth;
 

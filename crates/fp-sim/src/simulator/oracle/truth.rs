@@ -7,7 +7,7 @@ use fp_proto::config::{QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::event::MemberEnd;
 use fp_proto::message::{Assignment, MemberId};
 use fp_proto::time::Moment;
-use fp_types::{Rank, StepId, SubscriptionId, TableId};
+use fp_types::{PutChanges, Rank, StepId, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A step on one publisher rank.
@@ -48,6 +48,12 @@ pub(crate) struct PublisherRank {
     pub(crate) died: bool,
     pub(crate) told_lost: bool,
     pub(crate) opened: bool,
+    /// The tables that it was told of last, each once, the latest first, and those of them that it was sent.
+    pub(crate) recent_tables: Vec<TableId>,
+    pub(crate) sent_tables: BTreeSet<TableId>,
+    /// What it told its parent that its subtree put: how often, and the last of it with its numbers, the latest first.
+    pub(crate) told: u64,
+    pub(crate) recent_told: Vec<(u64, PutChanges)>,
     /// For whom `begin_step` waits, how many steps that one has, and since when it has released none.
     pub(crate) waits: Option<(SubscriptionId, u32, Moment)>,
 }

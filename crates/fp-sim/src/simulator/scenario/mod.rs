@@ -189,6 +189,7 @@ impl Scenario {
             observers: Vec::new(),
         };
         scenario.draw_numbers(&mut Prng::new(seed).fork(9));
+        scenario.draw_turns(&mut Prng::new(seed).fork(11));
         let count = prng.between(2, 4);
         while (scenario.kinds.len() as u64) < count {
             let kind = prng.pick(&FaultKind::ALL);
@@ -222,6 +223,14 @@ impl Scenario {
             if number < 12 {
                 subscriber.spec.start_at = StartAt::After(StepId((first + 2 * number).saturating_sub(4)));
             }
+        }
+    }
+
+    /// Layouts that return, drawn from a stream of their own as well.
+    fn draw_turns(&mut self, prng: &mut Prng) {
+        if prng.chance(25) {
+            let layouts = prng.pick(&[2, 2, 3, 8, 9]);
+            self.publishers[0].habit = prng.pick(&[LayoutHabit::InTurn(layouts), LayoutHabit::ComesBack]);
         }
     }
 

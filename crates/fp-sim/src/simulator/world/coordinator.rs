@@ -5,6 +5,7 @@ use crate::simulator::machine::{Input, Machine};
 use crate::simulator::names::{CohortId, SlotId};
 use crate::simulator::world::observers::is_status;
 use crate::simulator::world::{Due, Life, World};
+use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::codec;
 use fp_proto::config::ContactText;
 use fp_proto::effect::{DialTicket, DisconnectReason, Effect, PeerId};
@@ -114,12 +115,26 @@ impl World {
             self.note(slot, || format!("-> {} ({}): {message:?}", whom.unwrap_or_default(), to.0));
         }
         self.said(slot, other, message);
+        self.said_of_tables(slot, message);
         if matches!(message, Message::AskContacts { .. }) {
             self.question_on_its_way(other);
         }
         let Some((link, side)) = self.network.side(to) else { return };
         if let Some(at) = self.network.send(self.now, link, side) {
             self.queue.push(at, Due::Message { link, side: 1 - side, bytes });
+        }
+    }
+
+    /// What the oracles learn from a message about layouts. Of those in fragments they see nothing.
+    fn said_of_tables(&mut self, slot: SlotId, message: &Message) {
+        let (cohort, rank) = self.place(slot);
+        if let Message::TableRequest { table } = message {
+            self.oracle.table_asked(cohort, rank, *table);
+        }
+        if let (Message::Ready { again, report, .. }, FRAGMENT_BYTES) =
+            (message, self.scenario.fragment_bytes)
+        {
+            self.oracle.put_told(cohort, rank, *again, report);
         }
     }
 
@@ -184,6 +199,12 @@ impl World {
         }
         if let (Message::Subscribe { resume, .. }, true) = (message, from_reader) {
             self.oracle.asked(reader, *resume);
+        }
+        if let Message::Log { entries, .. } = message {
+            self.oracle.tables_decided(own, rank, entries);
+        }
+        if let Message::TableReply { table, encoded: Some(_) } = message {
+            self.oracle.table_sent(own, rank, *table);
         }
         if let (Message::Assign(assignment), CohortId::Subscriber(_)) = (message, own) {
             self.oracle.assignment_heard(own, rank, assignment.step);
