@@ -118,9 +118,7 @@ fn the_greatest_of_lammps_velocities_is_that_of_its_dump() {
         let dump = format!("write_dump all custom {} id vx vy vz modify format float %.17g", path.display());
         lammps.command(&dump).expect("written");
         publishers.iter().zip(atoms).for_each(|((to, _), atoms)| to.send(atoms).expect("a publisher"));
-        let NextStep::Step(step) = subscriber.next_step(PATIENCE).expect("a step") else {
-            panic!("no step")
-        };
+        let NextStep::Step(step) = subscriber.next_step(PATIENCE).expect("a step") else { panic!("no step") };
         check(&step, &read_dump(&path));
     }
     for (to, thread) in publishers {

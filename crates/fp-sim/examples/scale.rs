@@ -1,7 +1,7 @@
 //! The machines at a scale that no machine of ours has:
 //! `cargo run --release -p flexpath-sim --example scale -- --publishers 1024 --subscribers 8`.
 
-use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, json, missed, run, table};
+use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, crowd, json, missed, run, table};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
@@ -12,6 +12,7 @@ const HELP: &str = "\
 Runs the protocol's machines for many ranks on virtual time and reports what their agreements cost.
 
 usage: scale [--publishers M] [--subscribers N] [--network cluster|loopback|wan] [--repeats R] [--json FILE] [--sweep]
+       scale --crowd [--publishers M] [--subscribers N] [--network cluster|loopback|wan]
        scale --plots DIRECTORY JSON...
 
   --publishers M   publisher ranks, a power of two from 64 to 131072 (1024)
@@ -20,6 +21,7 @@ usage: scale [--publishers M] [--subscribers N] [--network cluster|loopback|wan]
   --repeats R      steps of each kind, of which the middle one counts (5)
   --json FILE      the figures for other programs
   --sweep          the sizes of docs/performance.md one after the other, instead of one
+  --crowd          every subscriber is a subscription of its own; a stream has up to 1024
   --plots DIR ...  runs nothing: draws what the JSON files say, as SVG
   --help           this text
 
@@ -46,9 +48,10 @@ struct Arguments {
     repeats: usize,
     json: Option<String>,
     sweep: bool,
+    crowd: bool,
 }
 
-/// All ranks share a heap here. All ranks share a heap here. When somebody asks for a large piece, glibc sorts what all
+/// All ranks share a heap here. When somebody asks for a large piece, glibc sorts what all
 /// ranks have freed. That rank would be charged for work that no process of its own would have. It keeps that many
 /// pieces of each size aside instead, as it does for a few of one process.
 const HEAP: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.tcache_count=65535");
@@ -90,8 +93,9 @@ fn main() -> ExitCode {
 
 fn parse(words: &[String]) -> Result<Arguments, String> {
     let network = LinkCost::named("cluster").ok_or("no network of that name")?;
+    let (json, sweep, crowd) = (None, false, false);
     let mut arguments =
-        Arguments { publishers: 1_024, subscribers: 8, network, repeats: 5, json: None, sweep: false };
+        Arguments { publishers: 1_024, subscribers: 8, network, repeats: 5, json, sweep, crowd };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
@@ -103,6 +107,7 @@ fn parse(words: &[String]) -> Result<Arguments, String> {
             }
             "--json" => arguments.json = Some(value()?.clone()),
             "--sweep" => arguments.sweep = true,
+            "--crowd" => arguments.crowd = true,
             "--network" => {
                 let name = value()?;
                 arguments.network = LinkCost::named(name).ok_or(format!("no network {name}"))?;
@@ -140,6 +145,12 @@ fn draw(folder: &str, files: &[String]) -> Result<(), String> {
 }
 
 fn run_all(arguments: &Arguments) -> Result<ExitCode, String> {
+    if arguments.crowd {
+        let Arguments { network, publishers, subscribers, .. } = *arguments;
+        println!("{publishers} ranks, {subscribers} subscriptions:");
+        println!("{:#?}", crowd(World::new(network, publishers, subscribers)));
+        return Ok(ExitCode::SUCCESS);
+    }
     let one = [(arguments.publishers, arguments.subscribers)];
     let sizes: &[(u32, u32)] = if arguments.sweep { &SWEEP } else { &one };
     let mut runs: Vec<ScaleFigures> = Vec::new();

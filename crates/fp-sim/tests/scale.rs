@@ -1,6 +1,6 @@
 //! Small worlds of the scale model: what must hold whatever the size. A binary of its own, as its allocator counts.
 
-use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, askers, observe, run};
+use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, askers, crowd, observe, run};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -107,4 +107,15 @@ fn an_observer_costs_less_than_a_hundredth_of_a_core_and_delays_no_step() {
     let links = observe(world, 3);
     // What a port and a processor need for the messages of one question at the lead, and no wait.
     assert!(links.observed_step_us < links.step_us + 100.0, "{links:?}");
+}
+
+/// The model asserts that each subscription has every step, and that every rank reclaims it.
+#[test]
+fn every_subscription_of_a_crowd_gets_every_step() {
+    let cluster = LinkCost::named("cluster").expect("there is such a network");
+    let [few, many] = [64, 256].map(|subscriptions| crowd(World::new(cluster, 64, subscriptions)));
+    println!("64 ranks, 64 subscriptions: {few:?}");
+    println!("64 ranks, 256 subscriptions: {many:?}");
+    assert!(many.lead_bytes_each <= 8 << 10, "{many:?}");
+    assert!(many.publisher_bytes_each <= 4 << 10, "{many:?}");
 }

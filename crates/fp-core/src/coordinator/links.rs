@@ -54,6 +54,10 @@ impl Links {
         Self { entries: BTreeMap::new(), next: first }
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Takes a link over; `None` if it cannot be watched.
     pub(crate) fn add(
         &mut self,

@@ -12,9 +12,11 @@
 pub(crate) mod background;
 pub(crate) mod clock;
 pub(crate) mod dial;
+mod hear;
 pub(crate) mod links;
 pub(crate) mod machine;
 mod observed;
+pub(crate) mod relief;
 pub(crate) mod troubles;
 pub(crate) mod turn;
 pub(crate) mod wait;
@@ -24,15 +26,14 @@ pub(crate) mod workers;
 use crate::coordinator::background::{Background, Driven};
 use crate::coordinator::clock::Clock;
 use crate::coordinator::dial::{Letter, Mailbox};
-use crate::coordinator::links::{From, Links, Turn};
+use crate::coordinator::links::Links;
 use crate::coordinator::machine::Machine;
 use crate::coordinator::troubles::Troubles;
 use crate::coordinator::wakers::Wakers;
 use crate::rendezvous::Rendezvous;
 use crate::rendezvous::desk::Desk;
-use crate::rendezvous::registrar::News;
 use fp_proto::access::Denial;
-use fp_proto::effect::{Effect, PeerId};
+use fp_proto::effect::Effect;
 use fp_proto::message::Message;
 use fp_proto::status::report::LinkStatus;
 use fp_proto::time::Moment;
@@ -40,7 +41,7 @@ use fp_transport::{Contact, Link, ListenCounts, Listener, PeerProof, TransportPo
 use fp_types::Epoch;
 use rustix::event::epoll;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -96,6 +97,8 @@ pub(crate) struct State<R: Role> {
     /// Callers that wait for the one that polls.
     waiting: usize,
     left_alone_since: Instant,
+    /// Whether the machine asks for more than was done when the lock was given up.
+    backlog: bool,
     pub(crate) troubles: Troubles,
 }
 
@@ -142,6 +145,10 @@ pub(crate) struct Endpoint<R: Role> {
     busy_poll: Duration,
     /// The machine's deadline in microseconds of the clock; `u64::MAX` for none or while a caller waits.
     due: AtomicU64,
+    /// Callers that want the lock for a short call.
+    hurried: AtomicUsize,
+    /// Whether there are so many links that short calls leave them to the background thread.
+    crowded: AtomicBool,
     /// Whether the background thread watches the descriptors: then peers must ring for what they put into rings.
     attended: AtomicBool,
     registered: OnceLock<(Arc<Background>, u64)>,
@@ -176,6 +183,7 @@ impl<R: Role> Endpoint<R> {
             polling: false,
             waiting: 0,
             left_alone_since: Instant::now(),
+            backlog: false,
             troubles: Troubles::default(),
         };
         let endpoint = Arc::new(Self {
@@ -190,6 +198,8 @@ impl<R: Role> Endpoint<R> {
             listened,
             busy_poll: setup.busy_poll,
             due: AtomicU64::new(u64::MAX),
+            hurried: AtomicUsize::new(0),
+            crowded: AtomicBool::new(false),
             attended: AtomicBool::new(true),
             registered: OnceLock::new(),
             pid: fp_transport::own_pid(),
@@ -229,7 +239,8 @@ impl<R: Role> Endpoint<R> {
 
     /// Looks, without driving.
     pub(crate) fn inspect<T>(&self, look: impl FnOnce(&mut State<R>) -> T) -> T {
-        look(&mut self.lock())
+        let mut state = if self.is_crowded() { self.lock_in_a_hurry() } else { self.lock() };
+        look(&mut state)
     }
 
     /// Waits until `check` is content, driving all the while; `None` at the deadline. A check that is not content says
@@ -296,93 +307,34 @@ impl<R: Role> Endpoint<R> {
         state
     }
 
-    fn accept(&self, state: &mut State<R>) {
-        loop {
-            match state.listener.accept(Instant::now()) {
-                Ok(Some(accepted)) if accepted.hello.purpose == fp_transport::Purpose::Data => {
-                    state.role.data_link(accepted.link, &accepted.proof, self.epoll.as_fd());
-                }
-                Ok(Some(accepted)) => {
-                    if let Some(peer) =
-                        state.links.add(accepted.link, Some(accepted.proof), self.epoll.as_fd())
-                    {
-                        state.machine.handle_accepted(self.clock.now(), peer);
-                    }
-                }
-                Ok(None) => return,
-                Err(error) => {
-                    tracing::warn!(%error, "cannot accept a link");
-                    return;
-                }
-            }
-        }
-    }
-
-    fn read_mailbox(&self, state: &mut State<R>) {
-        let unfinished = state.links.unfinished();
-        for letter in self.mailbox.take() {
-            let now = self.clock.now();
-            match letter {
-                Letter::Dialled(ticket, link) => match state.links.add(*link, None, self.epoll.as_fd()) {
-                    Some(peer) => state.machine.handle_dialled(now, ticket, peer),
-                    None => state.machine.handle_dial_failed(now, ticket),
-                },
-                Letter::Failed(ticket, error) => {
-                    state.troubles.extend(error);
-                    state.machine.handle_dial_failed(now, ticket);
-                }
-                Letter::Met(News::Listed(listing)) => state.machine.handle_listing(now, listing),
-                Letter::Met(News::Trouble(error)) => state.troubles.set_meeting(Some(error)),
-                Letter::Met(News::Answers) => state.troubles.set_meeting(None),
-            }
-        }
-        unfinished.into_iter().for_each(|token| self.link_ready(state, token, From::Here));
-    }
-
-    fn link_ready(&self, state: &mut State<R>, token: u64, from: From) {
-        let (proof, mut turn) = (state.links.proof(token), Turn::default());
-        loop {
-            match state.links.receive(token, from, &mut turn) {
-                Ok(Some(message)) => {
-                    if matches!(message, Message::AskStatus { .. }) {
-                        state.tell_process();
-                    }
-                    self.hear(state, PeerId(token), message, proof.as_deref());
-                    self.drain(state);
-                }
-                Ok(None) => break,
-                Err(peer) => {
-                    state.machine.handle_disconnected(self.clock.now(), peer);
-                    break;
-                }
-            }
-        }
-        state.links.watch_writing(token, self.epoll.as_fd());
-        if state.links.is_unfinished(token) {
-            // What is here makes no descriptor readable.
-            self.mailbox.ring();
-        }
-    }
-
-    /// Hands a message to the machine, or has it refused.
-    fn hear(&self, state: &mut State<R>, from: PeerId, mut message: Message, proof: Option<&PeerProof>) {
-        let strange = proof.filter(|_| !state.machine.is_of_cohort(from));
-        match strange.map_or(Ok(()), |proof| state.role.admit(&mut message, proof)) {
-            Ok(()) => state.machine.handle_message(self.clock.now(), from, message),
-            Err(denial) => state.machine.handle_denied(self.clock.now(), from, message, denial),
-        }
-    }
-
     /// Does what the machine asks for, until it asks for nothing. Says whether it asked for anything.
     fn drain(&self, state: &mut State<R>) -> bool {
-        let mut moved = false;
+        self.drain_some(state, usize::MAX)
+    }
+
+    /// As [`Endpoint::drain`], up to so many effects.
+    fn drain_some(&self, state: &mut State<R>, most: usize) -> bool {
+        let mut done = 0;
+        state.backlog = false;
         while let Some(effect) = state.machine.poll() {
-            moved = true;
             self.perform(state, effect);
+            done += 1;
+            if done == most {
+                state.backlog = true;
+                break;
+            }
         }
-        let due = if state.polling { None } else { state.machine.deadline() };
+        self.set_due(state);
+        done > 0
+    }
+
+    fn set_due(&self, state: &State<R>) {
+        let due = match state.backlog {
+            true => Some(Moment::ZERO),
+            false if state.polling => None,
+            false => state.machine.deadline(),
+        };
         self.due.store(due.map_or(u64::MAX, Moment::as_micros), Ordering::Release);
-        moved
     }
 
     fn perform(&self, state: &mut State<R>, effect: Effect) {
@@ -425,7 +377,9 @@ impl<R: Role> Driven for Endpoint<R> {
             return false;
         }
         self.wakers.wake_due(Instant::now());
-        self.turn_now(false)
+        let turned = self.turn_now(false);
+        self.work_off();
+        turned
     }
 
     fn set_attended(&self, attended: bool) {

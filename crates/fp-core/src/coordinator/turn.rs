@@ -3,6 +3,7 @@
 
 use crate::coordinator::links::From;
 use crate::coordinator::machine::Machine as _;
+use crate::coordinator::relief::CHUNK;
 use crate::coordinator::{DATA_BIT, Endpoint, HERE_BIT, Role, State, TOKEN_LISTENER, TOKEN_WAKE};
 use fp_transport::RingWatch;
 use rustix::event::epoll;
@@ -129,7 +130,10 @@ impl<R: Role> Endpoint<R> {
                 link if link & HERE_BIT != 0 => self.link_ready(&mut state, link & !HERE_BIT, From::Here),
                 link => self.link_ready(&mut state, link, From::Socket),
             }
-            self.drain(&mut state);
+            self.drain_some(&mut state, CHUNK);
+            if !by_caller {
+                state = self.give_way(state);
+            }
         }
         let now = self.clock.now();
         if state.machine.deadline().is_some_and(|due| due <= now) {
@@ -145,7 +149,9 @@ impl<R: Role> Endpoint<R> {
                 state.links.be_silent();
             }
         }
-        self.drain(&mut state);
+        let most = if by_caller { usize::MAX } else { CHUNK };
+        self.drain_some(&mut state, most);
+        self.note_crowd(&state);
         self.tell_waiting(&state);
         drop(state);
         if news {

@@ -27,6 +27,9 @@ impl<R: Role> Endpoint<R> {
         check: &mut impl FnMut(&mut State<R>, Moment) -> Look<T>,
         ctx: &Context<'_>,
     ) -> Poll<Option<T>> {
+        if let Some(answer) = self.look_briefly(check) {
+            return Poll::Ready(Some(answer));
+        }
         let waker = ctx.waker().clone();
         let mut state = self.lock();
         let again = loop {

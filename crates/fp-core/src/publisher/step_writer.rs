@@ -152,11 +152,10 @@ impl StepWriter {
             self.open.shared.server.end(self.open.step);
         }
         let (step, len_bytes) = (self.open.step, self.open.len_bytes);
-        let ended = self
-            .open
-            .shared
-            .endpoint
-            .drive(|state, now| state.machine.end_step(now, step, contribution, values, len_bytes));
+        let ended =
+            self.open.shared.endpoint.drive_briefly(|state, now| {
+                state.machine.end_step(now, step, contribution, values, len_bytes)
+            });
         // A step that cannot end is abandoned as the writer is dropped.
         ended.map_err(|error| self.open.command_error(error))?;
         self.open.left = true;

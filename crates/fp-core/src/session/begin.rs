@@ -116,10 +116,12 @@ pub(crate) fn begin(shared: &PublisherSession) -> Result<BegunStep, BeginError> 
     let mut beginning = beginning(shared)?;
     // After a small step `end` has heard what came already. Where the next one may not begin at once, the news is heard
     // first: no policy may drop a step for room that is there.
-    if !shared.caught_up.swap(false, Ordering::Relaxed) || !shared.begins_freely() {
+    let caught_up = shared.caught_up.swap(false, Ordering::Relaxed) || shared.endpoint.is_crowded();
+    if !caught_up || !shared.begins_freely() {
         shared.endpoint.catch_up();
     }
-    let begun = shared.endpoint.wait(beginning.started + BACKSTOP, |state, now| beginning.look(state, now));
+    let begun =
+        shared.endpoint.wait_briefly(beginning.started + BACKSTOP, |state, now| beginning.look(state, now));
     beginning.outcome(begun)
 }
 

@@ -279,10 +279,13 @@ impl PublisherSession {
     /// After a small step: what came meanwhile is heard now, when the step is on its way, and not before the next one.
     /// Hearing is a fifth of a small step's cost, and would delay the next step's data. Larger steps hear first: memory
     /// that came back last is still in the caches.
-    /// A step that nobody kept says nothing of how large the next one will be.
+    /// A step that nobody kept says nothing of how large the next one will be. A crowd is heard in the background.
     pub(crate) fn ended(&self, len_bytes: u64, is_kept: bool) {
         if is_kept {
             self.server.room.ended(len_bytes);
+        }
+        if self.endpoint.is_crowded() {
+            return;
         }
         if !is_kept || self.server.room.is_light() {
             self.endpoint.catch_up();

@@ -39,9 +39,12 @@ pub(crate) fn enqueue(machine: &mut PublisherMachine, subscription: Subscription
     let Some(served) = machine.served(subscription) else { return };
     let skipped = std::mem::take(&mut served.skipped) + served.gap_before(step);
     served.queue.push_back(Queued { step, skipped, redelivered: false });
+    let is_limited = served.spec.policy.keeps_newest();
     machine.wire.mark(Transition::StepQueued);
     assign(machine, subscription);
-    enforce_limit(machine, subscription);
+    if is_limited {
+        enforce_limit(machine, subscription);
+    }
 }
 
 /// A step that the subscription does not get.
@@ -66,15 +69,18 @@ pub(crate) fn assign(machine: &mut PublisherMachine, subscription: SubscriptionI
             known.served = now_served;
             known.assigned += 1;
             known.held.insert(queued.step);
+            let peer = known.peer;
+            hand_over(machine, (subscription, member, peer), &queued, waiting);
         }
-        hand_over(machine, subscription, member, &queued, waiting);
+        if waiting == 0 {
+            return;
+        }
     }
 }
 
 fn hand_over(
     machine: &mut PublisherMachine,
-    subscription: SubscriptionId,
-    member: MemberId,
+    (subscription, member, peer): (SubscriptionId, MemberId, PeerId),
     queued: &Queued,
     waiting: usize,
 ) {
@@ -82,7 +88,7 @@ fn hand_over(
     let step = queued.step;
     log::append(machine, Decision::Assigned { subscription, member, step });
     let Some(lead) = &machine.lead else { return };
-    let (Some(known), Some(decided)) = (lead.members.get(&member), lead.steps.get(&step)) else { return };
+    let Some(decided) = lead.steps.get(&step) else { return };
     let assignment = Assignment {
         step,
         table: decided.table,
@@ -92,7 +98,7 @@ fn hand_over(
         len_bytes: decided.len_bytes,
         queued_steps: u32::try_from(waiting).unwrap_or(u32::MAX),
     };
-    machine.wire.send(known.peer, Message::Assign(assignment));
+    machine.wire.send(peer, Message::Assign(assignment));
 }
 
 /// Who gets the next queued step, if anybody can take it.

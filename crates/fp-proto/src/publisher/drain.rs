@@ -26,7 +26,7 @@ pub(crate) struct Draining {
 impl PublisherMachine {
     /// The application publishes no more. `Event::Closed` tells when the handle may go.
     pub fn close(&mut self, now: Moment) {
-        self.wire.enter(now);
+        self.enter(now);
         if self.draining.give_up.is_some() || self.phase == Phase::Closed {
             return;
         }
@@ -34,6 +34,7 @@ impl PublisherMachine {
         self.draining.give_up = Some(self.wire.now.after(self.config.cohort.close_timeout));
         if let Some(step) = self.ledger.open {
             let _ = self.abandon_step(now, step);
+            self.report_ended();
         }
         match self.phase {
             Phase::Opening => {

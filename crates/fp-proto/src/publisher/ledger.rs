@@ -97,6 +97,11 @@ impl Subscription {
         self.spec.variables.contains(variable) || earlier.any(|earlier| earlier.variables.contains(variable))
     }
 
+    /// Whether it asks for anything, or did.
+    fn asks(&self) -> bool {
+        !self.requests.is_empty() || !self.earlier.is_empty()
+    }
+
     /// What it asks for of a step, each once.
     fn requests(&self, step: StepId) -> BTreeSet<&Arc<Request>> {
         let earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
@@ -215,7 +220,8 @@ impl Ledger {
     /// What these subscriptions ask for of the next step, each once and with how many of them asked for it.
     pub(crate) fn requests(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<(Arc<Request>, u32)> {
         let mut asked: BTreeMap<&Arc<Request>, u32> = BTreeMap::new();
-        for known in kept.iter().filter_map(|id| self.subscriptions.get(id)) {
+        let all = self.subscriptions.iter().filter(|(id, known)| known.asks() && kept.contains(id));
+        for (_, known) in all {
             known.requests(self.next).into_iter().for_each(|request| *asked.entry(request).or_default() += 1);
         }
         asked.into_iter().map(|(request, count)| (request.clone(), count)).collect()
@@ -224,6 +230,7 @@ impl Ledger {
     /// Begins the next step for these subscriptions.
     pub(crate) fn begin(
         &mut self,
+        now: Moment,
         kept: BTreeSet<SubscriptionId>,
         not_kept: Vec<SubscriptionId>,
         pending: Vec<ChangeId>,
@@ -231,11 +238,11 @@ impl Ledger {
         let step = self.next;
         self.next = StepId(step.0 + 1);
         self.open = Some(step);
-        for known in self.subscriptions.values_mut() {
+        for (id, known) in &mut self.subscriptions {
             known.earlier.retain(|earlier| earlier.holds(step));
-        }
-        for subscription in &kept {
-            if let Some(known) = self.subscriptions.get_mut(subscription) {
+            let since = known.waiting_since.take();
+            known.waited += since.map_or(Duration::ZERO, |since| now.since(since));
+            if kept.contains(id) {
                 known.live.insert(step);
             }
         }
@@ -378,13 +385,13 @@ mod tests {
         let known = ledger.subscriptions.get_mut(&id).expect("it is there");
         known.reselect(spec("b", b"new"));
         assert_eq!(derived(&ledger), [new.clone(), old.clone()]);
-        let step = ledger.begin(kept.clone(), Vec::new(), Vec::new());
+        let step = ledger.begin(Moment::ZERO, kept.clone(), Vec::new(), Vec::new());
         assert!(ledger.keeps(step, "a") && ledger.keeps(step, "b"));
         ledger.subscriptions.get_mut(&id).expect("it is there").selection_agreed(StepId(2));
         assert_eq!(derived(&ledger), [new.clone(), old], "step 1 is before that");
-        ledger.begin(kept.clone(), Vec::new(), Vec::new());
+        ledger.begin(Moment::ZERO, kept.clone(), Vec::new(), Vec::new());
         assert_eq!(derived(&ledger), [new]);
-        let step = ledger.begin(kept, Vec::new(), Vec::new());
+        let step = ledger.begin(Moment::ZERO, kept, Vec::new(), Vec::new());
         assert!(!ledger.keeps(step, "a") && ledger.keeps(step, "b"));
     }
 }

@@ -83,17 +83,23 @@ fn apply_decided(
     let Some(local) = machine.ledger.steps.get_mut(&step) else { return };
     local.stage = Stage::Decided;
     local.table = table;
+    if !local.kept.iter().eq(kept) {
+        correct_kept(machine, step, kept, table.is_some());
+    }
+    steps::free_if_unneeded(machine, step);
+}
+
+/// Others have the step than this rank kept it for.
+fn correct_kept(machine: &mut PublisherMachine, step: StepId, kept: &[SubscriptionId], whole: bool) {
+    let Some(local) = machine.ledger.steps.get(&step) else { return };
     let is_surplus = |id: &SubscriptionId| kept.binary_search(id).is_err();
     let surplus: Vec<SubscriptionId> = local.kept.iter().copied().filter(is_surplus).collect();
-    if table.is_some() {
-        for &subscription in kept {
-            machine.ledger.hold(subscription, step);
-        }
+    if whole {
+        kept.iter().for_each(|&subscription| machine.ledger.hold(subscription, step));
     }
     for subscription in surplus {
         change::let_go_all(machine, subscription, &[step], false);
     }
-    steps::free_if_unneeded(machine, step);
 }
 
 fn apply_released(

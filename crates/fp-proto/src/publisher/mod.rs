@@ -90,6 +90,8 @@ pub struct PublisherMachine {
     pub(crate) outgoing: Vec<Decision>,
     /// The number of the next entry to apply.
     pub(crate) serial: u64,
+    /// Whether a step has ended since reports were looked at.
+    pub(crate) unreported: bool,
     /// What `begin_step` waits for.
     pub(crate) waiting: status::Waiting,
     /// What observers asked.
@@ -124,6 +126,7 @@ impl PublisherMachine {
             lagging: None,
             outgoing: Vec::new(),
             serial: 0,
+            unreported: false,
             waiting: None,
             questions: Questions::default(),
             config,
@@ -158,9 +161,27 @@ impl PublisherMachine {
         self.config.cohort.first_step.unwrap_or_default()
     }
 
-    /// The next thing for the coordinator to do.
+    /// The next thing for the coordinator to do. What follows of a step that has ended is found out here: `end_step`
+    /// itself is short, however many subscriptions there are.
     pub fn poll(&mut self) -> Option<Effect> {
+        self.report_ended();
         self.wire.poll()
+    }
+
+    /// An input comes that may follow from what was ended before.
+    pub(crate) fn enter(&mut self, now: Moment) {
+        self.wire.enter(now);
+        self.report_ended();
+    }
+
+    /// Reports the steps that have ended. Says whether there were any.
+    pub(crate) fn report_ended(&mut self) -> bool {
+        let unreported = std::mem::take(&mut self.unreported);
+        if unreported {
+            ready::send_ready(self);
+            self.finish();
+        }
+        unreported
     }
 
     /// The transitions taken so far.
@@ -210,13 +231,13 @@ impl PublisherMachine {
 
     /// A peer dialled us.
     pub fn handle_accepted(&mut self, now: Moment, peer: PeerId) {
-        self.wire.enter(now);
+        self.enter(now);
         self.wire.accepted(peer, self.phase == Phase::Closed);
     }
 
     /// A dial came through.
     pub fn handle_dialled(&mut self, now: Moment, ticket: DialTicket, peer: PeerId) {
-        self.wire.enter(now);
+        self.enter(now);
         self.wire.connect(peer);
         match self.wire.take_dial(ticket) {
             Some(purpose) => self.cohort.dialled(&mut self.wire, ticket, peer, purpose),
@@ -227,7 +248,7 @@ impl PublisherMachine {
 
     /// A dial failed.
     pub fn handle_dial_failed(&mut self, now: Moment, ticket: DialTicket) {
-        self.wire.enter(now);
+        self.enter(now);
         if self.wire.take_dial(ticket).is_some() {
             self.cohort.dial_failed(&mut self.wire, ticket);
         }
@@ -236,7 +257,7 @@ impl PublisherMachine {
 
     /// The entries of the rendezvous that were asked for.
     pub fn handle_listing(&mut self, now: Moment, listing: Vec<Listing>) {
-        self.wire.enter(now);
+        self.enter(now);
         self.cohort.listing(&mut self.wire, listing);
         self.finish();
     }
@@ -244,7 +265,7 @@ impl PublisherMachine {
     /// The launcher has exchanged the contacts of so many ranks: for the lead of a cohort that is
     /// `CohortPosition::Gathered`.
     pub fn handle_gathered(&mut self, now: Moment, size: u32) {
-        self.wire.enter(now);
+        self.enter(now);
         self.cohort.gathered(&mut self.wire, size);
         self.finish();
     }
@@ -261,7 +282,7 @@ impl PublisherMachine {
 
     /// The coordinator lost a link.
     pub fn handle_disconnected(&mut self, now: Moment, peer: PeerId) {
-        self.wire.enter(now);
+        self.enter(now);
         if let Some(role) = self.wire.remove(peer) {
             loss::lost_link(self, peer, role, LossReason::Disconnected);
         }
@@ -270,7 +291,7 @@ impl PublisherMachine {
 
     /// A deadline passed.
     pub fn handle_timeout(&mut self, now: Moment) {
-        self.wire.enter(now);
+        self.enter(now);
         if self.phase == Phase::Closed {
             return;
         }
@@ -302,7 +323,7 @@ impl PublisherMachine {
 
     /// A message came.
     pub fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
-        self.wire.enter(now);
+        self.enter(now);
         match self.wire.hear(from, message) {
             Ok(Some((role, message))) => dispatch::dispatch(self, from, role, message),
             Ok(None) => {}
@@ -313,7 +334,7 @@ impl PublisherMachine {
 
     /// A message came that the access list does not allow: whoever sent it is told.
     pub fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, denial: Denial) {
-        self.wire.enter(now);
+        self.enter(now);
         match self.wire.hear(from, message) {
             Ok(Some((role, message))) => denied::deny(self, from, role, message, denial),
             Ok(None) => {}

@@ -7,7 +7,7 @@ use crate::config::{CohortConfig, QueuePolicy};
 use crate::effect::Effect;
 use crate::fragment;
 use crate::message::{Message, ReadyReport, ScalarValue};
-use crate::publisher::{change, membership, ready, status};
+use crate::publisher::{change, membership, status};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::mutated;
@@ -47,7 +47,13 @@ impl PublisherMachine {
         if self.phase == Phase::Opening {
             return Ok(Begin::Wait { reason: BeginWait::Opening, until: self.cohort.deadline() });
         }
-        let answer = skew_wait(self).unwrap_or_else(|| begin_for_subscriptions(self));
+        let begin =
+            |machine: &mut Self| skew_wait(machine).unwrap_or_else(|| begin_for_subscriptions(machine));
+        let mut answer = begin(self);
+        if matches!(answer, Begin::Wait { reason: BeginWait::Skew { .. }, .. }) && self.report_ended() {
+            // That step may be one that was not reported yet.
+            answer = begin(self);
+        }
         let waits = if let Begin::Wait { reason, .. } = &answer { Some(reason) } else { None };
         status::note_wait(self, waits);
         self.finish();
@@ -170,23 +176,26 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
     let first_of_all = machine.first_step();
     let full = machine.ledger.live_bytes() >= machine.room_bytes;
     let (mut first_wait, mut awaited) = (None, None);
-    let mut kept = BTreeSet::new();
-    let mut not_kept = Vec::new();
-    let ids: Vec<SubscriptionId> = machine.ledger.subscriptions.keys().copied().collect();
-    for id in ids {
-        let Some(subscription) = machine.ledger.subscriptions.get_mut(&id) else { continue };
+    let (mut kept, mut not_kept, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
+    for (&id, subscription) in &mut machine.ledger.subscriptions {
         if !subscription.wants(step) || (id == super::PRECIOUS && step != first_of_all) {
             continue;
         }
         match judge(&waits, id, subscription, full) {
-            Verdict::Keep => drop(kept.insert(id)),
+            Verdict::Keep => kept.push(id),
             Verdict::Refuse => not_kept.push(id),
             // The others are judged too: they hold it up as long as this one does.
             Verdict::Wait { until, expires } => drop(first_wait.get_or_insert((id, until, expires))),
-            Verdict::AwaitDecision => match machine.ledger.undecided_full() {
-                Some(step) => awaited = Some(step),
-                None => not_kept.push(id),
-            },
+            Verdict::AwaitDecision => undecided.push(id),
+        }
+    }
+    if !undecided.is_empty() {
+        match machine.ledger.undecided_full() {
+            Some(step) => awaited = Some(step),
+            None => {
+                not_kept.append(&mut undecided);
+                not_kept.sort_unstable();
+            }
         }
     }
     if let Some((id, until, expires)) = first_wait {
@@ -203,19 +212,15 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
 
 fn start_step(
     machine: &mut PublisherMachine,
-    kept: BTreeSet<SubscriptionId>,
+    kept: Vec<SubscriptionId>,
     not_kept: Vec<SubscriptionId>,
 ) -> BegunStep {
-    for subscription in machine.ledger.subscriptions.values_mut() {
-        let since = subscription.waiting_since.take();
-        subscription.waited += since.map_or(Duration::ZERO, |since| machine.wire.now.since(since));
-    }
     let unwanted = kept.is_empty();
     machine.wire.mark(if unwanted { Transition::StepBegunUnwanted } else { Transition::StepBegunKept });
-    let list = kept.iter().copied().collect();
-    let requests = machine.ledger.requests(&kept);
-    let step = machine.ledger.begin(kept, not_kept, machine.changes.pending());
-    BegunStep { step, kept: list, requests }
+    let of_all: BTreeSet<SubscriptionId> = kept.iter().copied().collect();
+    let requests = machine.ledger.requests(&of_all);
+    let step = machine.ledger.begin(machine.wire.now, of_all, not_kept, machine.changes.pending());
+    BegunStep { step, kept, requests }
 }
 
 fn wait_for(machine: &mut PublisherMachine, id: SubscriptionId, until: Moment, expires: bool) -> Begin {
@@ -294,8 +299,7 @@ fn leave_step(machine: &mut PublisherMachine, step: StepId) {
         local.stage = Stage::Ended;
     }
     free_if_unneeded(machine, step);
-    ready::send_ready(machine);
-    machine.finish();
+    machine.unreported = true;
 }
 
 /// Nothing more is to be said of a step, and nobody needs it. `is_retired` says who may look at it all the same.

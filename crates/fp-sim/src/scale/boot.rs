@@ -5,6 +5,7 @@ use crate::scale::coordinator::contact;
 use crate::scale::memory;
 use crate::scale::rank::{Input, Machine, Rank, Slot};
 use crate::scale::world::World;
+use fp_proto::bounds::LIMIT_SUBSCRIPTIONS;
 use fp_proto::config::{CohortConfig, CohortPosition, PublisherConfig, SubscriberConfig};
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::subscriber::SubscriberMachine;
@@ -60,7 +61,8 @@ impl World {
         let size = self.publishers;
         for rank in 0..size {
             let before = memory::live_bytes();
-            let config = PublisherConfig::new(cohort("stream", Slot(0), rank, size), EPOCH);
+            let mut config = PublisherConfig::new(cohort("stream", Slot(0), rank, size), EPOCH);
+            config.limit_subscriptions = LIMIT_SUBSCRIPTIONS;
             let machine = Box::new(PublisherMachine::new(config, Moment::ZERO));
             self.ranks.push(Rank::new(Machine::Publisher(machine), false, before));
         }
@@ -93,6 +95,21 @@ impl World {
             "every publisher rank agrees"
         );
         self.expect_opened(u64::from(size));
+    }
+
+    /// Attaches every subscriber, as a cohort of one rank.
+    pub(crate) fn open_crowd(&mut self) {
+        let first = self.ranks.len();
+        let slots = (first..first + self.subscribers as usize).map(Slot);
+        for slot in slots.clone() {
+            let asks = slot.0 - first < ASKERS as usize;
+            let machine = lone("reader", slot);
+            self.ranks.push(Rank::new(Machine::Subscriber(machine), asks, memory::live_bytes()));
+        }
+        self.begin_stage();
+        slots.for_each(|slot| self.command(slot, Input::Born));
+        self.settle();
+        self.expect_opened(u64::from(self.subscribers));
     }
 
     /// A lone subscriber attaches to the running stream.

@@ -109,6 +109,11 @@ impl SubscriberLink {
         self.placed == Some(step) && blocks.iter().filter(|block| pushed(&block.def.name)).all(small)
     }
 
+    /// Whether it was told where blocks of this step are without asking.
+    pub(crate) fn was_placed(&self, step: StepId) -> bool {
+        self.placed == Some(step)
+    }
+
     /// Whether placements say to it where bytes are: in memory that it maps, or READs.
     pub(crate) fn is_placed_to(&self) -> bool {
         self.link.transport().shares_memory() || self.link.reads_remote()

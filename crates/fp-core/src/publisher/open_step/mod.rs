@@ -24,7 +24,7 @@ use fp_proto::commands::{BegunStep, CommandError};
 use fp_proto::message::ScalarValue;
 use fp_transport::{Arena, Payload, PoolMemory};
 use fp_types::{ArrayKind, Contribution, Dims, Dtype, Rank, Region, StepId, VariablePut};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -34,8 +34,6 @@ pub(crate) struct OpenStep {
     pub(crate) step: StepId,
     /// Whether anything of this step is stored.
     pub(crate) kept: bool,
-    /// Variables that are read over shared memory.
-    pub(crate) shared_variables: BTreeSet<String>,
     pub(crate) arena: Arena,
     pub(crate) deriving: StepDerivations,
     pub(crate) sending: StepTransforms,
@@ -55,7 +53,6 @@ pub(crate) struct OpenStep {
 impl OpenStep {
     pub(crate) fn new(shared: Arc<PublisherSession>, begun: BegunStep) -> Self {
         let kept = !begun.kept.is_empty();
-        let shared_variables = shared.server.shared_variables(&begun.kept);
         let arena =
             if kept { shared.server.begin(begun.step, begun.kept) } else { shared.server.pool.arena() };
         let sending = StepTransforms::new(&begun.requests);
@@ -68,7 +65,6 @@ impl OpenStep {
             step: begun.step,
             limit_bytes: shared.server.room.step_limit_bytes(),
             kept,
-            shared_variables,
             arena,
             puts: BTreeMap::new(),
             values: Vec::new(),
@@ -312,7 +308,7 @@ impl OpenStep {
         region: &Region,
         payload: Option<Payload>,
     ) -> Result<(), PutError> {
-        let is_shared = || self.shared_variables.contains(variable.name());
+        let is_shared = || self.kept && self.shared.server.is_shared(self.step, variable.name());
         let payload = match payload {
             Some(payload) if !payload.is_empty() && is_shared() => Some(self.shareable(variable, &payload)?),
             other => other,

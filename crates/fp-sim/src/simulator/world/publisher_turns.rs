@@ -13,6 +13,9 @@ use fp_proto::message::ScalarValue;
 use fp_proto::publisher::PublisherMachine;
 use fp_types::{Dtype, StepId};
 
+/// How often a step begins while effects of the one before are left to do.
+const HASTY_PERCENT: u64 = 15;
+
 /// A publisher's machine and application, taken together.
 type Pair<'a> = (&'a mut PublisherMachine, &'a mut PublisherApp);
 
@@ -51,7 +54,11 @@ impl World {
             self.note(slot, || format!("begin: {answer:?}"));
         }
         match answer {
-            Ok(Begin::Started(begun)) => self.step_begun(slot, &begun),
+            Ok(Begin::Started(begun)) => {
+                // What the machine freed before it began the step is free.
+                self.drain(slot);
+                self.step_begun(slot, &begun);
+            }
             Ok(Begin::Wait { reason, until }) => {
                 self.oracle.demand(!free, "an observer delays no step", || format!("a wait for {reason:?}"));
                 let Some((_, app)) = self.publisher(slot) else { return };
@@ -122,10 +129,15 @@ impl World {
             self.finish_step(slot, step);
         }
         let Some((_, app)) = self.publisher(slot) else { return };
+        // Sometimes the next step begins before the coordinator has done what this one asks for.
+        let is_hasty = !abandon && app.prng.chance(HASTY_PERCENT);
         if let Act::End(_) = app.act {
             app.act = Act::Begin;
             let gap = app.gap.draw(&mut app.prng);
-            self.wake_at(slot, self.now.after(gap));
+            self.wake_at(slot, if is_hasty { self.now } else { self.now.after(gap) });
+            if is_hasty {
+                return;
+            }
         }
         self.settle(slot);
     }

@@ -4,12 +4,13 @@
 mod link_report;
 mod made;
 mod made_task;
+mod push;
 mod reclaim;
 
 use crate::coordinator::{DATA_BIT, DataServer};
 use crate::data::owner::block::StoredBlock;
 use crate::data::owner::block_store::made::{Makings, Wish};
-use crate::data::owner::part::{local_region, wanted_part};
+use crate::data::owner::part::local_region;
 use crate::data::owner::room::Room;
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::records::types::Types;
@@ -41,6 +42,12 @@ pub(crate) struct StoredStep {
     pub(crate) exported: BTreeMap<usize, InprocKey>,
     /// Processes that were told where its segments are.
     pub(crate) seen: BTreeMap<u32, ProcessWatch>,
+}
+
+impl StoredStep {
+    fn keeps(&self, want: &Want) -> bool {
+        self.kept.binary_search(&want.subscription).is_ok()
+    }
 }
 
 #[derive(Default)]
@@ -113,7 +120,8 @@ impl BlockStore {
     }
 
     /// A step begins; its blocks will be stored for these.
-    pub(crate) fn begin(&self, step: StepId, kept: Vec<SubscriptionId>) -> Arena {
+    pub(crate) fn begin(&self, step: StepId, mut kept: Vec<SubscriptionId>) -> Arena {
+        kept.sort_unstable();
         let arena = self.pool.arena();
         let stored = StoredStep {
             arena: arena.clone(),
@@ -129,14 +137,14 @@ impl BlockStore {
         arena
     }
 
-    /// The variables that subscribers of these subscriptions read over shared memory: owned memory of those is made
-    /// shareable in `put`.
-    pub(crate) fn shared_variables(&self, kept: &[SubscriptionId]) -> BTreeSet<String> {
+    /// Whether a subscriber that has this step reads the variable over shared memory: owned memory is made shareable in
+    /// `put` then.
+    pub(crate) fn is_shared(&self, step: StepId, variable: &str) -> bool {
         let inner = self.lock();
+        let Some(stored) = inner.steps.get(&step) else { return false };
         let shares = |served: &&SubscriberLink| served.is_placed_to() && !served.link.is_inproc();
-        let wants = inner.links.values().filter(shares).filter_map(|served| served.want.as_ref());
-        let of_kept = wants.filter(|want| kept.contains(&want.subscription));
-        of_kept.flat_map(|want| want.variables.iter().map(|wanted| wanted.name.clone())).collect()
+        let mut wants = inner.links.values().filter(shares).filter_map(|served| served.want.as_ref());
+        wants.any(|want| stored.keeps(want) && want.variables.iter().any(|wanted| wanted.name == variable))
     }
 
     pub(crate) fn store(&self, step: StepId, block: StoredBlock) {
@@ -149,10 +157,14 @@ impl BlockStore {
     /// The step is complete here: everybody who said so before is told where its blocks are.
     pub(crate) fn end(&self, step: StepId) {
         let mut inner = self.lock();
+        let is_late = inner.is_crowded();
         let Inner { steps, links, .. } = &mut *inner;
         let Some(stored) = steps.get_mut(&step) else { return };
         stored.ended = true;
         let let_go = self.pool.drain_let_go();
+        if is_late && let_go.is_empty() {
+            return;
+        }
         let mut lost = Vec::new();
         for (&token, served) in links.iter_mut() {
             let told = served.tell_let_go(&let_go);
@@ -170,8 +182,9 @@ impl BlockStore {
         stored: &mut StoredStep,
         served: &mut SubscriberLink,
     ) -> Result<(), LinkError> {
-        let kept = |want: &&Want| stored.kept.contains(&want.subscription);
-        let Some(want) = served.want.as_ref().filter(kept).filter(|_| served.takes_hints()) else {
+        let Some(want) =
+            served.want.as_ref().filter(|want| stored.keeps(want)).filter(|_| served.takes_hints())
+        else {
             return Ok(());
         };
         let shares = served.is_placed_to();
@@ -260,61 +273,6 @@ impl BlockStore {
     ) -> Result<(), LinkError> {
         let Some(request) = request else { return Ok(()) };
         served.tell(DataMessage::Gone { request, step, reason })
-    }
-
-    /// The step was assigned: what its member wants pushed goes now.
-    pub(crate) fn push(&self, member: MemberId, step: StepId) {
-        let mut inner = self.lock();
-        let Inner { steps, links, of_member, .. } = &mut *inner;
-        let Some(stored) = steps.get_mut(&step) else { return };
-        stored.assigned.push(member);
-        let mut lost = Vec::new();
-        for &(_, token) in of_member.range((member, 0)..=(member, u64::MAX)) {
-            let Some(served) = links.get_mut(&token).filter(|served| served.is_pushed_to(member)) else {
-                continue;
-            };
-            if served.owes(step, |pushed| steps.contains_key(&pushed)) {
-                continue;
-            }
-            let Some(stored) = steps.get(&step) else { continue };
-            if self.push_to(step, stored, served).is_err() {
-                lost.push(token);
-            }
-            self.watch(token, served);
-        }
-        inner.part_with(&lost);
-    }
-
-    fn push_to(
-        &self,
-        step: StepId,
-        stored: &StoredStep,
-        served: &mut SubscriberLink,
-    ) -> Result<(), LinkError> {
-        let Some(want) = &served.want else { return Ok(()) };
-        let mut pieces = Vec::new();
-        let mut body = Vec::new();
-        for wanted in &want.variables {
-            let Some(selection) = &wanted.push else { continue };
-            for block in stored.blocks.iter().filter(|block| block.def.name == wanted.name) {
-                let large = block.payload.len() as u64 > EAGER_BYTES;
-                let Some(part) = wanted_part(block, selection).filter(|_| large) else { continue };
-                let Some(bytes) = self.gather(block, &part) else { continue };
-                body.extend(bytes);
-                pieces.push(BlockPart { variable: wanted.name.clone(), block: block.index, part });
-            }
-        }
-        if want.variables.iter().all(|wanted| wanted.push.is_none())
-            || served.has_all_of(step, &stored.blocks)
-        {
-            return Ok(());
-        }
-        // Sent even without a piece: the subscriber waits for it before it asks.
-        let frame = OutFrame::new(DataMessage::Pushed { step, pieces }.encode()).with_body(body);
-        self.counters.count_sent(&served.link, &frame);
-        served.link.send(frame)?;
-        served.pushed(step);
-        Ok(())
     }
 
     /// The bytes of a part of a block, in the block's own memory order, from where they lie if the runs are long.

@@ -1,0 +1,92 @@
+//! What comes to an endpoint, by its listener, its mailbox and its links, and how the machine hears of it.
+
+use crate::coordinator::dial::Letter;
+use crate::coordinator::links::{From, Turn};
+use crate::coordinator::machine::Machine as _;
+use crate::coordinator::relief::CHUNK;
+use crate::coordinator::{Endpoint, Role, State};
+use crate::rendezvous::registrar::News;
+use fp_proto::effect::PeerId;
+use fp_proto::message::Message;
+use fp_transport::PeerProof;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+impl<R: Role> Endpoint<R> {
+    pub(super) fn accept(&self, state: &mut State<R>) {
+        loop {
+            match state.listener.accept(Instant::now()) {
+                Ok(Some(accepted)) if accepted.hello.purpose == fp_transport::Purpose::Data => {
+                    state.role.data_link(accepted.link, &accepted.proof, self.epoll.as_fd());
+                }
+                Ok(Some(accepted)) => {
+                    if let Some(peer) =
+                        state.links.add(accepted.link, Some(accepted.proof), self.epoll.as_fd())
+                    {
+                        state.machine.handle_accepted(self.clock.now(), peer);
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a link");
+                    return;
+                }
+            }
+        }
+    }
+
+    pub(super) fn read_mailbox(&self, state: &mut State<R>) {
+        let unfinished = state.links.unfinished();
+        for letter in self.mailbox.take() {
+            let now = self.clock.now();
+            match letter {
+                Letter::Dialled(ticket, link) => match state.links.add(*link, None, self.epoll.as_fd()) {
+                    Some(peer) => state.machine.handle_dialled(now, ticket, peer),
+                    None => state.machine.handle_dial_failed(now, ticket),
+                },
+                Letter::Failed(ticket, error) => {
+                    state.troubles.extend(error);
+                    state.machine.handle_dial_failed(now, ticket);
+                }
+                Letter::Met(News::Listed(listing)) => state.machine.handle_listing(now, listing),
+                Letter::Met(News::Trouble(error)) => state.troubles.set_meeting(Some(error)),
+                Letter::Met(News::Answers) => state.troubles.set_meeting(None),
+            }
+        }
+        unfinished.into_iter().for_each(|token| self.link_ready(state, token, From::Here));
+    }
+
+    pub(super) fn link_ready(&self, state: &mut State<R>, token: u64, from: From) {
+        let (proof, mut turn) = (state.links.proof(token), Turn::default());
+        loop {
+            match state.links.receive(token, from, &mut turn) {
+                Ok(Some(message)) => {
+                    if matches!(message, Message::AskStatus { .. }) {
+                        state.tell_process();
+                    }
+                    self.hear(state, PeerId(token), message, proof.as_deref());
+                    self.drain_some(state, CHUNK);
+                }
+                Ok(None) => break,
+                Err(peer) => {
+                    state.machine.handle_disconnected(self.clock.now(), peer);
+                    break;
+                }
+            }
+        }
+        state.links.watch_writing(token, self.epoll.as_fd());
+        if state.links.is_unfinished(token) {
+            // What is here makes no descriptor readable.
+            self.mailbox.ring();
+        }
+    }
+
+    /// Hands a message to the machine, or has it refused.
+    fn hear(&self, state: &mut State<R>, from: PeerId, mut message: Message, proof: Option<&PeerProof>) {
+        let strange = proof.filter(|_| !state.machine.is_of_cohort(from));
+        match strange.map_or(Ok(()), |proof| state.role.admit(&mut message, proof)) {
+            Ok(()) => state.machine.handle_message(self.clock.now(), from, message),
+            Err(denial) => state.machine.handle_denied(self.clock.now(), from, message, denial),
+        }
+    }
+}
