@@ -10,7 +10,7 @@ use crate::message::{ChangeKind, Decision, Message, NoTable, ReadyReport, Resolv
 use crate::outcome::{EndReason, RefusalReason};
 use crate::request;
 use crate::status::report::StatusRefusal;
-use fp_types::Rank;
+use fp_types::{LIMIT_CONDITION_BYTES, Rank};
 
 type Check = Result<(), &'static str>;
 
@@ -42,6 +42,7 @@ fn spec(spec: &SubscriptionSpec) -> Check {
     if !request::are_within_bounds(&spec.requests) {
         return Err("spec.requests");
     }
+    at_most(spec.when.as_ref().map_or(0, Vec::len), LIMIT_CONDITION_BYTES, "spec.when")?;
     let VariableSet::Named(names) = &spec.variables else { return Ok(()) };
     at_most(names.len(), LIMIT_ITEMS, "spec.variables")?;
     names.iter().try_for_each(|name| at_most(name.len(), LIMIT_NAME_BYTES, "spec.variables"))
@@ -109,6 +110,9 @@ impl Message {
                 contacts.iter().filter_map(|(_, told)| told.as_ref()).try_for_each(contact)
             }
             Self::Status { report, .. } => report.check(),
+            Self::Refused { reason: RefusalReason::Condition(refusal) } if !refusal.is_within_bounds() => {
+                Err("refused.condition")
+            }
             Self::Heartbeat
             | Self::Probe { .. }
             | Self::ProbeReply { .. }

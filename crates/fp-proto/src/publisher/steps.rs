@@ -1,6 +1,6 @@
 //! The application's steps on one rank: begin, end, abandon (`docs/protocol.md`, section 7).
 
-use super::ledger::{Stage, Subscription, is_standing};
+use super::ledger::{LocalStep, Stage, Subscription, is_standing};
 use super::{Phase, PublisherMachine};
 use crate::commands::{Begin, BeginWait, BegunStep, CommandError};
 use crate::config::{CohortConfig, QueuePolicy};
@@ -31,6 +31,8 @@ enum Verdict {
     },
     /// Until the lead has decided a step: it may give up others then.
     AwaitDecision,
+    /// Until this step is judged: it may be none that the subscription is about.
+    AwaitJudgement(StepId),
 }
 
 impl PublisherMachine {
@@ -172,17 +174,23 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
     let (mut first_wait, mut awaited) = (None, None);
     let mut kept = BTreeSet::new();
     let mut not_kept = Vec::new();
+    let blamed = mutated!(machine.wire, UnjudgedBlamed);
     let ids: Vec<SubscriptionId> = machine.ledger.subscriptions.keys().copied().collect();
     for id in ids {
         let Some(subscription) = machine.ledger.subscriptions.get_mut(&id) else { continue };
         if !subscription.wants(step) || (id == super::PRECIOUS && step != first_of_all) {
             continue;
         }
-        match judge(&waits, id, subscription, full) {
+        let unjudged = subscription.spec.when.as_ref().filter(|_| !blamed).and_then(|_| {
+            let is_open = |step: &&StepId| machine.ledger.steps.get(step).is_some_and(LocalStep::is_open);
+            subscription.live.iter().find(is_open).copied()
+        });
+        match judge(&waits, id, subscription, full, unjudged) {
             Verdict::Keep => drop(kept.insert(id)),
             Verdict::Refuse => not_kept.push(id),
             // The others are judged too: they hold it up as long as this one does.
             Verdict::Wait { until, expires } => drop(first_wait.get_or_insert((id, until, expires))),
+            Verdict::AwaitJudgement(step) => drop(awaited.get_or_insert(step)),
             Verdict::AwaitDecision => match machine.ledger.undecided_full() {
                 Some(step) => awaited = Some(step),
                 None => not_kept.push(id),
@@ -213,9 +221,10 @@ fn start_step(
     let unwanted = kept.is_empty();
     machine.wire.mark(if unwanted { Transition::StepBegunUnwanted } else { Transition::StepBegunKept });
     let list = kept.iter().copied().collect();
+    let unjudged = machine.ledger.unjudged(&kept);
     let requests = machine.ledger.requests(&kept);
     let step = machine.ledger.begin(kept, not_kept, machine.changes.pending());
-    BegunStep { step, kept: list, requests }
+    BegunStep { step, kept: list, unjudged, requests }
 }
 
 fn wait_for(machine: &mut PublisherMachine, id: SubscriptionId, until: Moment, expires: bool) -> Begin {
@@ -347,7 +356,13 @@ struct Waits {
     limit_wait: Duration,
 }
 
-fn judge(waits: &Waits, id: SubscriptionId, subscription: &mut Subscription, full: bool) -> Verdict {
+fn judge(
+    waits: &Waits,
+    id: SubscriptionId,
+    subscription: &mut Subscription,
+    full: bool,
+    unjudged: Option<StepId>,
+) -> Verdict {
     let Waits { now, silence, limit_wait } = *waits;
     let at_steps = subscription.live.len() >= subscription.spec.limit_steps as usize;
     let at_bytes = full && !subscription.live.is_empty();
@@ -365,14 +380,18 @@ fn judge(waits: &Waits, id: SubscriptionId, subscription: &mut Subscription, ful
         QueuePolicy::EveryStep { .. } | QueuePolicy::EveryKth { .. } if subscription.first.is_none() => {
             Verdict::Wait { until: now.after(silence), expires: false }
         }
+        // Nor is one for steps of which it does not know, and that it may never get.
         QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => {
-            wait(subscription, max_wait_ms, true)
+            match unjudged {
+                Some(step) => Verdict::AwaitJudgement(step),
+                None => wait(subscription, max_wait_ms, true),
+            }
         }
         QueuePolicy::WaitAtMost { wait_ms } => match wait(subscription, wait_ms, false) {
             Verdict::Wait { until, .. } if now >= until => Verdict::Refuse,
-            verdict @ (Verdict::Keep | Verdict::Refuse | Verdict::Wait { .. } | Verdict::AwaitDecision) => {
-                verdict
-            }
+            #[rustfmt::skip]
+            verdict @ (Verdict::Keep | Verdict::Refuse | Verdict::Wait { .. } | Verdict::AwaitDecision
+            | Verdict::AwaitJudgement(_)) => verdict,
         },
         QueuePolicy::DropNewest => Verdict::Refuse,
         QueuePolicy::DropOldest | QueuePolicy::LatestOnly if at_bytes => Verdict::AwaitDecision,

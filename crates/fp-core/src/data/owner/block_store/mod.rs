@@ -5,11 +5,12 @@ mod link_report;
 mod made;
 mod made_task;
 mod reclaim;
+mod unasked;
 
 use crate::coordinator::{DATA_BIT, DataServer};
 use crate::data::owner::block::StoredBlock;
 use crate::data::owner::block_store::made::{Makings, Wish};
-use crate::data::owner::part::{local_region, wanted_part};
+use crate::data::owner::part::local_region;
 use crate::data::owner::room::Room;
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::records::types::Types;
@@ -32,6 +33,8 @@ const GATHER_BYTES: u64 = 4096;
 pub(crate) struct StoredStep {
     pub(crate) arena: Arena,
     kept: Vec<SubscriptionId>,
+    /// Those of them that hear nothing of it before it is assigned.
+    unjudged: Vec<SubscriptionId>,
     pub(crate) ended: bool,
     /// The members that have it.
     assigned: Vec<MemberId>,
@@ -112,12 +115,18 @@ impl BlockStore {
         }
     }
 
-    /// A step begins; its blocks will be stored for these.
-    pub(crate) fn begin(&self, step: StepId, kept: Vec<SubscriptionId>) -> Arena {
+    /// A step begins; its blocks will be stored for these, of which some hear nothing of it before it is assigned.
+    pub(crate) fn begin(
+        &self,
+        step: StepId,
+        kept: Vec<SubscriptionId>,
+        unjudged: Vec<SubscriptionId>,
+    ) -> Arena {
         let arena = self.pool.arena();
         let stored = StoredStep {
             arena: arena.clone(),
             kept,
+            unjudged,
             ended: false,
             assigned: Vec::new(),
             blocks: Vec::with_capacity(1),
@@ -144,46 +153,6 @@ impl BlockStore {
             self.room.store(block.payload.len() as u64);
             stored.blocks.push(block);
         }
-    }
-
-    /// The step is complete here: everybody who said so before is told where its blocks are.
-    pub(crate) fn end(&self, step: StepId) {
-        let mut inner = self.lock();
-        let Inner { steps, links, .. } = &mut *inner;
-        let Some(stored) = steps.get_mut(&step) else { return };
-        stored.ended = true;
-        let let_go = self.pool.drain_let_go();
-        let mut lost = Vec::new();
-        for (&token, served) in links.iter_mut() {
-            let told = served.tell_let_go(&let_go);
-            if told.and_then(|()| self.place_wanted(step, stored, served)).is_err() {
-                lost.push(token);
-            }
-            self.watch(token, served);
-        }
-        inner.part_with(&lost);
-    }
-
-    fn place_wanted(
-        &self,
-        step: StepId,
-        stored: &mut StoredStep,
-        served: &mut SubscriberLink,
-    ) -> Result<(), LinkError> {
-        let kept = |want: &&Want| stored.kept.contains(&want.subscription);
-        let Some(want) = served.want.as_ref().filter(kept).filter(|_| served.takes_hints()) else {
-            return Ok(());
-        };
-        let shares = served.is_placed_to();
-        let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);
-        let places = |block: &StoredBlock| shares || block.payload.len() as u64 <= EAGER_BYTES;
-        let chosen: Vec<usize> = (0..stored.blocks.len())
-            .filter(|&at| wanted(&stored.blocks[at]) && places(&stored.blocks[at]))
-            .collect();
-        if chosen.is_empty() {
-            return Ok(());
-        }
-        self.place(step, None, stored, &chosen, served)
     }
 
     /// Sends where blocks are; a link whose queue is full is told nothing, as placements are hints.
@@ -260,61 +229,6 @@ impl BlockStore {
     ) -> Result<(), LinkError> {
         let Some(request) = request else { return Ok(()) };
         served.tell(DataMessage::Gone { request, step, reason })
-    }
-
-    /// The step was assigned: what its member wants pushed goes now.
-    pub(crate) fn push(&self, member: MemberId, step: StepId) {
-        let mut inner = self.lock();
-        let Inner { steps, links, of_member, .. } = &mut *inner;
-        let Some(stored) = steps.get_mut(&step) else { return };
-        stored.assigned.push(member);
-        let mut lost = Vec::new();
-        for &(_, token) in of_member.range((member, 0)..=(member, u64::MAX)) {
-            let Some(served) = links.get_mut(&token).filter(|served| served.is_pushed_to(member)) else {
-                continue;
-            };
-            if served.owes(step, |pushed| steps.contains_key(&pushed)) {
-                continue;
-            }
-            let Some(stored) = steps.get(&step) else { continue };
-            if self.push_to(step, stored, served).is_err() {
-                lost.push(token);
-            }
-            self.watch(token, served);
-        }
-        inner.part_with(&lost);
-    }
-
-    fn push_to(
-        &self,
-        step: StepId,
-        stored: &StoredStep,
-        served: &mut SubscriberLink,
-    ) -> Result<(), LinkError> {
-        let Some(want) = &served.want else { return Ok(()) };
-        let mut pieces = Vec::new();
-        let mut body = Vec::new();
-        for wanted in &want.variables {
-            let Some(selection) = &wanted.push else { continue };
-            for block in stored.blocks.iter().filter(|block| block.def.name == wanted.name) {
-                let large = block.payload.len() as u64 > EAGER_BYTES;
-                let Some(part) = wanted_part(block, selection).filter(|_| large) else { continue };
-                let Some(bytes) = self.gather(block, &part) else { continue };
-                body.extend(bytes);
-                pieces.push(BlockPart { variable: wanted.name.clone(), block: block.index, part });
-            }
-        }
-        if want.variables.iter().all(|wanted| wanted.push.is_none())
-            || served.has_all_of(step, &stored.blocks)
-        {
-            return Ok(());
-        }
-        // Sent even without a piece: the subscriber waits for it before it asks.
-        let frame = OutFrame::new(DataMessage::Pushed { step, pieces }.encode()).with_body(body);
-        self.counters.count_sent(&served.link, &frame);
-        served.link.send(frame)?;
-        served.pushed(step);
-        Ok(())
     }
 
     /// The bytes of a part of a block, in the block's own memory order, from where they lie if the runs are long.
@@ -419,22 +333,6 @@ impl BlockStore {
                 | DataMessage::Transformed { .. } => {
                     return Err(LinkError::Malformed { what: "message of a subscriber", value: 0, limit: 0 });
                 }
-            }
-        }
-        Ok(())
-    }
-
-    /// What a new `Want` would have brought for the steps that are here already.
-    fn catch_up(
-        &self,
-        steps: &mut StepMap<StoredStep>,
-        served: &mut SubscriberLink,
-    ) -> Result<(), LinkError> {
-        let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
-        for (&step, stored) in steps.iter_mut().filter(|(_, stored)| stored.ended) {
-            self.place_wanted(step, stored, served)?;
-            if stored.assigned.contains(&member) && served.is_pushed_to(member) {
-                self.push_to(step, stored, served)?;
             }
         }
         Ok(())

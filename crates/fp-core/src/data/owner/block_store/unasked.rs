@@ -1,0 +1,159 @@
+//! What owners tell subscribers unasked: where blocks are, and blocks that are pushed. Whoever is about some steps only
+//! is told nothing of one before it is assigned.
+
+use crate::data::owner::block::StoredBlock;
+use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
+use crate::data::owner::part::wanted_part;
+use crate::data::owner::subscriber_link::{SubscriberLink, Want};
+use fp_proto::data::{BlockPart, DataMessage, EAGER_BYTES};
+use fp_proto::message::MemberId;
+use fp_transport::{LinkError, OutFrame};
+use fp_types::{StepId, StepMap};
+
+impl StoredStep {
+    /// Whether whoever wants this is told of the step, now that it has ended.
+    fn is_told_of(&self, want: &Want) -> bool {
+        let may_know = !self.unjudged.contains(&want.subscription) || self.assigned.contains(&want.member);
+        self.kept.contains(&want.subscription) && may_know
+    }
+}
+
+impl BlockStore {
+    /// The step is complete here: everybody who said so before is told where its blocks are.
+    pub(crate) fn end(&self, step: StepId) {
+        let mut inner = self.lock();
+        let Inner { steps, links, .. } = &mut *inner;
+        let Some(stored) = steps.get_mut(&step) else { return };
+        stored.ended = true;
+        let let_go = self.pool.drain_let_go();
+        let mut lost = Vec::new();
+        for (&token, served) in links.iter_mut() {
+            let told = served.tell_let_go(&let_go);
+            if told.and_then(|()| self.place_wanted(step, stored, served)).is_err() {
+                lost.push(token);
+            }
+            self.watch(token, served);
+        }
+        inner.part_with(&lost);
+    }
+
+    fn place_wanted(
+        &self,
+        step: StepId,
+        stored: &mut StoredStep,
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let kept = |want: &&Want| stored.is_told_of(want);
+        let Some(want) = served.want.as_ref().filter(kept).filter(|_| served.takes_hints()) else {
+            return Ok(());
+        };
+        let shares = served.is_placed_to();
+        let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);
+        let places = |block: &StoredBlock| shares || block.payload.len() as u64 <= EAGER_BYTES;
+        let chosen: Vec<usize> = (0..stored.blocks.len())
+            .filter(|&at| wanted(&stored.blocks[at]) && places(&stored.blocks[at]))
+            .collect();
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        self.place(step, None, stored, &chosen, served)
+    }
+
+    /// The step was assigned: what its member wants pushed goes now, and where blocks are, if it was not told before.
+    pub(crate) fn push(&self, member: MemberId, step: StepId) {
+        let mut inner = self.lock();
+        let Inner { steps, links, of_member, .. } = &mut *inner;
+        let Some(stored) = steps.get_mut(&step) else { return };
+        stored.assigned.push(member);
+        let mut lost = Vec::new();
+        for &(_, token) in of_member.range((member, 0)..=(member, u64::MAX)) {
+            let Some(served) = links.get_mut(&token) else { continue };
+            match self.tell_late(step, member, steps, served) {
+                Ok(false) => {}
+                Ok(true) => self.watch(token, served),
+                Err(_) => lost.push(token),
+            }
+        }
+        inner.part_with(&lost);
+    }
+
+    /// Tells one rank of a member what it is told once it has the step. Says whether that was anything.
+    fn tell_late(
+        &self,
+        step: StepId,
+        member: MemberId,
+        steps: &mut StepMap<StoredStep>,
+        served: &mut SubscriberLink,
+    ) -> Result<bool, LinkError> {
+        let placed = self.place_late(step, steps, served)?;
+        if !served.is_pushed_to(member) || served.owes(step, |pushed| steps.contains_key(&pushed)) {
+            return Ok(placed);
+        }
+        let Some(stored) = steps.get(&step) else { return Ok(placed) };
+        self.push_to(step, stored, served)?;
+        Ok(true)
+    }
+
+    /// Says where blocks are to whom it could not be said at the end of the step.
+    fn place_late(
+        &self,
+        step: StepId,
+        steps: &mut StepMap<StoredStep>,
+        served: &mut SubscriberLink,
+    ) -> Result<bool, LinkError> {
+        let waits = |stored: &&mut StoredStep| {
+            let of = |want: &Want| stored.unjudged.contains(&want.subscription);
+            stored.ended && served.want.as_ref().is_some_and(of)
+        };
+        let Some(stored) = steps.get_mut(&step).filter(waits) else { return Ok(false) };
+        self.place_wanted(step, stored, served).map(|()| true)
+    }
+
+    pub(super) fn push_to(
+        &self,
+        step: StepId,
+        stored: &StoredStep,
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let Some(want) = &served.want else { return Ok(()) };
+        let mut pieces = Vec::new();
+        let mut body = Vec::new();
+        for wanted in &want.variables {
+            let Some(selection) = &wanted.push else { continue };
+            for block in stored.blocks.iter().filter(|block| block.def.name == wanted.name) {
+                let large = block.payload.len() as u64 > EAGER_BYTES;
+                let Some(part) = wanted_part(block, selection).filter(|_| large) else { continue };
+                let Some(bytes) = self.gather(block, &part) else { continue };
+                body.extend(bytes);
+                pieces.push(BlockPart { variable: wanted.name.clone(), block: block.index, part });
+            }
+        }
+        if want.variables.iter().all(|wanted| wanted.push.is_none())
+            || served.has_all_of(step, &stored.blocks)
+        {
+            return Ok(());
+        }
+        // Sent even without a piece: the subscriber waits for it before it asks.
+        let frame = OutFrame::new(DataMessage::Pushed { step, pieces }.encode()).with_body(body);
+        self.counters.count_sent(&served.link, &frame);
+        served.link.send(frame)?;
+        served.pushed(step);
+        Ok(())
+    }
+
+    /// What a new `Want` would have brought for the steps that are here already.
+    pub(super) fn catch_up(
+        &self,
+        steps: &mut StepMap<StoredStep>,
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
+        for (&step, stored) in steps.iter_mut().filter(|(_, stored)| stored.ended) {
+            self.place_wanted(step, stored, served)?;
+            if stored.assigned.contains(&member) && served.is_pushed_to(member) {
+                self.push_to(step, stored, served)?;
+            }
+        }
+        Ok(())
+    }
+}
