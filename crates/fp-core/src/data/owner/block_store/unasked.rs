@@ -157,3 +157,69 @@ impl BlockStore {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::owner::block_store::reclaim::tests::served;
+    use fp_proto::data::WantedVariable;
+    use fp_transport::link::Faults;
+    use fp_transport::{Link, Payload};
+    use fp_types::{Dtype, Region, SubscriptionId, VariableDef};
+    use std::time::{Duration, Instant};
+
+    const ALL: (SubscriptionId, MemberId) = (SubscriptionId(2), MemberId(2));
+    const SOME: (SubscriptionId, MemberId) = (SubscriptionId(3), MemberId(3));
+
+    /// A link whose other end wants a variable of every step.
+    fn wanted((subscription, member): (SubscriptionId, MemberId)) -> (std::sync::Arc<BlockStore>, Link) {
+        let (server, peer) = served(Faults::default());
+        let mut inner = server.lock();
+        let Inner { links, of_member, .. } = &mut *inner;
+        for (&token, served) in links.iter_mut() {
+            let variables = vec![WantedVariable { name: "x".to_owned(), push: None }];
+            served.want = Some(Want { subscription, member, variables });
+            of_member.insert((member, token));
+        }
+        drop(inner);
+        (server, peer)
+    }
+
+    /// A step that is over on this rank, kept for both subscriptions; one of them has a condition.
+    fn end(server: &BlockStore, step: u64) {
+        let step = StepId(step);
+        drop(server.begin(step, vec![ALL.0, SOME.0], vec![SOME.0]));
+        let def = VariableDef::local_array("x", Dtype::U8, 1).into();
+        let region = Region::new([0], [3]).expect("a region");
+        let payload = Payload::from_owner(vec![1, 2, 3]);
+        server.store(step, StoredBlock { def, index: 0, region, payload });
+        server.end(step);
+    }
+
+    fn placed(peer: &mut Link) -> StepId {
+        let frame = peer.recv_deadline(Instant::now() + Duration::from_secs(15)).expect("a message");
+        let message = DataMessage::decode(&frame.head).expect("a message");
+        let DataMessage::Placed { step, request: None, .. } = message else { panic!("{message:?}") };
+        step
+    }
+
+    #[test]
+    fn whoever_has_a_condition_hears_of_its_own_steps_alone() {
+        let (server, mut peer) = wanted(SOME);
+        (0..3).for_each(|step| end(&server, step));
+        server.push(SOME.1, StepId(1));
+        assert_eq!(placed(&mut peer), StepId(1));
+        server.push(ALL.1, StepId(2));
+        server.push(SOME.1, StepId(0));
+        assert_eq!(placed(&mut peer), StepId(0));
+    }
+
+    #[test]
+    fn whoever_has_none_hears_of_every_step_as_it_ends() {
+        let (server, mut peer) = wanted(ALL);
+        (0..3).for_each(|step| end(&server, step));
+        server.push(ALL.1, StepId(0));
+        end(&server, 3);
+        assert_eq!([0; 4].map(|_| placed(&mut peer).0), [0, 1, 2, 3]);
+    }
+}
