@@ -8,7 +8,6 @@ use fp_core::{
 };
 use std::pin::pin;
 use std::task::Poll;
-use std::time::Duration;
 
 const KINDS: [TransportKind; 3] = [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp];
 /// Elements of the field: more than fits into an announcement.
@@ -105,15 +104,19 @@ fn nobody_is_woken_for_steps_of_others() {
             has(place.over(kind), "particles").with_policy(QueuePolicy::EveryStep { max_wait_ms: 0 });
         let options = options.with_limit_steps(1).with_credit_steps(1);
         let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
+        let mut every = place.subscriber_over(kind);
         for round in 0..3 {
             let bell = Bell::new();
             {
                 let mut next = pin!(subscriber.next_step_async(PATIENCE));
                 assert!(poll(next.as_mut(), &bell).is_pending());
-                (0..6).for_each(|_| publish(&mut publisher, false));
-                std::thread::sleep(Duration::from_millis(60));
+                for _ in 0..6 {
+                    publish(&mut publisher, false);
+                    drop(take(&mut every));
+                }
                 assert!(!bell.take(), "{kind}: woken for a step without particles");
                 publish(&mut publisher, true);
+                drop(take(&mut every));
                 bell.listen();
                 let Poll::Ready(Ok(NextStep::Step(reader))) = poll(next.as_mut(), &bell) else {
                     panic!("{kind}: no step");
@@ -126,6 +129,7 @@ fn nobody_is_woken_for_steps_of_others() {
         }
         assert_eq!((subscriber.statistics().steps, subscriber.statistics().skipped_steps), (3, 0));
         subscriber.close().expect("left");
+        every.close().expect("left");
         publisher.close().expect("closed");
     }
 }

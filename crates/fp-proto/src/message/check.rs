@@ -35,6 +35,11 @@ fn denial(denial: &Denial) -> Check {
     if denial.is_within_bounds() { Ok(()) } else { Err("denial") }
 }
 
+fn refusal(reason: &RefusalReason) -> Check {
+    let RefusalReason::Condition(refusal) = reason else { return Ok(()) };
+    if refusal.is_within_bounds() { Ok(()) } else { Err("refused.condition") }
+}
+
 fn spec(spec: &SubscriptionSpec) -> Check {
     if let Some(share) = &spec.share {
         at_most(share.set.len(), LIMIT_NAME_BYTES, "share.set")?;
@@ -110,13 +115,10 @@ impl Message {
                 contacts.iter().filter_map(|(_, told)| told.as_ref()).try_for_each(contact)
             }
             Self::Status { report, .. } => report.check(),
-            Self::Refused { reason: RefusalReason::Condition(refusal) } if !refusal.is_within_bounds() => {
-                Err("refused.condition")
-            }
+            Self::Refused { reason } => refusal(reason),
             Self::Heartbeat
             | Self::Probe { .. }
             | Self::ProbeReply { .. }
-            | Self::Refused { .. }
             | Self::SubtreeOpen
             | Self::CohortOpen
             | Self::RankLost { .. }
