@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use fp_core::{Contact, SelectionExpression, StartAt, StepId, TransportPolicy};
+use fp_core::{Condition, Contact, SelectionExpression, StartAt, StepId, TransportPolicy};
 
 use crate::bench::{BenchOptions, RoleOptions};
 use crate::credentials::CredentialOptions;
@@ -132,6 +132,7 @@ Examples:
   flexpath tail heat 'temperature[rank 3]'        what rank 3 put
   flexpath tail heat 'T[points (1, 2) (3, 4)]'    two elements
   flexpath tail heat --start-at after:41          from step 42 on, as far as it is still there
+  flexpath tail md x --when 'has(x)'              steps with atoms' positions, and no others
   flexpath tail heat title                        a text, in quotes; records are shown field by field
 Slices are Python's, one for each dimension; a selection outside the array is an error.")]
 pub(crate) struct TailOptions {
@@ -153,6 +154,10 @@ pub(crate) struct TailOptions {
     /// number. Steps that are gone already are counted as skipped
     #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]
     pub(crate) start_at: StartAt,
+    /// Takes only steps that are so: `has(VARIABLE)`, those in which some rank put that variable. Others are not counted
+    /// as skipped
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) when: Option<Condition>,
     /// Most values that are shown of a step
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "json")]
     pub(crate) values: usize,

@@ -31,7 +31,8 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &TailOptions) -> Result<(), F
 fn subscription(options: &TailOptions) -> SubscriberOptions {
     let variable = options.target.iter().map(|target| target.variable.clone());
     let asked = SubscriberOptions::default().with_variables(variable).with_open_timeout(options.timeout);
-    let asked = asked.with_start_at(options.start_at);
+    let mut asked = asked.with_start_at(options.start_at);
+    asked.condition = options.when.clone();
     if options.every_step { asked } else { asked.with_policy(QueuePolicy::DropOldest) }
 }
 
@@ -48,7 +49,8 @@ fn follow(subscriber: &mut Subscriber, options: &TailOptions, interrupt: &Interr
                 quiet_since = Instant::now();
             }
             NextStep::NotYet if quiet_since.elapsed() >= SILENCE => {
-                eprintln!("flexpath: stream {:?}: no step for {SILENCE:?}; waiting", options.stream);
+                let wanted = options.when.iter().map(|when| format!(" with {when}")).collect::<String>();
+                eprintln!("flexpath: stream {:?}: no step{wanted} for {SILENCE:?}; waiting", options.stream);
                 quiet_since = Instant::now();
             }
             NextStep::NotYet => {}

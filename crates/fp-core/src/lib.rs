@@ -72,9 +72,9 @@ pub use fp_transport::{
 pub use fp_types::record;
 pub use fp_types::record::{Loss, Record};
 pub use fp_types::{
-    ArrayKind, AttributeValue, BlockId, Dims, Dtype, Epoch, MemoryOrder, ParseSelectionError, Position, Rank,
-    Region, Selection, SelectionError, SelectionExpression, Shape, Slice, StepId, StridedRegion,
-    SubscriptionId, VariableDef, VariableOrigin,
+    ArrayKind, AttributeValue, BlockId, Condition, ConditionRefusal, Dims, Dtype, Epoch, MemoryOrder,
+    ParseConditionError, ParseSelectionError, Position, Rank, Region, Selection, SelectionError,
+    SelectionExpression, Shape, Slice, StepId, StridedRegion, SubscriptionId, VariableDef, VariableOrigin,
 };
 pub use options::access::{Access, AccessRule, Who};
 pub use options::derived_variable::DerivedVariable;

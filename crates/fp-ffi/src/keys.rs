@@ -221,6 +221,7 @@ keys! {
     "Variables", Subscriber, |s, v| {
         s.subscriber.variables = VariableSet::named(v.split(',').map(str::trim))
     };
+    "Condition", Subscriber, |s, v| s.subscriber.condition = Some(parsed(v)?);
     "CreditSteps", Subscriber, |s, v| s.subscriber.credit_steps = number(v, 1)?;
     "StartAt", Subscriber, |s, v| s.subscriber.start_at = match v {
         "Next" => StartAt::Next,
@@ -260,6 +261,8 @@ mod tests {
         assert_eq!(set("RendezvousReaderCount", "2")?.publisher.min_subscribers, 2);
         assert_eq!(set("FirstStep", "42")?.publisher.first_step, Some(42));
         assert_eq!(set("StartAt", "After:41")?.subscriber.start_at, StartAt::After(StepId(41)));
+        let condition = set("Condition", "has(x)")?.subscriber.condition;
+        assert_eq!(condition.map(|condition| condition.to_string()), Some("has(x)".to_owned()));
         let both = set("OpenTimeoutSecs", "1.5")?;
         assert_eq!(both.publisher.link.open_timeout, Duration::from_millis(1500));
         assert_eq!(both.subscriber.link.open_timeout, Duration::from_millis(1500));

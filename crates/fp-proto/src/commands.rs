@@ -28,6 +28,8 @@ pub struct BegunStep {
     pub step: StepId,
     /// The subscriptions that it is kept for, standing ones included; sorted. Empty: nothing need be stored.
     pub kept: Vec<SubscriptionId>,
+    /// Those of them whose condition is judged when the step is decided: until it is assigned they hear nothing of it.
+    pub unjudged: Vec<SubscriptionId>,
     /// What those ask for of it, each once and with how many of them asked for it; sorted.
     pub requests: Vec<(Arc<Request>, u32)>,
 }

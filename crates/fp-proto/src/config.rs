@@ -2,8 +2,9 @@
 
 use crate::request::Request;
 use crate::tree;
-use fp_types::{Epoch, Rank, StepId};
+use fp_types::{ConditionJudge, Epoch, Rank, StepId, TableConditions};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The printable address of a rank; opaque here, dialled by the coordinator.
@@ -111,13 +112,15 @@ pub struct PublisherConfig {
     pub limit_wait: Duration,
     /// How long a rank of the cohort may be late with a step before it is named.
     pub lag_report: Duration,
+    /// Who judges steps by the conditions of subscriptions.
+    pub conditions: Arc<dyn ConditionJudge>,
     /// The mutation that a checker must catch; nothing in production.
     #[cfg(feature = "mutations")]
     pub mutation: Option<crate::mutation::Mutation>,
 }
 
 impl PublisherConfig {
-    /// The defaults: 4 steps of skew, 1 GiB, no reserve, 64 subscriptions, waits of 60 s.
+    /// The defaults: 4 steps of skew, 1 GiB, no reserve, 64 subscriptions, waits of 60 s, conditions on tables.
     pub fn new(cohort: CohortConfig, epoch: Epoch) -> Self {
         Self {
             cohort,
@@ -129,6 +132,7 @@ impl PublisherConfig {
             limit_subscriptions: 64,
             limit_wait: Duration::from_secs(60),
             lag_report: Duration::from_millis(200),
+            conditions: Arc::new(TableConditions),
             #[cfg(feature = "mutations")]
             mutation: None,
         }
@@ -270,6 +274,10 @@ pub struct SubscriptionSpec {
     pub share: Option<Share>,
     /// What else it asks for in every step: sorted and without repetition.
     pub requests: Vec<Request>,
+    /// Which steps it is about: the canonical bytes of a condition, not looked into here. Of the others it hears nothing,
+    /// and they count as none that it missed. `None`: every step.
+    #[serde(with = "serde_bytes")]
+    pub when: Option<Vec<u8>>,
 }
 
 impl SubscriptionSpec {
@@ -289,6 +297,7 @@ impl Default for SubscriptionSpec {
             start_at: StartAt::Next,
             share: None,
             requests: Vec::new(),
+            when: None,
         }
     }
 }

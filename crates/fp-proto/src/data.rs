@@ -2,7 +2,8 @@
 //! their own. No machine sees them: asking, placing and copying is straight-line code of the coordinator's crate.
 //!
 //! In the steady state the owner sends `Placed` at the end of each step to everybody who said `Want`. So a fetch costs
-//! no round trip. A placement is a hint: where it is missing, `Fetch` asks.
+//! no round trip. Whoever has a condition is told when the step is assigned. A placement is a hint: where it is missing,
+//! `Fetch` asks.
 //!
 //! Messages do not go by way of the coordinator: each fetch would wait for two threads instead of one
 //! (`docs/decisions/0007-one-endpoint-for-each-handle.md`).

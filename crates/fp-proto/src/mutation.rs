@@ -76,11 +76,19 @@ pub enum Mutation {
     RepeatMisnamed,
     /// A rank keeps no table but those of its live steps and the latest.
     TablesForgotten,
+    /// Every step is as good as one that satisfies a subscription's condition.
+    ConditionIgnored,
+    /// A step is judged by the table of the one that was decided before.
+    ConditionOfAnotherTable,
+    /// A step that does not satisfy a condition is counted as missed.
+    IndifferentIsSkipped,
+    /// Whoever has a condition answers for steps that are not judged yet.
+    UnjudgedBlamed,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 40] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -117,5 +125,9 @@ impl Mutation {
         Self::RepeatsWhole,
         Self::RepeatMisnamed,
         Self::TablesForgotten,
+        Self::ConditionIgnored,
+        Self::ConditionOfAnotherTable,
+        Self::IndifferentIsSkipped,
+        Self::UnjudgedBlamed,
     ];
 }

@@ -1,7 +1,7 @@
 //! Why things end or are refused: the reasons that travel and that users read.
 
 use crate::access::Denial;
-use fp_types::{Epoch, Rank, StepId};
+use fp_types::{ConditionRefusal, Epoch, Rank, StepId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -152,7 +152,7 @@ pub enum RefusalReason {
         /// The limit.
         limit: u32,
     },
-    /// A work-sharing set exists with another selection, policy or mode.
+    /// A work-sharing set exists with another selection, policy, mode or condition.
     ShareMismatch {
         /// The set.
         set: String,
@@ -173,6 +173,8 @@ pub enum RefusalReason {
         /// What the lead says.
         expected_first_step: Option<StepId>,
     },
+    /// The publisher cannot judge steps by the condition.
+    Condition(ConditionRefusal),
 }
 
 /// The number of a cohort's first step, in words.
@@ -210,10 +212,11 @@ impl fmt::Display for RefusalReason {
             Self::Closing => f.write_str("the stream is closing"),
             Self::TooManySubscriptions { limit } => write!(f, "the publisher allows {limit} subscriptions"),
             Self::ShareMismatch { set } => {
-                write!(f, "work-sharing set {set:?} exists with another selection, policy or mode")
+                write!(f, "work-sharing set {set:?} exists with another selection, policy, mode or condition")
             }
             Self::InvalidSpec { part } => write!(f, "invalid subscription: {part:?}"),
             Self::Denied(denial) => denial.fmt(f),
+            Self::Condition(refusal) => write!(f, "{refusal}"),
             Self::FirstStepMismatch { rank, first_step, expected_first_step } => {
                 let (own, expected) = (first_step_words(*first_step), first_step_words(*expected_first_step));
                 write!(f, "rank {rank} says {own}, its lead says {expected}: say the same on all ranks")

@@ -109,6 +109,8 @@ transitions! {
     QueuedDropped = "assignment.dropped",
     /// The same, as a rank had no room in bytes.
     QueuedDroppedForBytes = "assignment.dropped.bytes",
+    /// A step does not satisfy a subscription's condition.
+    ConditionUnmet = "assignment.unmet",
     /// A cohort released a step.
     StepReleased = "assignment.released",
     /// A dead member's step goes to another.

@@ -14,6 +14,7 @@
 //! | [`record`] | records as values: their types, layout, reading, and conversions between types |
 //! | `schema` | variables, attributes, and the fingerprint of all that |
 //! | `table` | what ranks put in a step, composed to the table of the step |
+//! | `condition` | what a subscription demands of a step's table: `has(particles)` |
 //!
 //! A region of an array that two ranks put by halves:
 //!
@@ -40,6 +41,7 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
+mod condition;
 mod dims;
 mod dtype;
 mod hash;
@@ -62,6 +64,9 @@ mod stride;
 mod table;
 
 pub use attribute::{AttributeValue, MAX_TEXT_BYTES, Real};
+pub use condition::{
+    Condition, ConditionJudge, ConditionRefusal, LIMIT_CONDITION_BYTES, ParseConditionError, TableConditions,
+};
 pub use dims::{Dims, MAX_DIMS, TooManyDims};
 pub use dtype::{Dtype, ParseDtypeError, UnknownDtype};
 pub use id::{

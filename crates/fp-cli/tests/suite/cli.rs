@@ -4,7 +4,8 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::ExitStatusExt as _;
 
 use crate::support::{Live, Run, rows_of_step};
-use fp_core::{Contact, Event, MemberEnd};
+use fp_core::rendezvous::Rendezvous;
+use fp_core::{Contact, Event, MemberEnd, Publisher, PublisherOptions, Variable};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -97,6 +98,33 @@ fn tail_starts_after_a_step() {
     let line: Value = serde_json::from_str(&run.stdout).unwrap();
     assert!(line["step"].as_u64().is_some_and(|step| step >= 45), "{}", run.stdout);
     live.stop();
+}
+
+/// Particles are in every third step: the others are neither shown nor counted.
+#[test]
+fn tail_takes_the_steps_with_a_variable() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = PublisherOptions::default().with_rendezvous(Rendezvous::at(folder.path()).unwrap());
+    let publishing = std::thread::spawn(move || {
+        let mut publisher = Publisher::open("md", options.with_min_subscribers(1)).unwrap();
+        let parts = ["field", "particles"].map(|name| Variable::scalar::<u64>(name).unwrap());
+        for number in 0..7_u64 {
+            let mut writer = publisher.begin_step().unwrap();
+            let put = if number % 3 == 0 { &parts[..] } else { &parts[..1] };
+            put.iter().for_each(|variable| writer.put_scalar(variable, number).unwrap());
+            writer.end().unwrap();
+        }
+        publisher.close().unwrap();
+    });
+    let arguments = ["tail", "md", "particles", "--when", "has(particles)", "--every-step", "--json"];
+    let run = Run::at(folder.path(), &arguments).finish();
+    publishing.join().unwrap();
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let lines: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let shown: Vec<_> = lines.iter().map(|line| (line["step"].as_u64(), line["skipped"].as_u64())).collect();
+    assert_eq!(shown, [0, 3, 6].map(|step| (Some(step), Some(0))), "{}", run.stdout);
+    let run = Run::at(folder.path(), &["tail", "md", "--when", "has(particles"]).finish();
+    assert!(run.code == Some(2) && run.stderr.contains("character 14"), "{}", run.stderr);
 }
 
 #[test]

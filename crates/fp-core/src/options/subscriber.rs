@@ -16,8 +16,8 @@ use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, SubscriptionSpec, Va
 use fp_proto::request::Request;
 use fp_transform::{CohortSide, Derivation, DeriveError, ModuleCall, ModuleHash, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
-use fp_types::Selection;
 use fp_types::record::Record;
+use fp_types::{Condition, ParseConditionError, Selection};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -42,6 +42,8 @@ pub struct SubscriberOptions {
     pub modules: Vec<DeployedModule>,
     /// Standing selections: pushed without being asked where blocks cannot be shared.
     pub selections: Vec<(String, Selection)>,
+    /// What a step must be like. Default: every step is wanted.
+    pub condition: Option<Condition>,
     /// What happens at the bound (docs/policies.md). Default: every step, the publisher waits up to 60 s.
     pub policy: QueuePolicy,
     /// Live steps of the subscription. Default 4.
@@ -69,6 +71,7 @@ impl Default for SubscriberOptions {
             transforms: None,
             modules: Vec::new(),
             selections: Vec::new(),
+            condition: None,
             policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
             limit_steps: 4,
             credit_steps: 2,
@@ -219,6 +222,23 @@ impl SubscriberOptions {
         self
     }
 
+    /// Wants only steps that are so: `has(particles)` means those in which some rank put that variable. Of other steps
+    /// the subscriber hears nothing. It is not woken, they take no credit, and they are not counted as skipped.
+    ///
+    /// Names are those of published variables, which need not be subscribed to. No publisher knows what it will publish
+    /// later: with a name that never comes, no step does.
+    ///
+    /// # Errors
+    /// A text that cannot be read, with the character. Whether the publisher knows the word is said when it is opened.
+    pub fn with_condition<C>(mut self, condition: C) -> Result<Self, ParseConditionError>
+    where
+        C: TryInto<Condition>,
+        ParseConditionError: From<C::Error>,
+    {
+        self.condition = Some(condition.try_into()?);
+        Ok(self)
+    }
+
     setters! {
         /// Sets what happens at the bound.
         with_policy(policy: QueuePolicy) => policy = policy;
@@ -365,5 +385,6 @@ pub(crate) fn spec(options: &SubscriberOptions) -> SubscriptionSpec {
         start_at: options.start_at,
         share: options.share.clone(),
         requests: requests(options),
+        when: options.condition.as_ref().map(Condition::encode),
     }
 }

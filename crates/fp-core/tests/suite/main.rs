@@ -12,6 +12,7 @@ mod access_file;
 mod bytes;
 mod called;
 mod collectives;
+mod conditions;
 mod copies;
 mod derive_budget;
 mod derived;

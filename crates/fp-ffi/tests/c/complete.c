@@ -264,6 +264,44 @@ static void open_both(void)
     MUST(flexpath_options_free(options));
 }
 
+/* Steps with particles: every third. Nothing comes of the others, and they are not counted as skipped. */
+static void check_conditions(void)
+{
+    flexpath_publisher *from;
+    flexpath_subscriber *some;
+    flexpath_options *reader;
+    flexpath_variable *field, *particles;
+    flexpath_step *step;
+    flexpath_step_info about;
+    uint64_t number, expected;
+    MUST(flexpath_variable_scalar("field", FLEXPATH_DTYPE_U64, &field));
+    MUST(flexpath_variable_scalar("particles", FLEXPATH_DTYPE_U64, &particles));
+    MUST(flexpath_options_create(&reader));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "character 14", flexpath_options_set(reader, "Condition", "has(particles"));
+    MUST(flexpath_options_set(reader, "Condition", "has(particles)"));
+    MUST(flexpath_options_set(reader, "QueueLimit", "1"));
+    MUST(flexpath_publisher_open("conditions", NULL, &from));
+    MUST(flexpath_subscriber_open("conditions", reader, &some));
+    for (expected = 0; expected < 7; expected++) {
+        MUST(flexpath_publisher_begin_step(from, &number));
+        MUST(flexpath_publisher_put(from, field, NULL, NULL, &number));
+        if (expected % 3 == 0)
+            MUST(flexpath_publisher_put(from, particles, NULL, NULL, &number));
+        MUST(flexpath_publisher_end_step(from));
+        if (expected % 3 == 0) {
+            MUST(flexpath_subscriber_next_step(some, 60000, &step));
+            MUST(flexpath_step_describe(step, &about));
+            CHECK(about.step == expected && about.skipped == 0);
+            MUST(flexpath_step_release(step));
+        }
+    }
+    MUST(flexpath_subscriber_close(some));
+    MUST(flexpath_publisher_close(from));
+    MUST(flexpath_options_free(reader));
+    MUST(flexpath_variable_free(field));
+    MUST(flexpath_variable_free(particles));
+}
+
 /* Numbers that go on from run to run: steps from 40 on, and a subscriber that has step 37 and those before it. The
  * reserve has 41 and 42. */
 static void check_numbers(void)
@@ -349,6 +387,7 @@ int main(void)
     MUST(flexpath_variable_free(done));
     MUST(flexpath_variable_free(title));
     check_numbers();
+    check_conditions();
     printf("complete\n");
     return 0;
 }

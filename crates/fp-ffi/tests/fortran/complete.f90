@@ -23,6 +23,7 @@ program complete
   call take_less()
   call close_both()
   call go_on_counting()
+  call take_some()
   print '(a)', 'complete'
 contains
   subroutine define()
@@ -256,6 +257,36 @@ contains
     call flexpath_options_free(reader)
     call flexpath_options_free(options)
   end subroutine go_on_counting
+
+  ! The mask is in every other step: whoever wants it takes steps 0 and 2, and hears of no other.
+  subroutine take_some()
+    type(flexpath_options) :: reader
+    type(flexpath_step_info) :: info
+    integer(int64) :: number
+    call flexpath_options_set(reader, 'Condition', 'has(mask)')
+    call flexpath_publisher_open(publisher, 'conditions')
+    call flexpath_subscriber_open(subscriber, 'conditions', reader)
+    call flexpath_variable_global(mask, 'mask', flexpath_dtype_i32, [2])
+    call flexpath_variable_global(grid, 'grid', flexpath_dtype_i32, [2])
+    do
+      call flexpath_publisher_begin_step(publisher, number)
+      call flexpath_put(publisher, grid, [1, 2])
+      if (mod(number, 2_int64) == 0) call flexpath_put(publisher, mask, [5, 6])
+      call flexpath_publisher_end_step(publisher)
+      if (mod(number, 2_int64) == 0) then
+        call next()
+        call flexpath_step_describe(step, info)
+        call check('steps with the mask alone', info%step == number .and. info%skipped == 0)
+        call flexpath_step_release(step)
+      end if
+      if (number == 3) exit
+    end do
+    call flexpath_subscriber_close(subscriber)
+    call flexpath_publisher_close(publisher)
+    call flexpath_variable_free(mask)
+    call flexpath_variable_free(grid)
+    call flexpath_options_free(reader)
+  end subroutine take_some
 
   subroutine check(what, holds)
     character(len=*), intent(in) :: what

@@ -10,7 +10,7 @@ use crate::message::{ChangeKind, Decision, Message, NoTable, ReadyReport, Resolv
 use crate::outcome::{EndReason, RefusalReason};
 use crate::request;
 use crate::status::report::StatusRefusal;
-use fp_types::Rank;
+use fp_types::{LIMIT_CONDITION_BYTES, Rank};
 
 type Check = Result<(), &'static str>;
 
@@ -35,6 +35,11 @@ fn denial(denial: &Denial) -> Check {
     if denial.is_within_bounds() { Ok(()) } else { Err("denial") }
 }
 
+fn refusal(reason: &RefusalReason) -> Check {
+    let RefusalReason::Condition(refusal) = reason else { return Ok(()) };
+    if refusal.is_within_bounds() { Ok(()) } else { Err("refused.condition") }
+}
+
 fn spec(spec: &SubscriptionSpec) -> Check {
     if let Some(share) = &spec.share {
         at_most(share.set.len(), LIMIT_NAME_BYTES, "share.set")?;
@@ -42,6 +47,7 @@ fn spec(spec: &SubscriptionSpec) -> Check {
     if !request::are_within_bounds(&spec.requests) {
         return Err("spec.requests");
     }
+    at_most(spec.when.as_ref().map_or(0, Vec::len), LIMIT_CONDITION_BYTES, "spec.when")?;
     let VariableSet::Named(names) = &spec.variables else { return Ok(()) };
     at_most(names.len(), LIMIT_ITEMS, "spec.variables")?;
     names.iter().try_for_each(|name| at_most(name.len(), LIMIT_NAME_BYTES, "spec.variables"))
@@ -109,10 +115,10 @@ impl Message {
                 contacts.iter().filter_map(|(_, told)| told.as_ref()).try_for_each(contact)
             }
             Self::Status { report, .. } => report.check(),
+            Self::Refused { reason } => refusal(reason),
             Self::Heartbeat
             | Self::Probe { .. }
             | Self::ProbeReply { .. }
-            | Self::Refused { .. }
             | Self::SubtreeOpen
             | Self::CohortOpen
             | Self::RankLost { .. }

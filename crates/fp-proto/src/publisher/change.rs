@@ -137,8 +137,9 @@ fn start_change(
     };
     let (mut reserved, mut reserve_from) = (Vec::new(), first);
     if matches!(kind, ChangeKind::Add(_)) {
-        (reserved, reserve_from) = reserve::reserve_for(machine, subscription, first);
-        reserve::admit(machine, subscription, first, reserve_from, &reserved);
+        let past = reserve::reserve_for(machine, subscription, first);
+        reserve::admit(machine, subscription, first, &past);
+        (reserved, reserve_from) = (past.given, past.from);
     }
     log::append(machine, Decision::Start { change, first, reserved, reserve_from });
     membership::change_started(machine, subscription, first, &kind);

@@ -5,7 +5,7 @@ use crate::event::{Event, StepRejection};
 use crate::message::{Decision, ReadyReport};
 use crate::publisher::PublisherMachine;
 use crate::publisher::ledger::{PRECIOUS, RESERVE, is_standing, takes};
-use crate::publisher::{assignment, drain, log, reserve};
+use crate::publisher::{assignment, condition, drain, log, reserve};
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{Rank, StepId, StepTable, SubscriptionId};
@@ -21,6 +21,8 @@ enum Share {
     Misses,
     /// It did not want it.
     Indifferent,
+    /// It is about other steps.
+    Unmet,
 }
 
 impl Lead {
@@ -47,8 +49,11 @@ impl Lead {
 
 /// Every rank has reported: the step is whole, or for nobody.
 pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: ReadyReport) {
+    let earlier = mutated!(machine.wire, ConditionOfAnotherTable);
+    let before = machine.lead.as_ref().filter(|_| earlier).and_then(|lead| lead.last_table.clone());
     let table = compose(machine, step, &mut report);
-    let shares = shares(machine, step, &report, table.is_some());
+    let judged = before.or_else(|| table.clone());
+    let shares = shares(machine, step, &report, table.as_ref().and(judged.as_deref()));
     let kept: Vec<SubscriptionId> =
         shares.iter().filter(|(_, share)| *share == Share::Has).map(|&(id, _)| id).collect();
     let full = report.full;
@@ -87,12 +92,12 @@ fn shares(
     machine: &PublisherMachine,
     step: StepId,
     report: &ReadyReport,
-    whole: bool,
+    table: Option<&StepTable>,
 ) -> Vec<(SubscriptionId, Share)> {
     let Some(lead) = &machine.lead else { return Vec::new() };
     let any = mutated!(machine.wire, KeptByAny);
     let not_kept: BTreeSet<SubscriptionId> = report.not_kept.iter().copied().collect();
-    let kept_by_all = |id: SubscriptionId| whole && (any || !not_kept.contains(&id));
+    let kept_by_all = |id: SubscriptionId| table.is_some() && (any || !not_kept.contains(&id));
     let reserve = machine.config.reserve_steps > 0 && kept_by_all(RESERVE);
     let first_of_all = step == machine.first_step();
     let precious = machine.config.precious_first && first_of_all && kept_by_all(PRECIOUS);
@@ -119,7 +124,9 @@ fn shares(
         } else {
             Share::Indifferent
         };
-        shares.push((id, share));
+        // What has no table cannot be judged: it may be one that it should have had.
+        let is_met = || table.is_none_or(|table| condition::is_met(machine, &served.spec, table));
+        shares.push((id, if share == Share::Indifferent || is_met() { share } else { Share::Unmet }));
     }
     shares
 }
@@ -150,6 +157,7 @@ fn hand_out(machine: &mut PublisherMachine, step: StepId, shares: &[(Subscriptio
             Share::Has if is_standing(id) => {}
             Share::Has => assignment::enqueue(machine, id, step),
             Share::Misses => assignment::missed(machine, id, step),
+            Share::Unmet => condition::unmet(machine, id, step),
             Share::Indifferent => {}
         }
     }

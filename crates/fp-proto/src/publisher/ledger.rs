@@ -154,6 +154,13 @@ pub(crate) struct LocalStep {
     pub(crate) table: Option<TableId>,
 }
 
+impl LocalStep {
+    /// Whether it may be decided and is not yet.
+    pub(crate) fn is_open(&self) -> bool {
+        self.stage != Stage::Decided
+    }
+}
+
 /// Subscriptions and live steps of one rank.
 #[derive(Default)]
 pub(crate) struct Ledger {
@@ -184,15 +191,14 @@ impl Ledger {
 
     /// Steps of this rank that may be decided and are not yet.
     pub(crate) fn undecided(&self) -> usize {
-        let open = |step: &LocalStep| step.stage != Stage::Decided;
         self.steps
             .iter()
-            .filter(|(id, step)| open(step) && (!step.pending.is_empty() || self.flows(**id)))
+            .filter(|(id, step)| step.is_open() && (!step.pending.is_empty() || self.flows(**id)))
             .count()
     }
 
     pub(crate) fn oldest_undecided(&self) -> Option<StepId> {
-        self.steps.iter().find(|(_, step)| step.stage != Stage::Decided).map(|(&id, _)| id)
+        self.steps.iter().find(|(_, step)| step.is_open()).map(|(&id, _)| id)
     }
 
     /// Bytes of the steps that somebody with a reader needs.
@@ -204,7 +210,7 @@ impl Ledger {
     /// A step after which there was no room in bytes, and whose decision may make some.
     pub(crate) fn undecided_full(&self) -> Option<StepId> {
         let waits = |(id, step): &(&StepId, &LocalStep)| {
-            step.full && step.stage != Stage::Decided && (!step.pending.is_empty() || self.flows(**id))
+            step.full && step.is_open() && (!step.pending.is_empty() || self.flows(**id))
         };
         self.steps.iter().find(waits).map(|(&id, _)| id)
     }
@@ -225,6 +231,12 @@ impl Ledger {
             known.requests(self.next).into_iter().for_each(|request| *asked.entry(request).or_default() += 1);
         }
         asked.into_iter().map(|(request, count)| (request.clone(), count)).collect()
+    }
+
+    /// Those of these subscriptions that are about some steps only.
+    pub(crate) fn unjudged(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<SubscriptionId> {
+        let conditional = self.subscriptions.iter().filter(|(_, known)| known.spec.when.is_some());
+        conditional.map(|(&id, _)| id).filter(|id| kept.contains(id)).collect()
     }
 
     /// Begins the next step for these subscriptions.
@@ -299,7 +311,7 @@ impl Ledger {
 
     /// Steps that will not be decided any more, the open one among them.
     pub(crate) fn undecided_steps(&self, open: Option<StepId>) -> Vec<StepId> {
-        let undecided = self.steps.iter().filter(|(_, step)| step.stage != Stage::Decided).map(|(&id, _)| id);
+        let undecided = self.steps.iter().filter(|(_, step)| step.is_open()).map(|(&id, _)| id);
         let mut steps: Vec<StepId> = undecided.collect();
         steps.extend(open);
         steps.sort();

@@ -37,7 +37,7 @@ pub(crate) fn subscribe(machine: &mut PublisherMachine, from: PeerId, ask: Ask) 
 
 /// The set that it joins, or `None` for a new subscription.
 fn subscription_for(machine: &PublisherMachine, ask: &Ask) -> Result<Option<SubscriptionId>, RefusalReason> {
-    check_spec(&ask.spec, ask.credit)?;
+    check_spec(machine, &ask.spec, ask.credit)?;
     if machine.phase != Phase::Streaming {
         return Err(RefusalReason::Closing);
     }
@@ -176,7 +176,10 @@ pub(crate) fn reselect(
     let Some(lead) = &machine.lead else { return };
     let Some(subscription) = lead.members.get(&member).map(|known| known.subscription) else { return };
     let Some(served) = lead.served.get(&subscription) else { return };
-    if !spec.is_reselection_of(&served.spec) || check_spec(&spec, 1).is_err() || served.first.is_none() {
+    if !spec.is_reselection_of(&served.spec)
+        || check_spec(machine, &spec, 1).is_err()
+        || served.first.is_none()
+    {
         machine.misbehaved(from, Misbehaviour::Unexpected("Reselect"));
         return;
     }
@@ -279,7 +282,10 @@ pub(crate) fn unassigned(machine: &PublisherMachine, subscription: SubscriptionI
     })
 }
 
-fn check_spec(spec: &SubscriptionSpec, credit: u64) -> Result<(), RefusalReason> {
+fn check_spec(machine: &PublisherMachine, spec: &SubscriptionSpec, credit: u64) -> Result<(), RefusalReason> {
+    if let Some(condition) = &spec.when {
+        machine.config.conditions.check(condition).map_err(RefusalReason::Condition)?;
+    }
     let sorted = match &spec.variables {
         VariableSet::All => true,
         VariableSet::Named(names) => names.windows(2).all(|pair| pair[0] < pair[1]),

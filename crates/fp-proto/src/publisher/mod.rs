@@ -3,6 +3,7 @@
 
 mod assignment;
 mod change;
+mod condition;
 mod contacts;
 mod decision;
 mod denied;
@@ -143,6 +144,7 @@ impl PublisherMachine {
             start_at: StartAt::Next,
             share: None,
             requests: Vec::new(),
+            when: None,
         };
         let first = self.first_step();
         if self.config.reserve_steps > 0 {

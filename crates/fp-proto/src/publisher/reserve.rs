@@ -4,9 +4,21 @@
 use crate::config::StartAt;
 use crate::publisher::PublisherMachine;
 use crate::publisher::ledger::{PRECIOUS, RESERVE};
-use crate::publisher::{assignment, log, membership};
+use crate::publisher::{assignment, condition, log, membership};
 use crate::transition::Transition;
 use fp_types::{StepId, SubscriptionId};
+use std::collections::BTreeSet;
+
+/// What a newcomer gets of the decided steps.
+#[derive(Default)]
+pub(crate) struct Past {
+    /// What it gets, in order.
+    pub(crate) given: Vec<StepId>,
+    /// What it would get, were it about such steps.
+    unmet: Vec<StepId>,
+    /// From here on the reserve's undecided steps are its too.
+    pub(crate) from: StepId,
+}
 
 /// A decided step joins the reserve; the oldest leaves it.
 pub(crate) fn reserve_step(machine: &mut PublisherMachine, step: StepId) {
@@ -20,15 +32,12 @@ pub(crate) fn reserve_step(machine: &mut PublisherMachine, step: StepId) {
     }
 }
 
-/// What a newcomer gets of the decided steps, and from where on the reserve's undecided steps are its too.
-pub(crate) fn reserve_for(
-    machine: &PublisherMachine,
-    subscription: SubscriptionId,
-    first: StepId,
-) -> (Vec<StepId>, StepId) {
-    let Some(lead) = &machine.lead else { return (Vec::new(), first) };
+/// What a newcomer gets of the decided steps.
+pub(crate) fn reserve_for(machine: &PublisherMachine, subscription: SubscriptionId, first: StepId) -> Past {
+    let nothing = Past { from: first, ..Past::default() };
+    let Some(lead) = &machine.lead else { return nothing };
     let Some(served) = lead.served.get(&subscription).filter(|_| !log::is_lost(machine)) else {
-        return (Vec::new(), first);
+        return nothing;
     };
     let mut steps = Vec::new();
     let mut from = first;
@@ -44,7 +53,12 @@ pub(crate) fn reserve_for(
     if precious && wanted && !steps.contains(&first_of_all) {
         steps.insert(0, first_of_all);
     }
-    (steps, from)
+    let is_met = |step: &StepId| {
+        let table = lead.steps.get(step).and_then(|decided| machine.tables.find(decided.table));
+        table.is_none_or(|table| condition::is_met(machine, &served.spec, &table))
+    };
+    let (given, unmet) = steps.into_iter().partition(is_met);
+    Past { given, unmet, from }
 }
 
 /// A new subscription's first step is agreed: it is told, and what it gets of the past is queued.
@@ -52,8 +66,7 @@ pub(crate) fn admit(
     machine: &mut PublisherMachine,
     subscription: SubscriptionId,
     first: StepId,
-    from: StepId,
-    reserved: &[StepId],
+    past: &Past,
 ) {
     let first_of_all = machine.first_step();
     // Of a stream that is lost its members were told the end already: nothing begins for them.
@@ -62,31 +75,39 @@ pub(crate) fn admit(
     let Some(served) = lead.served.get_mut(&subscription).filter(|served| !served.removed && !lost) else {
         return;
     };
+    let (from, begins) = (past.from, past.given.first().copied().unwrap_or(first).min(past.from));
     served.first = Some(first);
     served.reserve_from = from;
     let mut next = served.lowest.map_or(from, |lowest| lowest.min(first));
-    for &step in reserved {
+    let mut skipped = 0;
+    let all: BTreeSet<StepId> = past.given.iter().chain(&past.unmet).copied().collect();
+    for step in all {
+        // Steps between that the reserve does not have are gaps like any others.
+        skipped += step.0.saturating_sub(next.0);
+        next = next.max(StepId(step.0 + 1));
+        if past.unmet.contains(&step) {
+            machine.wire.mark(Transition::ConditionUnmet);
+            continue;
+        }
         machine.wire.mark(if step == first_of_all && from > step {
             Transition::PreciousGiven
         } else {
             Transition::ReserveGiven
         });
-        // Steps between that the reserve does not have are gaps like any others.
-        let skipped = step.0.saturating_sub(next.0);
-        next = next.max(StepId(step.0 + 1));
+        let skipped = std::mem::take(&mut skipped);
         served.queue.push_back(super::lead::Queued { step, skipped, redelivered: false });
         if let Some(decided) = lead.steps.get_mut(&step) {
             decided.hold(subscription);
         }
     }
+    served.skipped = skipped;
     if served.lowest.is_some() {
         // How many are gone is known when the first comes that is not.
         served.accounted = Some(next);
     } else {
-        served.skipped = lead.next_decided.min(first).0.saturating_sub(next.0);
+        served.skipped += lead.next_decided.min(first).0.saturating_sub(next.0);
     }
     let members = served.members.clone();
-    let begins = reserved.first().copied().unwrap_or(first).min(from);
     for member in members {
         membership::tell_subscribed(machine, member, begins);
     }

@@ -1,6 +1,6 @@
 //! The application's steps on one rank: begin, end, abandon (`docs/protocol.md`, section 7).
 
-use super::ledger::{Stage, Subscription, is_standing};
+use super::ledger::{Ledger, LocalStep, Stage, Subscription, is_standing};
 use super::{Phase, PublisherMachine};
 use crate::commands::{Begin, BeginWait, BegunStep, CommandError};
 use crate::config::{CohortConfig, QueuePolicy};
@@ -31,6 +31,8 @@ enum Verdict {
     },
     /// Until the lead has decided a step: it may give up others then.
     AwaitDecision,
+    /// Until this step is judged: it may be none that the subscription is about.
+    AwaitJudgement(StepId),
 }
 
 impl PublisherMachine {
@@ -177,15 +179,22 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
     let full = machine.ledger.live_bytes() >= machine.room_bytes;
     let (mut first_wait, mut awaited) = (None, None);
     let (mut kept, mut not_kept, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
-    for (&id, subscription) in &mut machine.ledger.subscriptions {
+    let blamed = mutated!(machine.wire, UnjudgedBlamed);
+    let Ledger { subscriptions, steps, .. } = &mut machine.ledger;
+    for (&id, subscription) in subscriptions {
         if !subscription.wants(step) || (id == super::PRECIOUS && step != first_of_all) {
             continue;
         }
-        match judge(&waits, id, subscription, full) {
+        let unjudged = subscription.spec.when.as_ref().filter(|_| !blamed).and_then(|_| {
+            let is_open = |step: &&StepId| steps.get(step).is_some_and(LocalStep::is_open);
+            subscription.live.iter().find(is_open).copied()
+        });
+        match judge(&waits, id, subscription, full, unjudged) {
             Verdict::Keep => kept.push(id),
             Verdict::Refuse => not_kept.push(id),
             // The others are judged too: they hold it up as long as this one does.
             Verdict::Wait { until, expires } => drop(first_wait.get_or_insert((id, until, expires))),
+            Verdict::AwaitJudgement(step) => drop(awaited.get_or_insert(step)),
             Verdict::AwaitDecision => undecided.push(id),
         }
     }
@@ -218,9 +227,9 @@ fn start_step(
     let unwanted = kept.is_empty();
     machine.wire.mark(if unwanted { Transition::StepBegunUnwanted } else { Transition::StepBegunKept });
     let of_all: BTreeSet<SubscriptionId> = kept.iter().copied().collect();
-    let requests = machine.ledger.requests(&of_all);
+    let (unjudged, requests) = (machine.ledger.unjudged(&of_all), machine.ledger.requests(&of_all));
     let step = machine.ledger.begin(machine.wire.now, of_all, not_kept, machine.changes.pending());
-    BegunStep { step, kept, requests }
+    BegunStep { step, kept, unjudged, requests }
 }
 
 fn wait_for(machine: &mut PublisherMachine, id: SubscriptionId, until: Moment, expires: bool) -> Begin {
@@ -351,7 +360,13 @@ struct Waits {
     limit_wait: Duration,
 }
 
-fn judge(waits: &Waits, id: SubscriptionId, subscription: &mut Subscription, full: bool) -> Verdict {
+fn judge(
+    waits: &Waits,
+    id: SubscriptionId,
+    subscription: &mut Subscription,
+    full: bool,
+    unjudged: Option<StepId>,
+) -> Verdict {
     let Waits { now, silence, limit_wait } = *waits;
     let at_steps = subscription.live.len() >= subscription.spec.limit_steps as usize;
     let at_bytes = full && !subscription.live.is_empty();
@@ -369,14 +384,18 @@ fn judge(waits: &Waits, id: SubscriptionId, subscription: &mut Subscription, ful
         QueuePolicy::EveryStep { .. } | QueuePolicy::EveryKth { .. } if subscription.first.is_none() => {
             Verdict::Wait { until: now.after(silence), expires: false }
         }
+        // Nor is one for steps of which it does not know, and that it may never get.
         QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => {
-            wait(subscription, max_wait_ms, true)
+            match unjudged {
+                Some(step) => Verdict::AwaitJudgement(step),
+                None => wait(subscription, max_wait_ms, true),
+            }
         }
         QueuePolicy::WaitAtMost { wait_ms } => match wait(subscription, wait_ms, false) {
             Verdict::Wait { until, .. } if now >= until => Verdict::Refuse,
-            verdict @ (Verdict::Keep | Verdict::Refuse | Verdict::Wait { .. } | Verdict::AwaitDecision) => {
-                verdict
-            }
+            #[rustfmt::skip]
+            verdict @ (Verdict::Keep | Verdict::Refuse | Verdict::Wait { .. } | Verdict::AwaitDecision
+            | Verdict::AwaitJudgement(_)) => verdict,
         },
         QueuePolicy::DropNewest => Verdict::Refuse,
         QueuePolicy::DropOldest | QueuePolicy::LatestOnly if at_bytes => Verdict::AwaitDecision,

@@ -104,7 +104,7 @@ impl Tables {
         encoded
     }
 
-    fn find(&self, id: TableId) -> Option<Arc<StepTable>> {
+    pub(crate) fn find(&self, id: TableId) -> Option<Arc<StepTable>> {
         let cached = || self.cached.get(&id).cloned();
         self.held.get(&id).map(|held| held.table.clone()).or_else(cached)
     }

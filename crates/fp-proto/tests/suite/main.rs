@@ -1,5 +1,6 @@
 //! Tests of the machines by hand, and of the bytes of their messages.
 
+mod conditions;
 mod contacts;
 mod gathered;
 mod machines;

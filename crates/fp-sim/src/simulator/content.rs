@@ -51,6 +51,8 @@ pub(crate) struct Content {
     pub(crate) salt: u64,
     pub(crate) size: u32,
     pub(crate) habit: LayoutHabit,
+    /// The joined array is in every so manieth step.
+    pub(crate) particles_every: u64,
     pub(crate) disagree_percent: u64,
 }
 
@@ -106,8 +108,23 @@ impl Content {
         }
     }
 
+    /// Whether this rank puts the joined array in this step. Where that comes and goes, some ranks never have any.
+    pub(crate) fn puts_particles(&self, step: u64, rank: u32) -> bool {
+        let has_none = mix(self.salt ^ mix(0xa70 ^ u64::from(rank))).is_multiple_of(4);
+        self.particles_every == 1 || (step.is_multiple_of(self.particles_every) && !has_none)
+    }
+
+    /// Whether some rank puts the variable in this step.
+    pub(crate) fn has(&self, step: u64, variable: &str) -> bool {
+        let puts = |rank: u32| self.blocks(step, rank).iter().any(|block| block.variable == variable);
+        (0..self.size).any(puts) || (variable == CLOCK && self.agreed_clock(step).is_some())
+    }
+
     /// How many elements of the joined array this rank puts in this step.
     pub(crate) fn particles(&self, step: u64, rank: u32) -> u64 {
+        if !self.puts_particles(step, rank) {
+            return 0;
+        }
         mix(self.salt ^ mix(self.generation(step, rank) << 8 | u64::from(rank))) % 5
     }
 
@@ -168,7 +185,7 @@ impl Content {
     /// Every block that a rank puts in this step, in the order of the puts.
     pub(crate) fn blocks(&self, step: u64, rank: u32) -> Vec<Block> {
         let mut blocks = self.grid_blocks(step, rank);
-        blocks.push(self.particle_block(step, rank));
+        blocks.extend(self.puts_particles(step, rank).then(|| self.particle_block(step, rank)));
         blocks.push(self.counter_block(step, rank));
         blocks
     }

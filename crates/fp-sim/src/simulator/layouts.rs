@@ -42,8 +42,10 @@ pub(crate) fn contribution(content: &Content, step: u64, rank: u32) -> Contribut
     let mut variables = vec![
         put(VariableDef::local_array(COUNTERS, Dtype::U64, 1), None, &of(COUNTERS)),
         put(VariableDef::global_array(GRID, Dtype::U64, 2), shape(&grid), &of(GRID)),
-        put(VariableDef::joined_array(PARTICLES, Dtype::U64, 1, 0), None, &of(PARTICLES)),
     ];
+    if content.puts_particles(step, rank) {
+        variables.push(put(VariableDef::joined_array(PARTICLES, Dtype::U64, 1, 0), None, &of(PARTICLES)));
+    }
     if content.clock(step, rank).is_some() {
         let def = VariableDef::scalar(CLOCK, Dtype::U64).into();
         variables.push(VariablePut { def, shape: None, blocks: vec![region(&[], &[])], bytes: 8 });

@@ -53,8 +53,10 @@ pub(crate) struct OpenStep {
 impl OpenStep {
     pub(crate) fn new(shared: Arc<PublisherSession>, begun: BegunStep) -> Self {
         let kept = !begun.kept.is_empty();
-        let arena =
-            if kept { shared.server.begin(begun.step, begun.kept) } else { shared.server.pool.arena() };
+        let arena = match kept {
+            true => shared.server.begin(begun.step, begun.kept, begun.unjudged),
+            false => shared.server.pool.arena(),
+        };
         let sending = StepTransforms::new(&begun.requests);
         let deriving = StepDerivations::new(&shared, &begun.requests);
         let asked = sending.names().chain(deriving.names()).collect();

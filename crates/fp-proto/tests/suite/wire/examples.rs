@@ -15,8 +15,9 @@ use fp_proto::message::{
 use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SpecPart};
 use fp_proto::request::Request;
 use fp_types::{
-    BlockId, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, PutChanges, Rank, Region, SelectedPoint,
-    Selection, Shape, StepId, StridedRegion, SubscriptionId, TableId, VariableDef, VariablePut,
+    BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, PutChanges,
+    Rank, Region, SelectedPoint, Selection, Shape, StepId, StridedRegion, SubscriptionId, TableId,
+    VariableDef, VariablePut,
 };
 use status::about_status;
 
@@ -75,6 +76,7 @@ fn spec(policy: QueuePolicy) -> SubscriptionSpec {
         start_at: StartAt::OldestReserved,
         share: Some(Share { set: "workers".to_owned(), mode: ShareMode::OnDemand, redeliver: true }),
         requests: requests(),
+        when: Some(Condition::Has { variable: "particles".to_owned() }.encode()),
     }
 }
 
@@ -146,6 +148,12 @@ fn refusals() -> Vec<RefusalReason> {
         RefusalReason::ShareMismatch { set: "workers".to_owned() },
         RefusalReason::InvalidSpec { part: SpecPart::Name },
         RefusalReason::Denied(denial()),
+        RefusalReason::Condition(ConditionRefusal::Version { version: 2, known: 1 }),
+        RefusalReason::Condition(ConditionRefusal::UnknownWord {
+            word: "above".to_owned(),
+            known: vec!["has(variable)".to_owned()],
+        }),
+        RefusalReason::Condition(ConditionRefusal::Malformed),
     ]
 }
 

@@ -59,6 +59,7 @@ impl Oracle {
         self.demand(known.gone.is_none() && !known.end_told, "only members are given steps", || {
             format!("{cohort} gives step {step} to {}, which is gone", known.cohort)
         });
+        self.check_met(cohort, subscription, step);
         self.check_whole(cohort, subscription, step);
         self.check_range(cohort, subscription, &wanted, step);
         self.check_credit(cohort, member, step);
@@ -66,6 +67,17 @@ impl Oracle {
         let truth = self.publishers.get_mut(&cohort).expect("it was there above");
         truth.subscriptions.get_mut(&subscription).expect("as above").assignments.push((step, member));
         truth.members.get_mut(&member).expect("as above").assigned.push(step);
+    }
+
+    /// A step is given only to whom it is about, and as nothing else is said of a step, nobody hears of another.
+    fn check_met(&mut self, cohort: CohortId, subscription: SubscriptionId, step: StepId) {
+        let truth = &self.publishers[&cohort];
+        let has = truth.subscriptions.get(&subscription).and_then(|wanted| wanted.has);
+        self.demand(
+            truth.is_met(step, subscription),
+            "a step satisfies the condition of whom it is given",
+            || format!("{cohort} gives step {step} to {subscription}, which wants steps with {has:?}"),
+        );
     }
 
     /// A step is given only whole: every rank ended it, kept it, and stored what was asked for.
@@ -202,22 +214,21 @@ impl Oracle {
     /// The numbers of skipped steps and the steps given add up to all that were meant for the subscription.
     fn check_skipped(&mut self, cohort: CohortId, subscription: SubscriptionId, assignment: &Assignment) {
         let truth = self.publishers.get_mut(&cohort).expect("checked by the caller");
-        let first = truth.first_of(subscription);
         let precious = Some(truth.plan.first()).filter(|_| truth.plan.precious_first);
         let Some(wanted) = truth.subscriptions.get_mut(&subscription) else { return };
         wanted.skipped += assignment.skipped;
         if assignment.redelivered {
             return;
         }
-        let missed = missed_before(wanted, first, precious, assignment.step);
+        let (told, step) = (wanted.skipped, assignment.step);
+        let truth = &self.publishers[&cohort];
+        let (least, most) = missed_before(truth, subscription, precious, step);
         // With a precious step 0 and a reserve, gaps may count from the one or from the other.
-        let from_start = missed_before(wanted, first, None, assignment.step);
-        let told = wanted.skipped;
-        let right = told == missed || (precious.is_some() && told >= missed && told <= from_start);
-        self.demand(right, "skipped steps are counted", || {
+        let (_, from_start) = missed_before(truth, subscription, None, step);
+        let most = if precious.is_some() { from_start } else { most };
+        self.demand(told >= least && told <= most, "skipped steps are counted", || {
             format!(
-                "{cohort}: with step {} {subscription} was told of {told} skipped steps, {missed} were",
-                assignment.step
+                "{cohort}: with step {step} {subscription} was told of {told} skipped steps, {least} to {most} were"
             )
         });
     }
@@ -255,19 +266,26 @@ impl Oracle {
     }
 }
 
-/// Steps before `step` that were meant for a subscription and that it did not get.
+/// Steps before `step` that were meant for a subscription and that it did not get: at least and at most. Of those before
+/// its first one that are gone it is not known whether it is about them.
 fn missed_before(
-    wanted: &SubscriptionTruth,
-    first: Option<StepId>,
+    truth: &PublisherTruth,
+    subscription: SubscriptionId,
     precious: Option<StepId>,
     step: StepId,
-) -> u64 {
+) -> (u64, u64) {
+    let wanted = &truth.subscriptions[&subscription];
+    let first = truth.first_of(subscription);
     let meant = |candidate: &u64| first.is_none_or(|first| wanted.takes(StepId(*candidate), first));
     let given = |candidate: &u64| wanted.assignments.iter().any(|(given, _)| given.0 == *candidate);
     let missed = (begin_of(wanted, first, precious).0..step.0)
         .filter(|candidate| meant(candidate) && !given(candidate))
-        .count();
-    missed as u64 + wanted.lost
+        .map(StepId);
+    let unmet = |step: &StepId| !truth.is_met(*step, subscription) && truth.is_whole(*step);
+    let (unmet, others): (Vec<StepId>, Vec<StepId>) = missed.partition(unmet);
+    let early = unmet.iter().filter(|step| first.is_some_and(|first| **step < first)).count() as u64;
+    let least = others.len() as u64 + wanted.lost;
+    (least, least + early)
 }
 
 /// From where on gaps count. That is the lowest number that it wants, if it said one. Where a precious first step came

@@ -100,6 +100,7 @@ impl Oracle {
             let step = StepId(*step);
             wanted.takes(step, first)
                 && truth.is_whole(step)
+                && truth.is_met(step, attachment.subscription)
                 && truth.kept_by_all(step, attachment.subscription)
         };
         let missing = (first.0..common).find(|step| due(step) && !given(*step));

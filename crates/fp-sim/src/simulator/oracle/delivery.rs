@@ -19,13 +19,13 @@ impl Oracle {
         let named = self.subscribers.values().find(|truth| truth.plan.name == label);
         let plan = self.publishers.get(&publisher).map(|truth| &truth.plan);
         let lowest = named.zip(plan).and_then(|(truth, plan)| truth.lowest_of(plan));
-        let spec = named.map(|truth| truth.spec.clone());
+        let spec = named.map(|truth| (truth.spec.clone(), truth.plan.has));
         let right = named.is_some_and(|truth| truth.plan.size == size);
         self.demand(right, "who is attached is known", || {
             format!("{publisher}: {label} of {size} ranks joined")
         });
-        let (Some(spec), Some(truth)) = (spec, self.publishers.get_mut(&publisher)) else { return };
-        truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec, lowest));
+        let (Some((spec, has)), Some(truth)) = (spec, self.publishers.get_mut(&publisher)) else { return };
+        truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec, has, lowest));
     }
 
     /// The publisher's lead told a subscriber's lead that it is a member.
@@ -232,9 +232,14 @@ impl Oracle {
     }
 }
 
-fn new_subscription(spec: SubscriptionSpec, lowest: Option<StepId>) -> SubscriptionTruth {
+fn new_subscription(
+    spec: SubscriptionSpec,
+    has: Option<&'static str>,
+    lowest: Option<StepId>,
+) -> SubscriptionTruth {
     SubscriptionTruth {
         spec,
+        has,
         lowest,
         selections: Vec::new(),
         begin: None,

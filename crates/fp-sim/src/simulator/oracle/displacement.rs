@@ -40,7 +40,8 @@ fn is_kept(
     subscription: SubscriptionId,
     step: StepId,
 ) -> bool {
-    truth.is_whole(step) && truth.kept_by_all(step, subscription) && !wanted.dropped.contains_key(&step)
+    let whole = truth.is_whole(step) && truth.is_met(step, subscription);
+    whole && truth.kept_by_all(step, subscription) && !wanted.dropped.contains_key(&step)
 }
 
 /// Whether it waits for a member, again if it is to be redelivered.

@@ -79,6 +79,7 @@ impl Oracle {
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         let rejected = truth.is_abandoned(step) || truth.content.is_disputed(step.0);
         let kept = truth.kept_by_all(step, subscription);
+        let is_met = truth.is_met(step, subscription);
         let Some(wanted) = truth.subscriptions.get_mut(&subscription) else { return };
         wanted.dropped.insert(step, now);
         // Given to a member that is gone, back in the queue, and given up there.
@@ -87,6 +88,9 @@ impl Oracle {
         let lossless = wanted.is_lossless();
         self.demand(!lossless || rejected || over || !kept, "a lossless subscription drops nothing", || {
             format!("{cohort} drops step {step} of {subscription}")
+        });
+        self.demand(is_met || rejected, "nobody misses a step that is none of its", || {
+            format!("{cohort} drops step {step} of {subscription}, which is about others")
         });
     }
 
@@ -167,7 +171,8 @@ impl Oracle {
             | QueuePolicy::LatestOnly
             | QueuePolicy::WaitAtMost { .. } => None,
         };
-        let live = self.maybe_live(truth, rank, subscription).len();
+        let known = self.maybe_live(truth, rank, subscription).into_iter();
+        let live = known.filter(|step| truth.is_met(*step, subscription)).count();
         let limit = wanted.spec.limit_steps as usize;
         let tight = super::publication::rank_limit_bytes(truth, rank) < 1 << 30;
         self.demand(patience.is_some_and(|patience| waited_ms >= patience), "patience is kept", || {
@@ -291,7 +296,9 @@ impl Oracle {
     fn check_refused(&self, reader: CohortId, reason: &RefusalReason) -> bool {
         let spec = &self.subscribers[&reader].plan.spec;
         match reason {
-            RefusalReason::InvalidSpec { .. } => self.subscribers[&reader].plan.is_wrong(),
+            RefusalReason::InvalidSpec { .. } | RefusalReason::Condition(_) => {
+                self.subscribers[&reader].plan.is_wrong()
+            }
             RefusalReason::ShareMismatch { .. } => spec.share.is_some(),
             RefusalReason::TooManySubscriptions { limit } => {
                 self.publishers.values().any(|truth| truth.plan.limit_subscriptions == *limit)

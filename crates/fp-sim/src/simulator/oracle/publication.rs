@@ -154,6 +154,10 @@ impl Oracle {
         in_doubt: bool,
     ) -> bool {
         let Some(wanted) = truth.subscriptions.get(&subscription) else { return false };
+        let judged = || truth.ended_by_all(step).is_some_and(|ended| ended <= at) && truth.is_whole(step);
+        if !truth.is_met(step, subscription) && judged() {
+            return true;
+        }
         let dropped = wanted.dropped.get(&step).is_some_and(|&dropped| dropped <= at);
         let holders: Vec<_> = wanted.assignments.iter().filter(|(assigned, _)| *assigned == step).collect();
         if let Some((_, member)) = holders.last() {

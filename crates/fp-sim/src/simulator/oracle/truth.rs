@@ -62,6 +62,8 @@ pub(crate) struct PublisherRank {
 #[derive(Clone, Debug)]
 pub(crate) struct SubscriptionTruth {
     pub(crate) spec: SubscriptionSpec,
+    /// The variable that a step must have.
+    pub(crate) has: Option<&'static str>,
     /// Selections in the order in which they were asked for, each with its first step once that was said.
     pub(crate) selections: Vec<(Option<StepId>, VariableSet)>,
     /// The lowest number that it wants, where it starts at a number.
@@ -195,6 +197,12 @@ impl PublisherTruth {
     pub(crate) fn kept_by_all(&self, step: StepId, subscription: SubscriptionId) -> bool {
         let keeps = |step: &RankStep| step.kept.contains(&subscription);
         self.ranks.iter().all(|rank| rank.steps.get(step.0 as usize).is_some_and(keeps))
+    }
+
+    /// Whether the subscription is about this step, were it whole.
+    pub(crate) fn is_met(&self, step: StepId, subscription: SubscriptionId) -> bool {
+        let has = self.subscriptions.get(&subscription).and_then(|wanted| wanted.has);
+        has.is_none_or(|variable| self.content.has(step.0, variable))
     }
 
     /// The lowest number of steps that a rank has begun.

@@ -336,7 +336,8 @@ fn bad_subscriptions(scenario: &mut Scenario, prng: &mut Prng) {
     let publisher = scenario.publishers[0].clone();
     let mut plan = scenario::draw_subscriber(prng, &publisher, "wrong".to_owned());
     match prng.below(3) {
-        0 => plan.spec.limit_steps = 0,
+        0 if plan.epoch.0.is_multiple_of(2) => plan.spec.limit_steps = 0,
+        0 => plan.spec.when = Some(b"\x01\x05above\x01\x00T".to_vec()),
         1 => plan.spec.policy = QueuePolicy::EveryKth { every: 0, max_wait_ms: 10 },
         _ => {
             let mode = prng.pick(&[ShareMode::RoundRobin, ShareMode::OnDemand]);

@@ -3,7 +3,7 @@
 pub(crate) mod faults;
 pub(crate) mod observers;
 
-use crate::simulator::content::{LayoutHabit, VARIABLES};
+use crate::simulator::content::{CLOCK, LayoutHabit, PARTICLES, VARIABLES};
 use crate::simulator::network::Delays;
 use crate::simulator::prng::Prng;
 use crate::simulator::scenario::faults::{CutWay, Fault, FaultKind, Strike};
@@ -11,7 +11,7 @@ use crate::simulator::scenario::observers::ObserverPlan;
 use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::time::Moment;
-use fp_types::{Epoch, Rank, StepId};
+use fp_types::{Condition, Epoch, Rank, StepId};
 use std::time::Duration;
 
 /// The name of the stream in every run.
@@ -69,6 +69,8 @@ pub(crate) struct PublisherPlan {
     pub(crate) abandon_percent: u64,
     pub(crate) disagree_percent: u64,
     pub(crate) habit: LayoutHabit,
+    /// Particles are in every so manieth step.
+    pub(crate) particles_every: u64,
     /// Whether ranks know their lead's contact, as under MPI.
     pub(crate) knows_lead: bool,
     /// A rank that never comes, or comes with another size.
@@ -126,6 +128,8 @@ pub(crate) struct SubscriberPlan {
     /// Whether it knows the publisher's contact.
     pub(crate) direct: bool,
     pub(crate) spec: SubscriptionSpec,
+    /// The variable that a step must have.
+    pub(crate) has: Option<&'static str>,
     pub(crate) credit_steps: u32,
     pub(crate) on_loss: OnLoss,
     /// How long a rank holds a step that it has read.
@@ -145,7 +149,8 @@ impl SubscriberPlan {
     /// Whether no publisher accepts its specification.
     pub(crate) fn is_wrong(&self) -> bool {
         let never = matches!(self.spec.policy, QueuePolicy::EveryKth { every: 0, .. });
-        self.spec.limit_steps == 0 || never
+        let unknown = self.spec.when.is_some() && self.has.is_none();
+        self.spec.limit_steps == 0 || never || unknown
     }
 }
 
@@ -190,6 +195,7 @@ impl Scenario {
         };
         scenario.draw_numbers(&mut Prng::new(seed).fork(9));
         scenario.draw_turns(&mut Prng::new(seed).fork(11));
+        scenario.draw_conditions(&mut Prng::new(seed).fork(23));
         let count = prng.between(2, 4);
         while (scenario.kinds.len() as u64) < count {
             let kind = prng.pick(&FaultKind::ALL);
@@ -231,6 +237,21 @@ impl Scenario {
         if prng.chance(25) {
             let layouts = prng.pick(&[2, 2, 3, 8, 9]);
             self.publishers[0].habit = prng.pick(&[LayoutHabit::InTurn(layouts), LayoutHabit::ComesBack]);
+        }
+    }
+
+    /// Variables that come and go, and who wants steps with them only, drawn from a stream of their own as well.
+    fn draw_conditions(&mut self, prng: &mut Prng) {
+        if !prng.chance(40) {
+            return;
+        }
+        self.publishers[0].particles_every = prng.pick(&[1, 2, 3, 3, 5]);
+        let any =
+            [None, None, Some(PARTICLES), Some(PARTICLES), Some(PARTICLES), Some(CLOCK), Some("nothing")];
+        let of_set = prng.pick(&any);
+        for plan in &mut self.subscribers {
+            plan.has = if plan.spec.share.is_some() { of_set } else { prng.pick(&any) };
+            plan.spec.when = plan.has.map(|has| Condition::Has { variable: has.to_owned() }.encode());
         }
     }
 
@@ -335,6 +356,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         abandon_percent: prng.pick(&[0, 0, 0, 4]),
         disagree_percent: prng.pick(&[0, 0, 0, 0, 4]),
         habit: LayoutHabit::draw(prng),
+        particles_every: 1,
         knows_lead: prng.chance(50),
         odd_rank: None,
         restarts_after: None,
@@ -369,6 +391,7 @@ pub(crate) fn draw_subscriber(prng: &mut Prng, publisher: &PublisherPlan, name: 
         starts_at: Moment::ZERO.after(prng.micros(0, late_us)),
         direct: prng.chance(30),
         spec: draw_spec(prng),
+        has: None,
         credit_steps: prng.between(1, 3) as u32,
         on_loss: OnLoss::End,
         hold: Pace { low_us: 50, high_us: hold },
@@ -417,6 +440,7 @@ pub(crate) fn draw_spec(prng: &mut Prng) -> SubscriptionSpec {
         start_at: prng.pick(&[StartAt::Next, StartAt::OldestReserved]),
         share: None,
         requests: Vec::new(),
+        when: None,
     }
 }
 

@@ -22,8 +22,9 @@ use fp_proto::publisher::PublisherMachine;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 use fp_proto::transition::TransitionSet;
-use fp_types::{Epoch, Rank, StepId};
+use fp_types::{Epoch, Rank, StepId, TableConditions};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// The contact of a rank; each epoch's processes have their own.
 pub(crate) fn contact(cohort: CohortId, rank: Rank) -> ContactText {
@@ -180,6 +181,7 @@ impl World {
         config.limit_subscriptions = plan.limit_subscriptions;
         config.limit_wait = plan.limit_wait;
         config.lag_report = self.scenario.timing.lag_report;
+        config.conditions = Arc::new(TableConditions);
         config.mutation = self.mutation;
         config
     }
@@ -307,6 +309,7 @@ fn content(plan: &PublisherPlan) -> Content {
         salt: mix(plan.epoch.0 as u64),
         size: plan.size,
         habit: plan.habit,
+        particles_every: plan.particles_every,
         disagree_percent: plan.disagree_percent,
     }
 }

@@ -63,6 +63,12 @@ impl World {
             App::Publisher(app) => app.wants.clone(),
             App::Subscriber(_) | App::None => Vec::new(),
         };
+        // Who is about some steps only hears nothing of one before it is assigned.
+        let is_about_all = |reader: &SlotId| match &self.slot(*reader).app {
+            App::Subscriber(app) => app.plan.has.is_none(),
+            App::Publisher(_) | App::None => true,
+        };
+        let readers: Vec<SlotId> = readers.into_iter().filter(is_about_all).collect();
         let variables = crate::simulator::content::VARIABLES;
         let pieces: Vec<Piece> =
             variables.iter().flat_map(|variable| self.pieces(owner, step, variable)).collect();

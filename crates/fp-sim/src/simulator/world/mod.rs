@@ -204,6 +204,10 @@ impl World {
         self.heard(slot, &input);
         let now = self.now;
         let is_status = matches!(&input, Input::Message(_, message) if observers::is_status(message));
+        if is_status {
+            // What a step left to do comes of that step.
+            self.drain(slot);
+        }
         let before = self.begins_freely(slot);
         if let Some(machine) = &mut self.slot_mut(slot).machine {
             machine.handle(now, input);

@@ -106,12 +106,16 @@ impl World {
         app.reselected = true;
         let spec = SubscriptionSpec { variables, ..app.plan.spec.clone() };
         let wrong = SubscriptionSpec { policy: QueuePolicy::WaitAtMost { wait_ms: 77 }, ..spec.clone() };
-        let refused = machine.reselect(now, wrong);
+        let other = SubscriptionSpec { when: Some(b"another".to_vec()), ..spec.clone() };
+        let refused = [machine.reselect(now, wrong), machine.reselect(now, other)];
         let answer = machine.reselect(now, spec.clone());
         self.note(slot, || format!("asks for {:?}: {answer:?}", spec.variables));
         let kinds = [Err(CommandError::InvalidSpec), Err(CommandError::NotAttached)];
-        self.oracle
-            .demand(kinds.contains(&refused), "misuse is refused", || format!("{cohort}: {refused:?}"));
+        self.oracle.demand(
+            refused.iter().all(|refused| kinds.contains(refused)),
+            "misuse is refused",
+            || format!("{cohort}: {refused:?}"),
+        );
         if answer.is_ok() {
             self.oracle.reselecting(cohort, &spec);
         }

@@ -4,8 +4,8 @@
 mod link_report;
 mod made;
 mod made_task;
-mod push;
 mod reclaim;
+mod unasked;
 
 use crate::coordinator::{DATA_BIT, DataServer};
 use crate::data::owner::block::StoredBlock;
@@ -33,6 +33,8 @@ const GATHER_BYTES: u64 = 4096;
 pub(crate) struct StoredStep {
     pub(crate) arena: Arena,
     kept: Vec<SubscriptionId>,
+    /// Those of them that hear nothing of it before it is assigned.
+    unjudged: Vec<SubscriptionId>,
     pub(crate) ended: bool,
     /// The members that have it.
     assigned: Vec<MemberId>,
@@ -47,6 +49,10 @@ pub(crate) struct StoredStep {
 impl StoredStep {
     fn keeps(&self, want: &Want) -> bool {
         self.kept.binary_search(&want.subscription).is_ok()
+    }
+
+    fn is_unjudged(&self, want: &Want) -> bool {
+        self.unjudged.binary_search(&want.subscription).is_ok()
     }
 }
 
@@ -119,13 +125,19 @@ impl BlockStore {
         }
     }
 
-    /// A step begins; its blocks will be stored for these.
-    pub(crate) fn begin(&self, step: StepId, mut kept: Vec<SubscriptionId>) -> Arena {
+    /// A step begins; its blocks will be stored for these, of which some hear nothing of it before it is assigned.
+    pub(crate) fn begin(
+        &self,
+        step: StepId,
+        mut kept: Vec<SubscriptionId>,
+        unjudged: Vec<SubscriptionId>,
+    ) -> Arena {
         kept.sort_unstable();
         let arena = self.pool.arena();
         let stored = StoredStep {
             arena: arena.clone(),
             kept,
+            unjudged,
             ended: false,
             assigned: Vec::new(),
             blocks: Vec::with_capacity(1),
@@ -152,51 +164,6 @@ impl BlockStore {
             self.room.store(block.payload.len() as u64);
             stored.blocks.push(block);
         }
-    }
-
-    /// The step is complete here: everybody who said so before is told where its blocks are.
-    pub(crate) fn end(&self, step: StepId) {
-        let mut inner = self.lock();
-        let is_late = inner.is_crowded();
-        let Inner { steps, links, .. } = &mut *inner;
-        let Some(stored) = steps.get_mut(&step) else { return };
-        stored.ended = true;
-        let let_go = self.pool.drain_let_go();
-        if is_late && let_go.is_empty() {
-            return;
-        }
-        let mut lost = Vec::new();
-        for (&token, served) in links.iter_mut() {
-            let told = served.tell_let_go(&let_go);
-            if told.and_then(|()| self.place_wanted(step, stored, served)).is_err() {
-                lost.push(token);
-            }
-            self.watch(token, served);
-        }
-        inner.part_with(&lost);
-    }
-
-    fn place_wanted(
-        &self,
-        step: StepId,
-        stored: &mut StoredStep,
-        served: &mut SubscriberLink,
-    ) -> Result<(), LinkError> {
-        let Some(want) =
-            served.want.as_ref().filter(|want| stored.keeps(want)).filter(|_| served.takes_hints())
-        else {
-            return Ok(());
-        };
-        let shares = served.is_placed_to();
-        let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);
-        let places = |block: &StoredBlock| shares || block.payload.len() as u64 <= EAGER_BYTES;
-        let chosen: Vec<usize> = (0..stored.blocks.len())
-            .filter(|&at| wanted(&stored.blocks[at]) && places(&stored.blocks[at]))
-            .collect();
-        if chosen.is_empty() {
-            return Ok(());
-        }
-        self.place(step, None, stored, &chosen, served)
     }
 
     /// Sends where blocks are; a link whose queue is full is told nothing, as placements are hints.
@@ -377,22 +344,6 @@ impl BlockStore {
                 | DataMessage::Transformed { .. } => {
                     return Err(LinkError::Malformed { what: "message of a subscriber", value: 0, limit: 0 });
                 }
-            }
-        }
-        Ok(())
-    }
-
-    /// What a new `Want` would have brought for the steps that are here already.
-    fn catch_up(
-        &self,
-        steps: &mut StepMap<StoredStep>,
-        served: &mut SubscriberLink,
-    ) -> Result<(), LinkError> {
-        let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
-        for (&step, stored) in steps.iter_mut().filter(|(_, stored)| stored.ended) {
-            self.place_wanted(step, stored, served)?;
-            if stored.assigned.contains(&member) && served.is_pushed_to(member) {
-                self.push_to(step, stored, served)?;
             }
         }
         Ok(())

@@ -63,7 +63,7 @@ impl Inner {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::coordinator::DataServer;
     use crate::data::owner::room::Room;
@@ -78,7 +78,7 @@ mod tests {
     const LEN_BYTES: usize = 100_000;
 
     /// A publisher's server, the link that it serves, with faults, and the other end.
-    fn served(faults: Faults) -> (Arc<BlockStore>, Link) {
+    pub(in super::super) fn served(faults: Faults) -> (Arc<BlockStore>, Link) {
         let mut listener = Listener::bind(ListenOptions::new(7)).expect("it listens");
         let (contact, deadline) = (listener.contact().clone(), Instant::now() + Duration::from_secs(30));
         let policy = TransportPolicy::only(TransportKind::Tcp);
@@ -103,7 +103,7 @@ mod tests {
 
     /// A step with memory; whether the peer was told where it can READ it.
     fn begin(server: &BlockStore, step: u64, told: bool) {
-        let arena = server.begin(StepId(step), Vec::new());
+        let arena = server.begin(StepId(step), Vec::new(), Vec::new());
         drop(arena.loan(LEN_BYTES, 64).expect("room"));
         if told {
             server.lock().links.values_mut().for_each(|served| served.may_read(StepId(step)));

@@ -1,0 +1,239 @@
+//! What owners tell subscribers unasked: where blocks are, and blocks that are pushed. Whoever is about some steps only
+//! is told nothing of one before it is assigned. With many links nobody is: then the background thread tells them.
+
+use crate::data::owner::block::StoredBlock;
+use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
+use crate::data::owner::part::wanted_part;
+use crate::data::owner::subscriber_link::{SubscriberLink, Want};
+use fp_proto::data::{BlockPart, DataMessage, EAGER_BYTES};
+use fp_proto::message::MemberId;
+use fp_transport::{LinkError, OutFrame};
+use fp_types::{StepId, StepMap};
+
+/// The most links that the end of a step tells of it.
+const LIMIT_EARLY: usize = 64;
+
+impl Inner {
+    /// Whether there are so many links that each is told of a step when it is assigned.
+    fn is_crowded(&self) -> bool {
+        self.links.len() > LIMIT_EARLY
+    }
+}
+
+impl StoredStep {
+    /// Whether whoever wants this is told of the step, now that it has ended.
+    fn is_told_of(&self, want: &Want) -> bool {
+        let may_know = !self.is_unjudged(want) || self.assigned.contains(&want.member);
+        self.keeps(want) && may_know
+    }
+}
+
+impl BlockStore {
+    /// The step is complete here: everybody who said so before is told where its blocks are.
+    pub(crate) fn end(&self, step: StepId) {
+        let mut inner = self.lock();
+        let is_late = inner.is_crowded();
+        let Inner { steps, links, .. } = &mut *inner;
+        let Some(stored) = steps.get_mut(&step) else { return };
+        stored.ended = true;
+        let let_go = self.pool.drain_let_go();
+        if is_late && let_go.is_empty() {
+            return;
+        }
+        let mut lost = Vec::new();
+        for (&token, served) in links.iter_mut() {
+            let told = served.tell_let_go(&let_go);
+            if told.and_then(|()| self.place_wanted(step, stored, served)).is_err() {
+                lost.push(token);
+            }
+            self.watch(token, served);
+        }
+        inner.part_with(&lost);
+    }
+
+    fn place_wanted(
+        &self,
+        step: StepId,
+        stored: &mut StoredStep,
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let kept = |want: &&Want| stored.is_told_of(want);
+        let Some(want) = served.want.as_ref().filter(kept).filter(|_| served.takes_hints()) else {
+            return Ok(());
+        };
+        let shares = served.is_placed_to();
+        let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);
+        let places = |block: &StoredBlock| shares || block.payload.len() as u64 <= EAGER_BYTES;
+        let chosen: Vec<usize> = (0..stored.blocks.len())
+            .filter(|&at| wanted(&stored.blocks[at]) && places(&stored.blocks[at]))
+            .collect();
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        self.place(step, None, stored, &chosen, served)
+    }
+
+    /// The step was assigned: what its member wants pushed goes now, and where blocks are, if it was not told before.
+    pub(crate) fn push(&self, member: MemberId, step: StepId) {
+        let mut inner = self.lock();
+        let is_late = inner.is_crowded();
+        let Inner { steps, links, of_member, .. } = &mut *inner;
+        let Some(stored) = steps.get_mut(&step) else { return };
+        stored.assigned.push(member);
+        let mut lost = Vec::new();
+        for &(_, token) in of_member.range((member, 0)..=(member, u64::MAX)) {
+            let Some(served) = links.get_mut(&token) else { continue };
+            match self.tell_late((step, member, is_late), steps, served) {
+                Ok(false) => {}
+                Ok(true) => self.watch(token, served),
+                Err(_) => lost.push(token),
+            }
+        }
+        inner.part_with(&lost);
+    }
+
+    /// Tells one rank of a member what it is told once it has the step. Says whether that was anything.
+    fn tell_late(
+        &self,
+        (step, member, is_late): (StepId, MemberId, bool),
+        steps: &mut StepMap<StoredStep>,
+        served: &mut SubscriberLink,
+    ) -> Result<bool, LinkError> {
+        let placed = self.place_late((step, is_late), steps, served)?;
+        if !served.is_pushed_to(member) || served.owes(step, |pushed| steps.contains_key(&pushed)) {
+            return Ok(placed);
+        }
+        let Some(stored) = steps.get(&step) else { return Ok(placed) };
+        self.push_to(step, stored, served)?;
+        Ok(true)
+    }
+
+    /// Says where blocks are to whom it could not be said at the end of the step.
+    fn place_late(
+        &self,
+        (step, is_late): (StepId, bool),
+        steps: &mut StepMap<StoredStep>,
+        served: &mut SubscriberLink,
+    ) -> Result<bool, LinkError> {
+        let waits = |stored: &&mut StoredStep| {
+            let of = |want: &Want| is_late || stored.is_unjudged(want);
+            stored.ended && served.want.as_ref().is_some_and(of) && !served.was_placed(step)
+        };
+        let Some(stored) = steps.get_mut(&step).filter(waits) else { return Ok(false) };
+        self.place_wanted(step, stored, served).map(|()| true)
+    }
+
+    pub(super) fn push_to(
+        &self,
+        step: StepId,
+        stored: &StoredStep,
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let Some(want) = &served.want else { return Ok(()) };
+        let mut pieces = Vec::new();
+        let mut body = Vec::new();
+        for wanted in &want.variables {
+            let Some(selection) = &wanted.push else { continue };
+            for block in stored.blocks.iter().filter(|block| block.def.name == wanted.name) {
+                let large = block.payload.len() as u64 > EAGER_BYTES;
+                let Some(part) = wanted_part(block, selection).filter(|_| large) else { continue };
+                let Some(bytes) = self.gather(block, &part) else { continue };
+                body.extend(bytes);
+                pieces.push(BlockPart { variable: wanted.name.clone(), block: block.index, part });
+            }
+        }
+        if want.variables.iter().all(|wanted| wanted.push.is_none())
+            || served.has_all_of(step, &stored.blocks)
+        {
+            return Ok(());
+        }
+        // Sent even without a piece: the subscriber waits for it before it asks.
+        let frame = OutFrame::new(DataMessage::Pushed { step, pieces }.encode()).with_body(body);
+        self.counters.count_sent(&served.link, &frame);
+        served.link.send(frame)?;
+        served.pushed(step);
+        Ok(())
+    }
+
+    /// What a new `Want` would have brought for the steps that are here already.
+    pub(super) fn catch_up(
+        &self,
+        steps: &mut StepMap<StoredStep>,
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
+        for (&step, stored) in steps.iter_mut().filter(|(_, stored)| stored.ended) {
+            self.place_wanted(step, stored, served)?;
+            if stored.assigned.contains(&member) && served.is_pushed_to(member) {
+                self.push_to(step, stored, served)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::owner::block_store::reclaim::tests::served;
+    use fp_proto::data::WantedVariable;
+    use fp_transport::link::Faults;
+    use fp_transport::{Link, Payload};
+    use fp_types::{Dtype, Region, SubscriptionId, VariableDef};
+    use std::time::{Duration, Instant};
+
+    const ALL: (SubscriptionId, MemberId) = (SubscriptionId(2), MemberId(2));
+    const SOME: (SubscriptionId, MemberId) = (SubscriptionId(3), MemberId(3));
+
+    /// A link whose other end wants a variable of every step.
+    fn wanted((subscription, member): (SubscriptionId, MemberId)) -> (std::sync::Arc<BlockStore>, Link) {
+        let (server, peer) = served(Faults::default());
+        let mut inner = server.lock();
+        let Inner { links, of_member, .. } = &mut *inner;
+        for (&token, served) in links.iter_mut() {
+            let variables = vec![WantedVariable { name: "x".to_owned(), push: None }];
+            served.want = Some(Want { subscription, member, variables });
+            of_member.insert((member, token));
+        }
+        drop(inner);
+        (server, peer)
+    }
+
+    /// A step that is over on this rank, kept for both subscriptions; one of them has a condition.
+    fn end(server: &BlockStore, step: u64) {
+        let step = StepId(step);
+        drop(server.begin(step, vec![ALL.0, SOME.0], vec![SOME.0]));
+        let def = VariableDef::local_array("x", Dtype::U8, 1).into();
+        let region = Region::new([0], [3]).expect("a region");
+        let payload = Payload::from_owner(vec![1, 2, 3]);
+        server.store(step, StoredBlock { def, index: 0, region, payload });
+        server.end(step);
+    }
+
+    fn placed(peer: &mut Link) -> StepId {
+        let frame = peer.recv_deadline(Instant::now() + Duration::from_secs(15)).expect("a message");
+        let message = DataMessage::decode(&frame.head).expect("a message");
+        let DataMessage::Placed { step, request: None, .. } = message else { panic!("{message:?}") };
+        step
+    }
+
+    #[test]
+    fn whoever_has_a_condition_hears_of_its_own_steps_alone() {
+        let (server, mut peer) = wanted(SOME);
+        (0..3).for_each(|step| end(&server, step));
+        server.push(SOME.1, StepId(1));
+        assert_eq!(placed(&mut peer), StepId(1));
+        server.push(ALL.1, StepId(2));
+        server.push(SOME.1, StepId(0));
+        assert_eq!(placed(&mut peer), StepId(0));
+    }
+
+    #[test]
+    fn whoever_has_none_hears_of_every_step_as_it_ends() {
+        let (server, mut peer) = wanted(ALL);
+        (0..3).for_each(|step| end(&server, step));
+        server.push(ALL.1, StepId(0));
+        end(&server, 3);
+        assert_eq!([0; 4].map(|_| placed(&mut peer).0), [0, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,175 @@
+//! Conditions: a publisher of one rank by hand, and subscribers that are about some of its steps.
+
+use crate::middle_rank::{START, contact, effects};
+use fp_proto::commands::{Begin, BeginWait};
+use fp_proto::config::{CohortConfig, PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec};
+use fp_proto::effect::{Effect, PeerId};
+use fp_proto::message::{Assignment, Message};
+use fp_proto::outcome::RefusalReason;
+use fp_proto::publisher::PublisherMachine;
+use fp_types::{
+    Condition, ConditionRefusal, Contribution, Dtype, Epoch, LIMIT_CONDITION_BYTES, StepId, VariableDef,
+    VariablePut,
+};
+
+const READER: PeerId = PeerId(3);
+const OTHER: PeerId = PeerId(4);
+
+fn has(variable: &str) -> Option<Vec<u8>> {
+    Some(Condition::Has { variable: variable.to_owned() }.encode())
+}
+
+fn particles() -> SubscriptionSpec {
+    SubscriptionSpec { when: has("particles"), ..SubscriptionSpec::default() }
+}
+
+fn publisher(reserve_steps: u32) -> PublisherMachine {
+    let mut config = PublisherConfig::new(CohortConfig::alone("stream", contact(0)), Epoch(99));
+    config.reserve_steps = reserve_steps;
+    let mut machine = PublisherMachine::new(config, START);
+    machine.handle_listing(START, Vec::new());
+    effects(&mut machine);
+    machine
+}
+
+/// What a reader that asks for this is told.
+fn subscribe(machine: &mut PublisherMachine, reader: PeerId, spec: SubscriptionSpec) -> Vec<Message> {
+    machine.handle_accepted(START, reader);
+    let label = "viewer".to_owned();
+    let ask = Message::Subscribe { spec, label, cohort_size: 1, credit: 100, resume: None };
+    machine.handle_message(START, reader, ask);
+    heard(machine, reader)
+}
+
+/// Everything that is sent to a reader.
+fn heard(machine: &mut PublisherMachine, reader: PeerId) -> Vec<Message> {
+    let sent = |effect| {
+        let Effect::Send { to, message } = effect else { return None };
+        (to == reader).then_some(message)
+    };
+    effects(machine).into_iter().filter_map(sent).collect()
+}
+
+fn put(variable: &str) -> VariablePut {
+    let def = VariableDef::local_array(variable, Dtype::F64, 1).into();
+    VariablePut { def, shape: None, blocks: Vec::new(), bytes: 0 }
+}
+
+/// A step with the field, and with particles if they are there.
+fn publish(machine: &mut PublisherMachine, with_particles: bool) {
+    let Ok(Begin::Started(begun)) = machine.begin_step(START) else { panic!("no step begins") };
+    let variables = [put("field")].into_iter().chain(with_particles.then(|| put("particles")));
+    let contribution = Contribution { variables: variables.collect() };
+    machine.end_step(START, begun.step, contribution, Vec::new(), 10).expect("it ends");
+}
+
+/// The steps of assignments with the numbers of those that were skipped; nothing else was sent.
+fn steps(heard: &[Message]) -> Vec<(u64, u64)> {
+    let step = |message: &Message| {
+        let Message::Assign(Assignment { step, skipped, .. }) = message else { panic!("{message:?}") };
+        (step.0, *skipped)
+    };
+    heard.iter().map(step).collect()
+}
+
+#[test]
+fn nothing_is_said_of_steps_that_a_subscription_is_not_about() {
+    let mut machine = publisher(0);
+    subscribe(&mut machine, READER, particles());
+    for step in 0..7 {
+        publish(&mut machine, step % 3 == 0);
+        let told = steps(&heard(&mut machine, READER));
+        let expected = if step % 3 == 0 { vec![(step, 0)] } else { Vec::new() };
+        assert_eq!(told, expected, "step {step}");
+    }
+    assert_eq!(machine.queue_depth().into_iter().map(|(_, depth)| depth).sum::<usize>(), 3, "0, 3 and 6");
+}
+
+/// Neither a bound of one step nor a wait of nothing is hurt by steps of which the subscriber never hears.
+#[test]
+fn steps_that_are_not_its_take_no_place_once_they_are_judged() {
+    let mut machine = publisher(0);
+    let policy = QueuePolicy::EveryStep { max_wait_ms: 0 };
+    subscribe(&mut machine, READER, SubscriptionSpec { policy, limit_steps: 1, ..particles() });
+    (0..5).for_each(|_| publish(&mut machine, false));
+    publish(&mut machine, true);
+    assert_eq!(steps(&heard(&mut machine, READER)), [(5, 0)]);
+    let Ok(Begin::Wait { reason: BeginWait::Subscription { .. }, .. }) = machine.begin_step(START) else {
+        panic!("it has room for one step");
+    };
+}
+
+#[test]
+fn each_kth_is_counted_among_all_steps() {
+    let mut machine = publisher(0);
+    let policy = QueuePolicy::EveryKth { every: 2, max_wait_ms: 0 };
+    subscribe(&mut machine, READER, SubscriptionSpec { policy, limit_steps: 9, ..particles() });
+    (0..13).for_each(|step| publish(&mut machine, step % 3 == 0));
+    assert_eq!(steps(&heard(&mut machine, READER)), [(0, 0), (6, 0), (12, 0)]);
+}
+
+#[test]
+fn the_reserve_gives_what_the_newcomer_is_about() {
+    let mut machine = publisher(6);
+    subscribe(&mut machine, OTHER, SubscriptionSpec { limit_steps: 50, ..SubscriptionSpec::default() });
+    (0..9).for_each(|step| publish(&mut machine, step % 3 == 0));
+    effects(&mut machine);
+    let spec = SubscriptionSpec { start_at: StartAt::OldestReserved, ..particles() };
+    let told = subscribe(&mut machine, READER, spec);
+    let [Message::Subscribed { first: StepId(3), .. }, given @ ..] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(steps(given), [(3, 0), (6, 0)]);
+    (9..13).for_each(|step| publish(&mut machine, step % 3 == 0));
+    assert_eq!(steps(&heard(&mut machine, READER)), [(9, 0), (12, 0)]);
+}
+
+/// What is gone cannot be judged: who starts at a number is told how many steps there were.
+#[test]
+fn steps_that_are_gone_count_as_skipped_whatever_they_had() {
+    let mut machine = publisher(4);
+    subscribe(&mut machine, OTHER, SubscriptionSpec { limit_steps: 50, ..SubscriptionSpec::default() });
+    (0..9).for_each(|step| publish(&mut machine, step % 3 == 0));
+    effects(&mut machine);
+    let spec = SubscriptionSpec { start_at: StartAt::After(StepId(1)), ..particles() };
+    let told = subscribe(&mut machine, READER, spec);
+    assert_eq!(steps(&told[1..]), [(6, 3)], "2, 3 and 4 are gone, and 5 is none of its");
+    publish(&mut machine, true);
+    assert_eq!(steps(&heard(&mut machine, READER)), [(9, 0)]);
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_by_name() {
+    let refused = |when: &[u8]| {
+        let spec = SubscriptionSpec { when: Some(when.to_vec()), ..SubscriptionSpec::default() };
+        let told = subscribe(&mut publisher(0), READER, spec);
+        let [Message::Refused { reason: RefusalReason::Condition(refusal) }] = &told[..] else {
+            panic!("{told:?}");
+        };
+        refusal.to_string()
+    };
+    assert_eq!(
+        refused(b"\x01\x05above\x01\x00T"),
+        "the publisher cannot judge by above(...): it knows has(variable)"
+    );
+    assert_eq!(
+        refused(b"\x02"),
+        "the publisher cannot judge by a condition of version 2: it knows version 1"
+    );
+    assert_eq!(refused(b""), "the publisher cannot read the bytes of the condition");
+    let long =
+        SubscriptionSpec { when: Some(vec![1; LIMIT_CONDITION_BYTES + 1]), ..SubscriptionSpec::default() };
+    let message = Message::Reselect { spec: long };
+    assert_eq!(message.check(), Err("spec.when"));
+    let endless = ConditionRefusal::UnknownWord { word: "a".repeat(33), known: Vec::new() };
+    let message = Message::Refused { reason: RefusalReason::Condition(endless) };
+    assert_eq!(message.check(), Err("refused.condition"));
+}
+
+/// A member of a set, and a change of selection, cannot bring a condition of their own.
+#[test]
+fn a_condition_stays_what_it_was() {
+    let mut machine = publisher(0);
+    subscribe(&mut machine, READER, particles());
+    machine.handle_message(START, READER, Message::Reselect { spec: SubscriptionSpec::default() });
+    let told = effects(&mut machine);
+    assert!(told.iter().any(|effect| matches!(effect, Effect::Disconnect { peer: READER, .. })), "{told:?}");
+}
