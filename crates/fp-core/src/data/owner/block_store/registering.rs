@@ -221,10 +221,9 @@ mod tests {
     }
 
     fn placed(peer: &mut Link) -> (StepId, Vec<PlacedBlock>) {
-        match told(peer) {
-            DataMessage::Placed { step, request: None, blocks } => (step, blocks),
-            other => panic!("{other:?}"),
-        }
+        let message = told(peer);
+        let DataMessage::Placed { step, request: None, blocks } = message else { panic!("{message:?}") };
+        (step, blocks)
     }
 
     fn tokens(server: &BlockStore) -> Vec<u64> {
