@@ -312,6 +312,44 @@ mod wasm {
     }
 
     #[test]
+    fn derivations_of_one_module_share_the_count_of_its_overruns() {
+        let place = Place::new();
+        let mut publisher = open(same_user(&place));
+        let forever = guest("(loop $again (br $again))");
+        let options = with(place.over(TransportKind::Shm), "m", &forever, "a | module(m)");
+        let options = options.with_derivation("other", "b | module(m)").expect("a derivation");
+        let mut subscriber = attach(options);
+        let mut good = attach(with(place.over(TransportKind::Shm), "add", &add(), "a, b | module(add)"));
+        publish(&mut publisher);
+        let step = take(&mut subscriber);
+        for name in ["m", "other"] {
+            let told = why(&step, name);
+            assert!(told.ends_with("the module did more than 20000000 units of work"), "{told}");
+        }
+        drop((step, take(&mut good)));
+        let number = publish(&mut publisher);
+        let step = take(&mut subscriber);
+        for name in ["m", "other"] {
+            let told = why(&step, name);
+            assert!(told.contains("the module ran too long 2 times, for all derivations of it"), "{told}");
+        }
+        let twice: Vec<f64> = elements(number).iter().map(|x| 2.0 * x).collect();
+        assert_eq!(take(&mut good).get::<f64>("add", Selection::All).expect("all"), twice);
+    }
+
+    #[test]
+    fn what_could_take_long_to_compile_is_refused_and_the_subscriber_is_told() {
+        let place = Place::new();
+        let mut publisher = open(same_user(&place));
+        let huge = guest(&"nop ".repeat(70_000));
+        let mut subscriber = attach(with(place.over(TransportKind::Shm), "m", &huge, "a | module(m)"));
+        publish(&mut publisher);
+        let told = why(&take(&mut subscriber), "m");
+        let said = "function 1 of the module has 70006 bytes: at most 65536 are compiled";
+        assert_eq!(told, format!("publisher rank 0: {said}"));
+    }
+
+    #[test]
     fn who_hands_the_same_over_again_finds_it_there() {
         let place = Place::new();
         let mut publisher = open(same_user(&place));

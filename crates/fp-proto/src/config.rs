@@ -307,7 +307,8 @@ impl Default for SubscriptionSpec {
 pub enum OnLoss {
     /// The stream has ended.
     End,
-    /// It looks for a new epoch of the same stream for this long.
+    /// It looks for the publisher again for this long. That is the same epoch where only the way to it was lost, or else
+    /// a new one.
     AwaitRestart(Duration),
 }
 

@@ -108,19 +108,19 @@ pub enum Event {
         /// The first step under it.
         first: StepId,
     },
-    /// The publisher is lost; a new epoch is awaited (subscriber).
+    /// The publisher is lost, or the way to it; it is looked for again (subscriber).
     AwaitingRestart {
-        /// Why the old one ended.
+        /// Why it is.
         reason: EndReason,
     },
-    /// A new epoch of the stream was found (subscriber).
+    /// The publisher was found again: a new epoch of the stream, or the same (subscriber).
     Restarted {
-        /// The new epoch.
+        /// The epoch.
         epoch: Epoch,
         /// The first step that may come.
         first: StepId,
-        /// Whether its numbers are those of the epoch before: each rank goes on after what it took last. Otherwise steps
-        /// count anew.
+        /// Whether its numbers are those of before, as they are in the same epoch. Each rank then goes on after what it
+        /// took last. Otherwise steps count anew.
         continues: bool,
     },
     /// The stream is over (subscriber); steps assigned before can still be read.

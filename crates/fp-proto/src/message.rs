@@ -17,6 +17,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MemberId(pub u64);
 
+/// With what a subscriber cohort goes on that was attached before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumption {
+    /// The epoch that it was attached to.
+    pub epoch: Epoch,
+    /// The number that it goes on with: it has all lower ones.
+    pub from: StepId,
+}
+
 /// One change of what the publisher cohort keeps, agreed in two passes of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ChangeId(pub u64);
@@ -315,8 +324,8 @@ pub enum Message {
         cohort_size: u32,
         /// Steps that this cohort takes before it has released any.
         credit: u64,
-        /// It was attached to an epoch before, and goes on with this number: it has all lower ones.
-        resume: Option<StepId>,
+        /// It was attached before, and goes on.
+        resume: Option<Resumption>,
     },
     /// The publisher's answer, once the first step is agreed.
     Subscribed {

@@ -12,8 +12,10 @@ use fp_types::Epoch;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Entries of one listing that are looked at; more can only be rubbish in the directory.
+/// Entries of one listing that are looked at. More are mostly rubbish in the directory, and have their turn later.
 const LIMIT_ENTRIES: usize = 64;
+/// Entries that are dialled at the same time. Behind each of them nobody may be, and the others must not wait for it.
+const LIMIT_UNDER_WAY: usize = 128;
 
 /// One search under way.
 #[derive(Default)]
@@ -55,11 +57,24 @@ impl Search {
     /// and the others must not wait for it.
     fn dial(&mut self, wire: &mut Wire, contact: ContactText, epoch: Option<Epoch>) {
         let entry = (contact, epoch);
-        if self.dialling.values().chain(self.asked.values()).any(|busy| *busy == entry) {
+        if self.is_under_way(&entry) || self.dialling.len() + self.asked.len() >= LIMIT_UNDER_WAY {
             return;
         }
         let ticket = wire.dial(entry.0.clone(), epoch, DialPurpose::Probe);
         self.dialling.insert(ticket, entry);
+    }
+
+    fn is_under_way(&self, entry: &(ContactText, Option<Epoch>)) -> bool {
+        self.dialling.values().chain(self.asked.values()).any(|busy| busy == entry)
+    }
+
+    /// When an entry is looked at: those first that were not tried, or that may have become the right one since.
+    fn turn(&self, entry: &Listing) -> u8 {
+        match self.seen.get(&entry.contact) {
+            None if self.is_under_way(&(entry.contact.clone(), Some(entry.epoch))) => 1,
+            None | Some(Seen::Claiming) => 0,
+            Some(Seen::Unreachable | Seen::OtherEpoch | Seen::Refused) => 2,
+        }
     }
 
     /// The entries of the name.
@@ -68,8 +83,10 @@ impl Search {
             return;
         }
         self.seen.retain(|contact, _| listing.iter().any(|entry| entry.contact == *contact));
-        let exclude = self.exclude;
-        for entry in listing.into_iter().filter(|entry| Some(entry.epoch) != exclude).take(LIMIT_ENTRIES) {
+        let mut listing = listing;
+        listing.retain(|entry| Some(entry.epoch) != self.exclude);
+        listing.sort_by_key(|entry| self.turn(entry));
+        for entry in listing.into_iter().take(LIMIT_ENTRIES) {
             self.dial(wire, entry.contact, Some(entry.epoch));
         }
         self.next_lookup = Some(wire.now.after(self.interval));
@@ -165,5 +182,56 @@ impl Search {
             name: self.name.clone(),
             seen: self.seen.iter().map(|(contact, &seen)| (contact.clone(), seen)).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::CohortConfig;
+
+    fn contact(number: u128) -> ContactText {
+        ContactText(format!("entry {number}"))
+    }
+
+    fn listing(entries: u128) -> Vec<Listing> {
+        (0..entries).map(|number| Listing { epoch: Epoch(number), contact: contact(number) }).collect()
+    }
+
+    /// The entries that are dialled now.
+    fn dials(wire: &mut Wire) -> Vec<(DialTicket, ContactText)> {
+        let dial = |effect| {
+            if let Effect::Dial { ticket, contact, .. } = effect { Some((ticket, contact)) } else { None }
+        };
+        std::iter::from_fn(|| wire.poll()).filter_map(dial).collect()
+    }
+
+    #[test]
+    fn the_right_entry_is_dialled_soon_beside_any_number_that_lead_nowhere() {
+        let mut wire = Wire::new(&CohortConfig::alone("name", contact(0)), Moment::default());
+        let mut search = Search::start(&mut wire, "name", None, Duration::from_millis(50), None);
+        search.listing(&mut wire, listing(65));
+        let first = dials(&mut wire);
+        assert_eq!(first.len(), LIMIT_ENTRIES, "all at once");
+        search.listing(&mut wire, listing(65));
+        let second: Vec<_> = dials(&mut wire).into_iter().map(|(_, contact)| contact).collect();
+        assert_eq!(second, [contact(64)], "though nothing is known of the others yet");
+    }
+
+    #[test]
+    fn entries_that_lead_nowhere_make_way_for_others() {
+        let mut wire = Wire::new(&CohortConfig::alone("name", contact(0)), Moment::default());
+        let mut search = Search::start(&mut wire, "name", None, Duration::from_millis(50), None);
+        let mut dialled = std::collections::BTreeSet::new();
+        for _ in 0..4 {
+            (0..3).for_each(|_| search.listing(&mut wire, listing(300)));
+            let tickets = dials(&mut wire);
+            assert!(tickets.len() <= LIMIT_UNDER_WAY, "{}", tickets.len());
+            for (ticket, contact) in tickets {
+                dialled.insert(contact);
+                search.failed(&mut wire, ticket);
+            }
+        }
+        assert_eq!(dialled.len(), 300, "each had its turn");
     }
 }

@@ -1,81 +1,75 @@
 //! The modules of a process by their hash: loaded once, or refused once. Without the feature `wasm` none is.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-#[cfg(feature = "wasm")]
-use crate::block::Block;
-#[cfg(feature = "wasm")]
-use crate::deployed::{DeployError, Deployed, Runtime};
 use crate::error::DeriveError;
 use crate::foreign_code::RunModule;
 use crate::policy::{DeployLimits, ModuleHash};
+use std::sync::Arc;
+#[cfg(feature = "wasm")]
+use std::time::Duration;
+
+#[cfg(feature = "wasm")]
+mod compiling;
+#[cfg(feature = "wasm")]
+mod counted;
 
 type Loaded = Result<Arc<dyn RunModule>, DeriveError>;
 
 /// Modules that were handed over to this process, with their limits.
 pub struct Modules {
-    limits: DeployLimits,
-    known: Mutex<BTreeMap<ModuleHash, Loaded>>,
     #[cfg(feature = "wasm")]
-    runtime: std::sync::OnceLock<Result<Runtime, DeployError>>,
+    compiler: compiling::Compiler,
+    #[cfg(feature = "wasm")]
+    overruns: Arc<counted::ModuleOverruns>,
+    /// How long a module may run for one derivation, on all its blocks together.
+    #[cfg(feature = "wasm")]
+    time: Option<Duration>,
 }
 
+#[cfg(feature = "wasm")]
 impl Modules {
     /// None yet.
     pub fn new(limits: DeployLimits) -> Self {
-        Self {
-            limits,
-            known: Mutex::new(BTreeMap::new()),
-            #[cfg(feature = "wasm")]
-            runtime: std::sync::OnceLock::new(),
-        }
+        Self { compiler: compiling::Compiler::new(limits), overruns: Arc::default(), time: None }
     }
 
-    /// The module, checked and compiled when it is first asked for.
+    /// None yet. Each may run for so long for one derivation, on all its blocks together.
+    pub fn within(limits: DeployLimits, time: Duration) -> Self {
+        Self { time: Some(time), ..Self::new(limits) }
+    }
+
+    /// The module, checked and compiled when it is first asked for, for one derivation. It is compiled on a thread of
+    /// its own, for which this waits for a while.
+    ///
+    /// How often a module ran too long is counted once, whatever derivations it ran for.
     ///
     /// # Errors
-    /// It is no module that is run here, each time for the same reason.
+    /// It is no module that is run here, each time for the same reason. It is still being compiled. It ran too long too
+    /// often.
     pub fn load(&self, hash: ModuleHash, bytes: &[u8]) -> Loaded {
-        if let Some(known) = self.lock().get(&hash) {
-            return known.clone();
-        }
-        if self.lock().len() >= self.limits.modules {
-            self.clear();
-        }
-        let loaded = self.compile(bytes);
-        self.lock().entry(hash).or_insert(loaded).clone()
+        self.overruns.check(hash)?;
+        let code = self.compiler.load(hash, bytes)?;
+        Ok(Arc::new(counted::Counted::new((hash, code), self.overruns.clone(), self.time)))
+    }
+}
+
+#[cfg(not(feature = "wasm"))]
+impl Modules {
+    /// None, ever.
+    pub fn new(_: DeployLimits) -> Self {
+        Self {}
     }
 
-    /// Lets go of all: calls that run go on, and who comes again is loaded again.
-    fn clear(&self) {
-        let known = std::mem::take(&mut *self.lock());
-        #[cfg(feature = "wasm")]
-        if let Some(Ok(runtime)) = self.runtime.get() {
-            for hash in known.keys() {
-                runtime.unload(*hash);
-            }
-        }
-        drop(known);
+    /// None, ever.
+    pub fn within(limits: DeployLimits, _: std::time::Duration) -> Self {
+        Self::new(limits)
     }
 
-    #[cfg(feature = "wasm")]
-    fn compile(&self, bytes: &[u8]) -> Loaded {
-        let module = ModuleHash::of(bytes);
-        let failed = |error: &DeployError| module_error(module, error);
-        let runtime = self.runtime.get_or_init(|| Runtime::new(self.limits.clone()));
-        let runtime = runtime.as_ref().map_err(failed)?;
-        let deployed = runtime.load(bytes).map_err(|error| failed(&error))?;
-        Ok(deployed)
-    }
-
-    #[cfg(not(feature = "wasm"))]
-    fn compile(&self, _: &[u8]) -> Loaded {
+    /// No module is run here.
+    ///
+    /// # Errors
+    /// [`DeriveError::NoWebAssembly`].
+    pub fn load(&self, _: ModuleHash, _: &[u8]) -> Loaded {
         Err(DeriveError::NoWebAssembly)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ModuleHash, Loaded>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -83,17 +77,4 @@ impl Default for Modules {
     fn default() -> Self {
         Self::new(DeployLimits::default())
     }
-}
-
-#[cfg(feature = "wasm")]
-impl RunModule for Deployed {
-    fn run(&self, inputs: &[Block]) -> Result<Block, DeriveError> {
-        self.run(inputs).map_err(|error| module_error(self.hash(), &error))
-    }
-}
-
-#[cfg(feature = "wasm")]
-fn module_error(module: ModuleHash, error: &DeployError) -> DeriveError {
-    let overran = matches!(error, DeployError::Fuel { .. } | DeployError::TimedOut { .. });
-    DeriveError::Module { module, what: error.to_string(), overran }
 }

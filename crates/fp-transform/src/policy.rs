@@ -114,6 +114,13 @@ impl DeployPolicy {
 pub struct DeployLimits {
     /// The size of a module: 1 MiB.
     pub module_bytes: usize,
+    /// Functions of a module: 10000.
+    pub functions: usize,
+    /// The size of one function: 64 KiB. How many locals and branches it may have is bounded too.
+    pub function_bytes: usize,
+    /// How long a call waits for its module to be compiled: 5 s. The module is compiled to its end all the same, and is
+    /// there for later calls.
+    pub compile_time: Duration,
     /// Modules that are kept: 64.
     pub modules: usize,
     /// The memory of a call: 256 MiB. What it is given and gives is in it.
@@ -132,6 +139,9 @@ impl Default for DeployLimits {
     fn default() -> Self {
         Self {
             module_bytes: 1 << 20,
+            functions: 10_000,
+            function_bytes: 64 << 10,
+            compile_time: Duration::from_secs(5),
             modules: 64,
             memory_bytes: 256 << 20,
             kept_bytes: 32 << 20,
@@ -145,6 +155,24 @@ impl DeployLimits {
     /// With modules of at most that size.
     pub fn with_module_bytes(mut self, module_bytes: usize) -> Self {
         self.module_bytes = module_bytes;
+        self
+    }
+
+    /// With modules of at most that many functions.
+    pub fn with_functions(mut self, functions: usize) -> Self {
+        self.functions = functions;
+        self
+    }
+
+    /// With functions of at most that size.
+    pub fn with_function_bytes(mut self, function_bytes: usize) -> Self {
+        self.function_bytes = function_bytes;
+        self
+    }
+
+    /// With calls that wait so long for a module to be compiled.
+    pub fn with_compile_time(mut self, compile_time: Duration) -> Self {
+        self.compile_time = compile_time;
         self
     }
 

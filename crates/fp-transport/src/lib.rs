@@ -56,7 +56,7 @@ pub use dial::{DialError, DialOptions, dial};
 pub use frame::{FrameLimits, InFrame, OutFrame};
 pub use hello::{Hello, Purpose, Refusal, Token, TokenFileError, TokenHash};
 pub use identity::{HostId, PeerIdentity, ProcessId, own_pid};
-pub use link::{Flushed, Link, LinkError};
+pub use link::{Flushed, Link, LinkError, MemoryRegistrar};
 pub use listen_address::{ListenAddress, ListenAddressError};
 pub use listener::{Accepted, ListenCounts, ListenError, ListenOptions, Listener};
 pub use memory::{

@@ -9,6 +9,7 @@ mod body_cursor;
 mod deadlines;
 mod error;
 mod inbox;
+mod memory_registrar;
 mod outbox;
 mod remote;
 mod rings;
@@ -16,6 +17,7 @@ mod rings;
 #[cfg(feature = "testing")]
 pub use crate::channel::Faults;
 pub use error::LinkError;
+pub use memory_registrar::MemoryRegistrar;
 pub use outbox::Flushed;
 
 use crate::channel::Channel;
@@ -45,6 +47,8 @@ pub struct Link {
     outbox: Outbox,
     inbox: Inbox,
     rings: Rings,
+    #[cfg(feature = "testing")]
+    made_up_registrar: Option<MemoryRegistrar>,
 }
 
 /// What a handshake found out.
@@ -66,6 +70,8 @@ impl Link {
             outbox: Outbox::new(SEND_LIMIT_BYTES),
             inbox: Inbox::default(),
             rings: Rings::default(),
+            #[cfg(feature = "testing")]
+            made_up_registrar: None,
         }
     }
 
@@ -322,6 +328,11 @@ impl Link {
     /// Makes things go wrong from now on.
     pub fn set_faults(&mut self, faults: Faults) {
         self.channel.set_faults(faults);
+    }
+
+    /// From now on memory is registered for its peer with this, as if the link were one of verbs.
+    pub fn set_memory_registrar(&mut self, made_up: MemoryRegistrar) {
+        self.made_up_registrar = Some(made_up);
     }
 
     /// Sends bytes that are no frame.

@@ -40,4 +40,5 @@ pub use read_requests::ReadRun;
 
 pub(crate) use connection_setup::{VerbsListener, dial};
 pub(crate) use error::ReadTrouble;
+pub(crate) use protection::Protection;
 pub(crate) use stream::Stream;

@@ -57,6 +57,9 @@ pub(crate) static FETCHING: Workers = Workers::new("flexpath-fetch", IDLE);
 /// made here: in one process they could wait for each other.
 pub(crate) static MAKING: Workers = Workers::new("flexpath-make", IDLE);
 
+/// Those that register memory with devices, for subscribers that are told afterwards where blocks lie.
+pub(crate) static REGISTERING: Workers = Workers::new("flexpath-register", IDLE);
+
 impl Workers {
     const fn new(name: &'static str, idle: Duration) -> Self {
         let inner =

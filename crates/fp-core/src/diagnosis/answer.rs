@@ -192,7 +192,7 @@ fn announce(request: Request, pool: &Pool, bulk: &Bulk, link: &Link) -> Result<O
     }
     let place = bulk.payload.location().ok_or_else(unshared)?;
     if link.reads_remote() {
-        let segment = pool.remote_memory(place.segment, link)?.ok_or_else(unshared)?;
+        let segment = pool.remote_memory(place.segment, &link.memory_registrar()?)?.ok_or_else(unshared)?;
         let address = segment.address.wrapping_add(place.offset);
         head.extend(telling(&RemoteMemory { address, ..segment }));
         return Ok(OutFrame::new(head));

@@ -91,7 +91,7 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    /// The plan with all of it. Compiles modules that are new: on a thread of the pool, as that may take long.
+    /// The plan with all of it. Waits for modules that are new to be compiled: on a thread of the pool.
     pub(crate) fn attach(self, mut plan: DerivationPlan) -> Result<DerivationPlan, DeriveError> {
         for (hash, bytes) in self.code {
             plan = plan.with_module(hash, self.modules.load(hash, &bytes)?);

@@ -256,7 +256,8 @@ impl SubscriberOptions {
         /// Makes it a member of a work-sharing set.
         with_share(share: Share) => share = Some(share);
 
-        /// Sets what it does when the publisher is lost. The publisher that comes may say with which step it begins
+        /// Sets what it does when the publisher is lost. Where only the way to it was lost, one that awaits it comes back
+        /// and goes on after the last step that it took. The publisher that comes may say with which step it begins
         /// ([`with_first_step`](crate::PublisherOptions::with_first_step)). Then one that awaited it goes on after the
         /// last step that it took. Otherwise steps count anew, and it starts
         /// as at first, but not at a number: with the next step.

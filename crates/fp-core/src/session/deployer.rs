@@ -40,9 +40,12 @@ impl Deployer {
     pub(crate) fn new(options: &PublisherOptions) -> Self {
         let mut limits = options.deploy_limits.clone();
         // A guest is to be stopped before the thread that runs it is given up.
-        limits.time = limits.time.min(options.derive_timeout / 4 * 3);
+        let time = options.derive_timeout / 4 * 3;
+        limits.time = limits.time.min(time);
+        // Who waits for a module that is compiled is to say so before it is given up.
+        limits.compile_time = limits.compile_time.min(options.derive_timeout / 2);
         let own_uid = rustix::process::geteuid().as_raw();
-        let (policy, modules) = (options.deployment.clone(), Arc::new(Modules::new(limits)));
+        let (policy, modules) = (options.deployment.clone(), Arc::new(Modules::within(limits, time)));
         Self { policy, own_uid, modules, last: Mutex::default() }
     }
 

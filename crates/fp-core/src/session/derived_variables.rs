@@ -4,8 +4,9 @@ use crate::options::derived_variable::DerivedVariable;
 use crate::options::module::{Code, DeployedModule};
 use crate::session::sides::SideRequests;
 use crate::value::derived_names::{derived_name, failed_name, is_packed};
+use fp_proto::subscriber::AttachmentId;
 use fp_transform::{Derivation, Modules};
-use fp_types::{BlockId, Epoch, Region, TableId};
+use fp_types::{BlockId, Region, TableId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,7 +26,7 @@ pub(crate) struct DerivedRequest {
 }
 
 /// Where the blocks of one variable are: in one table of one epoch they are always the same.
-pub(crate) type PartsKey = (Option<Epoch>, TableId, String);
+pub(crate) type PartsKey = (Option<AttachmentId>, TableId, String);
 
 /// All that a subscriber has derived for it.
 pub(crate) struct Derived {

@@ -1,7 +1,7 @@
 //! The transforms that a publisher offers, as it told them last.
 
+use fp_proto::subscriber::AttachmentId;
 use fp_transform::Offers;
-use fp_types::Epoch;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ const FRESH: Duration = Duration::from_secs(1);
 struct Offered {
     since: Instant,
     /// In which opening of the stream.
-    epoch: Option<Epoch>,
+    epoch: Option<AttachmentId>,
     offers: Arc<Offers>,
 }
 
@@ -25,13 +25,13 @@ impl KnownOffers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn find(&self, epoch: Option<Epoch>) -> Option<Arc<Offers>> {
+    pub(crate) fn find(&self, epoch: Option<AttachmentId>) -> Option<Arc<Offers>> {
         let known = self.lock();
         let known = known.as_ref().filter(|known| known.epoch == epoch && known.since.elapsed() < FRESH)?;
         Some(known.offers.clone())
     }
 
-    pub(crate) fn keep(&self, epoch: Option<Epoch>, offers: Arc<Offers>) {
+    pub(crate) fn keep(&self, epoch: Option<AttachmentId>, offers: Arc<Offers>) {
         *self.lock() = Some(Offered { since: Instant::now(), epoch, offers });
     }
 

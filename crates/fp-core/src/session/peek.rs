@@ -3,8 +3,8 @@
 use crate::coordinator::{Look, State};
 use crate::session::subscriber::SubscriberRole;
 use fp_proto::commands::Next;
+use fp_proto::subscriber::AttachmentId;
 use fp_proto::time::Moment;
-use fp_types::Epoch;
 
 /// The step that will be the next one, if it is here.
 pub(crate) fn look_ahead(state: &mut State<SubscriberRole>, _now: Moment) -> Look<Came> {
@@ -13,12 +13,12 @@ pub(crate) fn look_ahead(state: &mut State<SubscriberRole>, _now: Moment) -> Loo
     }
     match state.machine.peek_step() {
         Next::NotYet => Err(None),
-        next @ (Next::Step(_) | Next::Ended(_)) => Ok(Ok((next, state.machine.epoch()))),
+        next @ (Next::Step(_) | Next::Ended(_)) => Ok(Ok((next, state.machine.attachment()))),
     }
 }
 
-/// What came, with its epoch; or how the coordinator failed.
-pub(crate) type Came = Result<(Next, Option<Epoch>), String>;
+/// What came, with its attachment; or how the coordinator failed.
+pub(crate) type Came = Result<(Next, Option<AttachmentId>), String>;
 
 /// Takes the next step, if it is here.
 pub(crate) fn look_for_step(state: &mut State<SubscriberRole>, now: Moment) -> Look<Came> {
@@ -27,6 +27,6 @@ pub(crate) fn look_for_step(state: &mut State<SubscriberRole>, now: Moment) -> L
     }
     match state.machine.next_step(now) {
         Next::NotYet => Err(None),
-        next @ (Next::Step(_) | Next::Ended(_)) => Ok(Ok((next, state.machine.epoch()))),
+        next @ (Next::Step(_) | Next::Ended(_)) => Ok(Ok((next, state.machine.attachment()))),
     }
 }

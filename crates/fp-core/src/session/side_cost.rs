@@ -5,7 +5,8 @@
 //! makes it, it has seen both. Ranks need not measure the same. They must agree on what the lead asks for then, which
 //! holds for all from one step on.
 
-use fp_types::{Epoch, StepId};
+use fp_proto::subscriber::AttachmentId;
+use fp_types::StepId;
 
 /// Steps one after the other in which the other side has clearly fewer bytes, before it is moved there. So sizes near
 /// each other do not move it with every step.
@@ -15,7 +16,7 @@ const PATIENCE_STEPS: u32 = 3;
 const MARGIN: u64 = 8;
 
 /// A step, by its number and epoch.
-pub(crate) type Identity = (StepId, Option<Epoch>);
+pub(crate) type Identity = (StepId, Option<AttachmentId>);
 
 /// What was measured of one variable.
 #[derive(Clone, Default)]

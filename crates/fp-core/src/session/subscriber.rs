@@ -22,7 +22,7 @@ use fp_proto::effect::Effect;
 use fp_proto::event::{Event, ResolveOutcome};
 use fp_proto::outcome::{EndReason, StreamEnding};
 use fp_proto::status::report::LinkStatus;
-use fp_proto::subscriber::SubscriberMachine;
+use fp_proto::subscriber::{AttachmentId, SubscriberMachine};
 use fp_transport::{Link, PeerProof};
 use fp_types::{Epoch, StepId, StepTable, TableId, validate_name};
 use std::collections::HashMap;
@@ -38,6 +38,15 @@ pub(crate) struct SubscriberRole {
     selected: Arc<WantsHistory>,
     sides: Arc<Sides>,
     counters: Arc<Counters>,
+    /// How often this rank was attached, as its machine counts.
+    times: u32,
+}
+
+impl SubscriberRole {
+    fn attached(&mut self, epoch: Epoch) {
+        self.times += 1;
+        self.owners.attached(Some(AttachmentId { epoch, nth: self.times }));
+    }
 }
 
 impl Living for SubscriberRole {
@@ -52,11 +61,11 @@ impl Role for SubscriberRole {
     fn effect(&mut self, effect: Effect) {
         let Effect::Event(event) = effect else { return };
         match &event {
-            Event::Opened { epoch } => self.owners.attached(Some(*epoch)),
+            Event::Opened { epoch } => self.attached(*epoch),
             Event::AwaitingRestart { .. } => self.owners.attached(None),
             Event::Restarted { epoch, .. } => {
                 self.selected.restart();
-                self.owners.attached(Some(*epoch));
+                self.attached(*epoch);
             }
             Event::Specified { first, spec } => {
                 let (before, now) = self.selected.holds_from(*first, spec.clone());
@@ -110,7 +119,7 @@ impl Role for SubscriberRole {
 }
 
 /// Tables, definitions alone, by the epoch that they belong to.
-type Tables = HashMap<(Option<Epoch>, TableId), Arc<StepTable>>;
+type Tables = HashMap<(Option<AttachmentId>, TableId), Arc<StepTable>>;
 
 /// What the handle, its steps and their views share.
 pub(crate) struct SubscriberSession {
@@ -199,6 +208,7 @@ impl SubscriberSession {
             selected: selected.clone(),
             sides: sides.clone(),
             counters: counters.clone(),
+            times: 0,
         };
         let directory = setup.rendezvous.to_string();
         let clock = Clock::start();
@@ -249,13 +259,13 @@ impl SubscriberSession {
         if self.closed.load(Ordering::Acquire) { Err(self.misuse(Misuse::Closed)) } else { Ok(()) }
     }
 
-    pub(crate) fn release(&self, step: StepId, epoch: Option<Epoch>) {
+    pub(crate) fn release(&self, step: StepId, epoch: Option<AttachmentId>) {
         if self.endpoint.is_forked() {
             return;
         }
         self.owners.released(step, epoch);
         self.endpoint.drive(|state, now| {
-            if state.machine.epoch() == epoch {
+            if state.machine.attachment() == epoch {
                 // After a restart was announced, or the close, the step is not held any more, and that is as well.
                 let _ = state.machine.release(now, step);
             }

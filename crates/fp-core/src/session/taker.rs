@@ -6,13 +6,14 @@ use crate::session::subscriber::SubscriberSession;
 use fp_proto::bounds::LIMIT_CONTACTS;
 use fp_proto::commands::CommandError;
 use fp_proto::message::MemberId;
-use fp_types::{Epoch, Rank, Selection, StepId, SubscriptionId};
+use fp_proto::subscriber::AttachmentId;
+use fp_types::{Rank, Selection, StepId, SubscriptionId};
 use std::time::Instant;
 
 impl Subscription for SubscriberSession {
     fn learn_contacts(
         &self,
-        (step, epoch): (StepId, Option<Epoch>),
+        (step, epoch): (StepId, Option<AttachmentId>),
         ranks: Vec<Rank>,
         deadline: Instant,
     ) -> Result<(), ReadError> {
@@ -46,13 +47,13 @@ impl Subscription for SubscriberSession {
 /// Asks where these ranks are; it is known from then on, as long as the opening of the stream lasts.
 fn ask_contacts(
     shared: &SubscriberSession,
-    (step, epoch): (StepId, Option<Epoch>),
+    (step, epoch): (StepId, Option<AttachmentId>),
     ranks: &[Rank],
     deadline: Instant,
 ) -> Result<(), ReadError> {
     let started = Instant::now();
     let asked = shared.endpoint.drive(|state, now| {
-        let of_epoch = state.machine.epoch() == epoch;
+        let of_epoch = state.machine.attachment() == epoch;
         let asked = of_epoch.then(|| state.machine.ask_contacts(now, ranks.to_vec()));
         asked.unwrap_or(Err(CommandError::NotAttached))
     });

@@ -11,12 +11,12 @@ use crate::session::wants::Wants;
 use crate::step::once::Once;
 use crate::value::step_hold::StepHold;
 use fp_proto::message::{Assignment, ScalarValue};
+use fp_proto::subscriber::AttachmentId;
 use fp_transform::{Array, Block, OutputType};
 use fp_transport::Payload;
 use fp_types::record::Incompatible;
 use fp_types::{
-    ArrayKind, BlockId, Dtype, Epoch, Layout, LayoutError, Rank, Region, Shape, StepId, TableEntry,
-    VariableDef,
+    ArrayKind, BlockId, Dtype, Layout, LayoutError, Rank, Region, Shape, StepId, TableEntry, VariableDef,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -111,7 +111,7 @@ pub(crate) struct Outcome {
 pub(crate) struct HeldStep {
     pub(crate) shared: Arc<SubscriberSession>,
     pub(crate) assignment: Assignment,
-    pub(crate) epoch: Option<Epoch>,
+    pub(crate) epoch: Option<AttachmentId>,
     /// Whether it was only looked at, and is still to be taken.
     is_ahead: bool,
     /// What the subscription asks for in this step.
@@ -130,7 +130,7 @@ impl HeldStep {
     pub(crate) fn new(
         shared: Arc<SubscriberSession>,
         assignment: Assignment,
-        epoch: Option<Epoch>,
+        epoch: Option<AttachmentId>,
         is_ahead: bool,
     ) -> Arc<Self> {
         let wants = shared.selected.of(assignment.step);
@@ -218,7 +218,7 @@ impl HeldStep {
     }
 
     /// Steps of different epochs have the same numbers.
-    pub(crate) fn identity(&self) -> (StepId, Option<Epoch>) {
+    pub(crate) fn identity(&self) -> (StepId, Option<AttachmentId>) {
         (self.step(), self.epoch)
     }
 

@@ -93,7 +93,7 @@ impl StepReader {
 
     /// The epoch of the publisher that published it.
     pub fn epoch(&self) -> Option<Epoch> {
-        self.held.epoch
+        self.held.epoch.map(|attachment| attachment.epoch)
     }
 
     /// Steps that the subscription did not get between the one before and this, of those that its policy takes.

@@ -124,7 +124,7 @@ pub(crate) fn key(
 fn check_rank(held: &HeldStep, variable: &str, selection: &Selection) -> Result<(), ReadError> {
     let Selection::Rank(rank) = *selection else { return Ok(()) };
     let publisher_size = held.shared.endpoint.inspect(|state| {
-        let of_epoch = held.epoch.is_some() && state.machine.epoch() == held.epoch;
+        let of_epoch = held.epoch.is_some() && state.machine.attachment() == held.epoch;
         of_epoch.then(|| state.machine.publisher_size())
     });
     match publisher_size.filter(|&ranks| rank.0 >= ranks) {

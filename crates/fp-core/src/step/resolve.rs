@@ -63,7 +63,7 @@ impl HeldStep {
         Counters::add(&shared.counters.resolves, 1);
         let (stream, step) = (shared.stream.clone(), self.step());
         let (rank, asked) = shared.endpoint.drive(|state, now| {
-            let of_epoch = state.machine.epoch() == epoch;
+            let of_epoch = state.machine.attachment() == epoch;
             let request = of_epoch.then(|| state.machine.resolve(now, id, queries).ok()).flatten();
             (state.machine.answering_rank(), request)
         });

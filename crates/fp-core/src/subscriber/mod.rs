@@ -26,6 +26,7 @@ use fp_proto::config::VariableSet;
 use fp_proto::event::Event;
 use fp_proto::message::Assignment;
 use fp_proto::outcome::StreamEnding;
+use fp_proto::subscriber::AttachmentId;
 use fp_transform::CohortSide;
 use fp_types::Epoch;
 use fp_types::record::{Record, RecordSchema};
@@ -207,7 +208,7 @@ pub(crate) fn taken(shared: &Arc<SubscriberSession>, came: Option<Came>) -> Resu
     }
 }
 
-fn take(shared: &Arc<SubscriberSession>, assignment: Assignment, epoch: Option<Epoch>) -> StepReader {
+fn take(shared: &Arc<SubscriberSession>, assignment: Assignment, epoch: Option<AttachmentId>) -> StepReader {
     Counters::add(&shared.counters.steps, 1);
     Counters::add(&shared.counters.skipped_steps, assignment.skipped as usize);
     shared.owners.took(assignment.step);

@@ -9,6 +9,7 @@ mod support;
 
 mod access;
 mod access_file;
+mod away;
 mod bytes;
 mod called;
 mod collectives;

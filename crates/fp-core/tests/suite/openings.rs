@@ -50,11 +50,8 @@ fn a_stream_on_the_loopback_of_another_host_is_told_to_listen() {
     assert!(told && !error.contains("stale"), "{error}");
 }
 
-/// Entries of a host that answers nothing cost an opening a few seconds together, and not the time of a silence.
-#[test]
-fn entries_of_a_host_that_does_not_answer_hold_an_opening_up_for_seconds() {
-    let place = Place::new();
-    // A queue that is full: the kernel answers no more of those who come.
+/// Somebody who answers no more of those who come: the queue is full. Gives its address, and what keeps it so.
+fn deaf() -> (std::net::SocketAddr, Vec<std::net::TcpStream>, std::net::TcpListener) {
     let family = rustix::net::AddressFamily::INET;
     let deaf = rustix::net::socket(family, rustix::net::SocketType::STREAM, None).expect("a socket");
     let any: std::net::SocketAddr = "127.0.0.1:0".parse().expect("an address");
@@ -64,15 +61,42 @@ fn entries_of_a_host_that_does_not_answer_hold_an_opening_up_for_seconds() {
     let address = deaf.local_addr().expect("an address");
     let fill = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(300));
     let callers: Vec<_> = std::iter::from_fn(|| fill().ok()).collect();
-    for epoch in 1..=64 {
+    (address, callers, deaf)
+}
+
+fn write_stale(place: &Place, address: std::net::SocketAddr, entries: u128) {
+    for epoch in 1..=entries {
         let line = format!("flexpath:1,process={epoch:032x},host={:032x},pid=7,token=no,tcp={address}", 0);
         std::fs::write(place.path().join(format!("{STREAM}.{epoch:032x}")), line).expect("written");
     }
+}
+
+/// Entries of a host that answers nothing cost an opening a few seconds together, and not the time of a silence.
+#[test]
+fn entries_of_a_host_that_does_not_answer_hold_an_opening_up_for_seconds() {
+    let place = Place::new();
+    let (address, callers, deaf) = deaf();
+    write_stale(&place, address, 64);
     let started = Instant::now();
     let publisher = place.publisher();
     assert!(started.elapsed() < Duration::from_secs(7), "after {:?}", started.elapsed());
     publisher.close().expect("closed");
-    drop(callers);
+    drop((callers, deaf));
+}
+
+/// Who looks for a publisher does not wait for entries that lead nowhere, be they as many as are looked at at once.
+#[test]
+fn a_subscriber_finds_its_publisher_beside_entries_of_a_host_that_does_not_answer() {
+    let place = Place::new();
+    let publisher = place.publisher();
+    let (address, callers, deaf) = deaf();
+    write_stale(&place, address, 100);
+    let started = Instant::now();
+    let subscriber = place.subscriber();
+    assert!(started.elapsed() < Duration::from_millis(3500), "after {:?}", started.elapsed());
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+    drop((callers, deaf));
 }
 
 /// A publisher that cannot write its entry cannot be found, and does not open.

@@ -2,7 +2,7 @@
 
 use crate::config::SubscriptionSpec;
 use crate::effect::PeerId;
-use crate::message::{MemberId, ScalarValue};
+use crate::message::{MemberId, Resumption, ScalarValue};
 use fp_types::{Rank, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ pub(crate) struct Ask {
     pub(crate) label: String,
     pub(crate) cohort_size: u32,
     pub(crate) credit: u64,
-    /// The number that it goes on with, after another epoch.
-    pub(crate) resume: Option<StepId>,
+    /// With what it goes on, if it was attached before.
+    pub(crate) resume: Option<Resumption>,
 }
 
 /// One subscriber cohort.

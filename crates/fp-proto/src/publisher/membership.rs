@@ -10,7 +10,7 @@ use crate::publisher::{Phase, PublisherMachine};
 use crate::publisher::{assignment, drain, log};
 use crate::transition::Transition;
 use crate::wire::Role;
-use fp_types::{Rank, StepId, SubscriptionId};
+use fp_types::{Epoch, Rank, StepId, SubscriptionId};
 use std::collections::BTreeSet;
 
 /// A subscriber cohort asks for a subscription.
@@ -63,7 +63,7 @@ fn add_member(machine: &mut PublisherMachine, from: PeerId, joins: Option<Subscr
     let member = MemberId(lead.next_member);
     lead.next_member += 1;
     let subscription = joins.unwrap_or(SubscriptionId(lead.next_subscription));
-    let served = served_from(machine.config.cohort.first_step, &ask);
+    let served = served_from((machine.config.epoch, machine.config.cohort.first_step), &ask);
     let Ask { spec, label, cohort_size, credit, .. } = ask;
     lead.members.insert(
         member,
@@ -98,12 +98,12 @@ fn join_set(machine: &mut PublisherMachine, subscription: SubscriptionId, member
     assignment::assign(machine, subscription);
 }
 
-/// From which number on a subscription wants steps. One that goes on after another epoch does so only where the numbers
+/// From which number on a subscription wants steps. One that was attached to another epoch goes on only where the numbers
 /// do. A set goes on with none, as each of its members had other steps.
-fn served_from(first_step: Option<StepId>, ask: &Ask) -> Served {
+fn served_from((epoch, first_step): (Epoch, Option<StepId>), ask: &Ask) -> Served {
     let shared = ask.spec.share.is_some();
     let lowest = match ask.resume {
-        Some(from) if !shared => first_step.map(|_| from),
+        Some(resume) if !shared => (resume.epoch == epoch || first_step.is_some()).then_some(resume.from),
         Some(_) => None,
         None => ask.spec.start_at.lowest(),
     };

@@ -4,7 +4,7 @@ use super::{Phase, SubscriberMachine};
 use crate::config::{ContactText, OnLoss};
 use crate::effect::{DisconnectReason, Misbehaviour, PeerId};
 use crate::event::{Event, OpenFailure, OpenWait};
-use crate::message::{MemberId, Message};
+use crate::message::{MemberId, Message, Resumption};
 use crate::outcome::{EndReason, RefusalReason};
 use crate::search::Search;
 use crate::subscriber::{loss, questions, stream};
@@ -21,6 +21,8 @@ pub(crate) struct Attachment {
     pub(crate) publisher: Option<PeerId>,
     asked: Option<Epoch>,
     pub(crate) epoch: Option<Epoch>,
+    /// How often this rank was attached: it may be more than once to one epoch.
+    pub(crate) times: u32,
     pub(crate) membership: Option<(SubscriptionId, MemberId)>,
     /// Where this rank sends its questions, if not to its parent, once it has asked for that. The next fields say how
     /// many such publisher ranks the whole cohort has, and how many ranks ask them.
@@ -29,7 +31,7 @@ pub(crate) struct Attachment {
     pub(crate) askers: u32,
     pub(crate) publisher_size: u32,
     give_up: Option<Moment>,
-    /// Why the epoch before ended, while the next is awaited.
+    /// Why the attachment before ended, while the next is awaited.
     awaiting: Option<EndReason>,
     /// At the lead: the lowest number that not all ranks have, by what the publisher's lead said; and the same of all
     /// that was assigned, once the epoch is over.
@@ -109,10 +111,11 @@ fn ask(machine: &mut SubscriberMachine, publisher: PeerId, epoch: Epoch) {
     machine.wire.send(publisher, message);
 }
 
-/// With which number this cohort goes on, if it was attached before.
-fn resume(machine: &SubscriberMachine) -> Option<StepId> {
+/// With what this cohort goes on, if it was attached before.
+fn resume(machine: &SubscriberMachine) -> Option<Resumption> {
     let late = u64::from(mutated!(machine.wire, ResumeOneTooLate));
-    machine.attachment.resume.map(|from| StepId(from.0 + late))
+    let Attachment { resume, epoch, .. } = machine.attachment;
+    Some(Resumption { epoch: epoch?, from: StepId(resume?.0 + late) })
 }
 
 /// The publisher's lead has made this cohort a member.
@@ -182,6 +185,7 @@ fn attached(
         return;
     }
     machine.phase = Phase::Streaming;
+    machine.attachment.times += 1;
     if machine.attachment.awaiting.take().is_some() {
         machine.wire.mark(match continues {
             true => Transition::SubscriberContinued,
@@ -236,8 +240,9 @@ pub(crate) fn attached_above(machine: &mut SubscriberMachine, from: PeerId, news
     attached(machine, epoch, (subscription, member), first, continues);
 }
 
-/// The old epoch is over and the new one awaited: nothing of the old is handed out any more.
-pub(crate) fn await_restart(machine: &mut SubscriberMachine, reason: EndReason) {
+/// This attachment is over and the next awaited: nothing of it is handed out any more. The next is to another epoch if
+/// this one `is_over`. Otherwise it may be to the same: only the way there was lost.
+pub(crate) fn await_restart(machine: &mut SubscriberMachine, reason: EndReason, is_over: bool) {
     machine.wire.mark(Transition::SubscriberAwaiting);
     let news = || Message::AwaitingRestart { reason: reason.clone() };
     machine.cohort.tell_children(&mut machine.wire, news);
@@ -259,7 +264,7 @@ pub(crate) fn await_restart(machine: &mut SubscriberMachine, reason: EndReason) 
     questions::drop_answerer(machine);
     let OnLoss::AwaitRestart(patience) = machine.config.on_loss else { return };
     if machine.cohort.is_lead() {
-        let ended = machine.attachment.epoch;
+        let ended = machine.attachment.epoch.filter(|_| is_over);
         machine.attachment.stop(&mut machine.wire);
         machine.attachment.give_up = Some(machine.wire.now.after(patience));
         look_for_publisher(machine, ended);

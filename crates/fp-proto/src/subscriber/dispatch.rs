@@ -65,7 +65,9 @@ pub(crate) fn dispatch(machine: &mut SubscriberMachine, from: PeerId, role: Role
 fn hear_relative(machine: &mut SubscriberMachine, from: PeerId, role: Role, message: Message) {
     match (role, message) {
         (Role::Parent, news @ Message::Attached { .. }) => attachment::attached_above(machine, from, news),
-        (Role::Parent, Message::AwaitingRestart { reason }) => attachment::await_restart(machine, reason),
+        (Role::Parent, Message::AwaitingRestart { reason }) => {
+            attachment::await_restart(machine, reason, false)
+        }
         (Role::Parent, Message::StreamEnd { reason, skipped }) => loss::ended(machine, reason, skipped),
         (Role::Parent, Message::Left) => drain::closed(machine, CloseOutcome::Clean),
         (Role::Child(child), Message::Release { step, retire }) => {

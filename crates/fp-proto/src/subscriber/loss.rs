@@ -5,7 +5,7 @@ use crate::config::OnLoss;
 use crate::effect::{DisconnectReason, PeerId};
 use crate::event::{CloseOutcome, Event, OpenFailure};
 use crate::message::Message;
-use crate::outcome::{EndReason, LossReason};
+use crate::outcome::{EndReason, ExpulsionCause, LossReason};
 use crate::status::answer;
 use crate::subscriber::{attachment, drain, questions};
 use crate::transition::Transition;
@@ -97,7 +97,10 @@ fn lost_publisher(machine: &mut SubscriberMachine, reason: LossReason) {
         Phase::Attaching => attachment::search_on(machine),
         Phase::Streaming => {
             machine.attachment.publisher = None;
-            publisher_ended(machine, EndReason::Lost { rank: Rank(0), reason }, 0);
+            let reason = EndReason::Lost { rank: Rank(0), reason };
+            if !comes_back(machine, &reason, false) {
+                ended(machine, reason, 0);
+            }
         }
         // The other ranks of the cohort are waited for all the same, and hear that nothing more comes.
         Phase::Closing => {
@@ -111,17 +114,35 @@ fn lost_publisher(machine: &mut SubscriberMachine, reason: LossReason) {
     questions::drop_answerer(machine);
 }
 
-/// The publisher says, or its silence does, that the stream is over.
+/// The publisher says that the stream is over, for all or for this cohort.
 pub(crate) fn publisher_ended(machine: &mut SubscriberMachine, reason: EndReason, skipped: u64) {
-    let restart = matches!(machine.config.on_loss, OnLoss::AwaitRestart(_));
-    if restart && matches!(reason, EndReason::Lost { .. }) && machine.phase == Phase::Streaming {
-        if let Some(publisher) = machine.attachment.publisher.take() {
-            machine.wire.disconnect(publisher, DisconnectReason::Ended);
-        }
-        attachment::await_restart(machine, reason);
-        return;
+    // A publisher that lost a rank takes no more steps. One that only heard nothing of this cohort goes on.
+    let is_over = matches!(reason, EndReason::Lost { .. });
+    if !comes_back(machine, &reason, is_over) {
+        ended(machine, reason, skipped);
     }
-    ended(machine, reason, skipped);
+}
+
+/// Looks for the publisher again, if that was asked for and the reason lets it. Whoever was expelled because it released
+/// too slowly does not come back by itself.
+fn comes_back(machine: &mut SubscriberMachine, reason: &EndReason, is_over: bool) -> bool {
+    let asked = matches!(machine.config.on_loss, OnLoss::AwaitRestart(_));
+    let lets = match reason {
+        EndReason::Lost { .. } | EndReason::Expelled { cause: ExpulsionCause::Silent { .. }, .. } => true,
+        EndReason::Expelled { cause: ExpulsionCause::Unreleased { .. }, .. }
+        | EndReason::Closed
+        | EndReason::Left
+        | EndReason::CohortLost { .. }
+        | EndReason::Denied(_) => false,
+    };
+    if !asked || !lets || machine.phase != Phase::Streaming {
+        return false;
+    }
+    if let Some(publisher) = machine.attachment.publisher.take() {
+        machine.wire.disconnect(publisher, DisconnectReason::Ended);
+    }
+    attachment::await_restart(machine, reason.clone(), is_over);
+    true
 }
 
 /// The stream is over for this cohort; steps assigned before can still be read.

@@ -67,6 +67,16 @@ pub struct SubscriberMachine {
     pub(crate) questions: Questions,
 }
 
+/// Tells attachments of one subscriber rank apart. What was learnt in one holds in no other, and numbers of requests and
+/// releases neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AttachmentId {
+    /// The epoch of the publisher.
+    pub epoch: Epoch,
+    /// Which of this rank's attachments, from 1.
+    pub nth: u32,
+}
+
 impl SubscriberMachine {
     /// A rank that starts to attach.
     pub fn new(config: SubscriberConfig, now: Moment) -> Self {
@@ -99,6 +109,11 @@ impl SubscriberMachine {
     /// The epoch of the publisher that this rank is attached to.
     pub fn epoch(&self) -> Option<Epoch> {
         self.attachment.epoch
+    }
+
+    /// The same, as one of several attachments: whoever comes back after the way was lost may find the same epoch.
+    pub fn attachment(&self) -> Option<AttachmentId> {
+        Some(AttachmentId { epoch: self.attachment.epoch?, nth: self.attachment.times })
     }
 
     /// The subscription and membership at that publisher.

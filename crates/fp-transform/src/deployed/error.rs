@@ -18,6 +18,28 @@ pub enum DeployError {
         /// How many it may have.
         limit_bytes: usize,
     },
+    /// More of something than is compiled: it could take long.
+    #[error("the module has {found} {what}: at most {limit} are compiled")]
+    TooComplex {
+        /// Of what.
+        what: &'static str,
+        /// How many it has.
+        found: u64,
+        /// How many it may have.
+        limit: u64,
+    },
+    /// A function has more of something than is compiled.
+    #[error("function {index} of the module has {found} {what}: at most {limit} are compiled")]
+    FunctionTooComplex {
+        /// Which, from 0.
+        index: u64,
+        /// Of what.
+        what: &'static str,
+        /// How many it has.
+        found: u64,
+        /// How many it may have.
+        limit: u64,
+    },
     /// The most modules that may be loaded are loaded already.
     #[error("{limit} modules are loaded already")]
     TooMany {

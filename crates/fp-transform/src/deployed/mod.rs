@@ -4,6 +4,7 @@
 //! `guest/flexpath_guest.h` and docs/transforms.md tell what a module exports. Each call has a memory of its own in
 //! which all is as the module says it is at first. So it sees nothing of another block, step or subscriber.
 
+mod bounds;
 mod engines;
 mod error;
 mod guest;

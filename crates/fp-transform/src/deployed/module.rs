@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::bounds;
 use super::engines::{Code, Engines};
 use super::error::DeployError;
 use super::ticker::Ticker;
@@ -44,10 +45,11 @@ impl Runtime {
 
     /// A module, from the cache if its bytes are known.
     ///
-    /// Compiling takes a moment, on the caller's thread: milliseconds for kilobytes.
+    /// Compiling takes a moment, on the caller's thread: milliseconds for kilobytes. It cannot be interrupted, so what
+    /// could take long is refused before.
     ///
     /// # Errors
-    /// It is too large, no module, imports anything, or does not export what it has to.
+    /// It is too large or has too much of something, is no module, imports anything, or does not export what it has to.
     pub fn load(&self, bytes: &[u8]) -> Result<Arc<Deployed>, DeployError> {
         let (len_bytes, limit_bytes) = (bytes.len(), self.limits.module_bytes);
         if len_bytes > limit_bytes {
@@ -57,6 +59,7 @@ impl Runtime {
         if let Some(known) = self.cached(hash) {
             return Ok(known);
         }
+        bounds::check(bytes, &self.limits)?;
         let (code, ticker) = (self.engines.compile(bytes)?, Arc::clone(&self.ticker));
         let deployed = Arc::new(Deployed { hash, code, ticker, limits: self.limits.clone() });
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);

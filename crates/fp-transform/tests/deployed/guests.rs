@@ -168,6 +168,80 @@ fn modules_are_checked_and_cached() {
     assert!(runtime.unload(first.hash()) && runtime.load(&guest(&set(0, 9))).is_ok());
 }
 
+/// A guest with more in its module.
+fn guest_with(fields: &str) -> Vec<u8> {
+    text(&format!(
+        r#"(module (memory (export "memory") 2)
+            (func (export "flexpath_reserve_1") (param i32) (result i32) (i32.const 1024))
+            (func (export "flexpath_transform_1") (param i32 i32 i32) (result i32) (i32.const 1)) {fields})"#
+    ))
+}
+
+#[test]
+fn what_could_take_long_to_compile_is_refused_by_name_before_it_is_compiled() {
+    let load = |limits: &DeployLimits, module: &[u8]| Runtime::new(limits.clone()).unwrap().load(module);
+    let refused = |module: &[u8]| load(&DeployLimits::default(), module).err().expect("refused").to_string();
+    let accepts = |limits: &DeployLimits, module: &[u8]| load(limits, module).is_ok();
+    let limits = DeployLimits::default();
+
+    let huge = guest_with(&format!("(func {})", "nop ".repeat(70_000)));
+    assert_eq!(refused(&huge), "function 2 of the module has 70002 bytes: at most 65536 are compiled");
+    assert!(accepts(&limits.clone().with_function_bytes(70_002), &huge), "its owner may allow it");
+
+    let many = guest_with(&"(func)".repeat(10_000));
+    assert_eq!(refused(&many), "the module has 10002 functions: at most 10000 are compiled");
+    assert!(accepts(&limits.clone().with_functions(10_002), &many), "its owner may allow it");
+    assert!(accepts(&limits, &guest_with(&"(func)".repeat(9_998))));
+
+    let locals = guest_with(&format!("(func (local {}))", "i64 ".repeat(2_001)));
+    assert_eq!(refused(&locals), "function 2 of the module has 2001 locals: at most 2000 are compiled");
+    let loops = guest_with(&format!("(func {} {})", "loop ".repeat(8_001), "end ".repeat(8_001)));
+    assert_eq!(
+        refused(&loops),
+        "function 2 of the module has 8001 blocks and branches: at most 8000 are compiled"
+    );
+    let table = guest_with(&format!("(func block (br_table {} (i32.const 0)) end)", "0 ".repeat(8_000)));
+    assert!(refused(&table).starts_with("function 2 of the module has 8001 blocks and branches: "));
+    let (local, nested) = ("i64 ".repeat(1_001), ("loop ".repeat(1_000), "end ".repeat(1_000)));
+    let both = guest_with(&format!("(func (local {local}) {} {})", nested.0, nested.1));
+    let said =
+        "function 2 of the module has 1001000 meetings of locals and branches: at most 1000000 are compiled";
+    assert_eq!(refused(&both), said);
+
+    for (field, what) in [
+        ("(global i32 (i32.const 0))", "globals"),
+        ("(type (func))", "types"),
+        ("(data \"\")", "segments of data"),
+        ("(elem func)", "segments of elements"),
+    ] {
+        let said = refused(&guest_with(&field.repeat(4_100)));
+        assert!(said.contains(&format!(" {what}: at most 4000 are compiled")), "{said}");
+    }
+    assert_eq!(
+        refused(&guest_with(&"(table 0 funcref)".repeat(65))),
+        "the module has 65 tables: at most 64 are compiled"
+    );
+}
+
+/// What takes a compiler longest, as far as we know: many locals that are carried past many branches.
+#[test]
+fn what_takes_a_compiler_longest_is_bounded_for_all_functions_together() {
+    let (locals, loops) = ("i64 ".repeat(500), 975);
+    let body = "loop (local.set 3 (i64.add (local.get 3) (local.get 7))) (br_if 0 (i64.eqz (local.get 3))) ";
+    let function = format!("(func (local {locals}) {} {})", body.repeat(loops), "end ".repeat(loops));
+    let load = |functions| {
+        Runtime::new(limits().with_module_bytes(1 << 20))
+            .unwrap()
+            .load(&guest_with(&function.repeat(functions)))
+    };
+    let refused = load(11).err().expect("refused").to_string();
+    let said = "the module has 10725000 meetings of locals and branches: at most 10000000 are compiled";
+    assert_eq!(refused, said);
+    let begun = std::time::Instant::now();
+    assert!(load(10).is_ok());
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
 #[test]
 fn a_guest_that_loops_is_stopped_by_work_or_by_time() {
     let forever = guest("(loop $again (br $again))");

@@ -2,14 +2,32 @@
 
 use super::Link;
 use super::error::LinkError;
-use crate::memory::{Pool, RemoteMemory, SegmentId};
+use super::memory_registrar::MemoryRegistrar;
+use crate::memory::RemoteMemory;
 use crate::verbs::{Breakage, Keys, Landing, ReadRun, ReadTarget, ReadTrouble, Stream, VerbsTrouble};
 use std::time::{Duration, Instant};
 
 impl Link {
     /// Whether the peer's registered memory can be read over this link.
     pub fn reads_remote(&self) -> bool {
+        #[cfg(feature = "testing")]
+        if self.made_up_registrar.is_some() {
+            return true;
+        }
         self.channel.stream_ref().is_some()
+    }
+
+    /// Who registers memory of this side, so that the peer can READ it.
+    ///
+    /// # Errors
+    /// [`VerbsTrouble::NoDevice`] for a link that is none of verbs.
+    pub fn memory_registrar(&self) -> Result<MemoryRegistrar, VerbsTrouble> {
+        #[cfg(feature = "testing")]
+        if let Some(made_up) = &self.made_up_registrar {
+            return Ok(made_up.clone());
+        }
+        let stream = self.channel.stream_ref().ok_or(VerbsTrouble::NoDevice)?;
+        Ok(MemoryRegistrar::of(stream.protection()))
     }
 
     /// Registers memory to read to, for as long as the guard lives.
@@ -112,19 +130,6 @@ impl Link {
     /// Why a verbs link is of no more use.
     pub fn breakage(&self) -> Option<Breakage> {
         self.channel.stream_ref().and_then(Stream::breakage)
-    }
-}
-
-impl Pool {
-    /// A segment as the peer of a verbs link may READ it. The first call for a stream's domain and device registers it.
-    /// It stays registered for as long as it lives, whatever it holds. `None` if the pool has let the segment go or
-    /// cannot share.
-    ///
-    /// # Errors
-    /// [`VerbsTrouble`]: most often [`VerbsTrouble::MemoryLock`].
-    pub fn remote_memory(&self, id: SegmentId, link: &Link) -> Result<Option<RemoteMemory>, VerbsTrouble> {
-        let stream = link.channel.stream_ref().ok_or(VerbsTrouble::NoDevice)?;
-        self.registered(id, stream.protection())
     }
 }
 

@@ -7,7 +7,7 @@
 use super::error::MemoryError;
 use super::memory_map::Mapping;
 use super::process_watch::ProcessWatch;
-use super::remote_memory::{Registered, Registrar, RemoteMemory};
+use super::remote_memory::{Registrar, Registration, RemoteMemory};
 use super::segment::{Segment, SegmentDescriptor, SegmentId};
 use crate::lock::lock;
 use crate::page::PAGE_BYTES;
@@ -115,8 +115,11 @@ struct Shareable {
     fd: Arc<OwnedFd>,
     mapping: Arc<Mapping>,
     /// For RDMA, once for each registrar, as long as the segment lives.
-    registrations: Vec<Box<dyn Registered>>,
+    registrations: Vec<Arc<Registration>>,
 }
+
+/// A segment that goes, with what a peer had of it.
+type Outgoing = (Segment, Option<Shareable>);
 
 struct Retired {
     segments: Vec<Segment>,
@@ -153,23 +156,38 @@ impl Pool {
         Some(SegmentDescriptor { id, len_bytes })
     }
 
-    /// A segment as a peer may read it. The first call for a registrar registers it. It stays registered for as long as
-    /// it lives, whatever it holds. `None` if the pool has let the segment go or cannot share.
+    /// A segment as a peer may read it. The first call for a registrar registers it, without the pool's lock: others
+    /// borrow meanwhile, and who wants the same waits for it. It stays registered for as long as it lives, whatever it
+    /// holds. What failed is tried again by the next call. `None` if the pool has let the segment go or cannot share.
     pub(crate) fn registered<R: Registrar>(
         &self,
         id: SegmentId,
         registrar: &R,
     ) -> Result<Option<RemoteMemory>, R::Error> {
+        let Some((mapping, registration)) = self.registration(id, registrar.number()) else {
+            return Ok(None);
+        };
+        let remote = registration.make(registrar, mapping)?;
+        let lives = lock(&self.shared.state).shareable.contains_key(&id);
+        Ok(lives.then_some(remote))
+    }
+
+    /// The same of a segment that is registered already; never waits for a device.
+    pub(crate) fn known_registered(&self, id: SegmentId, registrar: usize) -> Option<RemoteMemory> {
+        let state = lock(&self.shared.state);
+        let registrations = &state.shareable.get(&id)?.registrations;
+        registrations.iter().find(|known| known.registrar() == registrar)?.known()
+    }
+
+    fn registration(&self, id: SegmentId, registrar: usize) -> Option<(Arc<Mapping>, Arc<Registration>)> {
         let mut state = lock(&self.shared.state);
-        let Some(shareable) = state.shareable.get_mut(&id) else { return Ok(None) };
-        let known = shareable.registrations.iter().find(|known| known.registrar() == registrar.number());
-        if let Some(known) = known {
-            return Ok(Some(known.remote()));
-        }
-        let made = registrar.register(Arc::clone(&shareable.mapping))?;
-        let remote = made.remote();
-        shareable.registrations.push(made);
-        Ok(Some(remote))
+        let Shareable { mapping, registrations, .. } = state.shareable.get_mut(&id)?;
+        let known = registrations.iter().find(|known| known.registrar() == registrar).cloned();
+        let registration = known.unwrap_or_else(|| {
+            registrations.push(Arc::new(Registration::new(registrar)));
+            registrations[registrations.len() - 1].clone()
+        });
+        Some((mapping.clone(), registration))
     }
 
     /// Names of segments that the pool has let go since the last call: peers should unmap them. Only the last 4096
@@ -268,7 +286,9 @@ impl PoolShared {
     /// gives them to nobody else before their registration has ended.
     pub(super) fn let_go_of(&self, segments: &[Segment]) {
         let mut state = lock(&self.state);
-        segments.iter().for_each(|segment| state.forget(segment));
+        let parted: Vec<_> = segments.iter().map(|segment| state.forget(segment)).collect();
+        drop(state);
+        drop(parted); // registrations end here: not under the lock
     }
 
     pub(super) fn park(&self, segments: Vec<Segment>, watch: Vec<ProcessWatch>) {
@@ -303,31 +323,32 @@ impl State {
     }
 
     /// Lets go of kept segments of `bytes` bytes or more, oldest first; the caller drops them outside the lock.
-    fn let_go_of(&mut self, bytes: u64) -> Vec<Segment> {
+    fn let_go_of(&mut self, bytes: u64) -> Vec<Outgoing> {
         let mut outgoing = Vec::new();
         let mut freed = 0;
         while freed < bytes {
             let Some(segment) = self.kept.pop_front() else { break };
             freed += segment.len() as u64;
-            self.forget(&segment);
-            outgoing.push(segment);
+            let shareable = self.forget(&segment);
+            outgoing.push((segment, shareable));
         }
         outgoing
     }
 
-    fn forget(&mut self, segment: &Segment) {
+    /// Gives what ends registrations when it is dropped.
+    fn forget(&mut self, segment: &Segment) -> Option<Shareable> {
         self.total_bytes -= segment.len() as u64;
-        if self.shareable.remove(&segment.id).is_some() {
-            self.let_go.push_back(segment.id);
-        }
+        let shareable = self.shareable.remove(&segment.id)?;
+        self.let_go.push_back(segment.id);
         if self.let_go.len() > LET_GO_LIMIT {
             self.let_go.pop_front();
         }
+        Some(shareable)
     }
 
     /// Books `bytes` for a new segment within the limit, letting go of kept ones where the total would pass the most
     /// that was ever lent.
-    fn reserve(&mut self, bytes: u64, limit_bytes: u64) -> Result<Vec<Segment>, MemoryError> {
+    fn reserve(&mut self, bytes: u64, limit_bytes: u64) -> Result<Vec<Outgoing>, MemoryError> {
         if self.lent_bytes() + bytes > limit_bytes {
             return Err(self.no_room(bytes, limit_bytes));
         }

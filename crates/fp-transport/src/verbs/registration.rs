@@ -111,10 +111,6 @@ impl Registration {
 }
 
 impl Registered for Registration {
-    fn registrar(&self) -> usize {
-        self.protection.number()
-    }
-
     fn remote(&self) -> RemoteMemory {
         // SAFETY: as above.
         let len_bytes = unsafe { self.mr.as_ref().length } as u64;

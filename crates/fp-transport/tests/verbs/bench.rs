@@ -49,7 +49,10 @@ fn read_mib_per_s(len: usize, busy_poll: Duration, through: bool) -> f64 {
     loan.copy_from_slice(&bytes(1, PLACES * stride));
     let source = loan.freeze();
     let location = source.location().expect("of a pool");
-    let segment = pool.remote_memory(location.segment, &other).expect("registered").expect("of the pool");
+    let segment = pool
+        .remote_memory(location.segment, &other.memory_registrar().expect("verbs"))
+        .expect("registered")
+        .expect("of the pool");
     let address = segment.address + location.offset;
     let remote = RemoteMemory { address, len_bytes: location.len, ..segment };
     let mut memory = vec![0; PLACES * stride];

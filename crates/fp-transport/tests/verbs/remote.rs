@@ -46,8 +46,10 @@ fn block(pool: &Pool, seed: usize, len: usize) -> Payload {
 /// The block as the link's peer may read it.
 fn remote(pool: &Pool, block: &Payload, link: &Link) -> RemoteMemory {
     let location = block.location().expect("of a pool");
-    let segment =
-        pool.remote_memory(location.segment, link).expect("registered").expect("a segment of the pool");
+    let segment = pool
+        .remote_memory(location.segment, &link.memory_registrar().expect("verbs"))
+        .expect("registered")
+        .expect("a segment of the pool");
     RemoteMemory { address: segment.address + location.offset, len_bytes: location.len, ..segment }
 }
 

@@ -36,7 +36,10 @@ pub(crate) fn run() -> ExitCode {
     loan.copy_from_slice(&bytes(3, len));
     let source = loan.freeze();
     let location = source.location().expect("of a pool");
-    let segment = pool.remote_memory(location.segment, &other).expect("registered").expect("of the pool");
+    let segment = pool
+        .remote_memory(location.segment, &other.memory_registrar().expect("verbs"))
+        .expect("registered")
+        .expect("of the pool");
     let remote =
         RemoteMemory { address: segment.address + location.offset, len_bytes: location.len, ..segment };
     let owned = source.clone();

@@ -32,16 +32,12 @@ impl BlockStore {
         Some(OutFrame::new(message.encode()).with_descriptor(fd))
     }
 
-    /// What cannot be registered is gathered and sent when it is asked for.
+    /// What is not registered is gathered and sent when it is asked for.
     fn remote(&self, segment: SegmentId, served: &SubscriberLink) -> Option<OutFrame> {
-        // A segment is registered when a verbs link is first told of it: memory that nobody READs is not locked.
-        let memory = match self.pool.remote_memory(segment, &served.link) {
-            Ok(remote) => remote?,
-            Err(trouble) => {
-                tracing::warn!(%trouble, "a segment cannot be READ: its blocks are copied and sent");
-                return None;
-            }
-        };
+        // Registered when a verbs link is first to be told of it: memory that nobody READs is not locked. Never here,
+        // as whoever places holds the store.
+        let registrar = served.link.memory_registrar().ok()?;
+        let memory = self.pool.known_remote_memory(segment, &registrar)?;
         let message = DataMessage::SegmentIs { segment: segment.0, len: memory.len_bytes };
         Some(OutFrame::new(message.encode()).with_body(vec![Payload::from_owner(telling(&memory))]))
     }

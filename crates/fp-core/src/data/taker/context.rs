@@ -7,8 +7,9 @@ use crate::error::ReadError;
 use crate::value::counters::Counters;
 use crate::value::limit::Limit;
 use fp_proto::message::MemberId;
+use fp_proto::subscriber::AttachmentId;
 use fp_transport::{Contact, Link, Purpose};
-use fp_types::{Epoch, Rank, Selection, StepId, SubscriptionId};
+use fp_types::{Rank, Selection, StepId, SubscriptionId};
 use std::time::{Duration, Instant};
 
 /// How soon an owner is dialled again that had no room.
@@ -19,7 +20,7 @@ pub(crate) trait Subscription: Sync {
     /// Asks where these ranks are, as far as this rank does not know it.
     fn learn_contacts(
         &self,
-        step: (StepId, Option<Epoch>),
+        step: (StepId, Option<AttachmentId>),
         ranks: Vec<Rank>,
         deadline: Instant,
     ) -> Result<(), ReadError>;
@@ -35,7 +36,7 @@ pub(crate) struct Taker<'s> {
     pub(crate) stream: &'s str,
     pub(crate) step: StepId,
     /// Steps of different epochs have the same numbers.
-    pub(crate) epoch: Option<Epoch>,
+    pub(crate) epoch: Option<AttachmentId>,
     pub(crate) owners: &'s OwnerDirectory,
     pub(crate) counters: &'s Counters,
     pub(crate) subscription: &'s dyn Subscription,

@@ -2,9 +2,10 @@
 
 use crate::records::made::Made;
 use fp_proto::data::BlockPart;
+use fp_proto::subscriber::AttachmentId;
 use fp_transform::Block;
 use fp_types::{
-    CopyError, Epoch, GapPolicy, Layout, MemoryOrder, Part, PartRuns, Piece, Plan, PlanError, Region, Run,
+    CopyError, GapPolicy, Layout, MemoryOrder, Part, PartRuns, Piece, Plan, PlanError, Region, Run,
     SelectedPoint, Selection, StepTable, TableId, VariableDef, plan,
 };
 use std::collections::{HashMap, VecDeque};
@@ -156,7 +157,7 @@ impl FetchPlan {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PlanKey {
     /// Tables of two epochs may be the same, but not where their owners are.
-    pub(crate) epoch: Option<Epoch>,
+    pub(crate) epoch: Option<AttachmentId>,
     pub(crate) table: TableId,
     pub(crate) variable: String,
     pub(crate) selection: Selection,
@@ -168,7 +169,7 @@ pub(crate) struct PlanKey {
 
 /// What a plan is looked up by where the selection is known: as [`PlanKey`], borrowed.
 pub(crate) struct PlanQuery<'a> {
-    pub(crate) epoch: Option<Epoch>,
+    pub(crate) epoch: Option<AttachmentId>,
     pub(crate) table: TableId,
     pub(crate) variable: &'a str,
     pub(crate) selection: &'a Selection,

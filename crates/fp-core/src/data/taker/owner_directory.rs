@@ -5,7 +5,8 @@ use crate::data::taker::owner_link::OwnerLink;
 use crate::data::taker::owner_wait::OwnerFate;
 use fp_proto::config::ContactText;
 use fp_proto::status::report::LinkStatus;
-use fp_types::{Epoch, Rank, StepId};
+use fp_proto::subscriber::AttachmentId;
+use fp_types::{Rank, StepId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,8 +27,8 @@ struct Inner {
     /// Questions about contacts that are answered whole, until whoever asked has seen it.
     answered: BTreeSet<u64>,
     uses: u64,
-    /// The publisher's opening; links of an older one are not taken back.
-    epoch: Option<Epoch>,
+    /// The attachment to the publisher; links of an older one are not taken back.
+    epoch: Option<AttachmentId>,
     /// Ranks that are lost, as the stream's end says.
     lost: BTreeSet<Rank>,
     /// Steps that were taken and not released.
@@ -52,7 +53,7 @@ pub(crate) enum Checkout {
     Dial(ContactText),
     /// Nobody knows where that rank is.
     NoContact,
-    /// That opening of the stream is over, and another one attached to.
+    /// That attachment to the stream is over, and another one has begun.
     OtherEpoch,
     /// Another fetch had the link until the deadline.
     Busy,
@@ -65,7 +66,7 @@ impl OwnerDirectory {
 
     pub(crate) fn learn(
         &self,
-        epoch: Option<Epoch>,
+        epoch: Option<AttachmentId>,
         contacts: impl IntoIterator<Item = (Rank, ContactText)>,
     ) {
         let mut inner = self.lock();
@@ -90,7 +91,11 @@ impl OwnerDirectory {
     }
 
     /// Those of these ranks whose contact nobody has told yet, rising; none if that opening is over.
-    pub(crate) fn unknown(&self, epoch: Option<Epoch>, ranks: impl IntoIterator<Item = Rank>) -> Vec<Rank> {
+    pub(crate) fn unknown(
+        &self,
+        epoch: Option<AttachmentId>,
+        ranks: impl IntoIterator<Item = Rank>,
+    ) -> Vec<Rank> {
         let inner = self.lock();
         let is_unknown = |rank: &Rank| inner.epoch == epoch && !inner.contacts.contains_key(rank);
         ranks.into_iter().filter(is_unknown).collect::<BTreeSet<Rank>>().into_iter().collect()
@@ -102,15 +107,15 @@ impl OwnerDirectory {
         inner.newest = inner.newest.max(Some(step));
     }
 
-    pub(crate) fn released(&self, step: StepId, epoch: Option<Epoch>) {
+    pub(crate) fn released(&self, step: StepId, epoch: Option<AttachmentId>) {
         let mut inner = self.lock();
         if inner.epoch == epoch {
             inner.held.remove(&step);
         }
     }
 
-    /// Another epoch, or none: every link of the old one is closed, those checked out when they come back.
-    pub(crate) fn attached(&self, epoch: Option<Epoch>) {
+    /// Another attachment, or none: every link of the old one is closed, those checked out when they come back.
+    pub(crate) fn attached(&self, epoch: Option<AttachmentId>) {
         let mut inner = self.lock();
         let answered = std::mem::take(&mut inner.answered);
         *inner = Inner { epoch, answered, uses: inner.uses, ..Inner::default() };
@@ -123,7 +128,7 @@ impl OwnerDirectory {
         self.lock().lost.insert(rank);
     }
 
-    pub(crate) fn checkout(&self, rank: Rank, epoch: Option<Epoch>, deadline: Instant) -> Checkout {
+    pub(crate) fn checkout(&self, rank: Rank, epoch: Option<AttachmentId>, deadline: Instant) -> Checkout {
         let mut inner = self.lock();
         loop {
             if inner.epoch != epoch {
@@ -152,13 +157,13 @@ impl OwnerDirectory {
     }
 
     /// The contact of a rank whose slot the caller has, to dial it again.
-    pub(crate) fn contact(&self, rank: Rank, epoch: Option<Epoch>) -> Option<ContactText> {
+    pub(crate) fn contact(&self, rank: Rank, epoch: Option<AttachmentId>) -> Option<ContactText> {
         let inner = self.lock();
         inner.contacts.get(&rank).filter(|_| inner.epoch == epoch).cloned()
     }
 
     /// Gives a link back, or with `None` only the slot.
-    pub(crate) fn give_back(&self, rank: Rank, epoch: Option<Epoch>, peer: Option<Box<OwnerLink>>) {
+    pub(crate) fn give_back(&self, rank: Rank, epoch: Option<AttachmentId>, peer: Option<Box<OwnerLink>>) {
         let mut inner = self.lock();
         if inner.epoch == epoch {
             inner.slots.remove(&rank);
@@ -201,7 +206,7 @@ impl OwnerDirectory {
 
 impl OwnerFate for OwnerDirectory {
     /// Whether nothing is to be expected of a rank any more.
-    fn is_lost(&self, rank: Rank, epoch: Option<Epoch>) -> bool {
+    fn is_lost(&self, rank: Rank, epoch: Option<AttachmentId>) -> bool {
         let inner = self.lock();
         inner.epoch != epoch || inner.lost.contains(&rank)
     }

@@ -1,8 +1,9 @@
 //! Waiting for the bytes of an owner that may be lost, or stopped, in the midst of them.
 
 use crate::value::limit::Limit;
+use fp_proto::subscriber::AttachmentId;
 use fp_transport::{Link, LinkError};
-use fp_types::{Epoch, Rank, StepId};
+use fp_types::{Rank, StepId};
 use std::io;
 use std::io::IoSliceMut;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ const LIMIT_DISCARD_BYTES: usize = 64 << 10;
 /// What is known of owners while their bytes are awaited.
 pub(crate) trait OwnerFate {
     /// Whether nothing is to be expected of a rank any more.
-    fn is_lost(&self, rank: Rank, epoch: Option<Epoch>) -> bool;
+    fn is_lost(&self, rank: Rank, epoch: Option<AttachmentId>) -> bool;
     /// Whether a step is held, or may come yet.
     fn may_read(&self, step: StepId) -> bool;
 }
@@ -26,7 +27,7 @@ pub(crate) trait OwnerFate {
 pub(crate) struct Patience<'s> {
     pub(crate) owners: &'s dyn OwnerFate,
     pub(crate) rank: Rank,
-    pub(crate) epoch: Option<Epoch>,
+    pub(crate) epoch: Option<AttachmentId>,
     pub(crate) limit: Limit<'s>,
 }
 

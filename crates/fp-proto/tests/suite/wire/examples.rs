@@ -10,7 +10,7 @@ use fp_proto::data::{
 };
 use fp_proto::message::{
     Assignment, ChangeId, ChangeKind, Decision, MemberId, Message, NoTable, ReadyReport, ResolveQuery,
-    ScalarValue,
+    Resumption, ScalarValue,
 };
 use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SpecPart};
 use fp_proto::request::Request;
@@ -258,7 +258,7 @@ fn about_subscriptions() -> Vec<Message> {
         label: "viewer".to_owned(),
         cohort_size: 1,
         credit: 1,
-        resume: Some(STEP),
+        resume: Some(Resumption { epoch: EPOCH, from: STEP }),
     };
     let mut messages = vec![
         resuming,

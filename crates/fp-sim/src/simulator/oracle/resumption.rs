@@ -5,7 +5,7 @@ use super::truth::SubscriberRank;
 use super::{Attachment, Oracle};
 use crate::simulator::names::CohortId;
 use fp_proto::config::QueuePolicy;
-use fp_proto::message::Assignment;
+use fp_proto::message::{Assignment, Resumption};
 use fp_types::{Rank, StepId};
 
 impl SubscriberRank {
@@ -26,7 +26,7 @@ impl SubscriberRank {
 
 impl Oracle {
     /// A subscriber's lead asked a publisher's for a subscription: to go on with this number, if it says one.
-    pub(crate) fn asked(&mut self, reader: CohortId, resume: Option<StepId>) {
+    pub(crate) fn asked(&mut self, reader: CohortId, resume: Option<Resumption>) {
         if let Some(truth) = self.subscribers.get_mut(&reader) {
             truth.resume = resume;
         }

@@ -5,7 +5,7 @@ use crate::simulator::names::CohortId;
 use crate::simulator::scenario::{PublisherPlan, SubscriberPlan};
 use fp_proto::config::{QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::event::MemberEnd;
-use fp_proto::message::{Assignment, MemberId};
+use fp_proto::message::{Assignment, MemberId, Resumption};
 use fp_proto::time::Moment;
 use fp_types::{PutChanges, Rank, StepId, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -298,8 +298,8 @@ pub(crate) struct SubscriberTruth {
     pub(crate) started_at: Moment,
     /// What it asks a publisher for, by now.
     pub(crate) spec: SubscriptionSpec,
-    /// The number with which it asked to go on.
-    pub(crate) resume: Option<StepId>,
+    /// With what it asked to go on.
+    pub(crate) resume: Option<Resumption>,
 }
 
 impl SubscriberTruth {
@@ -320,7 +320,10 @@ impl SubscriberTruth {
     /// where the numbers do, and where it shares its steps with nobody.
     pub(crate) fn lowest_of(&self, plan: &PublisherPlan) -> Option<StepId> {
         match (self.resume, self.spec.start_at) {
-            (Some(from), _) => plan.first_step.filter(|_| self.spec.share.is_none()).map(|_| from),
+            (Some(resume), _) => {
+                let goes_on = plan.first_step.is_some() || resume.epoch == plan.epoch;
+                (goes_on && self.spec.share.is_none()).then_some(resume.from)
+            }
             (None, StartAt::After(step)) => Some(StepId(step.0 + 1)),
             (None, StartAt::Next | StartAt::OldestReserved) => None,
         }

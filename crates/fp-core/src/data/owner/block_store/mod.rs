@@ -4,7 +4,11 @@
 mod link_report;
 mod made;
 mod made_task;
+mod placing;
 mod reclaim;
+mod registering;
+#[cfg(test)]
+mod testing;
 mod unasked;
 
 use crate::coordinator::{DATA_BIT, DataServer};
@@ -16,14 +20,15 @@ use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::records::types::Types;
 use crate::value::counters::Counters;
 use fp_proto::access::Denial;
-use fp_proto::data::{BlockPart, DataMessage, EAGER_BYTES, GoneReason, Place, PlacedBlock};
+use fp_proto::data::{BlockPart, DataMessage, GoneReason};
 use fp_proto::message::MemberId;
 use fp_transform::Transforms;
-use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, inproc};
+use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch};
 use fp_types::{DenseArray, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
 use rustix::event::epoll;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Runs at least this long are sent from where they lie; shorter ones are gathered first.
@@ -77,6 +82,8 @@ pub(crate) struct BlockStore {
     pub(crate) transforms: Option<Transforms>,
     pub(crate) counters: Arc<Counters>,
     epoll: Mutex<Option<OwnedFd>>,
+    /// Whether peers of some links READ where blocks lie.
+    reads_remote: AtomicBool,
     pub(crate) me: Weak<Self>,
 }
 
@@ -95,6 +102,7 @@ impl BlockStore {
             transforms: transforms.cloned(),
             counters,
             epoll: Mutex::new(None),
+            reads_remote: AtomicBool::new(false),
             me: me.clone(),
         })
     }
@@ -105,6 +113,7 @@ impl BlockStore {
 
     /// A subscriber rank opened a data link.
     pub(crate) fn add_link(&self, link: Link, denial: Option<Denial>, set: BorrowedFd<'_>) {
+        self.reads_remote.fetch_or(link.reads_remote(), Ordering::SeqCst);
         let mut inner = self.lock();
         let token = inner.next_token | DATA_BIT;
         inner.next_token += 1;
@@ -164,71 +173,6 @@ impl BlockStore {
             self.room.store(block.payload.len() as u64);
             stored.blocks.push(block);
         }
-    }
-
-    /// Sends where blocks are; a link whose queue is full is told nothing, as placements are hints.
-    fn place(
-        &self,
-        step: StepId,
-        request: Option<u64>,
-        stored: &mut StoredStep,
-        chosen: &[usize],
-        served: &mut SubscriberLink,
-    ) -> Result<(), LinkError> {
-        let mut blocks = Vec::with_capacity(chosen.len());
-        for &at in chosen {
-            let Some(place) = self.place_of(stored, at, served)? else {
-                return self.answer_gone(served, request, step, GoneReason::NoRoom);
-            };
-            let Some(block) = stored.blocks.get(at) else { continue };
-            blocks.push(PlacedBlock { variable: block.def.name.clone(), block: block.index, place });
-        }
-        served.told_of(step);
-        match served.send_placed(step, request, blocks) {
-            Err(LinkError::Full { .. }) if request.is_none() => Ok(()),
-            sent => sent,
-        }
-    }
-
-    /// Where one block is for this link; `None` if there is no room to make it shareable.
-    fn place_of(
-        &self,
-        stored: &mut StoredStep,
-        at: usize,
-        served: &mut SubscriberLink,
-    ) -> Result<Option<Place>, LinkError> {
-        let Some(block) = stored.blocks.get_mut(at) else { return Ok(None) };
-        let len = block.payload.len() as u64;
-        if len <= EAGER_BYTES {
-            return Ok(Some(Place::Inline { bytes: block.payload.as_slice().to_vec() }));
-        }
-        if served.link.is_inproc() {
-            let key = *stored.exported.entry(at).or_insert_with(|| inproc::export(block.payload.clone()));
-            return Ok(Some(Place::Inproc { key: key.0 }));
-        }
-        if block.payload.location().is_none() {
-            let Some(shared) = self.shareable(&stored.arena, block.payload.as_slice()) else {
-                return Ok(None);
-            };
-            block.payload = shared;
-        }
-        let Some(location) = block.payload.location() else { return Ok(None) };
-        if let Some(watch) = served.link.watch() {
-            stored.seen.entry(watch.pid()).or_insert_with(|| watch.clone());
-        }
-        if !self.announce(location.segment, served)? {
-            return Ok(None);
-        }
-        let (segment, offset) = (location.segment.0, location.offset);
-        Ok(Some(Place::Segment { segment, offset, len: location.len }))
-    }
-
-    /// Copies owned memory into the pool, counted.
-    pub(crate) fn shareable(&self, arena: &Arena, bytes: &[u8]) -> Option<Payload> {
-        let mut loan = arena.loan(bytes.len(), 64).ok()?;
-        loan.copy_from_slice(bytes);
-        Counters::add(&self.counters.shared_copied_bytes, bytes.len());
-        Some(loan.freeze())
     }
 
     pub(crate) fn answer_gone(
@@ -311,7 +255,7 @@ impl BlockStore {
             match message {
                 DataMessage::Want { subscription, member, variables } => {
                     served.want = Some(Want { subscription, member, variables });
-                    self.catch_up(steps, served)?;
+                    self.catch_up(steps, (token, served))?;
                 }
                 DataMessage::Fetch { request, step, pieces } => {
                     served.count_answer()?;

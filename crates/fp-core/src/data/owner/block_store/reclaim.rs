@@ -63,42 +63,22 @@ impl Inner {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use crate::coordinator::DataServer;
-    use crate::data::owner::room::Room;
-    use crate::value::counters::Counters;
+    use crate::data::owner::block_store::testing::{link_of, server};
+    use fp_transport::Link;
     use fp_transport::link::Faults;
-    use fp_transport::{DialOptions, Link, ListenOptions, Listener, Pool, PoolOptions};
-    use fp_transport::{TransportKind, TransportPolicy, dial};
-    use rustix::event::{PollFd, PollFlags, epoll, poll};
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
     const LEN_BYTES: usize = 100_000;
 
-    /// A publisher's server, the link that it serves, with faults, and the other end.
-    pub(in super::super) fn served(faults: Faults) -> (Arc<BlockStore>, Link) {
-        let mut listener = Listener::bind(ListenOptions::new(7)).expect("it listens");
-        let (contact, deadline) = (listener.contact().clone(), Instant::now() + Duration::from_secs(30));
-        let policy = TransportPolicy::only(TransportKind::Tcp);
-        let options = DialOptions::new(deadline).with_epoch(Some(7)).with_policy(policy);
-        let dialling = std::thread::spawn(move || dial(&contact, &options));
-        let mut link = loop {
-            if let Some(accepted) = listener.accept(Instant::now()).expect("the listener is sound") {
-                break accepted.link;
-            }
-            assert!(Instant::now() < deadline, "nobody dials");
-            let left = (deadline - Instant::now()).try_into().expect("a time");
-            poll(&mut [PollFd::new(&listener, PollFlags::IN)], Some(&left)).expect("poll works");
-        };
-        link.set_faults(faults);
-        let pool = Pool::new(PoolOptions::default());
-        let room = Room::of_stream(pool.clone(), 1 << 30);
-        let server = BlockStore::new(pool, room, Arc::new(Counters::default()), None);
-        let set = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a set");
-        server.add_link(link, None, rustix::fd::AsFd::as_fd(&set));
-        (server, dialling.join().expect("no panic").expect("the dial succeeds"))
+    /// A publisher's server, and the other end of the link that it serves, which has faults.
+    fn served(faults: Faults) -> (Arc<BlockStore>, Link) {
+        let server = server();
+        let peer = link_of(&server, |link| link.set_faults(faults));
+        (server, peer)
     }
 
     /// A step with memory; whether the peer was told where it can READ it.

@@ -1,7 +1,6 @@
-//! What owners tell subscribers unasked: where blocks are, and blocks that are pushed. Whoever is about some steps only
+//! What owners tell subscribers as they are assigned a step: where blocks are, and blocks that are pushed. Whoever is about some steps only
 //! is told nothing of one before it is assigned. With many links nobody is: then the background thread tells them.
 
-use crate::data::owner::block::StoredBlock;
 use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
 use crate::data::owner::part::wanted_part;
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
@@ -15,64 +14,20 @@ const LIMIT_EARLY: usize = 64;
 
 impl Inner {
     /// Whether there are so many links that each is told of a step when it is assigned.
-    fn is_crowded(&self) -> bool {
+    pub(super) fn is_crowded(&self) -> bool {
         self.links.len() > LIMIT_EARLY
     }
 }
 
 impl StoredStep {
     /// Whether whoever wants this is told of the step, now that it has ended.
-    fn is_told_of(&self, want: &Want) -> bool {
+    pub(super) fn is_told_of(&self, want: &Want) -> bool {
         let may_know = !self.is_unjudged(want) || self.assigned.contains(&want.member);
         self.keeps(want) && may_know
     }
 }
 
 impl BlockStore {
-    /// The step is complete here: everybody who said so before is told where its blocks are.
-    pub(crate) fn end(&self, step: StepId) {
-        let mut inner = self.lock();
-        let is_late = inner.is_crowded();
-        let Inner { steps, links, .. } = &mut *inner;
-        let Some(stored) = steps.get_mut(&step) else { return };
-        stored.ended = true;
-        let let_go = self.pool.drain_let_go();
-        if is_late && let_go.is_empty() {
-            return;
-        }
-        let mut lost = Vec::new();
-        for (&token, served) in links.iter_mut() {
-            let told = served.tell_let_go(&let_go);
-            if told.and_then(|()| self.place_wanted(step, stored, served)).is_err() {
-                lost.push(token);
-            }
-            self.watch(token, served);
-        }
-        inner.part_with(&lost);
-    }
-
-    fn place_wanted(
-        &self,
-        step: StepId,
-        stored: &mut StoredStep,
-        served: &mut SubscriberLink,
-    ) -> Result<(), LinkError> {
-        let kept = |want: &&Want| stored.is_told_of(want);
-        let Some(want) = served.want.as_ref().filter(kept).filter(|_| served.takes_hints()) else {
-            return Ok(());
-        };
-        let shares = served.is_placed_to();
-        let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);
-        let places = |block: &StoredBlock| shares || block.payload.len() as u64 <= EAGER_BYTES;
-        let chosen: Vec<usize> = (0..stored.blocks.len())
-            .filter(|&at| wanted(&stored.blocks[at]) && places(&stored.blocks[at]))
-            .collect();
-        if chosen.is_empty() {
-            return Ok(());
-        }
-        self.place(step, None, stored, &chosen, served)
-    }
-
     /// The step was assigned: what its member wants pushed goes now, and where blocks are, if it was not told before.
     pub(crate) fn push(&self, member: MemberId, step: StepId) {
         let mut inner = self.lock();
@@ -83,7 +38,7 @@ impl BlockStore {
         let mut lost = Vec::new();
         for &(_, token) in of_member.range((member, 0)..=(member, u64::MAX)) {
             let Some(served) = links.get_mut(&token) else { continue };
-            match self.tell_late((step, member, is_late), steps, served) {
+            match self.tell_late((step, member, is_late), steps, (token, served)) {
                 Ok(false) => {}
                 Ok(true) => self.watch(token, served),
                 Err(_) => lost.push(token),
@@ -97,9 +52,9 @@ impl BlockStore {
         &self,
         (step, member, is_late): (StepId, MemberId, bool),
         steps: &mut StepMap<StoredStep>,
-        served: &mut SubscriberLink,
+        (token, served): (u64, &mut SubscriberLink),
     ) -> Result<bool, LinkError> {
-        let placed = self.place_late((step, is_late), steps, served)?;
+        let placed = self.place_late((step, is_late), steps, (token, served))?;
         if !served.is_pushed_to(member) || served.owes(step, |pushed| steps.contains_key(&pushed)) {
             return Ok(placed);
         }
@@ -113,14 +68,19 @@ impl BlockStore {
         &self,
         (step, is_late): (StepId, bool),
         steps: &mut StepMap<StoredStep>,
-        served: &mut SubscriberLink,
+        (token, served): (u64, &mut SubscriberLink),
     ) -> Result<bool, LinkError> {
         let waits = |stored: &&mut StoredStep| {
             let of = |want: &Want| is_late || stored.is_unjudged(want);
             stored.ended && served.want.as_ref().is_some_and(of) && !served.was_placed(step)
         };
         let Some(stored) = steps.get_mut(&step).filter(waits) else { return Ok(false) };
-        self.place_wanted(step, stored, served).map(|()| true)
+        if self.unregistered(stored, served).is_empty() {
+            self.place_wanted(step, stored, served)?;
+        } else {
+            self.place_later(token, vec![step]);
+        }
+        Ok(true)
     }
 
     pub(super) fn push_to(
@@ -154,30 +114,14 @@ impl BlockStore {
         served.pushed(step);
         Ok(())
     }
-
-    /// What a new `Want` would have brought for the steps that are here already.
-    pub(super) fn catch_up(
-        &self,
-        steps: &mut StepMap<StoredStep>,
-        served: &mut SubscriberLink,
-    ) -> Result<(), LinkError> {
-        let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
-        for (&step, stored) in steps.iter_mut().filter(|(_, stored)| stored.ended) {
-            self.place_wanted(step, stored, served)?;
-            if stored.assigned.contains(&member) && served.is_pushed_to(member) {
-                self.push_to(step, stored, served)?;
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::owner::block_store::reclaim::tests::served;
+    use crate::data::owner::block::StoredBlock;
+    use crate::data::owner::block_store::testing::{link_of, server};
     use fp_proto::data::WantedVariable;
-    use fp_transport::link::Faults;
     use fp_transport::{Link, Payload};
     use fp_types::{Dtype, Region, SubscriptionId, VariableDef};
     use std::time::{Duration, Instant};
@@ -187,7 +131,8 @@ mod tests {
 
     /// A link whose other end wants a variable of every step.
     fn wanted((subscription, member): (SubscriptionId, MemberId)) -> (std::sync::Arc<BlockStore>, Link) {
-        let (server, peer) = served(Faults::default());
+        let server = server();
+        let peer = link_of(&server, |_| ());
         let mut inner = server.lock();
         let Inner { links, of_member, .. } = &mut *inner;
         for (&token, served) in links.iter_mut() {

@@ -1,0 +1,161 @@
+//! Telling subscribers where blocks are: as a step ends, as they say what they want, and when they ask.
+
+use crate::data::owner::block::StoredBlock;
+use crate::data::owner::block_store::registering::Unregistered;
+use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
+use crate::data::owner::subscriber_link::{SubscriberLink, Want};
+use crate::value::counters::Counters;
+use fp_proto::data::{EAGER_BYTES, GoneReason, Place, PlacedBlock};
+use fp_transport::memory::Location;
+use fp_transport::{Arena, LinkError, Payload, inproc};
+use fp_types::{StepId, StepMap};
+
+impl BlockStore {
+    /// The step is complete here: everybody who said so before is told where its blocks are.
+    pub(crate) fn end(&self, step: StepId) {
+        let is_crowded = self.lock().is_crowded();
+        let tried = if is_crowded { Unregistered::new() } else { self.register_before_end(step) };
+        let mut inner = self.lock();
+        let Inner { steps, links, .. } = &mut *inner;
+        let Some(stored) = steps.get_mut(&step) else { return };
+        stored.ended = true;
+        let let_go = self.pool.drain_let_go();
+        if is_crowded && let_go.is_empty() {
+            return;
+        }
+        let mut lost = Vec::new();
+        for (&token, served) in links.iter_mut() {
+            let told = served.tell_let_go(&let_go);
+            // Who said only just now what it wants is told when that is registered too.
+            let is_late = self.unregistered(stored, served).keys().any(|key| !tried.contains_key(key));
+            if is_late {
+                self.place_later(token, vec![step]);
+            }
+            let placed = told.and_then(|()| match is_late {
+                true => Ok(()),
+                false => self.place_wanted(step, stored, served),
+            });
+            if placed.is_err() {
+                lost.push(token);
+            }
+            self.watch(token, served);
+        }
+        inner.part_with(&lost);
+    }
+
+    pub(crate) fn place_wanted(
+        &self,
+        step: StepId,
+        stored: &mut StoredStep,
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let chosen = stored.wanted_by(served);
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        self.place(step, None, stored, &chosen, served)
+    }
+
+    /// Sends where blocks are; a link whose queue is full is told nothing, as placements are hints.
+    pub(crate) fn place(
+        &self,
+        step: StepId,
+        request: Option<u64>,
+        stored: &mut StoredStep,
+        chosen: &[usize],
+        served: &mut SubscriberLink,
+    ) -> Result<(), LinkError> {
+        let mut blocks = Vec::with_capacity(chosen.len());
+        for &at in chosen {
+            let Some(place) = self.place_of(stored, at, served)? else {
+                return self.answer_gone(served, request, step, GoneReason::NoRoom);
+            };
+            let Some(block) = stored.blocks.get(at) else { continue };
+            blocks.push(PlacedBlock { variable: block.def.name.clone(), block: block.index, place });
+        }
+        served.told_of(step);
+        match served.send_placed(step, request, blocks) {
+            Err(LinkError::Full { .. }) if request.is_none() => Ok(()),
+            sent => sent,
+        }
+    }
+
+    /// Where one block is for this link; `None` if there is no room to make it shareable.
+    fn place_of(
+        &self,
+        stored: &mut StoredStep,
+        at: usize,
+        served: &mut SubscriberLink,
+    ) -> Result<Option<Place>, LinkError> {
+        let Some(block) = stored.blocks.get_mut(at) else { return Ok(None) };
+        let len = block.payload.len() as u64;
+        if len <= EAGER_BYTES {
+            return Ok(Some(Place::Inline { bytes: block.payload.as_slice().to_vec() }));
+        }
+        if served.link.is_inproc() {
+            let key = *stored.exported.entry(at).or_insert_with(|| inproc::export(block.payload.clone()));
+            return Ok(Some(Place::Inproc { key: key.0 }));
+        }
+        let Some(location) = self.located(&stored.arena, block) else { return Ok(None) };
+        if let Some(watch) = served.link.watch() {
+            stored.seen.entry(watch.pid()).or_insert_with(|| watch.clone());
+        }
+        if !self.announce(location.segment, served)? {
+            return Ok(None);
+        }
+        let (segment, offset) = (location.segment.0, location.offset);
+        Ok(Some(Place::Segment { segment, offset, len: location.len }))
+    }
+
+    /// Where a peer finds a block, once it is in shareable memory; `None` if there is no room for that.
+    pub(crate) fn located(&self, arena: &Arena, block: &mut StoredBlock) -> Option<Location> {
+        if block.payload.location().is_none() {
+            block.payload = self.shareable(arena, block.payload.as_slice())?;
+        }
+        block.payload.location()
+    }
+
+    /// Copies owned memory into the pool, counted.
+    pub(crate) fn shareable(&self, arena: &Arena, bytes: &[u8]) -> Option<Payload> {
+        let mut loan = arena.loan(bytes.len(), 64).ok()?;
+        loan.copy_from_slice(bytes);
+        Counters::add(&self.counters.shared_copied_bytes, bytes.len());
+        Some(loan.freeze())
+    }
+
+    /// What a new `Want` would have brought for the steps that are here already.
+    pub(crate) fn catch_up(
+        &self,
+        steps: &mut StepMap<StoredStep>,
+        (token, served): (u64, &mut SubscriberLink),
+    ) -> Result<(), LinkError> {
+        let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
+        let mut later = Vec::new();
+        for (&step, stored) in steps.iter_mut().filter(|(_, stored)| stored.ended) {
+            match self.unregistered(stored, served).is_empty() {
+                true => self.place_wanted(step, stored, served)?,
+                false => later.push(step),
+            }
+            if stored.assigned.contains(&member) && served.is_pushed_to(member) {
+                self.push_to(step, stored, served)?;
+            }
+        }
+        self.place_later(token, later);
+        Ok(())
+    }
+}
+
+impl StoredStep {
+    /// The blocks that this subscriber is told of without asking.
+    pub(crate) fn wanted_by(&self, served: &SubscriberLink) -> Vec<usize> {
+        let kept = |want: &&Want| self.is_told_of(want);
+        let Some(want) = served.want.as_ref().filter(kept).filter(|_| served.takes_hints()) else {
+            return Vec::new();
+        };
+        let shares = served.is_placed_to();
+        let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);
+        let places = |block: &StoredBlock| shares || block.payload.len() as u64 <= EAGER_BYTES;
+        let is_told = |block: &StoredBlock| wanted(block) && places(block);
+        (0..).zip(&self.blocks).filter(|(_, block)| is_told(block)).map(|(at, _)| at).collect()
+    }
+}

@@ -1,0 +1,210 @@
+//! A subscriber that loses the way to its publisher, while that goes on: it comes back to the same opening.
+
+use crate::support::{PATIENCE, Place, STREAM, ending, eventually, publish, take, values};
+use fp_core::{
+    Contact, EndReason, Event, ExpulsionCause, OnLoss, Publisher, PublisherOptions, QueuePolicy, Selection,
+    Subscriber, SubscriberOptions, TransportKind,
+};
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Elements of a step.
+const LEN: u64 = 500;
+
+/// The only way to a publisher's lead, which can be cut.
+#[derive(Default)]
+struct Way {
+    is_cut: AtomicBool,
+    /// Both sides of each connection, and whether what the subscriber says is lost on it.
+    connections: Mutex<Vec<(TcpStream, TcpStream, Arc<AtomicBool>)>>,
+}
+
+impl Way {
+    /// A way to there, and where it begins.
+    fn to(target: SocketAddr) -> (Arc<Way>, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let begin = listener.local_addr().expect("its address");
+        let way = Arc::new(Way::default());
+        let own = way.clone();
+        std::thread::spawn(move || {
+            for near in listener.incoming().flatten() {
+                own.connect(near, target);
+            }
+        });
+        (way, begin)
+    }
+
+    fn connect(&self, near: TcpStream, target: SocketAddr) {
+        if self.is_cut.load(Ordering::SeqCst) {
+            return;
+        }
+        let far = TcpStream::connect(target).expect("the publisher listens");
+        let is_mute = Arc::new(AtomicBool::new(false));
+        let both = || (near.try_clone().expect("a clone"), far.try_clone().expect("a clone"));
+        let ((near, far), (near_back, far_back)) = (both(), both());
+        self.connections.lock().expect("sound").push((both().0, both().1, is_mute.clone()));
+        std::thread::spawn(move || carry(near, far, &is_mute));
+        std::thread::spawn(move || carry(far_back, near_back, &AtomicBool::new(false)));
+    }
+
+    /// Ends what goes over it, and lets nothing new through.
+    fn cut(&self) {
+        self.is_cut.store(true, Ordering::SeqCst);
+        for (near, far, _) in self.connections.lock().expect("sound").drain(..) {
+            let _ = (near.shutdown(Shutdown::Both), far.shutdown(Shutdown::Both));
+        }
+    }
+
+    fn mend(&self) {
+        self.is_cut.store(false, Ordering::SeqCst);
+    }
+
+    /// What the subscriber says on connections of now is lost from now on.
+    fn mute(&self) {
+        let connections = self.connections.lock().expect("sound");
+        connections.iter().for_each(|(_, _, is_mute)| is_mute.store(true, Ordering::SeqCst));
+    }
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream, is_mute: &AtomicBool) {
+    let mut bytes = [0; 4096];
+    while let Ok(len @ 1..) = from.read(&mut bytes) {
+        if !is_mute.load(Ordering::SeqCst) && to.write_all(&bytes[..len]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Write);
+}
+
+/// A publisher, and a subscriber whose control goes by a way.
+fn apart(
+    publisher: impl FnOnce(PublisherOptions) -> PublisherOptions,
+    subscriber: impl FnOnce(SubscriberOptions) -> SubscriberOptions,
+) -> (Place, Publisher, Arc<Way>, Subscriber) {
+    let place = Place::new();
+    let publisher = Publisher::open(STREAM, publisher(place.publisher_options())).expect("the stream opens");
+    let target = publisher.contact().tcp_addresses().next().expect("it listens for tcp");
+    let (way, begin) = Way::to(target);
+    let options = place.over(TransportKind::Tcp).with_publisher_contact(Contact::from_address(begin));
+    let options = options.with_on_loss(OnLoss::AwaitRestart(PATIENCE)).with_limit_steps(20);
+    let options = subscriber(options.with_credit_steps(20));
+    let subscriber = Subscriber::open(STREAM, options).expect("attached");
+    (place, publisher, way, subscriber)
+}
+
+/// Takes the next step and checks what it has: its number, and how many were skipped before it.
+fn read(subscriber: &mut Subscriber) -> (u64, u64) {
+    let reader = take(subscriber);
+    let step = reader.step().0;
+    assert_eq!(reader.get::<u64>("array", &Selection::All).expect("got"), values(step, LEN));
+    (step, reader.skipped())
+}
+
+fn publish_steps(publisher: &mut Publisher, steps: usize) {
+    (0..steps).for_each(|_| _ = publish(publisher, LEN));
+}
+
+/// Why it waits for the publisher.
+fn awaited(subscriber: &mut Subscriber) -> EndReason {
+    let mut found = None;
+    eventually("the loss is told of", || {
+        let told = |event| if let Event::AwaitingRestart { reason } = event { Some(reason) } else { None };
+        found = found.take().or_else(|| subscriber.events().into_iter().find_map(told));
+        found.is_some()
+    });
+    found.expect("told")
+}
+
+/// Whether numbers go on, once it is back.
+fn back(subscriber: &mut Subscriber) -> bool {
+    let mut found = None;
+    eventually("it is attached again", || {
+        let told =
+            |event| if let Event::Restarted { continues, .. } = event { Some(continues) } else { None };
+        found = found.or(subscriber.events().into_iter().find_map(told));
+        found.is_some()
+    });
+    found.expect("told")
+}
+
+#[test]
+fn who_loses_the_way_comes_back_to_the_same_epoch_and_goes_on() {
+    let (_place, mut publisher, way, mut subscriber) = apart(|options| options, |options| options);
+    publish_steps(&mut publisher, 4);
+    assert_eq!([read(&mut subscriber), read(&mut subscriber)], [(0, 0), (1, 0)]);
+    let held = take(&mut subscriber);
+    assert_eq!(held.step().0, 2);
+    way.cut();
+    assert!(matches!(awaited(&mut subscriber), EndReason::Lost { .. }));
+    eventually("the publisher knows of it", || !publisher.has_subscribers());
+    publish_steps(&mut publisher, 3);
+    way.mend();
+    assert!(back(&mut subscriber), "numbers go on, though the publisher said no first step");
+    assert_eq!(subscriber.epoch(), Some(publisher.epoch()));
+    // What was taken before belongs to another attachment, and its release to none.
+    held.get::<u64>("array", &Selection::All).expect_err("of before");
+    drop(held);
+    publish_steps(&mut publisher, 2);
+    // Step 2 was taken; 3 waited here, and 4 to 6 were published meanwhile.
+    assert_eq!([read(&mut subscriber), read(&mut subscriber)], [(7, 4), (8, 0)]);
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn of_what_was_missed_the_reserve_gives_what_it_has() {
+    let reserve = |options: PublisherOptions| options.with_reserve_steps(8);
+    let (_place, mut publisher, way, mut subscriber) = apart(reserve, |options| options);
+    publish_steps(&mut publisher, 3);
+    (0..3).for_each(|step| assert_eq!(read(&mut subscriber), (step, 0)));
+    for first in [3, 6] {
+        way.cut();
+        awaited(&mut subscriber);
+        eventually("the publisher knows of it", || !publisher.has_subscribers());
+        publish_steps(&mut publisher, 2);
+        way.mend();
+        assert!(back(&mut subscriber));
+        publish_steps(&mut publisher, 1);
+        (first..first + 3)
+            .for_each(|step| assert_eq!(read(&mut subscriber), (step, 0), "none missed, none twice"));
+    }
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn who_was_given_up_because_nothing_was_heard_of_it_comes_back() {
+    let silence = Duration::from_secs(3);
+    let short = |options: PublisherOptions| options.with_silence(silence);
+    let (_place, mut publisher, way, mut subscriber) = apart(short, |options| options);
+    publish_steps(&mut publisher, 1);
+    assert_eq!(read(&mut subscriber), (0, 0));
+    way.mute();
+    let reason = awaited(&mut subscriber);
+    let is_silence = matches!(reason, EndReason::Expelled { cause: ExpulsionCause::Silent { .. }, .. });
+    assert!(is_silence, "{reason}");
+    assert!(back(&mut subscriber));
+    publish_steps(&mut publisher, 1);
+    assert_eq!(read(&mut subscriber), (1, 0));
+    subscriber.close().expect("left");
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn who_was_expelled_for_being_slow_does_not_come_back_by_itself() {
+    let slow = |options: SubscriberOptions| {
+        options.with_policy(QueuePolicy::EveryStep { max_wait_ms: 0 }).with_limit_steps(2)
+    };
+    let (_place, mut publisher, _way, mut subscriber) = apart(|options| options, slow);
+    publish_steps(&mut publisher, 3);
+    let held: Vec<_> = (0..2).map(|_| take(&mut subscriber)).collect();
+    let reason = ending(&mut subscriber).reason;
+    let is_slow = matches!(reason, EndReason::Expelled { cause: ExpulsionCause::Unreleased { .. }, .. });
+    assert!(is_slow, "{reason}");
+    drop(held);
+    assert!(!subscriber.events().iter().any(|event| matches!(event, Event::AwaitingRestart { .. })));
+    publisher.close().expect("closed");
+}
