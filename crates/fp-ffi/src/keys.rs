@@ -210,6 +210,7 @@ keys! {
     "DeployModuleBytes", Publisher, |s, v| limit(s, v, |of, bytes| of.module_bytes = bytes)?;
     "LimitBytes", Publisher, |s, v| s.publisher.limit_bytes = number(v, 1)?;
     "LimitSubscriptions", Publisher, |s, v| s.publisher.limit_subscriptions = number(v, 1)?;
+    "LimitPeerSubscriptions", Publisher, |s, v| s.publisher.limit_peer_subscriptions = number(v, 1)?;
     "LimitWaitSecs", Publisher, |s, v| s.publisher.limit_wait = seconds(v)?;
     "SegmentBytes", Publisher, |s, v| s.publisher.segment_len_bytes = number(v, 1)?;
     "QueueLimit", Subscriber, |s, v| s.subscriber.limit_steps = number(v, 1)?;

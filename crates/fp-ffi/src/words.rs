@@ -5,6 +5,7 @@ const WORDS: &[(&str, &str)] = &[
     ("limit_bytes", "LimitBytes"),
     ("limit_steps", "QueueLimit"),
     ("limit_subscriptions", "LimitSubscriptions"),
+    ("limit_peer_subscriptions", "LimitPeerSubscriptions"),
     ("credit_steps", "CreditSteps"),
     ("skew_steps", "SkewSteps"),
     ("EveryKth::every", "the k of EveryKth"),

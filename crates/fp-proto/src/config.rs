@@ -108,6 +108,8 @@ pub struct PublisherConfig {
     pub precious_first: bool,
     /// Subscriptions at one time, work-sharing members not counted.
     pub limit_subscriptions: u32,
+    /// Members at one time that one peer may have: all that come from one user of the host, or from one address.
+    pub limit_peer_subscriptions: u32,
     /// The longest that any subscription may hold `begin_step` up between two of its releases, whatever its policy says.
     pub limit_wait: Duration,
     /// How long a rank of the cohort may be late with a step before it is named.
@@ -130,6 +132,7 @@ impl PublisherConfig {
             reserve_steps: 0,
             precious_first: false,
             limit_subscriptions: 64,
+            limit_peer_subscriptions: u32::MAX,
             limit_wait: Duration::from_secs(60),
             lag_report: Duration::from_millis(200),
             conditions: Arc::new(TableConditions),

@@ -84,6 +84,8 @@ pub enum Mutation {
     IndifferentIsSkipped,
     /// Whoever has a condition answers for steps that are not judged yet.
     UnjudgedBlamed,
+    /// One peer may have as many subscriptions as it likes.
+    PeersUnbounded,
 }
 
 impl Mutation {
@@ -129,5 +131,6 @@ impl Mutation {
         Self::ConditionOfAnotherTable,
         Self::IndifferentIsSkipped,
         Self::UnjudgedBlamed,
+        Self::PeersUnbounded,
     ];
 }

@@ -175,6 +175,13 @@ pub enum RefusalReason {
     },
     /// The publisher cannot judge steps by the condition.
     Condition(ConditionRefusal),
+    /// The peer has as many subscriptions as the publisher allows one.
+    TooManyOfPeer {
+        /// The limit.
+        limit: u32,
+        /// Whose subscriptions are counted together: a user of the publisher's host, or an address.
+        peer: String,
+    },
 }
 
 /// The number of a cohort's first step, in words.
@@ -217,6 +224,9 @@ impl fmt::Display for RefusalReason {
             Self::InvalidSpec { part } => write!(f, "invalid subscription: {part:?}"),
             Self::Denied(denial) => denial.fmt(f),
             Self::Condition(refusal) => write!(f, "{refusal}"),
+            Self::TooManyOfPeer { limit, peer } => {
+                write!(f, "{peer} has {limit} subscriptions already, and the publisher allows a peer no more")
+            }
             Self::FirstStepMismatch { rank, first_step, expected_first_step } => {
                 let (own, expected) = (first_step_words(*first_step), first_step_words(*expected_first_step));
                 write!(f, "rank {rank} says {own}, its lead says {expected}: say the same on all ranks")

@@ -9,6 +9,7 @@ use crate::time::Moment;
 use crate::transition::{Transition, TransitionSet};
 use fp_types::{Epoch, Rank};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a link is for, at this end.
@@ -55,6 +56,8 @@ pub(crate) enum DialPurpose {
 
 struct Link {
     role: Role,
+    /// Whose it is, as the coordinator knows for sure.
+    origin: Option<Arc<str>>,
     heard: Moment,
     sent: Moment,
     joining: Joining,
@@ -203,9 +206,21 @@ impl Wire {
     /// A new link: what it is for is to be seen.
     pub(crate) fn connect(&mut self, peer: PeerId) {
         let (role, now) = (Role::Fresh, self.now);
-        self.links.insert(peer, Link { role, heard: now, sent: now, joining: Joining::default() });
+        self.links
+            .insert(peer, Link { role, origin: None, heard: now, sent: now, joining: Joining::default() });
         let due = now.after(self.heartbeat.min(self.silence));
         self.due = Some(self.due.map_or(due, |known| known.min(due)));
+    }
+
+    /// Whose a link is.
+    pub(crate) fn set_origin(&mut self, peer: PeerId, origin: Arc<str>) {
+        if let Some(link) = self.links.get_mut(&peer) {
+            link.origin = Some(origin);
+        }
+    }
+
+    pub(crate) fn origin(&self, peer: PeerId) -> Option<&str> {
+        self.links.get(&peer).and_then(|link| link.origin.as_deref())
     }
 
     pub(crate) fn role(&self, peer: PeerId) -> Option<Role> {

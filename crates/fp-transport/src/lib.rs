@@ -65,7 +65,7 @@ pub use memory::{
     ring::RingWatch,
 };
 pub use negotiation::{Negotiated, Reason};
-pub use peer_proof::{PeerProof, ShownToken};
+pub use peer_proof::{Origin, PeerProof, ShownToken};
 pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};
 pub use transport_kind::TransportKind;
 pub use transport_policy::{PolicyError, TransportPolicy};

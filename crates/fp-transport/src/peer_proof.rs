@@ -1,6 +1,8 @@
 //! What a listener knows for sure of who dialled it.
 
 use crate::hello::TokenHash;
+use std::fmt;
+use std::net::IpAddr;
 
 /// What a link proves of who dialled, beyond what the peer says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,27 @@ pub struct PeerProof {
     pub token: ShownToken,
     /// Where it is, in words: its process and user, or its address.
     pub place: String,
+    /// With whose connections its own are counted.
+    pub origin: Origin,
+}
+
+/// Where connections come from that are counted together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// A user of this host.
+    User(u32),
+    /// Another host, or this one by way of its network.
+    Address(IpAddr),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User(uid) => write!(f, "user {uid}"),
+            Self::Address(address) => write!(f, "{address}"),
+        }
+    }
 }
 
 /// The token that a dialler showed.

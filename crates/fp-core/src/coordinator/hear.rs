@@ -20,10 +20,12 @@ impl<R: Role> Endpoint<R> {
                     state.role.data_link(accepted.link, &accepted.proof, self.epoll.as_fd());
                 }
                 Ok(Some(accepted)) => {
+                    let origin = accepted.proof.origin;
                     if let Some(peer) =
                         state.links.add(accepted.link, Some(accepted.proof), self.epoll.as_fd())
                     {
                         state.machine.handle_accepted(self.clock.now(), peer);
+                        state.machine.set_origin(peer, origin);
                     }
                 }
                 Ok(None) => return,

@@ -7,6 +7,7 @@ use fp_proto::publisher::PublisherMachine;
 use fp_proto::status::questions::ProcessFacts;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
+use fp_transport::Origin;
 
 /// A sans-IO machine of fp-proto.
 pub(crate) trait Machine: Send + 'static {
@@ -24,6 +25,9 @@ pub(crate) trait Machine: Send + 'static {
 
     /// Whether the link is to a rank of the own cohort, of which nothing is checked.
     fn is_of_cohort(&self, peer: PeerId) -> bool;
+
+    /// Whose the link of a peer is that dialled this side.
+    fn set_origin(&mut self, peer: PeerId, origin: Origin);
 
     /// A message came that the access list does not allow.
     fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, denial: Denial);
@@ -72,6 +76,9 @@ forward! {
     fn is_of_cohort(&self, peer: PeerId) -> bool {
         PublisherMachine::is_of_cohort(self, peer)
     }
+    fn set_origin(&mut self, peer: PeerId, origin: Origin) {
+        PublisherMachine::set_origin(self, peer, origin.to_string().into());
+    }
     fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, denial: Denial) {
         PublisherMachine::handle_denied(self, now, from, message, denial);
     }
@@ -82,6 +89,7 @@ forward! {
     fn is_of_cohort(&self, _peer: PeerId) -> bool {
         true
     }
+    fn set_origin(&mut self, _peer: PeerId, _origin: Origin) {}
     fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, _denial: Denial) {
         // A subscriber has no access list: nothing is ever refused here.
         SubscriberMachine::handle_message(self, now, from, message);

@@ -24,6 +24,8 @@ pub struct PublisherOptions {
     pub limit_bytes: u64,
     /// Subscriptions at one time; the members of a work-sharing set are one. Default 64.
     pub limit_subscriptions: u32,
+    /// How many of them one peer may have. Default: as many as there may be.
+    pub limit_peer_subscriptions: u32,
     /// The longest that a subscription may hold `begin_step` up, whatever its policy says. Default 60 s.
     pub limit_wait: Duration,
     /// The last steps that are kept for newcomers. Default 0.
@@ -64,6 +66,7 @@ impl Default for PublisherOptions {
             skew_steps: 4,
             limit_bytes: 1 << 30,
             limit_subscriptions: 64,
+            limit_peer_subscriptions: u32::MAX,
             limit_wait: Duration::from_secs(60),
             reserve_steps: 0,
             precious_first: false,
@@ -116,6 +119,11 @@ impl PublisherOptions {
         /// Sets how many subscriptions there may be at one time, from 1 to 1024. The members of a work-sharing set count as
         /// one. Rank 0 decides for the cohort.
         with_limit_subscriptions(subscriptions: u32) => limit_subscriptions = subscriptions;
+
+        /// Sets how many of them one peer may have, at least 1: all that come from one user of this host over shared
+        /// memory, or from one address over tcp and verbs. Each member of a work-sharing set counts. Whoever comes back
+        /// after it lost the way may be counted twice, until its old link is given up.
+        with_limit_peer_subscriptions(subscriptions: u32) => limit_peer_subscriptions = subscriptions;
 
         /// Sets the longest that a subscription may hold `begin_step` up without a release, whatever its policy says. It
         /// is expelled then, or the new step is dropped for it. Several subscriptions that hold it up do so at the same

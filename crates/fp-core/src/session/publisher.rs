@@ -153,6 +153,7 @@ impl PublisherSession {
             ("skew_steps", options.skew_steps.into()),
             ("limit_bytes", options.limit_bytes),
             ("limit_subscriptions", options.limit_subscriptions.into()),
+            ("limit_peer_subscriptions", options.limit_peer_subscriptions.into()),
         ];
         let checked = check_bounds(stream, &bounds).and_then(|()| check_subscriptions(stream, &options));
         let checked = checked.and_then(|()| check_first_step(stream, options.first_step));
@@ -222,6 +223,7 @@ impl PublisherSession {
         config.skew_steps = options.skew_steps;
         config.limit_bytes = options.limit_bytes;
         config.limit_subscriptions = options.limit_subscriptions;
+        config.limit_peer_subscriptions = options.limit_peer_subscriptions;
         config.limit_wait = options.limit_wait;
         config.reserve_steps = options.reserve_steps;
         config.precious_first = options.precious_first;

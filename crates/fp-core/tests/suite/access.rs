@@ -1,7 +1,8 @@
 //! Who may do what: a table of rules, peers over shm, tcp and TLS, and what they ask for.
 
 use crate::certificates::{Authority, Issued};
-use crate::support::{Place, STREAM, ending, eventually, publish, take, values};
+use crate::support::{PATIENCE, Place, STREAM, ending, eventually, publish, take, values};
+use fp_core::diagnosis::status::{StatusError, StatusRefusal, StatusScope, status};
 use fp_core::{
     Access, Action, Cohort, CohortSide, DerivedVariable, EndReason, Event, MemberEnd, ModuleHash, OpenError,
     Publisher, PublisherOptions, ReadError, Selection, Subscriber, SubscriberOptions, TlsOptions, Token,
@@ -255,6 +256,46 @@ fn who_may_do_what_over_shm_tcp_and_tls() {
     for (number, case) in CASES.iter().enumerate() {
         eprintln!("case {number}: {case:?}");
         check(&rig, *case);
+    }
+}
+
+/// The rules; over what; what an observer shows; the rule that refuses it, if one does.
+const OBSERVERS: &[(&[&str], Over, Shows, Result<(), Option<&str>>)] = &[
+    (&[], Over::Shm, Shows::Nothing, Err(None)),
+    (&[SUBSCRIBE], Over::Shm, Shows::Nothing, Err(Some("rule 1"))),
+    (&[SUBSCRIBE, LATER], Over::Tcp, Shows::Nothing, Err(Some("rule 1"))),
+    (&[OWN, LATER], Over::Tcp, Shows::Nothing, Ok(())),
+    (&[LATER], Over::Shm, Shows::Nothing, Ok(())),
+    (&[TOKEN, LATER], Over::Tcp, Shows::Token, Err(Some("rule 1 (lab)"))),
+    (&[TOKEN, LATER], Over::Tcp, Shows::Nothing, Ok(())),
+    (&[NO_LAB, ALL], Over::Tls, Shows::Nothing, Err(Some("rule 1 (not the lab)"))),
+    (&[ALL], Over::Tls, Shows::Nothing, Ok(())),
+];
+
+/// Whoever asks for the status is looked at as whoever subscribes.
+#[test]
+fn status_is_told_to_those_whom_the_list_lets_ask() {
+    let rig = Rig::new();
+    for &(rules, over, shows, expected) in OBSERVERS {
+        let place = Place::new();
+        let options = rig.publisher(&place, over).with_access(rig.access(&place, rules));
+        let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+        let link = rig.subscriber(&place, over, shows).link;
+        let answer = status(STREAM, StatusScope::Stream, &link, PATIENCE);
+        let case = format!("{rules:?}, {over:?}, {shows:?}");
+        match expected {
+            Ok(()) => assert_eq!(answer.expect(&case).cohorts.len(), 1, "{case}"),
+            Err(rule) => {
+                let error = answer.expect_err(&case);
+                let StatusError::Refused { refusal: StatusRefusal::Denied(denial), .. } = error else {
+                    panic!("{case}: by the list: {error}");
+                };
+                assert_eq!((denial.action, denial.rule.as_deref()), (Action::Status, rule), "{case}");
+                assert!(denial.peer.contains(&known_as(over)), "{denial:?}");
+                assert!(publisher.events().contains(&Event::Denied(denial)), "{case}");
+            }
+        }
+        publisher.close().expect("closed");
     }
 }
 

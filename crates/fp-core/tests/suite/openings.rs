@@ -1,7 +1,7 @@
 //! Openings that come to nothing: who is missing, who has the name, and what to do.
 
 use crate::support::{Place, STREAM};
-use fp_core::{Cohort, OpenError, Publisher, Subscriber};
+use fp_core::{Cohort, OpenError, Publisher, Subscriber, TransportKind, TransportPolicy};
 use std::time::{Duration, Instant};
 
 fn text(error: impl std::fmt::Display) -> String {
@@ -111,4 +111,26 @@ fn an_entry_that_cannot_be_written_is_an_error_of_opening() {
     let error = Publisher::open(STREAM, options).err().expect("it cannot be found");
     assert!(matches!(error, OpenError::Rendezvous(_)), "{error}");
     assert!(text(error).starts_with("cannot write the rendezvous entry"));
+}
+
+/// Over shared memory those of a user count together, over tcp those of an address.
+#[test]
+fn a_peer_has_no_more_subscriptions_than_the_owner_allows() {
+    let place = Place::new();
+    let publisher = Publisher::open(STREAM, place.publisher_options().with_limit_peer_subscriptions(2));
+    let publisher = publisher.expect("the stream opens");
+    let over = |kind| place.subscriber_options().with_transports(TransportPolicy::only(kind));
+    let open = |kind| Subscriber::open(STREAM, over(kind));
+    let mut first = open(TransportKind::Shm).expect("one");
+    let second = open(TransportKind::Shm).expect("two");
+    let told = open(TransportKind::Shm).map(drop).expect_err("no third").to_string();
+    let user = rustix::process::geteuid().as_raw();
+    let expected =
+        format!("user {user} has 2 subscriptions already, and the publisher allows a peer no more");
+    assert!(told.contains(&expected), "{told}");
+    let other = open(TransportKind::Tcp).expect("an address is another peer");
+    first.close().expect("left");
+    let third = open(TransportKind::Shm).expect("there is a place again");
+    drop((second, other, third));
+    publisher.close().expect("closed");
 }

@@ -9,7 +9,7 @@ use crate::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SpecP
 use crate::publisher::{Phase, PublisherMachine};
 use crate::publisher::{assignment, drain, log};
 use crate::transition::Transition;
-use crate::wire::Role;
+use crate::wire::{Role, mutated};
 use fp_types::{Epoch, Rank, StepId, SubscriptionId};
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub(crate) fn subscribe(machine: &mut PublisherMachine, from: PeerId, ask: Ask) 
     if machine.wire.role(from).is_none() {
         return;
     }
-    match subscription_for(machine, &ask) {
+    match subscription_for(machine, from, &ask) {
         Ok(subscription) => add_member(machine, from, subscription, ask),
         Err(reason) => {
             machine.wire.mark(Transition::SubscribeRefused);
@@ -36,12 +36,17 @@ pub(crate) fn subscribe(machine: &mut PublisherMachine, from: PeerId, ask: Ask) 
 }
 
 /// The set that it joins, or `None` for a new subscription.
-fn subscription_for(machine: &PublisherMachine, ask: &Ask) -> Result<Option<SubscriptionId>, RefusalReason> {
+fn subscription_for(
+    machine: &PublisherMachine,
+    from: PeerId,
+    ask: &Ask,
+) -> Result<Option<SubscriptionId>, RefusalReason> {
     check_spec(machine, &ask.spec, ask.credit)?;
     if machine.phase != Phase::Streaming {
         return Err(RefusalReason::Closing);
     }
     let Some(lead) = &machine.lead else { return Err(RefusalReason::Closing) };
+    check_peer(machine, from)?;
     if let Some(share) = &ask.spec.share {
         let of_set = |served: &Served| served.spec.share.as_ref().is_some_and(|other| other.set == share.set);
         let mut live = lead.served.iter().filter(|(_, served)| !served.removed);
@@ -56,6 +61,20 @@ fn subscription_for(machine: &PublisherMachine, ask: &Ask) -> Result<Option<Subs
         return Err(RefusalReason::TooManySubscriptions { limit });
     }
     Ok(None)
+}
+
+/// No peer has more members than it may.
+fn check_peer(machine: &PublisherMachine, from: PeerId) -> Result<(), RefusalReason> {
+    let limit = machine.config.limit_peer_subscriptions;
+    let (Some(lead), Some(peer)) = (&machine.lead, machine.wire.origin(from)) else { return Ok(()) };
+    let is_of_peer = |member: &&Member| !member.ended && machine.wire.origin(member.peer) == Some(peer);
+    if lead.members.values().filter(is_of_peer).count() < limit as usize {
+        return Ok(());
+    }
+    if mutated!(machine.wire, PeersUnbounded) {
+        return Ok(());
+    }
+    Err(RefusalReason::TooManyOfPeer { limit, peer: peer.to_owned() })
 }
 
 fn add_member(machine: &mut PublisherMachine, from: PeerId, joins: Option<SubscriptionId>, ask: Ask) {

@@ -237,6 +237,12 @@ impl PublisherMachine {
         self.wire.accepted(peer, self.phase == Phase::Closed);
     }
 
+    /// Whose the link of that peer is, as the coordinator knows for sure: a user of this host, or an address. Its
+    /// subscriptions are counted with theirs.
+    pub fn set_origin(&mut self, peer: PeerId, origin: Arc<str>) {
+        self.wire.set_origin(peer, origin);
+    }
+
     /// A dial came through.
     pub fn handle_dialled(&mut self, now: Moment, ticket: DialTicket, peer: PeerId) {
         self.enter(now);

@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 /// What a coordinator hands to its machine.
 #[derive(Clone, Debug)]
 pub(crate) enum Input {
-    Accepted(PeerId),
+    /// With the host of whoever dialled.
+    Accepted(PeerId, u32),
     Dialled(DialTicket, PeerId),
     DialFailed(DialTicket),
     Message(PeerId, Message),
@@ -83,14 +84,24 @@ macro_rules! on_either {
     };
 }
 
+/// As whom a publisher knows those who dial from a host.
+pub(crate) fn host_name(host: u32) -> String {
+    format!("host {host}")
+}
+
 impl Machine {
     pub(crate) fn handle(&mut self, now: Moment, input: Input) {
         if let Machine::Impostor(impostor) = self {
             impostor.handle(input);
             return;
         }
+        if let (Machine::Publisher(machine), Input::Accepted(peer, host)) = (&mut *self, &input) {
+            machine.handle_accepted(now, *peer);
+            machine.set_origin(*peer, host_name(*host).into());
+            return;
+        }
         on_either!(self, machine => match input {
-            Input::Accepted(peer) => machine.handle_accepted(now, peer),
+            Input::Accepted(peer, _) => machine.handle_accepted(now, peer),
             Input::Dialled(ticket, peer) => machine.handle_dialled(now, ticket, peer),
             Input::DialFailed(ticket) => machine.handle_dial_failed(now, ticket),
             Input::Message(from, message) => machine.handle_message(now, from, message),

@@ -15,6 +15,17 @@ pub(crate) enum CohortId {
     Stranger(usize),
 }
 
+impl CohortId {
+    /// The host on which all its ranks are. Subscribers share two.
+    pub(crate) fn host(self) -> u32 {
+        match self {
+            Self::Subscriber(number) => (number % 2) as u32,
+            Self::Publisher(_) => 2,
+            Self::Stranger(_) => 3,
+        }
+    }
+}
+
 impl fmt::Display for CohortId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -369,6 +369,7 @@ impl Handshake {
             certificate_names: self.channel.certificate_names(),
             token: options.shown(hello.token.as_ref()),
             place: self.via.to_string(),
+            origin: self.via.origin(),
         };
         let (uid, pid, detail) = match self.via {
             Via::Unix { uid, pid } if options.tls.is_some() => {

@@ -1,7 +1,8 @@
 //! How a peer came in, and whose connections count together.
 
+use crate::peer_proof::Origin;
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// How a peer came in.
 pub(super) enum Via {
@@ -17,13 +18,6 @@ impl fmt::Display for Via {
             Via::Tcp { address } | Via::Verbs { address } => write!(f, "{address}"),
         }
     }
-}
-
-/// Whose connections are counted together.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
-    User(u32),
-    Address(IpAddr),
 }
 
 impl Via {

@@ -154,6 +154,7 @@ fn refusals() -> Vec<RefusalReason> {
             known: vec!["has(variable)".to_owned()],
         }),
         RefusalReason::Condition(ConditionRefusal::Malformed),
+        RefusalReason::TooManyOfPeer { limit: 4, peer: "user 7".to_owned() },
     ]
 }
 

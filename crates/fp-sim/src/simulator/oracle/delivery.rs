@@ -28,6 +28,18 @@ impl Oracle {
         truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec, has, lowest));
     }
 
+    /// A member more of a host: no host has more than it may.
+    pub(crate) fn peer_joined(&mut self, publisher: CohortId, member: MemberId, label: &str) {
+        let named = self.subscribers.iter().find(|(_, truth)| truth.plan.name == label);
+        let (Some((&reader, _)), Some(truth)) = (named, self.publishers.get_mut(&publisher)) else { return };
+        truth.hosts.insert(member, reader.host());
+        let count = truth.hosts.values().filter(|&&host| host == reader.host()).count();
+        let limit = truth.plan.limit_peer_subscriptions;
+        self.demand(count <= limit as usize, "no peer has more subscriptions than it may", || {
+            format!("{publisher}: {label} is number {count} of its host, {limit} may be")
+        });
+    }
+
     /// The publisher's lead told a subscriber's lead that it is a member.
     pub(crate) fn subscribed(
         &mut self,

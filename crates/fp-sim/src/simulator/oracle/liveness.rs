@@ -1,6 +1,7 @@
 //! Every wait ends by its deadline, and losses are noticed, told, and nobody's imagination.
 
-use super::Oracle;
+use super::{Oracle, PublisherTruth};
+use crate::simulator::machine::host_name;
 use crate::simulator::names::CohortId;
 use fp_proto::config::QueuePolicy;
 use fp_proto::event::{Event, MemberEnd, OpenFailure, OpenWait, StepRejection};
@@ -30,7 +31,10 @@ impl Oracle {
                     own.ended_subscriptions.insert(*subscription);
                 }
             }
-            Event::MemberLeft { member, reason, .. } => self.check_member_end(cohort, *member, *reason),
+            Event::MemberLeft { member, reason, .. } => {
+                self.publishers.get_mut(&cohort).map(|truth| truth.hosts.remove(member));
+                self.check_member_end(cohort, *member, *reason);
+            }
             Event::StepDropped { subscription, step } => {
                 self.check_displaced(cohort, *subscription, *step);
                 self.step_dropped(cohort, *subscription, *step);
@@ -45,7 +49,8 @@ impl Oracle {
             Event::RankLost { .. } => self.publisher_lost(cohort, rank),
             Event::OpenFailed(failure) => self.publisher_failed(cohort, rank, failure),
             Event::Closed(outcome) => self.publisher_closed(cohort, rank, outcome),
-            Event::MemberJoined { subscription, label, cohort_size, .. } => {
+            Event::MemberJoined { subscription, member, label, cohort_size } => {
+                self.peer_joined(cohort, *member, label);
                 self.member_joined(cohort, *subscription, label, *cohort_size);
             }
             Event::Denied(_) => self.denied_without_list(cohort),
@@ -302,6 +307,10 @@ impl Oracle {
             RefusalReason::ShareMismatch { .. } => spec.share.is_some(),
             RefusalReason::TooManySubscriptions { limit } => {
                 self.publishers.values().any(|truth| truth.plan.limit_subscriptions == *limit)
+            }
+            RefusalReason::TooManyOfPeer { limit, peer } => {
+                let limits = |truth: &PublisherTruth| truth.plan.limit_peer_subscriptions == *limit;
+                *peer == host_name(reader.host()) && self.publishers.values().any(limits)
             }
             RefusalReason::Closing => true,
             RefusalReason::NameTaken { .. }

@@ -143,6 +143,8 @@ pub(crate) struct PublisherTruth {
     pub(crate) ranks: Vec<PublisherRank>,
     pub(crate) subscriptions: BTreeMap<SubscriptionId, SubscriptionTruth>,
     pub(crate) members: BTreeMap<MemberId, MemberTruth>,
+    /// The hosts of those that are members now, by what the lead says.
+    pub(crate) hosts: BTreeMap<MemberId, u32>,
     /// What tables stand for: the layouts of the step in which each was seen.
     pub(crate) tables: BTreeMap<TableId, Vec<(u32, Vec<u64>)>>,
     pub(crate) started_at: Moment,
@@ -166,6 +168,7 @@ impl PublisherTruth {
             ranks,
             subscriptions: BTreeMap::new(),
             members: BTreeMap::new(),
+            hosts: BTreeMap::new(),
             tables: BTreeMap::new(),
             started_at: now,
             opened_at: None,

@@ -61,6 +61,7 @@ pub(crate) struct PublisherPlan {
     pub(crate) reserve_steps: u32,
     pub(crate) precious_first: bool,
     pub(crate) limit_subscriptions: u32,
+    pub(crate) limit_peer_subscriptions: u32,
     pub(crate) limit_wait: Duration,
     pub(crate) gap: Pace,
     pub(crate) work: Pace,
@@ -196,6 +197,7 @@ impl Scenario {
         scenario.draw_numbers(&mut Prng::new(seed).fork(9));
         scenario.draw_turns(&mut Prng::new(seed).fork(11));
         scenario.draw_conditions(&mut Prng::new(seed).fork(23));
+        scenario.draw_peers(&mut Prng::new(seed).fork(29));
         let count = prng.between(2, 4);
         while (scenario.kinds.len() as u64) < count {
             let kind = prng.pick(&FaultKind::ALL);
@@ -252,6 +254,13 @@ impl Scenario {
         for plan in &mut self.subscribers {
             plan.has = if plan.spec.share.is_some() { of_set } else { prng.pick(&any) };
             plan.spec.when = plan.has.map(|has| Condition::Has { variable: has.to_owned() }.encode());
+        }
+    }
+
+    /// How many subscriptions one host may have, drawn from a stream of its own as well.
+    fn draw_peers(&mut self, prng: &mut Prng) {
+        if prng.chance(8) {
+            self.publishers[0].limit_peer_subscriptions = prng.pick(&[1, 1, 2]);
         }
     }
 
@@ -349,6 +358,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         reserve_steps: prng.pick(&[0, 0, 1, 2, 4]),
         precious_first: prng.chance(30),
         limit_subscriptions: prng.pick(&[64, 64, 64, 64, 64, 64, 64, 64, 64, 1]),
+        limit_peer_subscriptions: u32::MAX,
         limit_wait: Duration::from_millis(prng.pick(&[60_000, 60_000, 60_000, 15])),
         gap: Pace { low_us: gap / 4, high_us: gap },
         work: Pace { low_us: 50, high_us: prng.pick(&[300, 2_000, 6_000]) },

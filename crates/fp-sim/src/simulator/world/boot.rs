@@ -179,6 +179,7 @@ impl World {
         config.reserve_steps = plan.reserve_steps;
         config.precious_first = plan.precious_first;
         config.limit_subscriptions = plan.limit_subscriptions;
+        config.limit_peer_subscriptions = plan.limit_peer_subscriptions;
         config.limit_wait = plan.limit_wait;
         config.lag_report = self.scenario.timing.lag_report;
         config.conditions = Arc::new(TableConditions);

@@ -291,7 +291,8 @@ impl World {
         self.network.hold_until(link, 0, back);
         self.queue.push(back, Due::Input(from, Input::Dialled(ticket, ends[0].peer)));
         self.note(target, || format!("accepts link {}", ends[1].peer.0));
-        self.input(target, Input::Accepted(ends[1].peer));
+        let host = self.slot(from).cohort.host();
+        self.input(target, Input::Accepted(ends[1].peer, host));
     }
 
     /// The rendezvous is read.

@@ -51,7 +51,8 @@ impl World {
         let (open, observer) = (BTreeMap::new(), self.observers.len());
         let observed = Observer { plan, slot, target, link, came, next: 0, open, answers: 0, gone: false };
         self.observers.push(observed);
-        self.input(target, Input::Accepted(peer));
+        let host = self.slot(slot).cohort.host();
+        self.input(target, Input::Accepted(peer, host));
         self.observer_asks(observer);
     }
 

@@ -209,8 +209,8 @@ impl World {
         let target = alive[index as usize];
         let stranger = self.stranger();
         let link = self.network.connect(stranger, target);
-        let peer = self.network.link(link).ends[1].peer;
-        self.input(target, crate::simulator::machine::Input::Accepted(peer));
+        let (peer, host) = (self.network.link(link).ends[1].peer, self.slot(stranger).cohort.host());
+        self.input(target, crate::simulator::machine::Input::Accepted(peer, host));
         for message in insults(pick) {
             if let Some(at) = self.network.send(self.now, link, 0) {
                 let bytes = fp_proto::codec::encode(&message);
