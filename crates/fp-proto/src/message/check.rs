@@ -37,7 +37,7 @@ fn denial(denial: &Denial) -> Check {
 
 fn refusal(reason: &RefusalReason) -> Check {
     if let RefusalReason::TooManyOfPeer { peer, .. } = reason {
-        return at_most(peer.len(), LIMIT_NAME_BYTES, "Refused.peer");
+        return at_most(peer.len(), LIMIT_NAME_BYTES, "refused.peer");
     }
     let RefusalReason::Condition(refusal) = reason else { return Ok(()) };
     if refusal.is_within_bounds() { Ok(()) } else { Err("refused.condition") }
