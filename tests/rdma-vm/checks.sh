@@ -29,6 +29,14 @@ holds() {
         fail "$1: no \"$3\" in" "$folder/$2"
     fi
 }
+# matches NAME out|err PATTERN: as `holds`, for a pattern of grep.
+matches() {
+    if grep -q -- "$3" "$folder/$2"; then
+        printf 'PASS %s\n' "$1"
+    else
+        fail "$1: nothing like \"$3\" in" "$folder/$2"
+    fi
+}
 # suite NAME COMMAND...: a test program of the project. Tests that it passed over have not passed.
 suite() {
     name=$1 from=$(date +%s) status=0
