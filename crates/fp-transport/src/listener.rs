@@ -20,6 +20,7 @@ use crate::credentials::{Credentials, peer_credentials};
 use crate::hello::{Hello, Refusal};
 use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid, random_u128};
 use crate::link::Link;
+use crate::peer_proof::Origin;
 use crate::peer_proof::PeerProof;
 use crate::socket::{stream_socket, timespec};
 use crate::tls::TlsIdentity;
@@ -41,7 +42,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use via::{Origin, Via};
+use via::Via;
 
 const BACKLOG: i32 = 4096;
 const EVENTS: usize = 64;

@@ -121,7 +121,7 @@ fn a_peer_has_no_more_subscriptions_than_the_owner_allows() {
     let publisher = publisher.expect("the stream opens");
     let over = |kind| place.subscriber_options().with_transports(TransportPolicy::only(kind));
     let open = |kind| Subscriber::open(STREAM, over(kind));
-    let mut first = open(TransportKind::Shm).expect("one");
+    let first = open(TransportKind::Shm).expect("one");
     let second = open(TransportKind::Shm).expect("two");
     let told = open(TransportKind::Shm).map(drop).expect_err("no third").to_string();
     let user = rustix::process::geteuid().as_raw();

@@ -1,6 +1,6 @@
 //! One handshake on the accepting side: hello, reply with a challenge, proof, reply.
 
-use super::via::{Origin, Via};
+use super::via::Via;
 use super::{Accepted, ListenOptions};
 use crate::channel::Channel;
 use crate::credentials::OVERFLOW_UID;
@@ -12,6 +12,7 @@ use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid};
 use crate::link::{Handshaken, Link};
 use crate::memory::{ProcessWatch, seals_supported};
 use crate::negotiation::Negotiated;
+use crate::peer_proof::Origin;
 use crate::peer_proof::{PeerProof, ShownToken};
 use crate::probe::Probe;
 use crate::socket::{ReceiveError, end_sending, send_vectored};
