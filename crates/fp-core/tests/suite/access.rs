@@ -259,8 +259,11 @@ fn who_may_do_what_over_shm_tcp_and_tls() {
     }
 }
 
-/// The rules; over what; what an observer shows; the rule that refuses it, if one does.
-const OBSERVERS: &[(&[&str], Over, Shows, Result<(), Option<&str>>)] = &[
+/// `Err` with the rule that refuses, if one does.
+type Answered = Result<(), Option<&'static str>>;
+
+/// The rules; over what; what an observer shows; what comes of it.
+const OBSERVERS: &[(&[&str], Over, Shows, Answered)] = &[
     (&[], Over::Shm, Shows::Nothing, Err(None)),
     (&[SUBSCRIBE], Over::Shm, Shows::Nothing, Err(Some("rule 1"))),
     (&[SUBSCRIBE, LATER], Over::Tcp, Shows::Nothing, Err(Some("rule 1"))),
