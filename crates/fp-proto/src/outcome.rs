@@ -225,7 +225,11 @@ impl fmt::Display for RefusalReason {
             Self::Denied(denial) => denial.fmt(f),
             Self::Condition(refusal) => write!(f, "{refusal}"),
             Self::TooManyOfPeer { limit, peer } => {
-                write!(f, "{peer} has {limit} subscriptions already, and the publisher allows a peer no more")
+                write!(
+                    f,
+                    "{peer} has {limit} subscriptions already, and the publisher allows a peer no more: close one, or \
+                     raise the publisher's limit_peer_subscriptions"
+                )
             }
             Self::FirstStepMismatch { rank, first_step, expected_first_step } => {
                 let (own, expected) = (first_step_words(*first_step), first_step_words(*expected_first_step));

@@ -8,8 +8,6 @@ use std::net::IpAddr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerProof {
-    /// Its user, as the kernel says: over inproc and shm only.
-    pub uid: Option<u32>,
     /// The DNS names of its certificate: over tcp with TLS only.
     pub certificate_names: Vec<String>,
     /// Which token it showed.
@@ -51,6 +49,11 @@ pub enum ShownToken {
 }
 
 impl PeerProof {
+    /// Its user, as the kernel says: over inproc and shm only.
+    pub fn uid(&self) -> Option<u32> {
+        if let Origin::User(uid) = self.origin { Some(uid) } else { None }
+    }
+
     /// Who it is, in words.
     pub fn describe(&self) -> String {
         match self.certificate_names.as_slice() {

@@ -7,8 +7,8 @@ use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// With more links than this, a short call leaves them to the background thread.
-const LIMIT_LINKS: usize = 64;
+/// With more links than this, control or data links, a short call leaves them to the background thread.
+pub(crate) const LIMIT_LINKS: usize = 64;
 
 /// Effects that the background thread performs before it lets a short call through: about a tenth of a millisecond.
 pub(super) const CHUNK: usize = 16;
@@ -76,12 +76,6 @@ impl<R: Role> Endpoint<R> {
         state.backlog = true;
         self.set_due(&state);
         drop(state);
-        self.call_background();
-    }
-
-    /// Has the background thread take its turn now.
-    pub(crate) fn call_background(&self) {
-        self.due.store(0, Ordering::Release);
         if let Some((background, _)) = self.registered.get() {
             background.be_awake_by(Instant::now());
         }

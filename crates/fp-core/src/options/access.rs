@@ -25,7 +25,7 @@ impl Who {
     fn is(&self, proof: &PeerProof) -> bool {
         match self {
             Self::Anybody => true,
-            Self::Uid(uid) => proof.uid == Some(*uid),
+            Self::Uid(uid) => proof.uid() == Some(*uid),
             Self::Certificate(name) => {
                 proof.certificate_names.iter().any(|known| known.eq_ignore_ascii_case(name))
             }

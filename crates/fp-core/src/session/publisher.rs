@@ -85,7 +85,7 @@ impl Role for PublisherRole {
 
     fn admit(&self, message: &mut Message, proof: &PeerProof) -> Result<(), Denial> {
         if let Message::Subscribe { spec, .. } | Message::Reselect { spec } = message {
-            request::vouch(&mut spec.requests, proof.uid);
+            request::vouch(&mut spec.requests, proof.uid());
         }
         self.admission.check(message, proof)
     }

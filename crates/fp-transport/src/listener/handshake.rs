@@ -12,8 +12,7 @@ use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid};
 use crate::link::{Handshaken, Link};
 use crate::memory::{ProcessWatch, seals_supported};
 use crate::negotiation::Negotiated;
-use crate::peer_proof::Origin;
-use crate::peer_proof::{PeerProof, ShownToken};
+use crate::peer_proof::{Origin, PeerProof, ShownToken};
 use crate::probe::Probe;
 use crate::socket::{ReceiveError, end_sending, send_vectored};
 use crate::tls::TlsFailure;
@@ -366,7 +365,6 @@ impl Handshake {
     pub(super) fn into_accepted(self, options: &ListenOptions) -> Option<Accepted> {
         let Stage::Proof { hello, version, watch, .. } = self.stage else { return None };
         let proof = PeerProof {
-            uid: if let Via::Unix { uid, .. } = self.via { Some(uid) } else { None },
             certificate_names: self.channel.certificate_names(),
             token: options.shown(hello.token.as_ref()),
             place: self.via.to_string(),

@@ -1,7 +1,6 @@
 //! Telling subscribers where blocks are: as a step ends, as they say what they want, and when they ask.
 
 use crate::data::owner::block::StoredBlock;
-use crate::data::owner::block_store::registering::Unregistered;
 use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::value::counters::Counters;
@@ -13,9 +12,9 @@ use fp_types::{StepId, StepMap};
 impl BlockStore {
     /// The step is complete here: everybody who said so before is told where its blocks are.
     pub(crate) fn end(&self, step: StepId) {
-        let is_crowded = self.lock().is_crowded();
-        let tried = if is_crowded { Unregistered::new() } else { self.register_before_end(step) };
+        let tried = self.register_before_end(step);
         let mut inner = self.lock();
+        let is_crowded = inner.is_crowded();
         let Inner { steps, links, .. } = &mut *inner;
         let Some(stored) = steps.get_mut(&step) else { return };
         stored.ended = true;

@@ -30,6 +30,10 @@ impl BlockStore {
             return missing;
         }
         let mut inner = self.lock();
+        if inner.is_crowded() {
+            // Nobody is told of it before it is assigned.
+            return missing;
+        }
         let Inner { steps, links, .. } = &mut *inner;
         let Some(stored) = steps.get_mut(&step) else { return missing };
         links.values().for_each(|served| missing.extend(self.unregistered(stored, served)));

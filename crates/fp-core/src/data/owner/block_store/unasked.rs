@@ -1,6 +1,8 @@
-//! What owners tell subscribers as they are assigned a step: where blocks are, and blocks that are pushed. Whoever is about some steps only
-//! is told nothing of one before it is assigned. With many links nobody is: then the background thread tells them.
+//! What owners tell subscribers as they are assigned a step: where blocks are, and blocks that are pushed. Whoever is
+//! about some steps only is told nothing of one before it is assigned. With many links nobody is: then the background
+//! thread tells them.
 
+use crate::coordinator::relief::LIMIT_LINKS;
 use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
 use crate::data::owner::part::wanted_part;
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
@@ -9,13 +11,10 @@ use fp_proto::message::MemberId;
 use fp_transport::{LinkError, OutFrame};
 use fp_types::{StepId, StepMap};
 
-/// The most links that the end of a step tells of it.
-const LIMIT_EARLY: usize = 64;
-
 impl Inner {
     /// Whether there are so many links that each is told of a step when it is assigned.
     pub(super) fn is_crowded(&self) -> bool {
-        self.links.len() > LIMIT_EARLY
+        self.links.len() > LIMIT_LINKS
     }
 }
 
