@@ -86,11 +86,15 @@ pub enum Mutation {
     UnjudgedBlamed,
     /// One peer may have as many subscriptions as it likes.
     PeersUnbounded,
+    /// A publisher that is short of memory takes newcomers.
+    ShortageIgnored,
+    /// Whoever is refused for want of memory does not try again.
+    ShortageIsFinal,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 43] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -132,5 +136,7 @@ impl Mutation {
         Self::IndifferentIsSkipped,
         Self::UnjudgedBlamed,
         Self::PeersUnbounded,
+        Self::ShortageIgnored,
+        Self::ShortageIsFinal,
     ];
 }

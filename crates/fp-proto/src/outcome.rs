@@ -182,6 +182,24 @@ pub enum RefusalReason {
         /// Whose subscriptions are counted together: a user of the publisher's host, or an address.
         peer: String,
     },
+    /// The publisher's lead has so little memory that a subscription more could make a put fail. It may have more soon.
+    ShortOfMemory(MemoryShortage),
+}
+
+/// How little memory a process has, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct MemoryShortage {
+    /// What it could still take.
+    pub left_bytes: u64,
+    /// What it keeps for its own steps.
+    pub kept_bytes: u64,
+}
+
+impl RefusalReason {
+    /// Whether the same publisher, or the next of its name, may soon say something else.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Self::Closing | Self::ShortOfMemory(_))
+    }
 }
 
 /// The number of a cohort's first step, in words.
@@ -229,6 +247,13 @@ impl fmt::Display for RefusalReason {
                     f,
                     "{peer} has {limit} subscriptions already, and the publisher allows a peer no more: close one, or \
                      raise the publisher's limit_peer_subscriptions"
+                )
+            }
+            Self::ShortOfMemory(MemoryShortage { left_bytes, kept_bytes }) => {
+                write!(
+                    f,
+                    "the publisher's lead has {left_bytes} bytes of memory left and keeps {kept_bytes} for its own \
+                     steps: give it more memory, lower its limit_bytes, or lower its kept_bytes"
                 )
             }
             Self::FirstStepMismatch { rank, first_step, expected_first_step } => {

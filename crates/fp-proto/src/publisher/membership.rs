@@ -47,6 +47,7 @@ fn subscription_for(
     }
     let Some(lead) = &machine.lead else { return Err(RefusalReason::Closing) };
     check_peer(machine, from)?;
+    check_memory(machine)?;
     if let Some(share) = &ask.spec.share {
         let of_set = |served: &Served| served.spec.share.as_ref().is_some_and(|other| other.set == share.set);
         let mut live = lead.served.iter().filter(|(_, served)| !served.removed);
@@ -75,6 +76,16 @@ fn check_peer(machine: &PublisherMachine, from: PeerId) -> Result<(), RefusalRea
         return Ok(());
     }
     Err(RefusalReason::TooManyOfPeer { limit, peer: peer.to_owned() })
+}
+
+/// A newcomer holds steps. Memory for them may not be what the next put would have needed.
+fn check_memory(machine: &PublisherMachine) -> Result<(), RefusalReason> {
+    match machine.shortage {
+        Some(shortage) if !mutated!(machine.wire, ShortageIgnored) => {
+            Err(RefusalReason::ShortOfMemory(shortage))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn add_member(machine: &mut PublisherMachine, from: PeerId, joins: Option<SubscriptionId>, ask: Ask) {

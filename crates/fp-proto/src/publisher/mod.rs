@@ -29,7 +29,7 @@ use crate::config::{PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec, Var
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
 use crate::event::{Event, OpenFailure};
 use crate::message::{Decision, Message};
-use crate::outcome::LossReason;
+use crate::outcome::{LossReason, MemoryShortage};
 use crate::status::answer;
 use crate::status::questions::{ProcessFacts, Questions};
 use crate::time::Moment;
@@ -76,6 +76,8 @@ pub struct PublisherMachine {
     pub(crate) ledger: Ledger,
     /// Live bytes at which a step has to wait.
     pub(crate) room_bytes: u64,
+    /// Why nobody may subscribe now.
+    pub(crate) shortage: Option<MemoryShortage>,
     pub(crate) merging: Merging,
     pub(crate) changes: Changes,
     pub(crate) tables: Tables,
@@ -116,6 +118,7 @@ impl PublisherMachine {
             phase: Phase::Opening,
             ledger: Ledger::starting_at(first),
             room_bytes: config.limit_bytes,
+            shortage: None,
             merging: Merging::default(),
             changes: Changes::default(),
             tables: Tables::default(),
@@ -338,6 +341,11 @@ impl PublisherMachine {
             Err(what) => self.misbehaved(from, what),
         }
         self.finish();
+    }
+
+    /// Sets whether this process is short of memory: while it is, newcomers are refused.
+    pub fn set_shortage(&mut self, shortage: Option<MemoryShortage>) {
+        self.shortage = shortage;
     }
 
     /// A message came that the access list does not allow: whoever sent it is told.

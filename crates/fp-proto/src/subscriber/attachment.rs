@@ -31,6 +31,8 @@ pub(crate) struct Attachment {
     pub(crate) askers: u32,
     pub(crate) publisher_size: u32,
     give_up: Option<Moment>,
+    /// What a publisher said last that may have room later.
+    refused: Option<RefusalReason>,
     /// Why the attachment before ended, while the next is awaited.
     awaiting: Option<EndReason>,
     /// At the lead: the lowest number that not all ranks have, by what the publisher's lead said; and the same of all
@@ -166,6 +168,7 @@ fn attached(
     machine.wire.mark(Transition::SubscriberAttached);
     machine.attachment.search = None;
     machine.attachment.give_up = None;
+    machine.attachment.refused = None;
     machine.attachment.answerer = None;
     machine.attachment.epoch = Some(epoch);
     machine.attachment.membership = Some((subscription, member));
@@ -209,11 +212,11 @@ fn share_answerers(machine: &mut SubscriberMachine) {
 fn publisher_refused(machine: &mut SubscriberMachine, from: PeerId, reason: RefusalReason) {
     machine.wire.disconnect(from, DisconnectReason::Done);
     machine.attachment.publisher = None;
-    if reason == RefusalReason::Closing {
-        search_on(machine);
-    } else {
-        attaching_failed(machine, OpenFailure::Refused(reason));
+    if !reason.may_pass() || mutated!(machine.wire, ShortageIsFinal) {
+        return attaching_failed(machine, OpenFailure::Refused(reason));
     }
+    machine.attachment.refused = Some(reason).filter(|reason| *reason != RefusalReason::Closing);
+    search_on(machine);
 }
 
 /// Goes on looking, after the publisher that was found was not the one.
@@ -277,8 +280,11 @@ pub(crate) fn tick_attaching(machine: &mut SubscriberMachine) {
     }
     if machine.attachment.give_up.is_some_and(|due| machine.wire.now >= due) {
         machine.wire.mark(Transition::OpenTimedOut);
-        let wait = machine.attachment.waits_for();
-        attaching_failed(machine, OpenFailure::TimedOut(wait));
+        let failure = match machine.attachment.refused.take() {
+            Some(reason) => OpenFailure::Refused(reason),
+            None => OpenFailure::TimedOut(machine.attachment.waits_for()),
+        };
+        attaching_failed(machine, failure);
     }
 }
 

@@ -12,7 +12,7 @@ use fp_proto::message::{
     Assignment, ChangeId, ChangeKind, Decision, MemberId, Message, NoTable, ReadyReport, ResolveQuery,
     Resumption, ScalarValue,
 };
-use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SpecPart};
+use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SpecPart};
 use fp_proto::request::Request;
 use fp_types::{
     BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, PutChanges,
@@ -155,6 +155,7 @@ fn refusals() -> Vec<RefusalReason> {
         }),
         RefusalReason::Condition(ConditionRefusal::Malformed),
         RefusalReason::TooManyOfPeer { limit: 4, peer: "user 7".to_owned() },
+        RefusalReason::ShortOfMemory(MemoryShortage { left_bytes: 300, kept_bytes: 1 << 26 }),
     ]
 }
 

@@ -28,6 +28,19 @@ impl Oracle {
         truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec, has, lowest));
     }
 
+    /// Whether a publisher is short of memory now.
+    pub(crate) fn is_short(&self, publisher: CohortId) -> bool {
+        let short = self.publishers.get(&publisher).and_then(|truth| truth.plan.short.as_ref());
+        short.is_some_and(|span| span.contains(&self.now))
+    }
+
+    /// A member more: nobody joins who could take the memory of the next put.
+    pub(crate) fn newcomer_joined(&mut self, publisher: CohortId, label: &str) {
+        self.demand(!self.is_short(publisher), "who is short of memory takes no newcomer", || {
+            format!("{publisher}: {label} joined")
+        });
+    }
+
     /// A member more of a host: no host has more than it may.
     pub(crate) fn peer_joined(&mut self, publisher: CohortId, member: MemberId, label: &str) {
         let named = self.subscribers.iter().find(|(_, truth)| truth.plan.name == label);

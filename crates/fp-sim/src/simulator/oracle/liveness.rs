@@ -3,6 +3,7 @@
 use super::{Oracle, PublisherTruth};
 use crate::simulator::machine::host_name;
 use crate::simulator::names::CohortId;
+use crate::simulator::scenario::PublisherPlan;
 use fp_proto::config::QueuePolicy;
 use fp_proto::event::{Event, MemberEnd, OpenFailure, OpenWait, StepRejection};
 use fp_proto::message::MemberId;
@@ -51,6 +52,7 @@ impl Oracle {
             Event::Closed(outcome) => self.publisher_closed(cohort, rank, outcome),
             Event::MemberJoined { subscription, member, label, cohort_size } => {
                 self.peer_joined(cohort, *member, label);
+                self.newcomer_joined(cohort, label);
                 self.member_joined(cohort, *subscription, label, *cohort_size);
             }
             Event::Denied(_) => self.denied_without_list(cohort),
@@ -288,8 +290,10 @@ impl Oracle {
             let over = closing.into_iter().chain(truth.over_at).min();
             let long = over.is_none_or(|over| over > from.after(self.slack * 2));
             let since = truth.opened_at.unwrap_or(now).max(from);
-            let enough = over.unwrap_or(now).since(since) > self.lookup_interval + self.slack * 2;
-            opened && long && enough && !self.is_touched(*cohort)
+            let until = over.unwrap_or(now);
+            let enough = until.since(since) > self.lookup_interval + self.slack * 2;
+            let short = truth.plan.short.as_ref().is_some_and(|span| span.start < until && since < span.end);
+            opened && !short && long && enough && !self.is_touched(*cohort)
         };
         !self.publishers.keys().any(|cohort| only.is_none_or(|only| only == *cohort) && usable(cohort))
     }
@@ -311,6 +315,13 @@ impl Oracle {
             RefusalReason::TooManyOfPeer { limit, peer } => {
                 let limits = |truth: &PublisherTruth| truth.plan.limit_peer_subscriptions == *limit;
                 *peer == host_name(reader.host()) && self.publishers.values().any(limits)
+            }
+            RefusalReason::ShortOfMemory(_) => {
+                let truth = &self.subscribers[&reader];
+                let begun =
+                    |plan: &PublisherPlan| plan.short.as_ref().is_some_and(|span| span.start <= self.now);
+                let has_tried = self.now.since(truth.started_at) >= self.open_timeout;
+                has_tried && self.publishers.values().any(|truth| begun(&truth.plan))
             }
             RefusalReason::Closing => true,
             RefusalReason::NameTaken { .. }

@@ -12,6 +12,7 @@ use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::time::Moment;
 use fp_types::{Condition, Epoch, Rank, StepId};
+use std::ops::Range;
 use std::time::Duration;
 
 /// The name of the stream in every run.
@@ -62,6 +63,8 @@ pub(crate) struct PublisherPlan {
     pub(crate) precious_first: bool,
     pub(crate) limit_subscriptions: u32,
     pub(crate) limit_peer_subscriptions: u32,
+    /// While its lead is short of memory, if it ever is.
+    pub(crate) short: Option<Range<Moment>>,
     pub(crate) limit_wait: Duration,
     pub(crate) gap: Pace,
     pub(crate) work: Pace,
@@ -198,6 +201,7 @@ impl Scenario {
         scenario.draw_turns(&mut Prng::new(seed).fork(11));
         scenario.draw_conditions(&mut Prng::new(seed).fork(23));
         scenario.draw_peers(&mut Prng::new(seed).fork(29));
+        scenario.draw_shortage(&mut Prng::new(seed).fork(31));
         let count = prng.between(2, 4);
         while (scenario.kinds.len() as u64) < count {
             let kind = prng.pick(&FaultKind::ALL);
@@ -261,6 +265,15 @@ impl Scenario {
     fn draw_peers(&mut self, prng: &mut Prng) {
         if prng.chance(8) {
             self.publishers[0].limit_peer_subscriptions = prng.pick(&[1, 1, 2]);
+        }
+    }
+
+    /// When the first publisher is short of memory, drawn from a stream of its own as well.
+    fn draw_shortage(&mut self, prng: &mut Prng) {
+        if prng.chance(12) {
+            let begins = Moment::ZERO.after(prng.micros(0, 60_000));
+            let lasts = prng.pick(&[5_000, 40_000, 400_000, 60_000_000]);
+            self.publishers[0].short = Some(begins..begins.after(prng.micros(lasts / 2, lasts)));
         }
     }
 
@@ -359,6 +372,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         precious_first: prng.chance(30),
         limit_subscriptions: prng.pick(&[64, 64, 64, 64, 64, 64, 64, 64, 64, 1]),
         limit_peer_subscriptions: u32::MAX,
+        short: None,
         limit_wait: Duration::from_millis(prng.pick(&[60_000, 60_000, 60_000, 15])),
         gap: Pace { low_us: gap / 4, high_us: gap },
         work: Pace { low_us: 50, high_us: prng.pick(&[300, 2_000, 6_000]) },

@@ -27,10 +27,14 @@ use crate::simulator::trace::Trace;
 use fp_proto::config::ContactText;
 use fp_proto::effect::DialTicket;
 use fp_proto::mutation::Mutation;
+use fp_proto::outcome::MemoryShortage;
 use fp_proto::time::Moment;
 use fp_proto::transition::TransitionSet;
 use fp_types::{Epoch, Rank};
 use std::collections::{BTreeMap, VecDeque};
+
+/// What a publisher that is short of memory says.
+const SHORTAGE: MemoryShortage = MemoryShortage { left_bytes: 300, kept_bytes: 1 << 26 };
 
 /// How a process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,6 +213,7 @@ impl World {
             self.drain(slot);
         }
         let before = self.begins_freely(slot);
+        self.set_shortage(slot);
         if let Some(machine) = &mut self.slot_mut(slot).machine {
             machine.handle(now, input);
         }
@@ -219,6 +224,14 @@ impl World {
         self.is_observed = false;
         self.settle(slot);
         self.poke(slot);
+    }
+
+    /// Tells a publisher's lead whether it is short of memory now.
+    fn set_shortage(&mut self, slot: SlotId) {
+        let shortage = self.oracle.is_short(self.slot(slot).cohort).then_some(SHORTAGE);
+        if let Some(Machine::Publisher(machine)) = &mut self.slot_mut(slot).machine {
+            machine.set_shortage(shortage);
+        }
     }
 
     /// After anything was done to a machine: its effects, its end, its clock.
