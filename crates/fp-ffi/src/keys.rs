@@ -211,6 +211,7 @@ keys! {
     "LimitBytes", Publisher, |s, v| s.publisher.limit_bytes = number(v, 1)?;
     "LimitSubscriptions", Publisher, |s, v| s.publisher.limit_subscriptions = number(v, 1)?;
     "LimitPeerSubscriptions", Publisher, |s, v| s.publisher.limit_peer_subscriptions = number(v, 1)?;
+    "KeptBytes", Publisher, |s, v| s.publisher.kept_bytes = number(v, 0)?;
     "LimitWaitSecs", Publisher, |s, v| s.publisher.limit_wait = seconds(v)?;
     "SegmentBytes", Publisher, |s, v| s.publisher.segment_len_bytes = number(v, 1)?;
     "QueueLimit", Subscriber, |s, v| s.subscriber.limit_steps = number(v, 1)?;

@@ -6,6 +6,7 @@ const WORDS: &[(&str, &str)] = &[
     ("limit_steps", "QueueLimit"),
     ("limit_subscriptions", "LimitSubscriptions"),
     ("limit_peer_subscriptions", "LimitPeerSubscriptions"),
+    ("kept_bytes", "KeptBytes"),
     ("credit_steps", "CreditSteps"),
     ("skew_steps", "SkewSteps"),
     ("EveryKth::every", "the k of EveryKth"),

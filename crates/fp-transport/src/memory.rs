@@ -24,6 +24,7 @@ pub mod ring;
 mod segment;
 
 pub use arena::{Arena, PoolMemory};
+pub use available_memory::available_bytes;
 pub use error::MemoryError;
 pub use inproc::InprocKey;
 pub use payload::{Location, Payload};

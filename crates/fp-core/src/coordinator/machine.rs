@@ -3,6 +3,7 @@
 use fp_proto::access::Denial;
 use fp_proto::effect::{DialTicket, Effect, Listing, PeerId};
 use fp_proto::message::Message;
+use fp_proto::outcome::MemoryShortage;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::status::questions::ProcessFacts;
 use fp_proto::subscriber::SubscriberMachine;
@@ -28,6 +29,9 @@ pub(crate) trait Machine: Send + 'static {
 
     /// Whose the link of a peer is that dialled this side.
     fn set_origin(&mut self, peer: PeerId, origin: Origin);
+
+    /// Whether newcomers are refused for want of memory.
+    fn set_shortage(&mut self, shortage: Option<MemoryShortage>);
 
     /// A message came that the access list does not allow.
     fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, denial: Denial);
@@ -76,6 +80,9 @@ forward! {
     fn is_of_cohort(&self, peer: PeerId) -> bool {
         PublisherMachine::is_of_cohort(self, peer)
     }
+    fn set_shortage(&mut self, shortage: Option<MemoryShortage>) {
+        PublisherMachine::set_shortage(self, shortage);
+    }
     fn set_origin(&mut self, peer: PeerId, origin: Origin) {
         PublisherMachine::set_origin(self, peer, origin.to_string().into());
     }
@@ -89,6 +96,7 @@ forward! {
     fn is_of_cohort(&self, _peer: PeerId) -> bool {
         true
     }
+    fn set_shortage(&mut self, _shortage: Option<MemoryShortage>) {}
     fn set_origin(&mut self, _peer: PeerId, _origin: Origin) {}
     fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, _denial: Denial) {
         // A subscriber has no access list: nothing is ever refused here.

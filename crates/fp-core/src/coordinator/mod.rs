@@ -35,6 +35,7 @@ use crate::rendezvous::desk::Desk;
 use fp_proto::access::Denial;
 use fp_proto::effect::Effect;
 use fp_proto::message::Message;
+use fp_proto::outcome::MemoryShortage;
 use fp_proto::status::report::LinkStatus;
 use fp_proto::time::Moment;
 use fp_transport::{Contact, Link, ListenCounts, Listener, PeerProof, TransportPolicy};
@@ -74,6 +75,10 @@ pub(crate) trait Role: Send + 'static {
     /// what the link proves of who sent it.
     fn admit(&self, _message: &mut Message, _proof: &PeerProof) -> Result<(), Denial> {
         Ok(())
+    }
+    /// Why this process can bear no newcomer now.
+    fn shortage(&self) -> Option<MemoryShortage> {
+        None
     }
     /// What it counted, and its data links, for observers.
     fn observed(&self) -> (Vec<(String, u64)>, Vec<LinkStatus>);

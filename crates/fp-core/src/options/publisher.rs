@@ -26,6 +26,8 @@ pub struct PublisherOptions {
     pub limit_subscriptions: u32,
     /// How many of them one peer may have. Default: as many as there may be.
     pub limit_peer_subscriptions: u32,
+    /// Bytes of memory that newcomers leave to this rank's own steps. Default 64 MiB.
+    pub kept_bytes: u64,
     /// The longest that a subscription may hold `begin_step` up, whatever its policy says. Default 60 s.
     pub limit_wait: Duration,
     /// The last steps that are kept for newcomers. Default 0.
@@ -67,6 +69,7 @@ impl Default for PublisherOptions {
             limit_bytes: 1 << 30,
             limit_subscriptions: 64,
             limit_peer_subscriptions: u32::MAX,
+            kept_bytes: 64 << 20,
             limit_wait: Duration::from_secs(60),
             reserve_steps: 0,
             precious_first: false,
@@ -124,6 +127,11 @@ impl PublisherOptions {
         /// memory, or from one address over tcp and verbs. Each member of a work-sharing set counts. Whoever comes back
         /// after it lost the way may be counted twice, until its old link is given up.
         with_limit_peer_subscriptions(subscriptions: u32) => limit_peer_subscriptions = subscriptions;
+
+        /// Sets how much memory newcomers leave to the steps of this rank, in bytes. While rank 0 can take less than that
+        /// from the system, nobody new may subscribe: who tries comes again until its opening time is over. What counts
+        /// is the machine, the control group and `RLIMIT_AS`, whichever leaves least. 0: everybody may.
+        with_kept_bytes(bytes: u64) => kept_bytes = bytes;
 
         /// Sets the longest that a subscription may hold `begin_step` up without a release, whatever its policy says. It
         /// is expelled then, or the new step is dropped for it. Several subscriptions that hold it up do so at the same

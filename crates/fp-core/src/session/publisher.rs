@@ -21,6 +21,7 @@ use fp_proto::config::{CohortPosition, PublisherConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event};
 use fp_proto::message::Message;
+use fp_proto::outcome::MemoryShortage;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::request;
 use fp_proto::status::report::LinkStatus;
@@ -37,6 +38,8 @@ pub(crate) const BACKSTOP: Duration = Duration::from_secs(24 * 3600);
 pub(crate) struct PublisherRole {
     server: Arc<BlockStore>,
     admission: Admission,
+    /// Memory that newcomers leave to the steps of this rank.
+    kept_bytes: u64,
     pub(crate) life: Life,
     started: u32,
     ended: u32,
@@ -81,6 +84,12 @@ impl Role for PublisherRole {
 
     fn observed(&self) -> (Vec<(String, u64)>, Vec<LinkStatus>) {
         (self.server.counters.named(), self.server.link_statuses())
+    }
+
+    fn shortage(&self) -> Option<MemoryShortage> {
+        let left_bytes = self.server.room.memory_bytes()?;
+        let kept_bytes = self.kept_bytes;
+        (left_bytes < kept_bytes).then_some(MemoryShortage { left_bytes, kept_bytes })
     }
 
     fn admit(&self, message: &mut Message, proof: &PeerProof) -> Result<(), Denial> {
@@ -234,7 +243,9 @@ impl PublisherSession {
         let server = BlockStore::new(pool, room, counters.clone(), transforms);
         let admission = Admission::new(options.access.clone(), stream, setup.token.is_some());
         let life = Life::default();
-        let role = PublisherRole { server: server.clone(), admission, life, started: 0, ended: 0 };
+        let (server_of_role, kept_bytes) = (server.clone(), options.kept_bytes);
+        let role =
+            PublisherRole { server: server_of_role, admission, kept_bytes, life, started: 0, ended: 0 };
         let directory = setup.rendezvous.to_string();
         let clock = Clock::start();
         let machine = PublisherMachine::new(config, clock.now());

@@ -1,21 +1,33 @@
-//! How much memory the machine, and the control group that this process lives in, can still give.
+//! How much memory this process can still take. The machine bounds it, the control group that it lives in, and its own
+//! limit of address space.
 //!
 //! `fallocate` on a memfd has no limit of its own. If it is asked for more than there is, it does not fail. It drives
 //! the machine out of memory, and the kernel kills whom it likes. So a new segment is compared with this first. Others
 //! may take memory between the look and the taking; the margin is for them.
 
+use rustix::param::page_size;
+use rustix::process::{Resource, getrlimit};
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
 /// Left free for everybody else.
 const MARGIN_BYTES: u64 = 32 << 20;
 
-/// Bytes that a new segment may have, or `None` where the system does not say.
-pub(super) fn available_bytes() -> Option<u64> {
+/// Bytes that this process may still take, or `None` where the system does not say. It reads a few files of the system,
+/// which takes some tens of microseconds.
+pub fn available_bytes() -> Option<u64> {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|text| available_of_machine(&text));
     let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
     let of_groups = groups.lines().filter_map(group_of).filter_map(|group| group.available_bytes());
-    of_groups.chain(machine).min().map(|bytes| bytes.saturating_sub(MARGIN_BYTES))
+    of_groups.chain(machine).chain(address_space()).min().map(|bytes| bytes.saturating_sub(MARGIN_BYTES))
+}
+
+/// What `RLIMIT_AS` leaves, if there is such a limit.
+fn address_space() -> Option<u64> {
+    let limit = getrlimit(Resource::As).current?;
+    let pages: u64 =
+        read_to_string("/proc/self/statm").ok()?.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(pages * page_size() as u64))
 }
 
 fn available_of_machine(meminfo: &str) -> Option<u64> {

@@ -13,6 +13,7 @@ use crate::lock::lock;
 use crate::page::PAGE_BYTES;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -251,6 +252,19 @@ impl PoolShared {
         self.make(needed)
     }
 
+    /// A segment by the system. If it has none, kept segments of other lengths make room.
+    fn make_or_exchange(&self, len: usize) -> Result<Segment, MemoryError> {
+        let made = Segment::make(len, self.options.shareable);
+        let is_out = |cause: &io::Error| cause.kind() == io::ErrorKind::OutOfMemory;
+        let Err(MemoryError::NoRoom { cause: Some(cause), .. }) = &made else { return made };
+        let outgoing = if is_out(cause) { lock(&self.state).let_go_of(u64::MAX) } else { Vec::new() };
+        if outgoing.is_empty() {
+            return made;
+        }
+        drop(outgoing);
+        Segment::make(len, self.options.shareable)
+    }
+
     /// How long the next segment for small loans should be in an arena that has `earlier` bytes of such already. The
     /// first is as long as those of an arena were lately. Each later one is as long as all before it.
     pub(super) fn shared_len_bytes(&self, earlier: usize) -> usize {
@@ -267,7 +281,7 @@ impl PoolShared {
     }
 
     fn make(&self, len: usize) -> Result<Segment, MemoryError> {
-        let made = Segment::make(len, self.options.shareable);
+        let made = self.make_or_exchange(len);
         let mut state = lock(&self.state);
         match made {
             Ok(segment) => {

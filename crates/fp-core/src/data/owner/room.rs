@@ -4,12 +4,16 @@
 //! when a step begins, with the step before it as the guess of how large it will be. A stream that holds nothing may
 //! always begin one: the process can pass its bound by one step a stream, and no stream starves another.
 //!
+//! Memory that the process cannot get bounds a stream as well, where a step is no small one. Then `begin_step` waits for
+//! a release, or a lossy subscription goes without the step, as at the bound: no put has to fail.
+//!
 //! There is no bound for each subscription besides, as steps are shared by all that keep them. No put waits: a
 //! publisher waits before it computes.
 
 use crate::coordinator::dial::Mailbox;
 use crate::error::limit::{LimitError, VARIABLE};
 use fp_transport::Pool;
+use fp_transport::memory::available_bytes;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -46,6 +50,9 @@ struct State {
     limit_bytes: Option<u64>,
     streams: Vec<Weak<Room>>,
 }
+
+/// A step of fewer bytes is not worth a look at the memory that is left.
+const UNCHECKED_BYTES: u64 = 1 << 20;
 
 /// Bytes of a step that count as few.
 const LIGHT_BYTES: u64 = 64 << 10;
@@ -201,9 +208,25 @@ impl Room {
         let elsewhere_bytes = self.elsewhere_bytes(&state);
         let guess = self.guess();
         let own = self.limit_bytes.min(state.limit_bytes().saturating_sub(elsewhere_bytes));
+        let own = own.min(self.bearable_bytes(guess));
         let besides = self.retired_bytes().saturating_add(self.made_bytes.load(Ordering::Relaxed));
         let room_bytes = own.saturating_sub(guess).saturating_sub(besides).saturating_add(1);
         Allowance { room_bytes, elsewhere_bytes }
+    }
+
+    /// Bytes that the process can still take from the system for this stream, or has taken for it and left unused.
+    /// `None` where the system does not say.
+    pub(crate) fn memory_bytes(&self) -> Option<u64> {
+        available_bytes().map(|left_bytes| left_bytes.saturating_add(self.pool.stats().kept_bytes))
+    }
+
+    /// What this stream can hold at most, by the memory that there is, before a step as large as the guess.
+    fn bearable_bytes(&self, guess: u64) -> u64 {
+        if guess < UNCHECKED_BYTES || self.pool.stats().kept_bytes >= guess {
+            return u64::MAX;
+        }
+        let held = self.stored_bytes.load(Ordering::Relaxed).saturating_add(self.retired_bytes());
+        self.memory_bytes().map_or(u64::MAX, |left_bytes| left_bytes.saturating_add(held))
     }
 
     fn elsewhere_bytes(&self, state: &State) -> u64 {

@@ -1,9 +1,10 @@
 //! What a seed stands for: cohorts, their configurations and habits, and the faults that will hit them.
 
+mod additions;
 pub(crate) mod faults;
 pub(crate) mod observers;
 
-use crate::simulator::content::{CLOCK, LayoutHabit, PARTICLES, VARIABLES};
+use crate::simulator::content::{LayoutHabit, VARIABLES};
 use crate::simulator::network::Delays;
 use crate::simulator::prng::Prng;
 use crate::simulator::scenario::faults::{CutWay, Fault, FaultKind, Strike};
@@ -11,7 +12,7 @@ use crate::simulator::scenario::observers::ObserverPlan;
 use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::time::Moment;
-use fp_types::{Condition, Epoch, Rank, StepId};
+use fp_types::{Epoch, Rank, StepId};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -197,11 +198,7 @@ impl Scenario {
             cut_way: faults::draw_cut_way(&mut Prng::new(seed).fork(8)),
             observers: Vec::new(),
         };
-        scenario.draw_numbers(&mut Prng::new(seed).fork(9));
-        scenario.draw_turns(&mut Prng::new(seed).fork(11));
-        scenario.draw_conditions(&mut Prng::new(seed).fork(23));
-        scenario.draw_peers(&mut Prng::new(seed).fork(29));
-        scenario.draw_shortage(&mut Prng::new(seed).fork(31));
+        additions::draw(&mut scenario);
         let count = prng.between(2, 4);
         while (scenario.kinds.len() as u64) < count {
             let kind = prng.pick(&FaultKind::ALL);
@@ -214,67 +211,6 @@ impl Scenario {
         }
         scenario.observers = observers::draw(&scenario, &mut Prng::new(seed).fork(9));
         scenario
-    }
-
-    /// Numbers that outlive an epoch: where the publisher begins, how one that comes again goes on, and who starts at a
-    /// number. They are drawn from a stream of their own: what else a seed does stays as it is.
-    fn draw_numbers(&mut self, prng: &mut Prng) {
-        let plan = &mut self.publishers[0];
-        plan.first_step = prng.pick(&[None, None, Some(StepId(0)), Some(StepId(1)), Some(StepId(17))]);
-        let (back, ahead) = (prng.between(0, 12), prng.between(1, 5));
-        plan.numbers = prng.pick(&[
-            Numbers::Anew,
-            Numbers::Back(back),
-            Numbers::Back(back),
-            Numbers::Back(1_000),
-            Numbers::Ahead(ahead),
-        ]);
-        let (first, set) = (plan.first().0, prng.below(30));
-        for subscriber in &mut self.subscribers {
-            let number = if subscriber.spec.share.is_some() { set } else { prng.below(30) };
-            if number < 12 {
-                subscriber.spec.start_at = StartAt::After(StepId((first + 2 * number).saturating_sub(4)));
-            }
-        }
-    }
-
-    /// Layouts that return, drawn from a stream of their own as well.
-    fn draw_turns(&mut self, prng: &mut Prng) {
-        if prng.chance(25) {
-            let layouts = prng.pick(&[2, 2, 3, 8, 9]);
-            self.publishers[0].habit = prng.pick(&[LayoutHabit::InTurn(layouts), LayoutHabit::ComesBack]);
-        }
-    }
-
-    /// Variables that come and go, and who wants steps with them only, drawn from a stream of their own as well.
-    fn draw_conditions(&mut self, prng: &mut Prng) {
-        if !prng.chance(40) {
-            return;
-        }
-        self.publishers[0].particles_every = prng.pick(&[1, 2, 3, 3, 5]);
-        let any =
-            [None, None, Some(PARTICLES), Some(PARTICLES), Some(PARTICLES), Some(CLOCK), Some("nothing")];
-        let of_set = prng.pick(&any);
-        for plan in &mut self.subscribers {
-            plan.has = if plan.spec.share.is_some() { of_set } else { prng.pick(&any) };
-            plan.spec.when = plan.has.map(|has| Condition::Has { variable: has.to_owned() }.encode());
-        }
-    }
-
-    /// How many subscriptions one host may have, drawn from a stream of its own as well.
-    fn draw_peers(&mut self, prng: &mut Prng) {
-        if prng.chance(8) {
-            self.publishers[0].limit_peer_subscriptions = prng.pick(&[1, 1, 2]);
-        }
-    }
-
-    /// When the first publisher is short of memory, drawn from a stream of its own as well.
-    fn draw_shortage(&mut self, prng: &mut Prng) {
-        if prng.chance(12) {
-            let begins = Moment::ZERO.after(prng.micros(0, 60_000));
-            let lasts = prng.pick(&[5_000, 40_000, 400_000, 60_000_000]);
-            self.publishers[0].short = Some(begins..begins.after(prng.micros(lasts / 2, lasts)));
-        }
     }
 
     /// How long after its opening the first publisher is likely to be publishing.

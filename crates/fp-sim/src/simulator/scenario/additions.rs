@@ -1,0 +1,80 @@
+//! What is drawn of a scenario besides, each from a stream of its own: what else a seed does stays as it is.
+
+use crate::simulator::content::{CLOCK, LayoutHabit, PARTICLES};
+use crate::simulator::prng::Prng;
+use crate::simulator::scenario::{Numbers, Scenario};
+use fp_proto::config::StartAt;
+use fp_proto::time::Moment;
+use fp_types::{Condition, StepId};
+
+/// Draws all of it.
+pub(crate) fn draw(scenario: &mut Scenario) {
+    let stream = |number| Prng::new(scenario.seed).fork(number);
+    let (mut numbers, mut turns, mut conditions) = (stream(9), stream(11), stream(23));
+    let (mut peers, mut shortage) = (stream(29), stream(31));
+    draw_numbers(scenario, &mut numbers);
+    draw_turns(scenario, &mut turns);
+    draw_conditions(scenario, &mut conditions);
+    draw_peers(scenario, &mut peers);
+    draw_shortage(scenario, &mut shortage);
+}
+
+/// Numbers that outlive an epoch: where the publisher begins, how one that comes again goes on, and who starts at a
+/// number.
+fn draw_numbers(scenario: &mut Scenario, prng: &mut Prng) {
+    let plan = &mut scenario.publishers[0];
+    plan.first_step = prng.pick(&[None, None, Some(StepId(0)), Some(StepId(1)), Some(StepId(17))]);
+    let (back, ahead) = (prng.between(0, 12), prng.between(1, 5));
+    plan.numbers = prng.pick(&[
+        Numbers::Anew,
+        Numbers::Back(back),
+        Numbers::Back(back),
+        Numbers::Back(1_000),
+        Numbers::Ahead(ahead),
+    ]);
+    let (first, set) = (plan.first().0, prng.below(30));
+    for subscriber in &mut scenario.subscribers {
+        let number = if subscriber.spec.share.is_some() { set } else { prng.below(30) };
+        if number < 12 {
+            subscriber.spec.start_at = StartAt::After(StepId((first + 2 * number).saturating_sub(4)));
+        }
+    }
+}
+
+/// Layouts that return.
+fn draw_turns(scenario: &mut Scenario, prng: &mut Prng) {
+    if prng.chance(25) {
+        let layouts = prng.pick(&[2, 2, 3, 8, 9]);
+        scenario.publishers[0].habit = prng.pick(&[LayoutHabit::InTurn(layouts), LayoutHabit::ComesBack]);
+    }
+}
+
+/// Variables that come and go, and who wants steps with them only.
+fn draw_conditions(scenario: &mut Scenario, prng: &mut Prng) {
+    if !prng.chance(40) {
+        return;
+    }
+    scenario.publishers[0].particles_every = prng.pick(&[1, 2, 3, 3, 5]);
+    let any = [None, None, Some(PARTICLES), Some(PARTICLES), Some(PARTICLES), Some(CLOCK), Some("nothing")];
+    let of_set = prng.pick(&any);
+    for plan in &mut scenario.subscribers {
+        plan.has = if plan.spec.share.is_some() { of_set } else { prng.pick(&any) };
+        plan.spec.when = plan.has.map(|has| Condition::Has { variable: has.to_owned() }.encode());
+    }
+}
+
+/// How many subscriptions one host may have.
+fn draw_peers(scenario: &mut Scenario, prng: &mut Prng) {
+    if prng.chance(8) {
+        scenario.publishers[0].limit_peer_subscriptions = prng.pick(&[1, 1, 2]);
+    }
+}
+
+/// When the first publisher is short of memory.
+fn draw_shortage(scenario: &mut Scenario, prng: &mut Prng) {
+    if prng.chance(12) {
+        let begins = Moment::ZERO.after(prng.micros(0, 60_000));
+        let lasts = prng.pick(&[5_000, 40_000, 400_000, 60_000_000]);
+        scenario.publishers[0].short = Some(begins..begins.after(prng.micros(lasts / 2, lasts)));
+    }
+}
