@@ -18,7 +18,7 @@ profile=(--profile ci)
 
 # NAME           SECONDS NEEDS
 table='
-simulator            150 nothing
+simulator            250 nothing
 properties            90 nothing
 c-checkers           180 valgrind
 mpich                100 mpich
@@ -37,6 +37,7 @@ licences             120 cargo-deny
 # other packages dependencies have other features, and all that `make test` has built would be built again. Only the
 # demo with `files` stands alone: its dependencies change features of procedural macros, so all is built again anyway.
 simulator=(--test suite simulation::)
+crowd=(--test scale every_subscription_of_a_crowd)
 property_units=(--lib --test properties)
 property_suites=(--test suite -- orders:: rings:: segments:: tls:: conformance:: wire:: derivations:: called::)
 c_programs=(--test suite -- programs:: refined::)
@@ -66,7 +67,10 @@ install() {
     esac
 }
 
-shard_simulator() { FLEXPATH_SIM_SEEDS=$seeds tests "${simulator[@]}"; }
+shard_simulator() {
+    FLEXPATH_SIM_SEEDS=$seeds tests "${simulator[@]}"
+    FLEXPATH_SIM_CROWD=1024 tests "${crowd[@]}"
+}
 shard_properties() {
     PROPTEST_CASES=$cases tests "${property_units[@]}"
     PROPTEST_CASES=$cases tests "${property_suites[@]}"
