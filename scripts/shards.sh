@@ -29,7 +29,7 @@ lammps-plugin        150 python3-venv pypi
 wasm-lints           150 nothing
 files                120 libhdf5-dev
 quickstart           100 nothing
-rdma                 330 qemu rdma-core linux-image-amd64
+rdma                 420 qemu rdma-core linux-image-amd64 libclang cmake
 licences             120 cargo-deny
 '
 

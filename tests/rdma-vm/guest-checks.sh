@@ -67,6 +67,8 @@ alone() {
     holds "... and over nothing else" out '"verbs (inproc refused: not allowed by the policy; shm refused: not allowed by the policy)": 4'
     # A block that is asked for before its memory is registered is sent instead: that may be one of the first.
     matches "... with one copy, from memory of the stream's" out '"copied_per_delivered": \(1\.0\|0\.9[0-9]*\),'
+    check "the crate ibverbs exchanges memory through the device of our listener" 0 "$FLEXPATH_WITNESS"
+    holds "... and so does our link, in turns" out "by ibverbs and by a link of ours in turns"
     # Tests that take the network link down do so here alone.
     export RDMAVM=1 FLEXPATH_REQUIRE_VERBS=1 RUST_BACKTRACE=0
     suite "streams over verbs" "$FLEXPATH_STREAMS"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tests of RDMA. Our structures and numbers are those of rdma-core's C headers. The machine does what it promises.
+# The tests of RDMA. Our structures and numbers are those of rdma-core's C headers, and of other crates. The machine does what it promises.
 # `flexpath doctor` gives the right reason on this machine, in one with an RDMA device, in one without, and between two.
 # Links and streams go over verbs, with contents, and with ranks that are killed, stopped and expelled. One stream goes
 # between two machines.
@@ -39,7 +39,13 @@ test_program() {
 FLEXPATH_LINKS=${FLEXPATH_LINKS:-$(test_program flexpath-transport verbs)}
 FLEXPATH_STREAMS=${FLEXPATH_STREAMS:-$(test_program flexpath-core verbs)}
 FLEXPATH_BINDINGS=${FLEXPATH_BINDINGS:-$(test_program flexpath-transport suite)}
-export FLEXPATH FLEXPATH_LINKS FLEXPATH_STREAMS
+# Other crates of RDMA are built in a workspace of their own.
+"$root/scripts/install-rdma-crates.sh" || skip "what other crates of RDMA are built with is not installed"
+others="--manifest-path tests/rdma-crates/Cargo.toml --target-dir ${CARGO_TARGET_DIR:-$root/target}/rdma-crates --locked"
+# shellcheck disable=SC2086 # a list of options
+cargo build --quiet $others
+FLEXPATH_WITNESS=${CARGO_TARGET_DIR:-$root/target}/rdma-crates/debug/rdma-witness
+export FLEXPATH FLEXPATH_LINKS FLEXPATH_STREAMS FLEXPATH_WITNESS
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -57,6 +63,11 @@ in_guest() {
 
 check "structures and numbers are those of rdma-core's C headers" 0 \
     env FLEXPATH_REQUIRE_VERBS_HEADERS=1 "$FLEXPATH_BINDINGS" verbs_bindings::
+
+# shellcheck disable=SC2086 # a list of options
+check "structures, numbers and calls are those of rdma-sys and rdma-mummy-sys" 0 cargo test --quiet $others
+holds "... all three comparisons" out "3 passed"
+check "other crates' sources are formatted" 0 cargo fmt --all --check --manifest-path tests/rdma-crates/Cargo.toml
 
 HANDED="it's handed on"
 export HANDED

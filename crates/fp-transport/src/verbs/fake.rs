@@ -229,7 +229,12 @@ extern "C" fn create_source() -> *mut EventChannel {
     Box::into_raw(Box::new(EventChannel { fd: descriptor() }))
 }
 
-extern "C" fn create_id(source: *mut EventChannel, place: *mut *mut CmId, _: *mut c_void, _: c_int) -> c_int {
+extern "C" fn create_id(
+    source: *mut EventChannel,
+    place: *mut *mut CmId,
+    _: *mut c_void,
+    _: c_uint,
+) -> c_int {
     let id: &mut CmId = zeros();
     id.event_source = source;
     *at(place) = id;

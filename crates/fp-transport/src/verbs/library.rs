@@ -1,9 +1,8 @@
 //! libibverbs and librdmacm, opened at run time, as a narrow table of the calls that we make. The program starts
 //! without them. Once opened they stay.
 //!
-//! Existing bindings did not do. rdma-sys stops in its build script without headers, and had no release since 2023.
-//! ibverbs builds rdma-core with cmake, has no rdma_cm, and cannot register memory that it did not allocate
-//! (`docs/decisions/0025-verbs-by-bindings-of-our-own.md`).
+//! Existing bindings did not do: `docs/decisions/0025-verbs-by-bindings-of-our-own.md`. `tests/rdma-crates` compares each
+//! call with theirs.
 #![allow(unsafe_code)] // symbols get their types here
 
 use super::error::VerbsTrouble;
@@ -11,7 +10,7 @@ use super::sys::{
     AsyncEvent, CmEvent, CmId, CompChannel, ConnParam, Context, Cq, DeviceAttr, EventChannel, Mr, Pd,
     PortAttr, Qp, QpAttr, QpInitAttr,
 };
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 macro_rules! table {
     ($($library:ident { $($name:ident($($argument:ty),*) $(-> $result:ty)?;)* })*) => {
@@ -64,7 +63,7 @@ table! {
         rdma_free_devices(*mut *mut Context);
         rdma_create_event_channel() -> *mut EventChannel;
         rdma_destroy_event_channel(*mut EventChannel);
-        rdma_create_id(*mut EventChannel, *mut *mut CmId, *mut c_void, c_int) -> c_int;
+        rdma_create_id(*mut EventChannel, *mut *mut CmId, *mut c_void, c_uint) -> c_int;
         rdma_destroy_id(*mut CmId) -> c_int;
         rdma_bind_addr(*mut CmId, *mut c_void) -> c_int;
         rdma_listen(*mut CmId, c_int) -> c_int;

@@ -325,7 +325,7 @@ pub struct CmId {
     _path_rec: *mut c_void,
     /// With what C leaves free behind it.
     _num_paths: u64,
-    _ps: c_int,
+    _ps: c_uint,
     /// The device's port, from 1.
     pub port_num: u8,
 }
@@ -400,7 +400,7 @@ pub const EVENT_PORT_ACTIVE: c_uint = 9;
 /// `IBV_EVENT_PORT_ERR`.
 pub const EVENT_PORT_ERR: c_uint = 10;
 /// `RDMA_PS_TCP`.
-pub const PS_TCP: c_int = 0x0106;
+pub const PS_TCP: c_uint = 0x0106;
 /// `RDMA_CM_EVENT_ADDR_RESOLVED`.
 pub const CM_ADDR_RESOLVED: c_uint = 0;
 /// `RDMA_CM_EVENT_ADDR_ERROR`.
