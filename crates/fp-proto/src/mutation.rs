@@ -90,11 +90,13 @@ pub enum Mutation {
     ShortageIgnored,
     /// Whoever is refused for want of memory does not try again.
     ShortageIsFinal,
+    /// After a loss a close waits as long as somebody holds a step.
+    LossHoldsClose,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 44] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -138,5 +140,6 @@ impl Mutation {
         Self::PeersUnbounded,
         Self::ShortageIgnored,
         Self::ShortageIsFinal,
+        Self::LossHoldsClose,
     ];
 }

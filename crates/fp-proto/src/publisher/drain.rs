@@ -111,6 +111,9 @@ pub(crate) fn tick_drain(machine: &mut PublisherMachine) {
         return;
     }
     if let Phase::Lost { rank, reason, .. } = machine.phase {
+        if mutated!(machine.wire, LossHoldsClose) {
+            return;
+        }
         closed(machine, CloseOutcome::Lost { rank, reason });
         return;
     }

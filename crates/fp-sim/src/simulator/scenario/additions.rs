@@ -2,21 +2,21 @@
 
 use crate::simulator::content::{CLOCK, LayoutHabit, PARTICLES};
 use crate::simulator::prng::Prng;
-use crate::simulator::scenario::{Numbers, Scenario};
+use crate::simulator::scenario::{Numbers, Pace, Scenario};
 use fp_proto::config::StartAt;
 use fp_proto::time::Moment;
 use fp_types::{Condition, StepId};
 
 /// Draws all of it.
 pub(crate) fn draw(scenario: &mut Scenario) {
-    let stream = |number| Prng::new(scenario.seed).fork(number);
-    let (mut numbers, mut turns, mut conditions) = (stream(9), stream(11), stream(23));
-    let (mut peers, mut shortage) = (stream(29), stream(31));
-    draw_numbers(scenario, &mut numbers);
-    draw_turns(scenario, &mut turns);
-    draw_conditions(scenario, &mut conditions);
-    draw_peers(scenario, &mut peers);
-    draw_shortage(scenario, &mut shortage);
+    let seed = scenario.seed;
+    let stream = |number| Prng::new(seed).fork(number);
+    draw_numbers(scenario, &mut stream(9));
+    draw_turns(scenario, &mut stream(11));
+    draw_conditions(scenario, &mut stream(23));
+    draw_peers(scenario, &mut stream(29));
+    draw_shortage(scenario, &mut stream(31));
+    draw_long_hold(scenario, &mut stream(37));
 }
 
 /// Numbers that outlive an epoch: where the publisher begins, how one that comes again goes on, and who starts at a
@@ -77,4 +77,12 @@ fn draw_shortage(scenario: &mut Scenario, prng: &mut Prng) {
         let lasts = prng.pick(&[5_000, 40_000, 400_000, 60_000_000]);
         scenario.publishers[0].short = Some(begins..begins.after(prng.micros(lasts / 2, lasts)));
     }
+}
+
+/// A subscriber that holds its steps for longer than its publisher's close waits.
+fn draw_long_hold(scenario: &mut Scenario, prng: &mut Prng) {
+    let close_us = scenario.timing.close_timeout.as_micros() as u64;
+    let number = prng.below(scenario.subscribers.len().max(1) as u64) as usize;
+    let Some(plan) = scenario.subscribers.get_mut(number).filter(|_| prng.chance(12)) else { return };
+    plan.hold = Pace { low_us: close_us / 2, high_us: close_us * 3 };
 }
