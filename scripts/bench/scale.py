@@ -102,22 +102,25 @@ def stages(run_of):
 
 
 def simulated_tables(runs):
-    times, sizes = [], []
+    times, sizes, known = [], [], []
     for of in runs:
         by = stages(of)
         name = f"{of['publishers']:,} x {of['subscribers']:,}" + ("" if of["network"] == "cluster" else f", {of['network']}")
         of_stage = lambda stage: in_time(by[stage]["time_us"])
         times.append([name, of_stage("unchanged"), in_time(by["unchanged"]["links_alone_us"]), of_stage("one rank"), of_stage("new layout"),
-                      of_stage("every count"), in_time(by["new layout"]["moments_us"].get("owners known")), of_stage("newcomer"),
+                      of_stage("every count"), of_stage("newcomer"),
                       in_time(by["newcomer"]["moments_us"]["data links, computed"]), of_stage("detach"), of_stage("death"),
                       f"{of['wall_seconds']:.0f} ({of['cpu_seconds']:.0f})", in_bytes(of["peak_bytes"])])
+        owners = lambda stage: in_time(by[stage]["moments_us"].get("owners known"))
+        known.append([name, of_stage("attach"), owners("first layout"), owners("one rank"), owners("new layout"), owners("every count")])
         memory, moved = of["memory_bytes"], lambda stage: in_bytes(by[stage]["bytes"])
         sizes.append([name, f"{by['unchanged']['most_bytes_on_a_link']} B", *(moved(stage) for stage in (
             "unchanged", "one rank", "new layout", "every count", "attach")), *(in_bytes(memory[word]) for word in (
                 "publisher", "subscriber", "lead", "lead_layouts", "answering_rank_layouts")),
             str(of["control_links_peak"])])
-    return [table(["M x N", "unchanged", "of it links", "one rank", "new layout", "every count", "owners known, new layout", "newcomer",
+    return [table(["M x N", "unchanged", "of it links", "one rank", "new layout", "every count", "newcomer",
                    "data links (computed)", "detach", "death", "to run, s (processor)", "memory of the run"], times),
+            table(["M x N", "attach", "owners known, first layout", "one rank", "new layout", "every count"], known),
             table(["M x N", "most on a link, unchanged", "in all, unchanged", "one rank", "new layout", "every count", "attach",
                    "publisher rank", "subscriber rank", "lead", "its layouts", "layouts of a rank that answers",
                    "links"], sizes)]
@@ -181,9 +184,9 @@ def write(folder, files):
         status = int(any("not_measured" in row for row in real_runs["rows"]))
     if files["scale"].exists():
         head, *runs = json.loads(files["scale"].read_text())
-        times, sizes = simulated_tables(runs)
+        tables = simulated_tables(runs)
         targets, wrong = verdicts(runs)
-        text += ["## Simulated", "", f"Every figure of this part is simulated. {machine_line(head['machine'])}.{head.get('note', '')}", "", times, sizes,
+        text += ["## Simulated", "", f"Every figure of this part is simulated. {machine_line(head['machine'])}.{head.get('note', '')}", "", *tables,
                  "## Targets", "", targets]
         for name in ("registration", "metadata", "throughput"):
             text += [f"![{name}](scale-{name}.svg)", ""]

@@ -35,6 +35,21 @@ fn sixteen_times_the_ranks_cost_each_no_more() {
     assert!(grown(|run| run.memory.lead_own), "{:?}, {:?}", few.memory, many.memory);
 }
 
+/// Attaching grows with the logarithm of the publisher's ranks: a level of the tree more for sixteen times as many.
+#[test]
+fn attaching_takes_one_level_more_for_sixteen_times_the_ranks() {
+    let attach_us = [64, 1_024, 16_384].map(|publishers| {
+        let run = small(publishers, 8);
+        (run.stage("attach").time_us, run.stage("newcomer").time_us)
+    });
+    println!("64, 1024, 16384 publisher ranks: {attach_us:?} us for the first and for a newcomer");
+    let [few, more, most] = attach_us;
+    for [few, more, most] in [[few.0, more.0, most.0], [few.1, more.1, most.1]] {
+        assert!(more > few && most > more, "a deeper tree takes longer: {attach_us:?}");
+        assert!(most - more <= 2.0 * (more - few), "{attach_us:?}");
+    }
+}
+
 #[test]
 fn what_changed_travels_and_nothing_else() {
     let run = small(64, 8);

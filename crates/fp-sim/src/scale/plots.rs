@@ -86,7 +86,7 @@ fn registration(runs: &[Value]) -> Plot {
         y_label: "ms",
         curves: vec![
             curve(runs, "its first step agreed, simulated", |run| time_ms(run, "newcomer")),
-            curve(runs, "data links to all owners, in waves of 256, simulated (computed)", links),
+            curve(runs, "data links to all owners, in waves of 64, simulated (computed)", links),
         ],
         stated: None,
         note: "The paper says of its figure 6 only that the time is linear in the publishers: one connection to each."
