@@ -44,6 +44,7 @@ module flexpath_c
 
   ! flexpath_order
   integer, parameter :: flexpath_order_row_major = 0, flexpath_order_column_major = 1
+  integer, parameter :: flexpath_conversion_none = 0, flexpath_conversion_exact = 1, flexpath_conversion_any = 2
 
   ! flexpath_selected
   integer, parameter :: flexpath_selected_all = 0, flexpath_selected_region = 1, flexpath_selected_strided = 2
@@ -73,7 +74,7 @@ module flexpath_c
     integer(c_int32_t) :: kind, ndims
     type(c_ptr) :: start, count, stride, points
     integer(c_int64_t) :: point_count
-    integer(c_int32_t) :: rank, block, order
+    integer(c_int32_t) :: rank, block, order, conversion
   end type c_selection
 
   type, bind(C) :: c_step_info
@@ -718,6 +719,7 @@ module flexpath
   public :: flexpath_dtype_logical, flexpath_dtype_character
   public :: flexpath_kind_scalar, flexpath_kind_local_scalar, flexpath_kind_global_array, flexpath_kind_local_array
   public :: flexpath_kind_joined_array, flexpath_order_row_major, flexpath_order_column_major
+  public :: flexpath_conversion_none, flexpath_conversion_exact, flexpath_conversion_any
   public :: flexpath_end_not_ended, flexpath_end_closed, flexpath_end_lost, flexpath_end_expelled, flexpath_end_left
   public :: flexpath_end_cohort_lost, flexpath_end_denied
   public :: flexpath_event_kind_other, flexpath_event_kind_opened, flexpath_event_kind_subscription_started
@@ -845,6 +847,7 @@ module flexpath
     character(kind=c_char, len=:), allocatable :: name
     integer(c_int32_t) :: dtype = 0
     integer(c_int64_t) :: len = 0, timeout_ms = -1
+    integer(c_int32_t) :: conversion = flexpath_conversion_none
     type(flexpath_selection) :: selection
   end type getting
 
@@ -890,9 +893,11 @@ module flexpath
   end interface flexpath_put
 
   ! call flexpath_get(step, variable, values [, start] [, count] [, stride] [, selection] [, timeout_ms] [, fill]
-  !     [, stat] [, errmsg])
+  !     [, conversion] [, stat] [, errmsg])
   ! Takes what is selected into values, whose shape is that of the selection. Without a selection it is everything.
   ! fill, of the type of the values (numbers only), stands where no rank put an element, instead of a failure.
+  ! conversion says whether numbers of another type than the variable's may be taken: with flexpath_conversion_exact
+  ! those that hold every value of it, with flexpath_conversion_any all. Unless it is there such a get fails.
   interface flexpath_get
     procedure get_int8_0, get_int8_1, get_int8_2, get_int8_3
     procedure get_int8_4, get_int8_5, get_int8_6, get_int8_7
@@ -1265,7 +1270,8 @@ contains
     type(flexpath_selection), intent(in), target :: selection
     type(c_selection), intent(out) :: described
     described = c_selection(int(selection%selected, c_int32_t), 0, c_null_ptr, c_null_ptr, c_null_ptr, c_null_ptr, 0, &
-        int(selection%rank, c_int32_t), int(selection%block, c_int32_t), int(flexpath_order_column_major, c_int32_t))
+        int(selection%rank, c_int32_t), int(selection%block, c_int32_t), int(flexpath_order_column_major, c_int32_t), &
+        int(flexpath_conversion_none, c_int32_t))
     select case (selection%selected)
     case (flexpath_selected_region, flexpath_selected_strided)
       described%ndims = size(selection%count, kind=c_int32_t)
@@ -3980,6 +3986,7 @@ contains
     character(kind=c_char, len=:), allocatable, target :: name
     if (get%failure%status /= flexpath_status_ok) return
     call describe(get%selection, described)
+    described%conversion = get%conversion
     if (c_associated(get%fill)) then
       name = get%name
       get%failure%status = c_step_get_or_fill(get%step, c_get(c_loc(name), c_loc(described), elements, get%len, &
@@ -4019,7 +4026,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_letters
 
-  subroutine get_int8_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values
@@ -4027,17 +4035,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i8, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_0
 
-  subroutine get_int8_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:)
@@ -4045,6 +4056,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:)
@@ -4052,6 +4064,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4062,7 +4075,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_1
 
-  subroutine get_int8_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :)
@@ -4070,6 +4084,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :)
@@ -4077,6 +4092,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4087,7 +4103,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_2
 
-  subroutine get_int8_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :)
@@ -4095,6 +4112,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :)
@@ -4102,6 +4120,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4112,7 +4131,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_3
 
-  subroutine get_int8_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :)
@@ -4120,6 +4140,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :)
@@ -4127,6 +4148,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4137,7 +4159,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_4
 
-  subroutine get_int8_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :, :)
@@ -4145,6 +4168,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :, :)
@@ -4152,6 +4176,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4162,7 +4187,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_5
 
-  subroutine get_int8_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :, :, :)
@@ -4170,6 +4196,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :, :, :)
@@ -4177,6 +4204,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4187,7 +4215,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_6
 
-  subroutine get_int8_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -4195,6 +4224,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -4202,6 +4232,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4212,7 +4243,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_7
 
-  subroutine get_int16_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values
@@ -4220,17 +4252,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i16, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_0
 
-  subroutine get_int16_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:)
@@ -4238,6 +4273,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:)
@@ -4245,6 +4281,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4255,7 +4292,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_1
 
-  subroutine get_int16_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :)
@@ -4263,6 +4301,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :)
@@ -4270,6 +4309,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4280,7 +4320,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_2
 
-  subroutine get_int16_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :)
@@ -4288,6 +4329,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :)
@@ -4295,6 +4337,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4305,7 +4348,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_3
 
-  subroutine get_int16_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :)
@@ -4313,6 +4357,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :)
@@ -4320,6 +4365,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4330,7 +4376,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_4
 
-  subroutine get_int16_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :, :)
@@ -4338,6 +4385,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :, :)
@@ -4345,6 +4393,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4355,7 +4404,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_5
 
-  subroutine get_int16_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :, :, :)
@@ -4363,6 +4413,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :, :, :)
@@ -4370,6 +4421,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4380,7 +4432,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_6
 
-  subroutine get_int16_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -4388,6 +4441,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -4395,6 +4449,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4405,7 +4460,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_7
 
-  subroutine get_int32_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values
@@ -4413,17 +4469,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i32, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_0
 
-  subroutine get_int32_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:)
@@ -4431,6 +4490,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:)
@@ -4438,6 +4498,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4448,7 +4509,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_1
 
-  subroutine get_int32_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :)
@@ -4456,6 +4518,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :)
@@ -4463,6 +4526,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4473,7 +4537,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_2
 
-  subroutine get_int32_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :)
@@ -4481,6 +4546,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :)
@@ -4488,6 +4554,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4498,7 +4565,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_3
 
-  subroutine get_int32_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :)
@@ -4506,6 +4574,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :)
@@ -4513,6 +4582,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4523,7 +4593,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_4
 
-  subroutine get_int32_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :, :)
@@ -4531,6 +4602,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :, :)
@@ -4538,6 +4610,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4548,7 +4621,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_5
 
-  subroutine get_int32_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :, :, :)
@@ -4556,6 +4630,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :, :, :)
@@ -4563,6 +4638,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4573,7 +4649,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_6
 
-  subroutine get_int32_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -4581,6 +4658,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -4588,6 +4666,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4598,7 +4677,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_7
 
-  subroutine get_int64_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values
@@ -4606,17 +4686,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i64, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_0
 
-  subroutine get_int64_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:)
@@ -4624,6 +4707,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:)
@@ -4631,6 +4715,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4641,7 +4726,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_1
 
-  subroutine get_int64_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :)
@@ -4649,6 +4735,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :)
@@ -4656,6 +4743,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4666,7 +4754,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_2
 
-  subroutine get_int64_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :)
@@ -4674,6 +4763,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :)
@@ -4681,6 +4771,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4691,7 +4782,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_3
 
-  subroutine get_int64_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :)
@@ -4699,6 +4791,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :)
@@ -4706,6 +4799,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4716,7 +4810,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_4
 
-  subroutine get_int64_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :, :)
@@ -4724,6 +4819,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :, :)
@@ -4731,6 +4827,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4741,7 +4838,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_5
 
-  subroutine get_int64_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :, :, :)
@@ -4749,6 +4847,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :, :, :)
@@ -4756,6 +4855,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4766,7 +4866,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_6
 
-  subroutine get_int64_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -4774,6 +4875,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -4781,6 +4883,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4791,7 +4894,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_7
 
-  subroutine get_real32_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values
@@ -4799,17 +4903,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f32, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_0
 
-  subroutine get_real32_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:)
@@ -4817,6 +4924,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:)
@@ -4824,6 +4932,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4834,7 +4943,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_1
 
-  subroutine get_real32_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :)
@@ -4842,6 +4952,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :)
@@ -4849,6 +4960,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4859,7 +4971,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_2
 
-  subroutine get_real32_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :)
@@ -4867,6 +4980,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :)
@@ -4874,6 +4988,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4884,7 +4999,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_3
 
-  subroutine get_real32_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :)
@@ -4892,6 +5008,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :)
@@ -4899,6 +5016,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4909,7 +5027,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_4
 
-  subroutine get_real32_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :, :)
@@ -4917,6 +5036,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :, :)
@@ -4924,6 +5044,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4934,7 +5055,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_5
 
-  subroutine get_real32_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :, :, :)
@@ -4942,6 +5064,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :, :, :)
@@ -4949,6 +5072,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4959,7 +5083,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_6
 
-  subroutine get_real32_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -4967,6 +5092,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -4974,6 +5100,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4984,7 +5111,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_7
 
-  subroutine get_real64_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values
@@ -4992,17 +5120,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f64, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_0
 
-  subroutine get_real64_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:)
@@ -5010,6 +5141,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:)
@@ -5017,6 +5149,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5027,7 +5160,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_1
 
-  subroutine get_real64_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :)
@@ -5035,6 +5169,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :)
@@ -5042,6 +5177,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5052,7 +5188,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_2
 
-  subroutine get_real64_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :)
@@ -5060,6 +5197,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :)
@@ -5067,6 +5205,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5077,7 +5216,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_3
 
-  subroutine get_real64_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :)
@@ -5085,6 +5225,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :)
@@ -5092,6 +5233,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5102,7 +5244,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_4
 
-  subroutine get_real64_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :, :)
@@ -5110,6 +5253,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :, :)
@@ -5117,6 +5261,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5127,7 +5272,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_5
 
-  subroutine get_real64_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :, :, :)
@@ -5135,6 +5281,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :, :, :)
@@ -5142,6 +5289,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5152,7 +5300,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_6
 
-  subroutine get_real64_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -5160,6 +5309,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -5167,6 +5317,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5177,7 +5328,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_7
 
-  subroutine get_complex32_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values
@@ -5185,17 +5337,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c32, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_0
 
-  subroutine get_complex32_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:)
@@ -5203,6 +5358,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:)
@@ -5210,6 +5366,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5220,7 +5377,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_1
 
-  subroutine get_complex32_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :)
@@ -5228,6 +5386,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :)
@@ -5235,6 +5394,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5245,7 +5405,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_2
 
-  subroutine get_complex32_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :)
@@ -5253,6 +5414,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :)
@@ -5260,6 +5422,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5270,7 +5433,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_3
 
-  subroutine get_complex32_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :)
@@ -5278,6 +5442,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :)
@@ -5285,6 +5450,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5295,7 +5461,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_4
 
-  subroutine get_complex32_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :, :)
@@ -5303,6 +5470,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :, :)
@@ -5310,6 +5478,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5320,7 +5489,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_5
 
-  subroutine get_complex32_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :, :, :)
@@ -5328,6 +5498,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :, :, :)
@@ -5335,6 +5506,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5345,7 +5517,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_6
 
-  subroutine get_complex32_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -5353,6 +5526,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -5360,6 +5534,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5370,7 +5545,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_7
 
-  subroutine get_complex64_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values
@@ -5378,17 +5554,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c64, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_0
 
-  subroutine get_complex64_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:)
@@ -5396,6 +5575,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:)
@@ -5403,6 +5583,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5413,7 +5594,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_1
 
-  subroutine get_complex64_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :)
@@ -5421,6 +5603,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :)
@@ -5428,6 +5611,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5438,7 +5622,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_2
 
-  subroutine get_complex64_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :)
@@ -5446,6 +5631,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :)
@@ -5453,6 +5639,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5463,7 +5650,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_3
 
-  subroutine get_complex64_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :)
@@ -5471,6 +5659,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :)
@@ -5478,6 +5667,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5488,7 +5678,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_4
 
-  subroutine get_complex64_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :, :)
@@ -5496,6 +5687,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :, :)
@@ -5503,6 +5695,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5513,7 +5706,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_5
 
-  subroutine get_complex64_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :, :, :)
@@ -5521,6 +5715,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :, :, :)
@@ -5528,6 +5723,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5538,7 +5734,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_6
 
-  subroutine get_complex64_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -5546,6 +5743,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -5553,6 +5751,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5563,7 +5762,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_7
 
-  subroutine get_logical_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values
@@ -5582,7 +5782,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_0
 
-  subroutine get_logical_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:)
@@ -5602,7 +5803,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_1
 
-  subroutine get_logical_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :)
@@ -5622,7 +5824,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_2
 
-  subroutine get_logical_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :, :)
@@ -5642,7 +5845,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_3
 
-  subroutine get_logical_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :, :, :)
@@ -5662,7 +5866,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_4
 
-  subroutine get_logical_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :, :, :, :)
@@ -5683,7 +5888,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_5
 
-  subroutine get_logical_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :, :, :, :, :)
@@ -5704,7 +5910,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_6
 
-  subroutine get_logical_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :, :, :, :, :, :)
@@ -5725,7 +5932,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_7
 
-  subroutine get_c_bool_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values
@@ -5744,7 +5952,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_0
 
-  subroutine get_c_bool_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:)
@@ -5764,7 +5973,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_1
 
-  subroutine get_c_bool_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :)
@@ -5784,7 +5994,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_2
 
-  subroutine get_c_bool_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :, :)
@@ -5804,7 +6015,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_3
 
-  subroutine get_c_bool_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :, :, :)
@@ -5824,7 +6036,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_4
 
-  subroutine get_c_bool_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :, :, :, :)
@@ -5845,7 +6058,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_5
 
-  subroutine get_c_bool_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :, :, :, :, :)
@@ -5866,7 +6080,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_6
 
-  subroutine get_c_bool_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :, :, :, :, :, :)
@@ -5887,7 +6102,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_7
 
-  subroutine get_character_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values
@@ -5900,7 +6116,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_0
 
-  subroutine get_character_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:)
@@ -5913,7 +6130,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_1
 
-  subroutine get_character_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :)
@@ -5926,7 +6144,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_2
 
-  subroutine get_character_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :, :)
@@ -5939,7 +6158,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_3
 
-  subroutine get_character_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :, :, :)
@@ -5952,7 +6172,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_4
 
-  subroutine get_character_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :, :, :, :)
@@ -5965,7 +6186,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_5
 
-  subroutine get_character_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :, :, :, :, :)
@@ -5978,7 +6200,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_6
 
-  subroutine get_character_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :, :, :, :, :, :)

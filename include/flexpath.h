@@ -575,6 +575,35 @@ typedef int32_t flexpath_placement;
 #endif // __cplusplus
 
 /*
+ Whether elements may become another number type as they are got.
+ */
+enum flexpath_conversion
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /*
+   no: a get names the variable's own type, or fails
+   */
+  FLEXPATH_CONVERSION_NONE = 0,
+  /*
+   a type that holds every value of theirs
+   */
+  FLEXPATH_CONVERSION_EXACT = 1,
+  /*
+   any number type: rounded to the nearest, integers cut off at the end of the range
+   */
+  FLEXPATH_CONVERSION_ANY = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum flexpath_conversion flexpath_conversion;
+#else
+typedef int32_t flexpath_conversion;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/*
  Records on their way.
  */
 typedef struct flexpath_builder flexpath_builder;
@@ -730,6 +759,10 @@ typedef struct flexpath_selection {
    one of `flexpath_order`: how the elements are to lie where they arrive; several blocks follow one another
    */
   int32_t order;
+  /*
+   one of `flexpath_conversion`: whether a get may name another type than the variable's
+   */
+  int32_t conversion;
 } flexpath_selection;
 
 /*
@@ -1193,8 +1226,22 @@ flexpath_status flexpath_step_get_by_text(struct flexpath_step *step,
                                           int64_t timeout_ms);
 
 /*
+ As `flexpath_step_get_by_text`, of elements that may become another number type as they are got. `conversion` is one
+ of `flexpath_conversion`. A selection that is no text names it itself. Any thread.
+ */
+flexpath_status flexpath_step_get_converted_by_text(struct flexpath_step *step,
+                                                    const char *variable,
+                                                    const char *selected,
+                                                    int32_t conversion,
+                                                    int32_t dtype,
+                                                    void *destination,
+                                                    uint64_t len,
+                                                    int64_t timeout_ms);
+
+/*
  Does a get that fills gaps: elements that no rank put become copies of the one at `fill`, and the call does not
- fail. Otherwise as `flexpath_step_get`. Any thread.
+ fail. The elements are of the variable's own type: a selection with a conversion is refused. Otherwise as
+ `flexpath_step_get`. Any thread.
  */
 flexpath_status flexpath_step_get_or_fill(struct flexpath_step *step,
                                           const struct flexpath_get *get,
@@ -1764,7 +1811,8 @@ flexpath_status flexpath_step_variable(struct flexpath_step *step,
  (null: row-major), whatever the publisher's order. `len` is how many elements fit there, and must be as many as are
  selected. Waits at most `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`). Returns, also when the
  time is up, only when nothing can write to `destination` any more. For a new selection the publisher is asked first,
- for at most `FetchTimeoutSecs`. Any thread.
+ for at most `FetchTimeoutSecs`. `dtype` is the variable's own type, or another number type where the selection's
+ `conversion` allows it. Otherwise `FLEXPATH_STATUS_WRONG_DTYPE`, and the text names both types. Any thread.
  */
 flexpath_status flexpath_step_get(struct flexpath_step *step,
                                   const char *variable,

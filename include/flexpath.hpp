@@ -262,6 +262,14 @@ public:
         turned.exact_.order = FLEXPATH_ORDER_COLUMN_MAJOR;
         return turned;
     }
+    /* The same with elements that may become another number type: get<float> takes what is published as double. */
+    selection converted(flexpath_conversion how = FLEXPATH_CONVERSION_ANY) const {
+        selection made = *this;
+        made.is_exact_ = !words_;
+        made.exact_.conversion = how;
+        return made;
+    }
+    std::int32_t conversion() const noexcept { return exact_.conversion; }
     /* Throws if it is in words. */
     const selection &without_words() const {
         if (words_) throw error(FLEXPATH_STATUS_MISUSE, "a selection in words has no order and no gaps that are filled");
@@ -1063,7 +1071,8 @@ public:
             check(flexpath_step_selected_shape(raw(), variable.c_str(), selected.exact(variable), &ndims, extents));
         return {extents, extents + ndims};
     }
-    /* What is selected, densely, row-major unless the selection says otherwise. */
+    /* What is selected, densely, row-major unless the selection says otherwise. T is the variable's type, unless the
+     * selection is converted(). */
     template <class T> std::vector<T> get(const std::string &name, const selection &selected = {}) const {
         static_assert(!std::is_same<T, bool>::value, "a vector of bool is no array: use get_into");
         std::vector<T> elements(len(name, selected));
@@ -1078,8 +1087,8 @@ public:
     void get_into(const std::string &name, const selection &selected, T *destination, std::size_t len,
                   std::chrono::milliseconds timeout = std::chrono::milliseconds(-1)) const {
         if (selected.words())
-            check(flexpath_step_get_by_text(raw(), name.c_str(), selected.words(), dtype_of<T>::value, destination, len,
-                                            timeout.count()));
+            check(flexpath_step_get_converted_by_text(raw(), name.c_str(), selected.words(), selected.conversion(),
+                                                      dtype_of<T>::value, destination, len, timeout.count()));
         else
             check(flexpath_step_get(raw(), name.c_str(), selected.exact(name), dtype_of<T>::value, destination, len,
                                     timeout.count()));

@@ -133,7 +133,8 @@ END
 
 get_head() {
     cat <<END
-  subroutine get_${name}_$rank(step, variable, values, start, count, stride, selection, timeout_ms, ${2}stat, errmsg)
+  subroutine get_${name}_$rank(step, variable, values, start, count, stride, selection, timeout_ms, &
+      ${2}stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     $1 :: values$dims
@@ -141,7 +142,10 @@ get_head() {
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
 END
-    [ -z "$2" ] || echo "    $declaration, intent(in), optional, target :: fill"
+    if [ -n "$2" ]; then
+        echo "    $declaration, intent(in), optional, target :: fill"
+        echo '    integer, intent(in), optional :: conversion'
+    fi
     cat <<END
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
@@ -166,10 +170,11 @@ END
 
 # Values that lie one after another are filled straight, others by way of an array of our own.
 get_plain() {
-    get_head "$declaration, intent(inout), target" 'fill, '
+    get_head "$declaration, intent(inout), target" 'fill, conversion, '
     [ "$rank" -eq 0 ] || echo "    $declaration, allocatable, target :: aside$dims"
     get_prepare
     echo '    if (present(fill)) get%fill = c_loc(fill)'
+    echo '    if (present(conversion)) get%conversion = int(conversion, c_int32_t)'
     if [ "$rank" -eq 0 ]; then
         echo '    call get_elements(get, c_loc(values))'
     else

@@ -56,7 +56,7 @@ pub use options::PlacementCode;
 pub use provided::ProvidedStruct;
 pub use record_set::ValueStruct;
 pub use schema_text::{ExtentCode, FieldStruct};
-pub use selection::{Selected, SelectionStruct};
+pub use selection::{ConversionCode, Selected, SelectionStruct};
 pub use step::{GetStruct, StepInfo, VariableStruct};
 pub use subscriber::EndCode;
 pub use transforms::Transform;
