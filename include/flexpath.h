@@ -825,6 +825,36 @@ typedef struct flexpath_get {
 } flexpath_get;
 
 /*
+ A stream that was asked for a type.
+ */
+typedef struct flexpath_found {
+  /*
+   its name
+   */
+  const char *stream;
+  /*
+   where its publisher is, as the option `PublisherContact` takes it
+   */
+  const char *contact;
+  /*
+   the variable that provides the type best; empty where none does
+   */
+  const char *variable;
+  /*
+   what the type of that variable differs in, as in `flexpath_provided`; where none provides it, why not
+   */
+  const char *differences;
+  /*
+   how many variables provide it
+   */
+  uint32_t variable_count;
+  /*
+   1 if the records of that variable are converted or transformed, 0 if they pass as they are
+   */
+  int32_t is_converted;
+} flexpath_found;
+
+/*
  A variable that provides the type that was asked for.
  */
 typedef struct flexpath_provided {
@@ -1193,6 +1223,19 @@ flexpath_status flexpath_subscriber_next_event(struct flexpath_subscriber *subsc
                                                struct flexpath_event *event);
 
 /*
+ As `flexpath_subscriber_step_descriptor`, of a publisher's events: readable as long as
+ `flexpath_publisher_next_event` has one. Any thread.
+ */
+flexpath_status flexpath_publisher_event_descriptor(struct flexpath_publisher *publisher,
+                                                    int32_t *descriptor);
+
+/*
+ As `flexpath_publisher_event_descriptor`, of a subscriber. Any thread.
+ */
+flexpath_status flexpath_subscriber_event_descriptor(struct flexpath_subscriber *subscriber,
+                                                     int32_t *descriptor);
+
+/*
  Waits at most `timeout_ms` milliseconds until there are `count` subscriptions, and writes how many there are to
  `present` unless that is null. Returns `FLEXPATH_STATUS_NOT_YET` where there are fewer. Any thread.
  */
@@ -1269,6 +1312,13 @@ flexpath_status flexpath_step_text(struct flexpath_step *step,
                                    const char **value);
 
 /*
+ Bounds the live steps of all streams that this process publishes together, in bytes, from the next step of each on.
+ The option `LimitBytes` bounds each stream besides. Unless this is called, `FLEXPATH_LIMIT_BYTES` in the environment
+ says it, else it is 1 GiB or the largest `LimitBytes`, whichever is more. Any thread.
+ */
+flexpath_status flexpath_limit_process_bytes(uint64_t limit_bytes);
+
+/*
  Makes a set of options, all at their defaults, to be freed by `flexpath_options_free`. Any thread.
  */
 flexpath_status flexpath_options_create(struct flexpath_options **options);
@@ -1337,9 +1387,37 @@ flexpath_status flexpath_options_add_module(struct flexpath_options *options,
                                             uint64_t len);
 
 /*
+ Has a subscriber attach only if a variable of the stream provides records of a type: as they are, converted, or
+ through transforms (`flexpath_options_set_transforms`). `variable` is the one that is to provide it, by the name that
+ it is read by; null: any. If several types are added, all must be there. The schema counts as it is now. Otherwise
+ `flexpath_subscriber_open` fails with `FLEXPATH_STATUS_INCOMPATIBLE`, and the text says field by field why. Only a
+ step says what types a stream has. So opening waits for the first one, within `OpenTimeoutSecs`; it is still the next
+ one. Any thread.
+ */
+flexpath_status flexpath_options_add_type(struct flexpath_options *options,
+                                          const char *variable,
+                                          const struct flexpath_schema *schema);
+
+/*
  Frees a set of options. What was opened with it stays. Any thread.
  */
 flexpath_status flexpath_options_free(struct flexpath_options *options);
+
+/*
+ Finds the streams of the rendezvous that provide records of a type, with `options` as a subscriber's (may be null):
+ rendezvous, transports, token, TLS and transforms count. Looks at all streams at once, for at most `timeout_ms` and
+ half a second more. Writes how many there are to `count`, and the first `capacity` of them to `found`. Those that
+ provide the type come first, the best before others. The rest follow by name, each with the reason. Their texts are
+ valid until the next call of this function on this thread. The next step of a stream says what it has, so one that
+ publishes nothing meanwhile is among the rest. Each is attached to for that step alone: the publisher keeps nothing
+ for it and never waits. But one that waits for its first subscribers takes it for one of these. Any thread.
+ */
+flexpath_status flexpath_subscriber_find(const struct flexpath_options *options,
+                                         const struct flexpath_schema *schema,
+                                         uint64_t timeout_ms,
+                                         struct flexpath_found *found,
+                                         uint64_t capacity,
+                                         uint64_t *count);
 
 /*
  Finds the variables of the stream that provide records of a type, those that fit best first. Writes how many there
@@ -1853,6 +1931,16 @@ flexpath_status flexpath_subscriber_open(const char *stream,
 flexpath_status flexpath_subscriber_next_step(struct flexpath_subscriber *subscriber,
                                               uint64_t timeout_ms,
                                               struct flexpath_step **step);
+
+/*
+ Writes a descriptor for `poll`, `epoll` and the like to `descriptor`. It is readable as long as
+ `flexpath_subscriber_next_step` would return at once with a step, the end of the stream or a failure, and not
+ otherwise (level-triggered). Flexpath sets and clears it: it is not to be read, written or closed. It is the same
+ each time, and valid until the subscriber is closed. A program that waits by it calls `flexpath_subscriber_next_step`
+ with a time of 0. Any thread.
+ */
+flexpath_status flexpath_subscriber_step_descriptor(struct flexpath_subscriber *subscriber,
+                                                    int32_t *descriptor);
 
 /*
  Asks for other variables, `count` of them, for the whole cohort: only what rank 0 asks for is sent. Steps that were

@@ -294,6 +294,7 @@ private:
     flexpath_selection exact_{};
 };
 
+class schema;
 class transforms;
 
 /* A set of options: see docs/c.md for the names. */
@@ -338,6 +339,9 @@ public:
         check(flexpath_options_add_module(raw(), name.c_str(), module.data(), module.size()));
         return *this;
     }
+    /* A type that the stream must provide, by any variable unless one is named: opening fails otherwise. */
+    options &add_type(const schema &wanted);
+    options &add_type(const schema &wanted, const std::string &variable);
     /* By which a subscriber has records become other types, or which a publisher offers by name. */
     options &set_transforms(const transforms &by);
 
@@ -826,6 +830,41 @@ inline options &options::set_transforms(const transforms &by) {
     return *this;
 }
 
+inline options &options::add_type(const schema &wanted) {
+    check(flexpath_options_add_type(raw(), nullptr, wanted.raw()));
+    return *this;
+}
+
+inline options &options::add_type(const schema &wanted, const std::string &variable) {
+    check(flexpath_options_add_type(raw(), variable.c_str(), wanted.raw()));
+    return *this;
+}
+
+/* A stream that was asked for a type: the variable that provides it best, and what that differs in. Where none provides
+ * it `variable` is empty, and `differences` says why. */
+struct found_stream {
+    std::string stream, contact, variable, differences;
+    std::uint32_t variable_count;
+    bool is_converted;
+};
+
+/* The streams that provide records of a type, the best first; the rest follow, with the reason. Looks at all streams of
+ * the rendezvous for at most `timeout`. */
+inline std::vector<found_stream> find(const schema &wanted, std::chrono::milliseconds timeout, const options &chosen = {}) {
+    std::uint64_t count = 0;
+    std::vector<flexpath_found> told(4096);
+    check(flexpath_subscriber_find(chosen.raw(), wanted.raw(), wait_ms(timeout), told.data(), told.size(), &count));
+    std::vector<found_stream> all;
+    for (std::uint64_t index = 0; index < count && index < told.size(); index++) {
+        const flexpath_found &one = told[index];
+        all.push_back({one.stream, one.contact, one.variable, one.differences, one.variable_count, one.is_converted != 0});
+    }
+    return all;
+}
+
+/* Bounds the live steps of all streams that this process publishes together. */
+inline void limit_process_bytes(std::uint64_t limit_bytes) { check(flexpath_limit_process_bytes(limit_bytes)); }
+
 /* A variable that provides a type, and what its own differs in, or the transforms that lead there. */
 struct provided {
     std::string variable, differences;
@@ -956,6 +995,12 @@ public:
         flexpath_event told;
         if (check(flexpath_publisher_next_event(raw(), wait_ms(timeout), &told)) != FLEXPATH_STATUS_OK) return std::nullopt;
         return event_of(told);
+    }
+    /* A descriptor for poll(2): readable as long as next_event would return at once. Not to be read or closed. */
+    int event_descriptor() const {
+        std::int32_t descriptor = -1;
+        check(flexpath_publisher_event_descriptor(raw(), &descriptor));
+        return descriptor;
     }
     std::uint64_t statistic(const std::string &name) const {
         std::uint64_t value = 0;
@@ -1202,6 +1247,18 @@ public:
         for (std::uint64_t index = 0; index < count && index < told.size(); index++)
             all.push_back({told[index].variable, told[index].differences, told[index].is_converted != 0});
         return all;
+    }
+    /* A descriptor for poll(2): readable as long as next_step would return at once. Not to be read or closed. */
+    int step_descriptor() const {
+        std::int32_t descriptor = -1;
+        check(flexpath_subscriber_step_descriptor(raw(), &descriptor));
+        return descriptor;
+    }
+    /* The same for next_event. */
+    int event_descriptor() const {
+        std::int32_t descriptor = -1;
+        check(flexpath_subscriber_event_descriptor(raw(), &descriptor));
+        return descriptor;
     }
     bool has_ended() const { return end() != FLEXPATH_END_NOT_ENDED; }
     /* Why the stream is over: one of flexpath_end. */

@@ -140,6 +140,14 @@ fn of_problem(problem: &RecordProblem) -> Status {
     }
 }
 
+/// Why a stream does not have the types that its opening asked for.
+fn of_types(error: &ReadError) -> Status {
+    match error {
+        ReadError::NotProvided { .. } | ReadError::Incompatible { .. } => Status::Incompatible,
+        _ => Status::NotOpened,
+    }
+}
+
 /// Conversions of the errors of one operation each, by their guilt.
 macro_rules! failures {
     ($($error:ident: $found:ident => $status:expr;)*) => {
@@ -153,7 +161,11 @@ macro_rules! failures {
 }
 
 failures! {
-    OpenError: error => if matches!(error, OpenError::Denied { .. }) { Status::Denied } else { Status::NotOpened };
+    OpenError: error => match &error {
+        OpenError::Denied { .. } => Status::Denied,
+        OpenError::Types { source } => of_types(source),
+        _ => Status::NotOpened,
+    };
     VariableError: _error => Status::Misuse;
     BeginError: error => match &error {
         BeginError::Misuse { source, .. } => of_misuse(source),

@@ -97,6 +97,7 @@ int main() try {
         CHECK(step);
         check_step(*step);
         CHECK(subscriber.transports().find("rank 0: ") == 0);
+        CHECK(subscriber.step_descriptor() >= 0 && subscriber.event_descriptor() != publisher.event_descriptor());
     }
     subscriber.select_variables({"title"});
     CHECK(subscriber.statistic("steps") == 1 && publisher.statistic("pool_peak_bytes") > 0);
