@@ -1150,6 +1150,19 @@ module flexpath_c
       type(c_ptr), value :: context
     end function c_transforms_add_each
 
+    integer(c_int32_t) function c_transforms_add_function(transforms, name, takes, gives, made_count, run, release, &
+        context) bind(C, name='flexpath_transforms_add_function')
+      import :: c_char, c_funptr, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: transforms
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: takes
+      integer(c_int32_t), value :: gives
+      integer(c_int64_t), value :: made_count
+      type(c_funptr), value :: run
+      type(c_funptr), value :: release
+      type(c_ptr), value :: context
+    end function c_transforms_add_function
+
     integer(c_int32_t) function c_transforms_set_per_block(transforms, name) &
         bind(C, name='flexpath_transforms_set_per_block')
       import :: c_char, c_int32_t, c_ptr
@@ -1243,6 +1256,7 @@ module flexpath
   public :: flexpath_value_kind_absent, flexpath_value_kind_number, flexpath_value_kind_text
   public :: flexpath_value_kind_bytes, flexpath_value_kind_name, flexpath_value_kind_record, flexpath_value_kind_array
   public :: flexpath_transforms, flexpath_transform, flexpath_transforms_create, flexpath_transforms_add
+  public :: flexpath_function, flexpath_transforms_add_function
   public :: flexpath_transforms_set_per_block, flexpath_transforms_set_by_name_only
   public :: flexpath_transforms_set_placement, flexpath_transforms_set_cost, flexpath_transforms_set_timeout
   public :: flexpath_transforms_free, flexpath_options_set_transforms, flexpath_options_add_transformed
@@ -1447,6 +1461,17 @@ module flexpath
       import :: c_int32_t, c_ptr
       type(c_ptr), value :: context, given, made
     end function flexpath_transform
+  end interface
+
+  ! What makes elements of those of one block of each variable: input_count arrays of count elements each, which inputs
+  ! point to, for c_f_pointer. It sets all made_count elements that made points to. Gives 0, or a number of its own.
+  abstract interface
+    integer(c_int32_t) function flexpath_function(context, inputs, input_count, count, made, made_count) bind(C)
+      import :: c_int32_t, c_int64_t, c_ptr
+      integer(c_int64_t), value :: input_count, count, made_count
+      type(c_ptr), value :: context, made
+      type(c_ptr), intent(in) :: inputs(input_count)
+    end function flexpath_function
   end interface
 
   ! Sets an option by its name: see docs/c.md for the names.
@@ -9210,6 +9235,29 @@ contains
     end if
     call conclude_status('flexpath_transforms_add', status, stat, errmsg)
   end subroutine flexpath_transforms_add
+
+  ! Adds a function over plain arrays, for derivations that call it: 'x, y | call(name)'. takes and gives are element
+  ! types. Of each block it makes as many elements as it is given, or made_count: a row, for 'call(name, f64, 3)'. It is
+  ! called with context on threads of Flexpath, on several at one time.
+  subroutine flexpath_transforms_add_function(transforms, name, takes, gives, run, made_count, context, stat, errmsg)
+    type(flexpath_transforms), intent(in) :: transforms
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: takes, gives
+    procedure(flexpath_function) :: run
+    integer, intent(in), optional :: made_count
+    type(c_ptr), intent(in), optional :: context
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: given
+    integer(c_int64_t) :: count
+    given = c_null_ptr
+    if (present(context)) given = context
+    count = 0
+    if (present(made_count)) count = max(made_count, 0)
+    call conclude_status('flexpath_transforms_add_function', c_transforms_add_function(transforms%handle, &
+        c_text(name), int(takes, c_int32_t), int(gives, c_int32_t), count, c_funloc(run), c_null_funptr, given), &
+        stat, errmsg)
+  end subroutine flexpath_transforms_add_function
 
   ! Says of a transform that was added: what it gives of blocks, one after the other, is what it gives of all.
   subroutine flexpath_transforms_set_per_block(transforms, name, stat, errmsg)

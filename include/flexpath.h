@@ -1256,6 +1256,28 @@ const char *flexpath_last_error(void);
 const char *flexpath_version(void);
 
 /*
+ Adds a function over plain arrays, for derivations that call it: `x, y | call(name)` (docs/derived.md). It takes
+ elements of the type `takes`, and makes those of `gives`, each one of `flexpath_dtype`. Of each block it makes as
+ many as it is given, or `made_count` unless that is 0: a row, for `call(name, f64, 3)`. `run` is called with
+ `context`, on threads of Flexpath, on several at one time. `release(context)` is called once, whatever this returns,
+ when the function will not be called any more; it may be null. Neither may throw or longjmp. A call that takes too
+ long is not waited for, and after two such calls the function is refused. Any thread.
+ */
+flexpath_status flexpath_transforms_add_function(struct flexpath_transforms *transforms,
+                                                 const char *name,
+                                                 int32_t takes,
+                                                 int32_t gives,
+                                                 uint64_t made_count,
+                                                 int32_t (*run)(void *context,
+                                                                const void *const *inputs,
+                                                                uint64_t input_count,
+                                                                uint64_t count,
+                                                                void *made,
+                                                                uint64_t made_count),
+                                                 void (*release)(void *context),
+                                                 void *context);
+
+/*
  As `flexpath_step_get`, with the selection in words: `[0:10, ::2]`, `[3, :]`, `[points (1, 2), (3, 4)]`,
  `[block 3.1]`, `[rank 3]`. Slices are resolved against the variable's shape in this step; there is one for each
  dimension. Any thread.

@@ -771,6 +771,15 @@ public:
         check(how(raw(), name.c_str(), from.raw(), to.raw(), run<F>, release, kept));
         return *this;
     }
+    /* Adds a function over plain arrays, for derivations that call it: "x, y | call(name)". It is called with the arrays
+     * of type A, as std::vector<span<const A>>, and a span<B> that it fills: as long as they are, or made_count. */
+    template <class A, class B, class F>
+    transforms &add_function(const std::string &name, F function, std::uint64_t made_count = 0) {
+        auto release = [](void *context) { delete static_cast<F *>(context); };
+        check(flexpath_transforms_add_function(raw(), name.c_str(), dtype_of<A>::value, dtype_of<B>::value, made_count,
+                                               call<A, B, F>, release, new F(std::move(function))));
+        return *this;
+    }
     /* What one that was added gives of blocks, one after the other, is what it gives of all: it can be asked for by name. */
     transforms &per_block(const std::string &name) {
         check(flexpath_transforms_set_per_block(raw(), name.c_str()));
@@ -798,6 +807,19 @@ public:
     }
 
 private:
+    template <class A, class B, class F>
+    static std::int32_t call(void *context, const void *const *inputs, std::uint64_t input_count, std::uint64_t count,
+                             void *made, std::uint64_t made_count) noexcept {
+        try {
+            std::vector<span<const A>> given;
+            for (std::uint64_t index = 0; index < input_count; index++)
+                given.emplace_back(static_cast<const A *>(inputs[index]), count);
+            (*static_cast<F *>(context))(given, span<B>(static_cast<B *>(made), made_count));
+            return 0;
+        } catch (...) {
+            return 1;
+        }
+    }
     /* A function, and the size of the structs that it makes. */
     template <class F> struct called {
         F function;

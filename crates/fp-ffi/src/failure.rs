@@ -218,8 +218,16 @@ pub(crate) fn remember(failure: Failure) -> Status {
 }
 
 /// The text of the last failure on this thread.
-pub(crate) fn last() -> String {
+fn last() -> String {
     LAST.try_with(|last| last.borrow().to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// What a function of C's that failed says: its number, and the failure on this thread that may have led to it.
+pub(crate) fn returned(number: i32) -> String {
+    match last() {
+        none if none.is_empty() => format!("it returned {number}"),
+        text => format!("it returned {number} ({text})"),
+    }
 }
 
 /// Runs what a function does; no panic passes.

@@ -213,6 +213,10 @@ int main() try {
     transforms.add("fail", schema, near_schema("m"), [](const flexpath::records &given, flexpath::builder &made) {
         made.resize(given.size()).set(0, "none", 1.0);
     });
+    transforms.add_function<double, float>("halved", [](const auto &given, flexpath::span<float> made) {
+        for (std::size_t index = 0; index < made.size(); index++) made[index] = float(given.at(0)[index] / 2);
+    });
+    chosen.add_derivation("half", "heat | call(halved, f32)", FLEXPATH_PLACEMENT_SUBSCRIBER);
     throws(FLEXPATH_STATUS_MISUSE, "sum", [&] { transforms.add("sum", schema, of_molecules, add_up); });
     chosen.set_transforms(transforms);
     chosen.add_transformed("thawed", "cells", "thawed").add_transformed("ids", "cells", "ids");
@@ -240,6 +244,7 @@ int main() try {
         check_molecules(*step);
         check_thawed(*step);
         CHECK(step->scalar<double>("hottest") == 8 && step->scalar<double>("coldest") == 1);
+        CHECK(step->get<float>("half") == std::vector<float>({1.5f, 4, 0.5f, 1}));
         throws(FLEXPATH_STATUS_NOT_DERIVED, "cold", [&] { step->scalar<double>("none"); });
     }
     subscriber.close();

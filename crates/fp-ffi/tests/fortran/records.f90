@@ -1,7 +1,7 @@
 ! Records, gets that are fetched together, transforms and streams by type, with both ends in one process.
 module fortran_transforms
   use flexpath
-  use, intrinsic :: iso_c_binding, only: c_double, c_f_pointer, c_int32_t, c_loc, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_double, c_f_pointer, c_int32_t, c_int64_t, c_loc, c_ptr
   implicit none
 
   type, bind(C) :: atom
@@ -34,6 +34,21 @@ contains
     call flexpath_builder_set_structs(flexpath_builder(made), c_loc(all), count, stat)
     distances = stat
   end function distances
+
+  ! The sum of two arrays, element by element.
+  integer(c_int32_t) function added(context, inputs, input_count, count, made, made_count) bind(C)
+    integer(c_int64_t), value :: input_count, count, made_count
+    type(c_ptr), value :: context, made
+    type(c_ptr), intent(in) :: inputs(input_count)
+    real(c_double), pointer :: one(:), other(:), sums(:)
+    added = 1
+    if (input_count /= 2 .or. c_associated(context)) return
+    call c_f_pointer(inputs(1), one, [count])
+    call c_f_pointer(inputs(2), other, [count])
+    call c_f_pointer(made, sums, [made_count])
+    sums = one + other
+    added = 0
+  end function added
 
   subroutine measure(atoms, scale, all)
     type(atom), intent(in) :: atoms(:)
@@ -125,6 +140,8 @@ contains
   subroutine open_both()
     call flexpath_transforms_create(offered, 20000)
     call flexpath_transforms_add(offered, 'distances', atoms, measured, distances, c_loc(scale), each=.true.)
+    call flexpath_transforms_add_function(offered, 'added', flexpath_dtype_f64, flexpath_dtype_f64, added)
+    call flexpath_options_add_derivation(options, 'twice', 'grid, grid | call(added)')
     call flexpath_transforms_set_by_name_only(offered, 'distances')
     call flexpath_transforms_set_timeout(offered, 'distances', 10000)
     call flexpath_transforms_set_per_block(offered, 'none', stat, errmsg)
@@ -271,7 +288,7 @@ contains
 
   subroutine read_together()
     type(flexpath_fetch) :: fetch
-    real(real64), target :: column(3), point, wide(6)
+    real(real64), target :: column(3), point, wide(6), twice(3, 2)
     real(real32), target :: whole(3, 2)
     call flexpath_fetch_get(fetch, step, 'grid', column, start=[1, 2], count=[3, 1])
     call flexpath_fetch_get(fetch, step, 'grid', point, selection=flexpath_points(reshape([2, 1], [2, 1])))
@@ -280,6 +297,8 @@ contains
     call check('apart', stat == flexpath_status_misuse .and. index(errmsg, 'one after another') > 0)
     call flexpath_fetch_wait(fetch, 60000)
     call check('together', all(nint(column) == [4, 5, 6]) .and. nint(point) == 2 .and. nint(whole(3, 2)) == 6)
+    call flexpath_get(step, 'twice', twice)
+    call check('by a function', all(nint(twice) == reshape([2, 4, 6, 8, 10, 12], [3, 2])))
     call flexpath_fetch_get(fetch, step, 'none', column, start=[1], stat=stat, errmsg=errmsg)
     call flexpath_fetch_wait(fetch, stat=stat, errmsg=errmsg)
     call check('no such variable', stat == flexpath_status_unknown_variable .and. index(errmsg, 'none') > 0)

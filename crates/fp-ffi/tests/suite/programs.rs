@@ -105,6 +105,11 @@ fn a_program_waits_by_poll() {
 }
 
 #[test]
+fn derivations_call_c_functions_over_arrays() {
+    over_each("tests/c/called.c", "called\n");
+}
+
+#[test]
 fn a_publisher_offers_c_functions_by_name() {
     over_each("tests/c/offered.c", "offered\n");
 }
