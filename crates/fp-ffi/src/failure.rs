@@ -142,10 +142,8 @@ fn of_problem(problem: &RecordProblem) -> Status {
 
 /// Why a stream does not have the types that its opening asked for.
 fn of_types(error: &ReadError) -> Status {
-    match error {
-        ReadError::NotProvided { .. } | ReadError::Incompatible { .. } => Status::Incompatible,
-        _ => Status::NotOpened,
-    }
+    let is_other = matches!(error, ReadError::NotProvided { .. } | ReadError::Incompatible { .. });
+    if is_other { Status::Incompatible } else { Status::NotOpened }
 }
 
 /// Conversions of the errors of one operation each, by their guilt.
@@ -161,10 +159,12 @@ macro_rules! failures {
 }
 
 failures! {
-    OpenError: error => match &error {
-        OpenError::Denied { .. } => Status::Denied,
-        OpenError::Types { source } => of_types(source),
-        _ => Status::NotOpened,
+    OpenError: error => if let OpenError::Types { source } = &error {
+        of_types(source)
+    } else if matches!(error, OpenError::Denied { .. }) {
+        Status::Denied
+    } else {
+        Status::NotOpened
     };
     VariableError: _error => Status::Misuse;
     BeginError: error => match &error {

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Status, guard, returned};
 use crate::handles::find;
 use crate::raw::{as_len, text};
 use crate::transforms::TransformsHandle;
-use fp_core::{Dtype, Native, NativeElement};
+use fp_core::{Array, Dtype, MemoryOrder, Native, NativeElement, NativeError, Shape};
 use half::{bf16, f16};
 use std::ffi::{c_char, c_void};
 
@@ -44,34 +44,57 @@ struct OfC {
     context: Owed,
     /// How many elements it makes of each block; 0: as many as it is given.
     made_count: usize,
+    gives: Dtype,
+    made_bytes: usize,
+}
+
+/// Elements that C makes, in memory that is aligned for all types.
+struct Made {
+    words: Vec<u64>,
+    len_bytes: usize,
+}
+
+impl Made {
+    fn of(count: usize, size: usize) -> Result<Self, NativeError> {
+        let len_bytes = count.checked_mul(size).ok_or("more elements than any memory holds")?;
+        let (len, mut words) = (len_bytes.div_ceil(size_of::<u64>()), Vec::new());
+        words.try_reserve_exact(len)?;
+        words.resize(len, 0);
+        Ok(Self { words, len_bytes })
+    }
+}
+
+impl AsRef<[u8]> for Made {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words).get(..self.len_bytes).unwrap_or_default()
+    }
 }
 
 impl OfC {
-    fn native<A: NativeElement, B: NativeElement>(self) -> Native {
-        let name = self.name.clone();
-        Native::elements(name, move |inputs: &[&[A]]| {
-            let count = inputs.first().map_or(0, |first| first.len());
-            let mut made = vec![B::zeroed(); if self.made_count == 0 { count } else { self.made_count }];
-            let given: Vec<*const c_void> = inputs.iter().map(|input| input.as_ptr().cast()).collect();
-            let (input_count, made_count) = (given.len() as u64, made.len() as u64);
-            let to = made.as_mut_ptr().cast();
-            match (self.run)(
-                self.context.context(),
-                given.as_ptr(),
-                input_count,
-                count as u64,
-                to,
-                made_count,
-            ) {
-                0 => Ok(made),
-                number => Err(returned(number).into()),
-            }
-        })
+    /// Runs it on arrays of so many elements each.
+    fn call(&self, inputs: &[*const c_void], count: usize) -> Result<Array, NativeError> {
+        let made_count = if self.made_count == 0 { count } else { self.made_count };
+        let mut made = Made::of(made_count, self.made_bytes)?;
+        let (given, place) = (inputs.as_ptr(), made.words.as_mut_ptr().cast());
+        let (input_count, len) = (inputs.len() as u64, made_count as u64);
+        match (self.run)(self.context.context(), given, input_count, count as u64, place, len) {
+            0 => Ok(Array::whole(self.gives, Shape::new([len])?, MemoryOrder::RowMajor, made)?),
+            number => Err(returned(number).into()),
+        }
     }
 
-    fn of_types(self, takes: Dtype, gives: Dtype) -> Result<Native, Failure> {
-        with_number!(takes, A => with_number!(gives, B => Ok(self.native::<A, B>())))
+    fn native<A: NativeElement>(self) -> Native {
+        Native::from_elements(self.name.clone(), move |inputs: &[&[A]]| {
+            let given: Vec<*const c_void> = inputs.iter().map(|input| input.as_ptr().cast()).collect();
+            self.call(&given, inputs.first().map_or(0, |first| first.len()))
+        })
     }
+}
+
+/// The size of elements that a function can make.
+fn made_bytes(gives: Dtype) -> Result<usize, Failure> {
+    let size = gives.size_bytes().filter(|_| gives != Dtype::Bool);
+    size.ok_or_else(|| unusable(gives))
 }
 
 /// Adds a function over plain arrays, for derivations that call it: `x, y | call(name)` (docs/derived.md). It takes
@@ -105,8 +128,10 @@ pub extern "C" fn flexpath_transforms_add_function(
         let (found, name) = (find(transforms)?, text(name, "name")?.to_owned());
         let run = run.ok_or_else(|| Failure::new(Status::BadPointer, "run is null"))?;
         let (takes, gives) = (dtype(takes)?, dtype(gives)?);
-        let function = OfC { name, run, context, made_count: as_len(made_count) };
-        found.core.register(function.of_types(takes, gives)?).map_err(Failure::misused)?;
+        let (made_count, made_bytes) = (as_len(made_count), made_bytes(gives)?);
+        let function = OfC { name, run, context, made_count, gives, made_bytes };
+        let native = with_number!(takes, A => Ok(function.native::<A>()))?;
+        found.core.register(native).map_err(Failure::misused)?;
         Ok(Status::Ok)
     })
 }

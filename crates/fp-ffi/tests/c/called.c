@@ -73,7 +73,7 @@ static flexpath_options *asking(flexpath_transforms *own)
     MUST(flexpath_options_create(&made));
     MUST(flexpath_options_set_transforms(made, own));
     MUST(flexpath_options_add_derivation(made, "drift", "x, y | call(drift)", FLEXPATH_PLACEMENT_PUBLISHER));
-    MUST(flexpath_options_add_derivation(made, "drift here", "x, y | call(drift)", FLEXPATH_PLACEMENT_SUBSCRIBER));
+    MUST(flexpath_options_add_derivation(made, "drift here", "y, x | call(drift)", FLEXPATH_PLACEMENT_SUBSCRIBER));
     MUST(flexpath_options_add_derivation(made, "halved", "x | call(halved, f32)", FLEXPATH_PLACEMENT_PUBLISHER));
     MUST(flexpath_options_add_derivation(made, "rows", "x | call(summary, f64, 2)", FLEXPATH_PLACEMENT_PUBLISHER));
     MUST(flexpath_options_add_derivation(made, "failing", "x | call(failing)", FLEXPATH_PLACEMENT_PUBLISHER));
@@ -107,7 +107,7 @@ static void check(flexpath_step *step)
         memset(found, 0, sizeof found);
         MUST(flexpath_step_get(step, drifts[which], NULL, FLEXPATH_DTYPE_F64, found, LEN, -1));
         for (int i = 0; i < LEN; i++)
-            CHECK(found[i] == 8 * i);
+            CHECK(found[i] == (which ? -19 : 8) * i);
     }
     MUST(flexpath_step_get(step, "halved", NULL, FLEXPATH_DTYPE_F32, halves, LEN, -1));
     CHECK(halves[0] == 0 && halves[11] == 55);
@@ -135,7 +135,7 @@ int main(void)
     step = next_step();
     check(step);
     MUST(flexpath_step_release(step));
-    CHECK(atomic_load(&calls) >= 1 && atomic_load(&own_calls) == 1 && atomic_load(&released) == 2);
+    CHECK(atomic_load(&calls) >= 1 && atomic_load(&own_calls) >= 1 && atomic_load(&released) == 2);
     close_ends();
     printf("called\n");
     return 0;
