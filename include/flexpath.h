@@ -1426,7 +1426,7 @@ flexpath_status flexpath_options_add_type(struct flexpath_options *options,
 flexpath_status flexpath_options_free(struct flexpath_options *options);
 
 /*
- Finds the streams of the rendezvous that provide records of a type, with `options` as a subscriber's (may be null):
+ Finds the streams of the rendezvous that provide records of a type. Of `options`, which are a subscriber's or null,
  rendezvous, transports, token, TLS and transforms count. Looks at all streams at once, for at most `timeout_ms` and
  half a second more. Writes how many there are to `count`, and the first `capacity` of them to `found`. Those that
  provide the type come first, the best before others. The rest follow by name, each with the reason. Their texts are
@@ -1956,10 +1956,10 @@ flexpath_status flexpath_subscriber_next_step(struct flexpath_subscriber *subscr
 
 /*
  Writes a descriptor for `poll`, `epoll` and the like to `descriptor`. It is readable as long as
- `flexpath_subscriber_next_step` would return at once with a step, the end of the stream or a failure, and not
- otherwise (level-triggered). Flexpath sets and clears it: it is not to be read, written or closed. It is the same
- each time, and valid until the subscriber is closed. A program that waits by it calls `flexpath_subscriber_next_step`
- with a time of 0. Any thread.
+ `flexpath_subscriber_next_step` would return at once: with a step, the end of the stream or a failure. Otherwise it
+ is not (level-triggered). Flexpath sets and clears it: it is not to be read, written or closed. It is the same each
+ time, and valid until the subscriber is closed. A program that waits by it calls `flexpath_subscriber_next_step` with
+ a time of 0. Any thread.
  */
 flexpath_status flexpath_subscriber_step_descriptor(struct flexpath_subscriber *subscriber,
                                                     int32_t *descriptor);

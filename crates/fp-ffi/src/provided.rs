@@ -107,7 +107,7 @@ fn not_found(error: FindError) -> Failure {
     Failure::new(Status::NotOpened, error.to_string())
 }
 
-/// Finds the streams of the rendezvous that provide records of a type, with `options` as a subscriber's (may be null):
+/// Finds the streams of the rendezvous that provide records of a type. Of `options`, which are a subscriber's or null,
 /// rendezvous, transports, token, TLS and transforms count. Looks at all streams at once, for at most `timeout_ms` and
 /// half a second more. Writes how many there are to `count`, and the first `capacity` of them to `found`. Those that
 /// provide the type come first, the best before others. The rest follow by name, each with the reason. Their texts are

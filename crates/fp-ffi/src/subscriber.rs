@@ -138,10 +138,10 @@ pub extern "C" fn flexpath_subscriber_next_step(
 }
 
 /// Writes a descriptor for `poll`, `epoll` and the like to `descriptor`. It is readable as long as
-/// `flexpath_subscriber_next_step` would return at once with a step, the end of the stream or a failure, and not
-/// otherwise (level-triggered). Flexpath sets and clears it: it is not to be read, written or closed. It is the same
-/// each time, and valid until the subscriber is closed. A program that waits by it calls `flexpath_subscriber_next_step`
-/// with a time of 0. Any thread.
+/// `flexpath_subscriber_next_step` would return at once: with a step, the end of the stream or a failure. Otherwise it
+/// is not (level-triggered). Flexpath sets and clears it: it is not to be read, written or closed. It is the same each
+/// time, and valid until the subscriber is closed. A program that waits by it calls `flexpath_subscriber_next_step` with
+/// a time of 0. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_step_descriptor(
     subscriber: *mut SubscriberHandle,

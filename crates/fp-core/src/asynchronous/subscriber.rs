@@ -32,8 +32,8 @@ impl Subscriber {
         EventQueue(Of::Subscriber(self.shared.clone()))
     }
 
-    /// A descriptor that is readable as long as [`Subscriber::next_step`] would return at once: with a step, with the
-    /// end of the stream or with an error. It is for a program that waits by `poll` for other things as well. Such a
+    /// A descriptor that is readable as long as [`Subscriber::next_step`] would return at once. That is with a
+    /// step, the end of the stream or an error. It is for a program that waits by `poll` for other things as well. Such a
     /// program calls `next_step` with a timeout of zero when it is readable.
     ///
     /// # Errors
