@@ -3,7 +3,7 @@
 
 ! What include/flexpath.h declares, word for word. Programs use the module flexpath.
 module flexpath_c
-  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int32_t, c_int64_t, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int32_t, c_int64_t, c_ptr, c_size_t
   implicit none
   public
 
@@ -36,7 +36,7 @@ module flexpath_c
   integer, parameter :: flexpath_placement_publisher = 0, flexpath_placement_subscriber = 1
   integer, parameter :: flexpath_placement_fewer_bytes = 2
 
-  ! flexpath_extent and flexpath_value_kind: of records, which C and C++ have
+  ! flexpath_extent and flexpath_value_kind: of records
   integer, parameter :: flexpath_extent_one = 0, flexpath_extent_fixed = 1, flexpath_extent_list = 2
   integer, parameter :: flexpath_value_kind_absent = 0, flexpath_value_kind_number = 1, flexpath_value_kind_text = 2
   integer, parameter :: flexpath_value_kind_bytes = 3, flexpath_value_kind_name = 4, flexpath_value_kind_record = 5
@@ -44,6 +44,7 @@ module flexpath_c
 
   ! flexpath_order
   integer, parameter :: flexpath_order_row_major = 0, flexpath_order_column_major = 1
+  integer, parameter :: flexpath_conversion_none = 0, flexpath_conversion_exact = 1, flexpath_conversion_any = 2
 
   ! flexpath_selected
   integer, parameter :: flexpath_selected_all = 0, flexpath_selected_region = 1, flexpath_selected_strided = 2
@@ -73,7 +74,7 @@ module flexpath_c
     integer(c_int32_t) :: kind, ndims
     type(c_ptr) :: start, count, stride, points
     integer(c_int64_t) :: point_count
-    integer(c_int32_t) :: rank, block, order
+    integer(c_int32_t) :: rank, block, order, conversion
   end type c_selection
 
   type, bind(C) :: c_step_info
@@ -109,6 +110,21 @@ module flexpath_c
     integer(c_int64_t) :: len
     integer(c_int32_t) :: dtype
   end type c_get
+
+  type, bind(C) :: c_value
+    integer(c_int32_t) :: kind, dtype
+    integer(c_int64_t) :: count
+  end type c_value
+
+  type, bind(C) :: c_provided
+    type(c_ptr) :: variable, differences
+    integer(c_int32_t) :: is_converted
+  end type c_provided
+
+  type, bind(C) :: c_found
+    type(c_ptr) :: stream, contact, variable, differences
+    integer(c_int32_t) :: variable_count, is_converted
+  end type c_found
 
   interface
     integer(c_int32_t) function c_options_create(options) &
@@ -669,12 +685,534 @@ module flexpath_c
       import :: c_ptr, c_size_t
       type(c_ptr), value :: text
     end function c_strlen
+
+    integer(c_int32_t) function c_subscriber_place(subscriber, variable, placement) &
+        bind(C, name='flexpath_subscriber_place')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: subscriber
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int32_t), value :: placement
+    end function c_subscriber_place
+
+    integer(c_int32_t) function c_subscriber_of(subscriber, schema, provided, capacity, count) &
+        bind(C, name='flexpath_subscriber_of')
+      import :: c_int32_t, c_int64_t, c_provided, c_ptr
+      type(c_ptr), value :: subscriber
+      type(c_ptr), value :: schema
+      type(c_provided), intent(inout) :: provided(*)
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(out) :: count
+    end function c_subscriber_of
+
+    integer(c_int32_t) function c_subscriber_find(options, schema, timeout_ms, found, capacity, count) &
+        bind(C, name='flexpath_subscriber_find')
+      import :: c_found, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: options
+      type(c_ptr), value :: schema
+      integer(c_int64_t), value :: timeout_ms
+      type(c_found), intent(inout) :: found(*)
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(out) :: count
+    end function c_subscriber_find
+
+    integer(c_int32_t) function c_limit_process_bytes(limit_bytes) &
+        bind(C, name='flexpath_limit_process_bytes')
+      import :: c_int32_t, c_int64_t
+      integer(c_int64_t), value :: limit_bytes
+    end function c_limit_process_bytes
+
+    integer(c_int32_t) function c_step_get_all(step, gets, count, timeout_ms) &
+        bind(C, name='flexpath_step_get_all')
+      import :: c_get, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: step
+      type(c_get), intent(in) :: gets(*)
+      integer(c_int64_t), value :: count
+      integer(c_int64_t), value :: timeout_ms
+    end function c_step_get_all
+
+    integer(c_int32_t) function c_options_add_transformed(options, name, variable, transform, placement) &
+        bind(C, name='flexpath_options_add_transformed')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in) :: variable(*)
+      character(kind=c_char), intent(in) :: transform(*)
+      integer(c_int32_t), value :: placement
+    end function c_options_add_transformed
+
+    integer(c_int32_t) function c_options_add_module(options, name, module, len) &
+        bind(C, name='flexpath_options_add_module')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: module
+      integer(c_int64_t), value :: len
+    end function c_options_add_module
+
+    integer(c_int32_t) function c_options_add_type(options, variable, schema) &
+        bind(C, name='flexpath_options_add_type')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: options
+      type(c_ptr), value :: variable
+      type(c_ptr), value :: schema
+    end function c_options_add_type
+
+    integer(c_int32_t) function c_options_set_transforms(options, transforms) &
+        bind(C, name='flexpath_options_set_transforms')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: options
+      type(c_ptr), value :: transforms
+    end function c_options_set_transforms
+
+    integer(c_int32_t) function c_schema_create(name, schema) &
+        bind(C, name='flexpath_schema_create')
+      import :: c_char, c_int32_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(out) :: schema
+    end function c_schema_create
+
+    integer(c_int32_t) function c_schema_add_field(schema, name, code) &
+        bind(C, name='flexpath_schema_add_field')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: code
+    end function c_schema_add_field
+
+    integer(c_int32_t) function c_schema_add_record(schema, name, record) &
+        bind(C, name='flexpath_schema_add_record')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: record
+    end function c_schema_add_record
+
+    integer(c_int32_t) function c_schema_add_enum(schema, name, code, type_name, names, numbers, count) &
+        bind(C, name='flexpath_schema_add_enum')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: code
+      character(kind=c_char), intent(in) :: type_name(*)
+      type(c_ptr), intent(in) :: names(*)
+      integer(c_int64_t), intent(in) :: numbers(*)
+      integer(c_int64_t), value :: count
+    end function c_schema_add_enum
+
+    integer(c_int32_t) function c_schema_set_fixed(schema, field, ndims, shape, order_code) &
+        bind(C, name='flexpath_schema_set_fixed')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: field(*)
+      integer(c_int32_t), value :: ndims
+      integer(c_int64_t), intent(in) :: shape(*)
+      integer(c_int32_t), value :: order_code
+    end function c_schema_set_fixed
+
+    integer(c_int32_t) function c_schema_set_list(schema, field, length) &
+        bind(C, name='flexpath_schema_set_list')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: field(*)
+      type(c_ptr), value :: length
+    end function c_schema_set_list
+
+    integer(c_int32_t) function c_schema_set_optional(schema, field) &
+        bind(C, name='flexpath_schema_set_optional')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: field(*)
+    end function c_schema_set_optional
+
+    integer(c_int32_t) function c_schema_set_default_integer(schema, field, number) &
+        bind(C, name='flexpath_schema_set_default_integer')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: field(*)
+      integer(c_int64_t), value :: number
+    end function c_schema_set_default_integer
+
+    integer(c_int32_t) function c_schema_set_default_real(schema, field, number) &
+        bind(C, name='flexpath_schema_set_default_real')
+      import :: c_char, c_double, c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: field(*)
+      real(c_double), value :: number
+    end function c_schema_set_default_real
+
+    integer(c_int32_t) function c_schema_set_default_bool(schema, field, number) &
+        bind(C, name='flexpath_schema_set_default_bool')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: field(*)
+      integer(c_int32_t), value :: number
+    end function c_schema_set_default_bool
+
+    integer(c_int32_t) function c_schema_set_default_text(schema, field, value) &
+        bind(C, name='flexpath_schema_set_default_text')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: field(*)
+      character(kind=c_char), intent(in) :: value(*)
+    end function c_schema_set_default_text
+
+    integer(c_int32_t) function c_schema_set_unit(schema, field, unit) &
+        bind(C, name='flexpath_schema_set_unit')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: field(*)
+      character(kind=c_char), intent(in) :: unit(*)
+    end function c_schema_set_unit
+
+    integer(c_int32_t) function c_schema_set_description(schema, field, description) &
+        bind(C, name='flexpath_schema_set_description')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: field(*)
+      character(kind=c_char), intent(in) :: description(*)
+    end function c_schema_set_description
+
+    integer(c_int32_t) function c_schema_set_indexes(schema, field, target) &
+        bind(C, name='flexpath_schema_set_indexes')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: field(*)
+      character(kind=c_char), intent(in) :: target(*)
+    end function c_schema_set_indexes
+
+    integer(c_int32_t) function c_schema_set_struct(schema, offsets, count, size_bytes) &
+        bind(C, name='flexpath_schema_set_struct')
+      import :: c_int32_t, c_int64_t, c_ptr, c_size_t
+      type(c_ptr), value :: schema
+      integer(c_size_t), intent(in) :: offsets(*)
+      integer(c_int64_t), value :: count
+      integer(c_size_t), value :: size_bytes
+    end function c_schema_set_struct
+
+    integer(c_int32_t) function c_schema_free(schema) &
+        bind(C, name='flexpath_schema_free')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+    end function c_schema_free
+
+    integer(c_int32_t) function c_schema_fingerprint(schema, text) &
+        bind(C, name='flexpath_schema_fingerprint')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      type(c_ptr), intent(out) :: text
+    end function c_schema_fingerprint
+
+    integer(c_int32_t) function c_schema_text(schema, text) &
+        bind(C, name='flexpath_schema_text')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: schema
+      type(c_ptr), intent(out) :: text
+    end function c_schema_text
+
+    integer(c_int32_t) function c_schema_differences(found, wanted, text) &
+        bind(C, name='flexpath_schema_differences')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: found
+      type(c_ptr), value :: wanted
+      type(c_ptr), intent(out) :: text
+    end function c_schema_differences
+
+    integer(c_int32_t) function c_schema_size(schema, size_bytes) &
+        bind(C, name='flexpath_schema_size')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: schema
+      integer(c_int64_t), intent(out) :: size_bytes
+    end function c_schema_size
+
+    integer(c_int32_t) function c_variable_record(name, schema, variable) &
+        bind(C, name='flexpath_variable_record')
+      import :: c_char, c_int32_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: schema
+      type(c_ptr), intent(out) :: variable
+    end function c_variable_record
+
+    integer(c_int32_t) function c_variable_local_record(name, schema, variable) &
+        bind(C, name='flexpath_variable_local_record')
+      import :: c_char, c_int32_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: schema
+      type(c_ptr), intent(out) :: variable
+    end function c_variable_local_record
+
+    integer(c_int32_t) function c_variable_global_records(name, schema, ndims, shape, variable) &
+        bind(C, name='flexpath_variable_global_records')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: schema
+      integer(c_int32_t), value :: ndims
+      integer(c_int64_t), intent(in) :: shape(*)
+      type(c_ptr), intent(out) :: variable
+    end function c_variable_global_records
+
+    integer(c_int32_t) function c_variable_local_records(name, schema, ndims, variable) &
+        bind(C, name='flexpath_variable_local_records')
+      import :: c_char, c_int32_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: schema
+      integer(c_int32_t), value :: ndims
+      type(c_ptr), intent(out) :: variable
+    end function c_variable_local_records
+
+    integer(c_int32_t) function c_variable_joined_records(name, schema, row_ndims, row, variable) &
+        bind(C, name='flexpath_variable_joined_records')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: schema
+      integer(c_int32_t), value :: row_ndims
+      integer(c_int64_t), intent(in) :: row(*)
+      type(c_ptr), intent(out) :: variable
+    end function c_variable_joined_records
+
+    integer(c_int32_t) function c_builder_create(schema, count, builder) &
+        bind(C, name='flexpath_builder_create')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: schema
+      integer(c_int64_t), value :: count
+      type(c_ptr), intent(out) :: builder
+    end function c_builder_create
+
+    integer(c_int32_t) function c_builder_set(builder, index, path, code, elements, len) &
+        bind(C, name='flexpath_builder_set')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: builder
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int32_t), value :: code
+      type(c_ptr), value :: elements
+      integer(c_int64_t), value :: len
+    end function c_builder_set
+
+    integer(c_int32_t) function c_builder_set_text(builder, index, path, value) &
+        bind(C, name='flexpath_builder_set_text')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: builder
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(in) :: value(*)
+    end function c_builder_set_text
+
+    integer(c_int32_t) function c_builder_set_texts(builder, index, path, all, count) &
+        bind(C, name='flexpath_builder_set_texts')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: builder
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(in) :: path(*)
+      type(c_ptr), intent(in) :: all(*)
+      integer(c_int64_t), value :: count
+    end function c_builder_set_texts
+
+    integer(c_int32_t) function c_builder_set_len(builder, index, path, len) &
+        bind(C, name='flexpath_builder_set_len')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: builder
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int64_t), value :: len
+    end function c_builder_set_len
+
+    integer(c_int32_t) function c_builder_resize(builder, count) &
+        bind(C, name='flexpath_builder_resize')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: builder
+      integer(c_int64_t), value :: count
+    end function c_builder_resize
+
+    integer(c_int32_t) function c_builder_set_structs(builder, structs, count) &
+        bind(C, name='flexpath_builder_set_structs')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: builder
+      type(c_ptr), value :: structs
+      integer(c_int64_t), value :: count
+    end function c_builder_set_structs
+
+    integer(c_int32_t) function c_builder_free(builder) &
+        bind(C, name='flexpath_builder_free')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: builder
+    end function c_builder_free
+
+    integer(c_int32_t) function c_publisher_put_built(publisher, variable, start, count, builder) &
+        bind(C, name='flexpath_publisher_put_built')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      type(c_ptr), value :: variable
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int64_t), intent(in) :: count(*)
+      type(c_ptr), value :: builder
+    end function c_publisher_put_built
+
+    integer(c_int32_t) function c_step_records(step, variable, selection, schema, records) &
+        bind(C, name='flexpath_step_records')
+      import :: c_char, c_int32_t, c_ptr, c_selection
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      type(c_selection), intent(in) :: selection
+      type(c_ptr), value :: schema
+      type(c_ptr), intent(out) :: records
+    end function c_step_records
+
+    integer(c_int32_t) function c_step_get_records(step, variable, selection, schema, destination, count) &
+        bind(C, name='flexpath_step_get_records')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr, c_selection
+      type(c_ptr), value :: step
+      character(kind=c_char), intent(in) :: variable(*)
+      type(c_selection), intent(in) :: selection
+      type(c_ptr), value :: schema
+      type(c_ptr), value :: destination
+      integer(c_int64_t), value :: count
+    end function c_step_get_records
+
+    integer(c_int32_t) function c_records_count(records, count) &
+        bind(C, name='flexpath_records_count')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: records
+      integer(c_int64_t), intent(out) :: count
+    end function c_records_count
+
+    integer(c_int32_t) function c_records_describe(records, index, path, number) &
+        bind(C, name='flexpath_records_describe')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr, c_value
+      type(c_ptr), value :: records
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(in) :: path(*)
+      type(c_value), intent(out) :: number
+    end function c_records_describe
+
+    integer(c_int32_t) function c_records_get(records, first, count, path, code, destination, len) &
+        bind(C, name='flexpath_records_get')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: records
+      integer(c_int64_t), value :: first
+      integer(c_int64_t), value :: count
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int32_t), value :: code
+      type(c_ptr), value :: destination
+      integer(c_int64_t), value :: len
+    end function c_records_get
+
+    integer(c_int32_t) function c_records_text(records, index, path, value) &
+        bind(C, name='flexpath_records_text')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: records
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(in) :: path(*)
+      type(c_ptr), intent(out) :: value
+    end function c_records_text
+
+    integer(c_int32_t) function c_records_elements(records, elements, is_zero_copy) &
+        bind(C, name='flexpath_records_elements')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: records
+      type(c_ptr), intent(out) :: elements
+      integer(c_int32_t), intent(out) :: is_zero_copy
+    end function c_records_elements
+
+    integer(c_int32_t) function c_records_release(records) &
+        bind(C, name='flexpath_records_release')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: records
+    end function c_records_release
+
+    integer(c_int32_t) function c_transforms_create(timeout_ms, transforms) &
+        bind(C, name='flexpath_transforms_create')
+      import :: c_int32_t, c_int64_t, c_ptr
+      integer(c_int64_t), value :: timeout_ms
+      type(c_ptr), intent(out) :: transforms
+    end function c_transforms_create
+
+    integer(c_int32_t) function c_transforms_add(transforms, name, from, to, run, release, context) &
+        bind(C, name='flexpath_transforms_add')
+      import :: c_char, c_funptr, c_int32_t, c_ptr
+      type(c_ptr), value :: transforms
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: from
+      type(c_ptr), value :: to
+      type(c_funptr), value :: run
+      type(c_funptr), value :: release
+      type(c_ptr), value :: context
+    end function c_transforms_add
+
+    integer(c_int32_t) function c_transforms_add_each(transforms, name, from, to, run, release, context) &
+        bind(C, name='flexpath_transforms_add_each')
+      import :: c_char, c_funptr, c_int32_t, c_ptr
+      type(c_ptr), value :: transforms
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: from
+      type(c_ptr), value :: to
+      type(c_funptr), value :: run
+      type(c_funptr), value :: release
+      type(c_ptr), value :: context
+    end function c_transforms_add_each
+
+    integer(c_int32_t) function c_transforms_add_function(transforms, name, takes, gives, made_count, run, release, &
+        context) bind(C, name='flexpath_transforms_add_function')
+      import :: c_char, c_funptr, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: transforms
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: takes
+      integer(c_int32_t), value :: gives
+      integer(c_int64_t), value :: made_count
+      type(c_funptr), value :: run
+      type(c_funptr), value :: release
+      type(c_ptr), value :: context
+    end function c_transforms_add_function
+
+    integer(c_int32_t) function c_transforms_set_per_block(transforms, name) &
+        bind(C, name='flexpath_transforms_set_per_block')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: transforms
+      character(kind=c_char), intent(in) :: name(*)
+    end function c_transforms_set_per_block
+
+    integer(c_int32_t) function c_transforms_set_by_name_only(transforms, name) &
+        bind(C, name='flexpath_transforms_set_by_name_only')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: transforms
+      character(kind=c_char), intent(in) :: name(*)
+    end function c_transforms_set_by_name_only
+
+    integer(c_int32_t) function c_transforms_set_placement(transforms, name, placement) &
+        bind(C, name='flexpath_transforms_set_placement')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: transforms
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: placement
+    end function c_transforms_set_placement
+
+    integer(c_int32_t) function c_transforms_set_cost(transforms, name, nanos_per_byte, output_ratio) &
+        bind(C, name='flexpath_transforms_set_cost')
+      import :: c_char, c_double, c_int32_t, c_ptr
+      type(c_ptr), value :: transforms
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: nanos_per_byte
+      real(c_double), value :: output_ratio
+    end function c_transforms_set_cost
+
+    integer(c_int32_t) function c_transforms_set_timeout(transforms, name, timeout_ms) &
+        bind(C, name='flexpath_transforms_set_timeout')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: transforms
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: timeout_ms
+    end function c_transforms_set_timeout
+
+    integer(c_int32_t) function c_transforms_free(transforms) &
+        bind(C, name='flexpath_transforms_free')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: transforms
+    end function c_transforms_free
   end interface
 end module flexpath_c
 
 module flexpath
-  use, intrinsic :: iso_c_binding, only: c_associated, c_bool, c_char, c_f_pointer, c_int32_t, c_int64_t, c_loc, &
-      c_null_char, c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_bool, c_char, c_f_pointer, c_funloc, c_int32_t, c_int64_t, &
+      c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, c_size_t
   use, intrinsic :: iso_fortran_env, only: error_unit, int8, int16, int32, int64, real32, real64
   use flexpath_c
   implicit none
@@ -702,6 +1240,28 @@ module flexpath
   public :: flexpath_block_info, flexpath_step_blocks, flexpath_step_dimension, flexpath_step_selected_shape
   public :: flexpath_variable_set_dimensions
   public :: flexpath_view, flexpath_step_view, flexpath_view_is_zero_copy, flexpath_view_release
+  public :: flexpath_subscriber_place, flexpath_limit_process_bytes
+  public :: flexpath_fetch, flexpath_fetch_get, flexpath_fetch_wait
+  public :: flexpath_schema, flexpath_schema_create, flexpath_schema_add_field, flexpath_schema_add_record
+  public :: flexpath_schema_add_enum, flexpath_schema_set_default, flexpath_schema_set_indexes
+  public :: flexpath_schema_set_struct, flexpath_schema_text, flexpath_schema_differences
+  public :: flexpath_schema_fingerprint, flexpath_schema_free
+  public :: flexpath_variable_record, flexpath_variable_local_record, flexpath_variable_global_records
+  public :: flexpath_variable_local_records, flexpath_variable_joined_records
+  public :: flexpath_put_records, flexpath_put_built, flexpath_get_records
+  public :: flexpath_records, flexpath_step_records, flexpath_records_count, flexpath_records_describe
+  public :: flexpath_records_get, flexpath_records_text, flexpath_records_elements, flexpath_records_release
+  public :: flexpath_builder, flexpath_builder_create, flexpath_builder_set, flexpath_builder_set_len
+  public :: flexpath_builder_resize, flexpath_builder_set_structs, flexpath_builder_free
+  public :: flexpath_value_kind_absent, flexpath_value_kind_number, flexpath_value_kind_text
+  public :: flexpath_value_kind_bytes, flexpath_value_kind_name, flexpath_value_kind_record, flexpath_value_kind_array
+  public :: flexpath_transforms, flexpath_transform, flexpath_transforms_create, flexpath_transforms_add
+  public :: flexpath_function, flexpath_transforms_add_function
+  public :: flexpath_transforms_set_per_block, flexpath_transforms_set_by_name_only
+  public :: flexpath_transforms_set_placement, flexpath_transforms_set_cost, flexpath_transforms_set_timeout
+  public :: flexpath_transforms_free, flexpath_options_set_transforms, flexpath_options_add_transformed
+  public :: flexpath_options_add_module, flexpath_options_add_type
+  public :: flexpath_provided, flexpath_subscriber_of, flexpath_found, flexpath_subscriber_find
   public :: flexpath_put, flexpath_get, flexpath_last_error, flexpath_version
   public :: flexpath_status_ok, flexpath_status_not_yet, flexpath_status_end_of_stream, flexpath_status_misuse
   public :: flexpath_status_bad_handle, flexpath_status_bad_pointer, flexpath_status_bad_option
@@ -718,6 +1278,7 @@ module flexpath
   public :: flexpath_dtype_logical, flexpath_dtype_character
   public :: flexpath_kind_scalar, flexpath_kind_local_scalar, flexpath_kind_global_array, flexpath_kind_local_array
   public :: flexpath_kind_joined_array, flexpath_order_row_major, flexpath_order_column_major
+  public :: flexpath_conversion_none, flexpath_conversion_exact, flexpath_conversion_any
   public :: flexpath_end_not_ended, flexpath_end_closed, flexpath_end_lost, flexpath_end_expelled, flexpath_end_left
   public :: flexpath_end_cohort_lost, flexpath_end_denied
   public :: flexpath_event_kind_other, flexpath_event_kind_opened, flexpath_event_kind_subscription_started
@@ -742,6 +1303,7 @@ module flexpath
     type(c_ptr) :: handle = c_null_ptr
     character(len=:), allocatable :: name
     integer :: dtype = 0, kind = 0, ndims = 0
+    integer(int64) :: struct_bytes = 0  ! of a record, as it lies in the program's memory
   end type flexpath_variable
 
   ! A rank's handle on the sending side.
@@ -766,6 +1328,43 @@ module flexpath
     integer(int64), allocatable :: start(:), count(:), stride(:), points(:, :)
     integer :: rank = 0, block = 0
   end type flexpath_selection
+
+  ! A type of records.
+  type :: flexpath_schema
+    type(c_ptr) :: handle = c_null_ptr
+    integer(int64) :: struct_bytes = -1 ! of an element, where flexpath_schema_set_struct said it
+  end type flexpath_schema
+
+  ! Records that were taken, to be read field by field. A transform is given such a handle.
+  type :: flexpath_records
+    type(c_ptr) :: handle = c_null_ptr
+  end type flexpath_records
+
+  ! Records that are made field by field. A transform is given such a handle.
+  type :: flexpath_builder
+    type(c_ptr) :: handle = c_null_ptr
+  end type flexpath_builder
+
+  ! Functions from records of one type to records of another.
+  type :: flexpath_transforms
+    type(c_ptr) :: handle = c_null_ptr
+  end type flexpath_transforms
+
+  ! A variable that provides a type.
+  type :: flexpath_provided
+    character(len=:), allocatable :: variable
+    character(len=:), allocatable :: differences ! a line for each, or the transforms that lead there
+    logical :: is_converted = .false.
+  end type flexpath_provided
+
+  ! A stream that was asked for a type.
+  type :: flexpath_found
+    character(len=:), allocatable :: stream, contact
+    character(len=:), allocatable :: variable ! the one that provides it best; empty where none does
+    character(len=:), allocatable :: differences ! what that differs in; where none provides it, why not
+    integer :: variables = 0            ! how many provide it
+    logical :: is_converted = .false.
+  end type flexpath_found
 
   ! What is to be known of a step.
   type :: flexpath_step_info
@@ -841,12 +1440,39 @@ module flexpath
   ! A get under way.
   type :: getting
     type(failing) :: failure
-    type(c_ptr) :: step, fill = c_null_ptr
+    type(c_ptr) :: step, fill = c_null_ptr, elements = c_null_ptr
     character(kind=c_char, len=:), allocatable :: name
     integer(c_int32_t) :: dtype = 0
     integer(c_int64_t) :: len = 0, timeout_ms = -1
+    integer(c_int32_t) :: conversion = flexpath_conversion_none
     type(flexpath_selection) :: selection
   end type getting
+
+  ! Gets that are fetched together.
+  type :: flexpath_fetch
+    private
+    type(getting), allocatable :: gets(:)
+  end type flexpath_fetch
+
+  ! What makes records of others: reads type(flexpath_records) given by its handle, and says by flexpath_builder_resize,
+  ! flexpath_builder_set or flexpath_builder_set_structs what it makes. Gives 0, or a number for the text of the failure.
+  abstract interface
+    integer(c_int32_t) function flexpath_transform(context, given, made) bind(C)
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: context, given, made
+    end function flexpath_transform
+  end interface
+
+  ! What makes elements of those of one block of each variable: input_count arrays of count elements each, which inputs
+  ! point to, for c_f_pointer. It sets all made_count elements that made points to. Gives 0, or a number of its own.
+  abstract interface
+    integer(c_int32_t) function flexpath_function(context, inputs, input_count, count, made, made_count) bind(C)
+      import :: c_int32_t, c_int64_t, c_ptr
+      integer(c_int64_t), value :: input_count, count, made_count
+      type(c_ptr), value :: context, made
+      type(c_ptr), intent(in) :: inputs(input_count)
+    end function flexpath_function
+  end interface
 
   ! Sets an option by its name: see docs/c.md for the names.
   interface flexpath_options_set
@@ -890,9 +1516,11 @@ module flexpath
   end interface flexpath_put
 
   ! call flexpath_get(step, variable, values [, start] [, count] [, stride] [, selection] [, timeout_ms] [, fill]
-  !     [, stat] [, errmsg])
+  !     [, conversion] [, stat] [, errmsg])
   ! Takes what is selected into values, whose shape is that of the selection. Without a selection it is everything.
   ! fill, of the type of the values (numbers only), stands where no rank put an element, instead of a failure.
+  ! conversion says whether numbers of another type than the variable's may be taken: with flexpath_conversion_exact
+  ! those that hold every value of it, with flexpath_conversion_any all. Unless it is there such a get fails.
   interface flexpath_get
     procedure get_int8_0, get_int8_1, get_int8_2, get_int8_3
     procedure get_int8_4, get_int8_5, get_int8_6, get_int8_7
@@ -917,6 +1545,127 @@ module flexpath
     procedure get_character_0, get_character_1, get_character_2, get_character_3
     procedure get_character_4, get_character_5, get_character_6, get_character_7
   end interface flexpath_get
+
+  ! call flexpath_fetch_get(fetch, step, variable, values [, start] [, count] [, stride] [, selection] [, conversion]
+  !     [, stat] [, errmsg])
+  ! Adds a get of numbers to those that flexpath_fetch_wait does. The values have the attribute target, lie one after
+  ! another and stay until then.
+  interface flexpath_fetch_get
+    procedure fetch_int8_0
+    procedure fetch_int8_1
+    procedure fetch_int8_2
+    procedure fetch_int8_3
+    procedure fetch_int8_4
+    procedure fetch_int8_5
+    procedure fetch_int8_6
+    procedure fetch_int8_7
+    procedure fetch_int16_0
+    procedure fetch_int16_1
+    procedure fetch_int16_2
+    procedure fetch_int16_3
+    procedure fetch_int16_4
+    procedure fetch_int16_5
+    procedure fetch_int16_6
+    procedure fetch_int16_7
+    procedure fetch_int32_0
+    procedure fetch_int32_1
+    procedure fetch_int32_2
+    procedure fetch_int32_3
+    procedure fetch_int32_4
+    procedure fetch_int32_5
+    procedure fetch_int32_6
+    procedure fetch_int32_7
+    procedure fetch_int64_0
+    procedure fetch_int64_1
+    procedure fetch_int64_2
+    procedure fetch_int64_3
+    procedure fetch_int64_4
+    procedure fetch_int64_5
+    procedure fetch_int64_6
+    procedure fetch_int64_7
+    procedure fetch_real32_0
+    procedure fetch_real32_1
+    procedure fetch_real32_2
+    procedure fetch_real32_3
+    procedure fetch_real32_4
+    procedure fetch_real32_5
+    procedure fetch_real32_6
+    procedure fetch_real32_7
+    procedure fetch_real64_0
+    procedure fetch_real64_1
+    procedure fetch_real64_2
+    procedure fetch_real64_3
+    procedure fetch_real64_4
+    procedure fetch_real64_5
+    procedure fetch_real64_6
+    procedure fetch_real64_7
+    procedure fetch_complex32_0
+    procedure fetch_complex32_1
+    procedure fetch_complex32_2
+    procedure fetch_complex32_3
+    procedure fetch_complex32_4
+    procedure fetch_complex32_5
+    procedure fetch_complex32_6
+    procedure fetch_complex32_7
+    procedure fetch_complex64_0
+    procedure fetch_complex64_1
+    procedure fetch_complex64_2
+    procedure fetch_complex64_3
+    procedure fetch_complex64_4
+    procedure fetch_complex64_5
+    procedure fetch_complex64_6
+    procedure fetch_complex64_7
+  end interface flexpath_fetch_get
+
+  ! call flexpath_schema_set_default(schema, field, value [, stat] [, errmsg])
+  ! What stands for a field where it is absent: an integer, a real(real64), a truth value or a text.
+  interface flexpath_schema_set_default
+    procedure default_int32, default_int64, default_real64, default_logical, default_text
+  end interface flexpath_schema_set_default
+
+  ! call flexpath_records_get(records, path, values [, first] [, count] [, stat] [, errmsg])
+  ! Takes the numbers that path leads to, one after another, in count records (all) from first (1) on. There are exactly as
+  ! many values. They are of a type that holds every number.
+  interface flexpath_records_get
+    procedure take_int8_0
+    procedure take_int8_1
+    procedure take_int16_0
+    procedure take_int16_1
+    procedure take_int32_0
+    procedure take_int32_1
+    procedure take_int64_0
+    procedure take_int64_1
+    procedure take_real32_0
+    procedure take_real32_1
+    procedure take_real64_0
+    procedure take_real64_1
+    procedure take_complex32_0
+    procedure take_complex32_1
+    procedure take_complex64_0
+    procedure take_complex64_1
+  end interface flexpath_records_get
+
+  ! call flexpath_builder_set(builder, index, path, values [, stat] [, errmsg])
+  ! Sets the value that path leads to in the record with that number, from 1: a number or an array, a text or texts.
+  interface flexpath_builder_set
+    procedure build_text, build_texts
+    procedure build_int8_0
+    procedure build_int8_1
+    procedure build_int16_0
+    procedure build_int16_1
+    procedure build_int32_0
+    procedure build_int32_1
+    procedure build_int64_0
+    procedure build_int64_1
+    procedure build_real32_0
+    procedure build_real32_1
+    procedure build_real64_0
+    procedure build_real64_1
+    procedure build_complex32_0
+    procedure build_complex32_1
+    procedure build_complex64_0
+    procedure build_complex64_1
+  end interface flexpath_builder_set
 
 contains
 
@@ -1184,6 +1933,14 @@ contains
     call conclude_status('flexpath_options_add_derivation', status, stat, errmsg)
   end subroutine flexpath_options_add_derivation
 
+  ! Bounds the live steps of all streams that this process publishes together, in bytes.
+  subroutine flexpath_limit_process_bytes(limit_bytes, stat, errmsg)
+    integer(int64), intent(in) :: limit_bytes
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_limit_process_bytes', c_limit_process_bytes(max(limit_bytes, 0_int64)), stat, errmsg)
+  end subroutine flexpath_limit_process_bytes
+
   ! Frees a set of options. What was opened with it stays.
   subroutine flexpath_options_free(options, stat, errmsg)
     type(flexpath_options), intent(inout) :: options
@@ -1265,7 +2022,8 @@ contains
     type(flexpath_selection), intent(in), target :: selection
     type(c_selection), intent(out) :: described
     described = c_selection(int(selection%selected, c_int32_t), 0, c_null_ptr, c_null_ptr, c_null_ptr, c_null_ptr, 0, &
-        int(selection%rank, c_int32_t), int(selection%block, c_int32_t), int(flexpath_order_column_major, c_int32_t))
+        int(selection%rank, c_int32_t), int(selection%block, c_int32_t), int(flexpath_order_column_major, c_int32_t), &
+        int(flexpath_conversion_none, c_int32_t))
     select case (selection%selected)
     case (flexpath_selected_region, flexpath_selected_strided)
       described%ndims = size(selection%count, kind=c_int32_t)
@@ -1594,6 +2352,18 @@ contains
     if (outcome /= flexpath_status_ok) step%handle = c_null_ptr
     call conclude_status('flexpath_subscriber_next_step', outcome, stat, errmsg)
   end subroutine flexpath_subscriber_next_step
+
+  ! Has what is derived or transformed by that name made on another side from now on: one of flexpath_placement_... No
+  ! step is lost by it.
+  subroutine flexpath_subscriber_place(subscriber, variable, placement, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=*), intent(in) :: variable
+    integer, intent(in) :: placement
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_subscriber_place', &
+        c_subscriber_place(subscriber%handle, c_text(variable), int(placement, c_int32_t)), stat, errmsg)
+  end subroutine flexpath_subscriber_place
 
   ! Why the stream is over: one of flexpath_end_...
   subroutine flexpath_subscriber_end(subscriber, reason, stat, errmsg)
@@ -3980,6 +4750,7 @@ contains
     character(kind=c_char, len=:), allocatable, target :: name
     if (get%failure%status /= flexpath_status_ok) return
     call describe(get%selection, described)
+    described%conversion = get%conversion
     if (c_associated(get%fill)) then
       name = get%name
       get%failure%status = c_step_get_or_fill(get%step, c_get(c_loc(name), c_loc(described), elements, get%len, &
@@ -4019,7 +4790,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_letters
 
-  subroutine get_int8_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values
@@ -4027,17 +4799,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i8, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_0
 
-  subroutine get_int8_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:)
@@ -4045,6 +4820,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:)
@@ -4052,6 +4828,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4062,7 +4839,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_1
 
-  subroutine get_int8_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :)
@@ -4070,6 +4848,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :)
@@ -4077,6 +4856,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4087,7 +4867,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_2
 
-  subroutine get_int8_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :)
@@ -4095,6 +4876,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :)
@@ -4102,6 +4884,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4112,7 +4895,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_3
 
-  subroutine get_int8_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :)
@@ -4120,6 +4904,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :)
@@ -4127,6 +4912,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4137,7 +4923,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_4
 
-  subroutine get_int8_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :, :)
@@ -4145,6 +4932,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :, :)
@@ -4152,6 +4940,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4162,7 +4951,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_5
 
-  subroutine get_int8_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :, :, :)
@@ -4170,6 +4960,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :, :, :)
@@ -4177,6 +4968,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4187,7 +4979,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_6
 
-  subroutine get_int8_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int8_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int8), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -4195,6 +4988,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int8), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int8), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -4202,6 +4996,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4212,7 +5007,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int8_7
 
-  subroutine get_int16_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values
@@ -4220,17 +5016,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i16, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_0
 
-  subroutine get_int16_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:)
@@ -4238,6 +5037,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:)
@@ -4245,6 +5045,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4255,7 +5056,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_1
 
-  subroutine get_int16_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :)
@@ -4263,6 +5065,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :)
@@ -4270,6 +5073,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4280,7 +5084,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_2
 
-  subroutine get_int16_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :)
@@ -4288,6 +5093,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :)
@@ -4295,6 +5101,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4305,7 +5112,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_3
 
-  subroutine get_int16_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :)
@@ -4313,6 +5121,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :)
@@ -4320,6 +5129,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4330,7 +5140,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_4
 
-  subroutine get_int16_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :, :)
@@ -4338,6 +5149,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :, :)
@@ -4345,6 +5157,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4355,7 +5168,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_5
 
-  subroutine get_int16_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :, :, :)
@@ -4363,6 +5177,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :, :, :)
@@ -4370,6 +5185,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4380,7 +5196,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_6
 
-  subroutine get_int16_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int16_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int16), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -4388,6 +5205,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int16), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int16), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -4395,6 +5213,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4405,7 +5224,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int16_7
 
-  subroutine get_int32_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values
@@ -4413,17 +5233,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i32, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_0
 
-  subroutine get_int32_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:)
@@ -4431,6 +5254,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:)
@@ -4438,6 +5262,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4448,7 +5273,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_1
 
-  subroutine get_int32_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :)
@@ -4456,6 +5282,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :)
@@ -4463,6 +5290,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4473,7 +5301,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_2
 
-  subroutine get_int32_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :)
@@ -4481,6 +5310,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :)
@@ -4488,6 +5318,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4498,7 +5329,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_3
 
-  subroutine get_int32_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :)
@@ -4506,6 +5338,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :)
@@ -4513,6 +5346,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4523,7 +5357,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_4
 
-  subroutine get_int32_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :, :)
@@ -4531,6 +5366,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :, :)
@@ -4538,6 +5374,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4548,7 +5385,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_5
 
-  subroutine get_int32_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :, :, :)
@@ -4556,6 +5394,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :, :, :)
@@ -4563,6 +5402,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4573,7 +5413,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_6
 
-  subroutine get_int32_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int32_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int32), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -4581,6 +5422,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int32), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -4588,6 +5430,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4598,7 +5441,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int32_7
 
-  subroutine get_int64_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values
@@ -4606,17 +5450,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_i64, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_0
 
-  subroutine get_int64_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:)
@@ -4624,6 +5471,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:)
@@ -4631,6 +5479,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4641,7 +5490,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_1
 
-  subroutine get_int64_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :)
@@ -4649,6 +5499,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :)
@@ -4656,6 +5507,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4666,7 +5518,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_2
 
-  subroutine get_int64_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :)
@@ -4674,6 +5527,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :)
@@ -4681,6 +5535,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4691,7 +5546,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_3
 
-  subroutine get_int64_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :)
@@ -4699,6 +5555,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :)
@@ -4706,6 +5563,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4716,7 +5574,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_4
 
-  subroutine get_int64_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :, :)
@@ -4724,6 +5583,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :, :)
@@ -4731,6 +5591,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4741,7 +5602,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_5
 
-  subroutine get_int64_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :, :, :)
@@ -4749,6 +5611,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :, :, :)
@@ -4756,6 +5619,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4766,7 +5630,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_6
 
-  subroutine get_int64_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_int64_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     integer(int64), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -4774,6 +5639,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     integer(int64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     integer(int64), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -4781,6 +5647,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4791,7 +5658,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_int64_7
 
-  subroutine get_real32_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values
@@ -4799,17 +5667,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f32, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_0
 
-  subroutine get_real32_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:)
@@ -4817,6 +5688,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:)
@@ -4824,6 +5696,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4834,7 +5707,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_1
 
-  subroutine get_real32_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :)
@@ -4842,6 +5716,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :)
@@ -4849,6 +5724,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4859,7 +5735,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_2
 
-  subroutine get_real32_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :)
@@ -4867,6 +5744,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :)
@@ -4874,6 +5752,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4884,7 +5763,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_3
 
-  subroutine get_real32_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :)
@@ -4892,6 +5772,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :)
@@ -4899,6 +5780,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4909,7 +5791,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_4
 
-  subroutine get_real32_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :, :)
@@ -4917,6 +5800,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :, :)
@@ -4924,6 +5808,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4934,7 +5819,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_5
 
-  subroutine get_real32_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :, :, :)
@@ -4942,6 +5828,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :, :, :)
@@ -4949,6 +5836,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4959,7 +5847,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_6
 
-  subroutine get_real32_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real32_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real32), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -4967,6 +5856,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real32), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -4974,6 +5864,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -4984,7 +5875,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real32_7
 
-  subroutine get_real64_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values
@@ -4992,17 +5884,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_f64, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_0
 
-  subroutine get_real64_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:)
@@ -5010,6 +5905,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:)
@@ -5017,6 +5913,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5027,7 +5924,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_1
 
-  subroutine get_real64_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :)
@@ -5035,6 +5933,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :)
@@ -5042,6 +5941,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5052,7 +5952,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_2
 
-  subroutine get_real64_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :)
@@ -5060,6 +5961,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :)
@@ -5067,6 +5969,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5077,7 +5980,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_3
 
-  subroutine get_real64_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :)
@@ -5085,6 +5989,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :)
@@ -5092,6 +5997,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5102,7 +6008,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_4
 
-  subroutine get_real64_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :, :)
@@ -5110,6 +6017,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :, :)
@@ -5117,6 +6025,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5127,7 +6036,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_5
 
-  subroutine get_real64_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :, :, :)
@@ -5135,6 +6045,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :, :, :)
@@ -5142,6 +6053,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5152,7 +6064,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_6
 
-  subroutine get_real64_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_real64_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     real(real64), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -5160,6 +6073,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     real(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     real(real64), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -5167,6 +6081,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5177,7 +6092,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_real64_7
 
-  subroutine get_complex32_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values
@@ -5185,17 +6101,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c32, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_0
 
-  subroutine get_complex32_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:)
@@ -5203,6 +6122,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:)
@@ -5210,6 +6130,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5220,7 +6141,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_1
 
-  subroutine get_complex32_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :)
@@ -5228,6 +6150,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :)
@@ -5235,6 +6158,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5245,7 +6169,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_2
 
-  subroutine get_complex32_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :)
@@ -5253,6 +6178,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :)
@@ -5260,6 +6186,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5270,7 +6197,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_3
 
-  subroutine get_complex32_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :)
@@ -5278,6 +6206,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :)
@@ -5285,6 +6214,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5295,7 +6225,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_4
 
-  subroutine get_complex32_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :, :)
@@ -5303,6 +6234,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :, :)
@@ -5310,6 +6242,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5320,7 +6253,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_5
 
-  subroutine get_complex32_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :, :, :)
@@ -5328,6 +6262,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :, :, :)
@@ -5335,6 +6270,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5345,7 +6281,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_6
 
-  subroutine get_complex32_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex32_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real32), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -5353,6 +6290,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real32), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real32), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -5360,6 +6298,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5370,7 +6309,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex32_7
 
-  subroutine get_complex64_0(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values
@@ -5378,17 +6318,20 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(getting) :: get
     call prepare_get(get, step, variable, flexpath_dtype_c64, [integer(int64) ::], start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     call get_elements(get, c_loc(values))
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_0
 
-  subroutine get_complex64_1(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:)
@@ -5396,6 +6339,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:)
@@ -5403,6 +6347,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5413,7 +6358,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_1
 
-  subroutine get_complex64_2(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :)
@@ -5421,6 +6367,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :)
@@ -5428,6 +6375,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5438,7 +6386,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_2
 
-  subroutine get_complex64_3(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :)
@@ -5446,6 +6395,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :)
@@ -5453,6 +6403,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5463,7 +6414,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_3
 
-  subroutine get_complex64_4(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :)
@@ -5471,6 +6423,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :)
@@ -5478,6 +6431,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5488,7 +6442,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_4
 
-  subroutine get_complex64_5(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :, :)
@@ -5496,6 +6451,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :, :)
@@ -5503,6 +6459,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5513,7 +6470,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_5
 
-  subroutine get_complex64_6(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :, :, :)
@@ -5521,6 +6479,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :, :, :)
@@ -5528,6 +6487,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5538,7 +6498,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_6
 
-  subroutine get_complex64_7(step, variable, values, start, count, stride, selection, timeout_ms, fill, stat, errmsg)
+  subroutine get_complex64_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      fill, conversion, stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     complex(real64), intent(inout), target :: values(:, :, :, :, :, :, :)
@@ -5546,6 +6507,7 @@ contains
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
     complex(real64), intent(in), optional, target :: fill
+    integer, intent(in), optional :: conversion
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     complex(real64), allocatable, target :: aside(:, :, :, :, :, :, :)
@@ -5553,6 +6515,7 @@ contains
     call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
         selection, timeout_ms)
     if (present(fill)) get%fill = c_loc(fill)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
     if (is_contiguous(values)) then
       call get_elements(get, c_loc(values))
     else
@@ -5563,7 +6526,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_complex64_7
 
-  subroutine get_logical_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values
@@ -5582,7 +6546,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_0
 
-  subroutine get_logical_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:)
@@ -5602,7 +6567,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_1
 
-  subroutine get_logical_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :)
@@ -5622,7 +6588,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_2
 
-  subroutine get_logical_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :, :)
@@ -5642,7 +6609,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_3
 
-  subroutine get_logical_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :, :, :)
@@ -5662,7 +6630,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_4
 
-  subroutine get_logical_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :, :, :, :)
@@ -5683,7 +6652,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_5
 
-  subroutine get_logical_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :, :, :, :, :)
@@ -5704,7 +6674,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_6
 
-  subroutine get_logical_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_logical_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical, intent(inout) :: values(:, :, :, :, :, :, :)
@@ -5725,7 +6696,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_logical_7
 
-  subroutine get_c_bool_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values
@@ -5744,7 +6716,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_0
 
-  subroutine get_c_bool_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:)
@@ -5764,7 +6737,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_1
 
-  subroutine get_c_bool_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :)
@@ -5784,7 +6758,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_2
 
-  subroutine get_c_bool_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :, :)
@@ -5804,7 +6779,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_3
 
-  subroutine get_c_bool_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :, :, :)
@@ -5824,7 +6800,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_4
 
-  subroutine get_c_bool_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :, :, :, :)
@@ -5845,7 +6822,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_5
 
-  subroutine get_c_bool_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :, :, :, :, :)
@@ -5866,7 +6844,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_6
 
-  subroutine get_c_bool_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_c_bool_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     logical(c_bool), intent(inout) :: values(:, :, :, :, :, :, :)
@@ -5887,7 +6866,8 @@ contains
     call conclude('flexpath_get', get%failure, stat, errmsg)
   end subroutine get_c_bool_7
 
-  subroutine get_character_0(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_0(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values
@@ -5900,7 +6880,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_0
 
-  subroutine get_character_1(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_1(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:)
@@ -5913,7 +6894,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_1
 
-  subroutine get_character_2(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_2(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :)
@@ -5926,7 +6908,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_2
 
-  subroutine get_character_3(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_3(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :, :)
@@ -5939,7 +6922,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_3
 
-  subroutine get_character_4(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_4(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :, :, :)
@@ -5952,7 +6936,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_4
 
-  subroutine get_character_5(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_5(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :, :, :, :)
@@ -5965,7 +6950,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_5
 
-  subroutine get_character_6(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_6(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :, :, :, :, :)
@@ -5978,7 +6964,8 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_6
 
-  subroutine get_character_7(step, variable, values, start, count, stride, selection, timeout_ms, stat, errmsg)
+  subroutine get_character_7(step, variable, values, start, count, stride, selection, timeout_ms, &
+      stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     character(len=*), intent(inout) :: values(:, :, :, :, :, :, :)
@@ -5991,4 +6978,2474 @@ contains
         selection, timeout_ms, stat, errmsg)
   end subroutine get_character_7
 
+  ! Several gets that are fetched together.
+
+  ! Adds a get to those that flexpath_fetch_wait does.
+  subroutine add_get(fetch, get, elements, is_dense)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(getting), intent(inout) :: get
+    type(c_ptr), intent(in) :: elements
+    logical, intent(in) :: is_dense
+    type(getting), allocatable :: more(:)
+    integer :: at, count
+    if (.not. is_dense) call fail(get%failure, flexpath_status_misuse, 'elements that are fetched together must ' &
+        // 'lie one after another: flexpath_get takes others')
+    if (get%failure%status /= flexpath_status_ok) return
+    count = 0
+    if (allocated(fetch%gets)) count = size(fetch%gets)
+    allocate (more(count + 1))
+    do at = 1, count
+      more(at) = fetch%gets(at)
+    end do
+    get%elements = elements
+    more(count + 1) = get
+    call move_alloc(more, fetch%gets)
+  end subroutine add_get
+
+  ! Does the gets that were added, with one message to each owner, and forgets them. Where one is wrong none is done.
+  subroutine flexpath_fetch_wait(fetch, timeout_ms, stat, errmsg)
+    type(flexpath_fetch), intent(inout), target :: fetch
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    if (allocated(fetch%gets)) then
+      call fetch_all(fetch%gets, failure, timeout_ms)
+      deallocate (fetch%gets)
+    end if
+    call conclude('flexpath_fetch_wait', failure, stat, errmsg)
+  end subroutine flexpath_fetch_wait
+
+  subroutine fetch_all(gets, failure, timeout_ms)
+    type(getting), intent(in), target :: gets(:)
+    type(failing), intent(inout) :: failure
+    integer, intent(in), optional :: timeout_ms
+    type(c_get) :: plain(size(gets))
+    type(c_selection), target :: described(size(gets))
+    character(kind=c_char), allocatable, target :: letters(:, :)
+    integer(c_int64_t) :: patience
+    integer :: at, longest
+    longest = 0
+    do at = 1, size(gets)
+      longest = max(longest, len(gets(at)%name))
+    end do
+    allocate (letters(longest, size(gets)), source=c_null_char)
+    do at = 1, size(gets)
+      if (.not. c_associated(gets(at)%step, gets(1)%step)) then
+        call fail(failure, flexpath_status_misuse, 'gets that are fetched together are of one step')
+        return
+      end if
+      call spell(gets(at)%name, letters(:, at))
+      call describe(gets(at)%selection, described(at))
+      described(at)%conversion = gets(at)%conversion
+      plain(at) = c_get(c_loc(letters(1, at)), c_loc(described(at)), gets(at)%elements, gets(at)%len, gets(at)%dtype)
+    end do
+    patience = -1
+    if (present(timeout_ms)) patience = timeout_ms
+    failure%status = c_step_get_all(gets(1)%step, plain, size(plain, kind=c_int64_t), patience)
+  end subroutine fetch_all
+
+  ! A text letter by letter.
+  pure subroutine spell(text, letters)
+    character(kind=c_char, len=*), intent(in) :: text
+    character(kind=c_char), intent(inout) :: letters(:)
+    integer :: at
+    do at = 1, len(text)
+      letters(at) = text(at:at)
+    end do
+  end subroutine spell
+
+  subroutine fetch_int8_0(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, [integer(int64) ::], start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), .true.)
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int8_0
+
+  subroutine fetch_int8_1(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int8_1
+
+  subroutine fetch_int8_2(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int8_2
+
+  subroutine fetch_int8_3(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int8_3
+
+  subroutine fetch_int8_4(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int8_4
+
+  subroutine fetch_int8_5(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int8_5
+
+  subroutine fetch_int8_6(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int8_6
+
+  subroutine fetch_int8_7(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int8), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i8, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int8_7
+
+  subroutine fetch_int16_0(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, [integer(int64) ::], start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), .true.)
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int16_0
+
+  subroutine fetch_int16_1(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int16_1
+
+  subroutine fetch_int16_2(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int16_2
+
+  subroutine fetch_int16_3(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int16_3
+
+  subroutine fetch_int16_4(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int16_4
+
+  subroutine fetch_int16_5(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int16_5
+
+  subroutine fetch_int16_6(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int16_6
+
+  subroutine fetch_int16_7(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int16), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i16, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int16_7
+
+  subroutine fetch_int32_0(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, [integer(int64) ::], start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), .true.)
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int32_0
+
+  subroutine fetch_int32_1(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int32_1
+
+  subroutine fetch_int32_2(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int32_2
+
+  subroutine fetch_int32_3(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int32_3
+
+  subroutine fetch_int32_4(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int32_4
+
+  subroutine fetch_int32_5(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int32_5
+
+  subroutine fetch_int32_6(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int32_6
+
+  subroutine fetch_int32_7(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int32), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int32_7
+
+  subroutine fetch_int64_0(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, [integer(int64) ::], start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), .true.)
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int64_0
+
+  subroutine fetch_int64_1(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int64_1
+
+  subroutine fetch_int64_2(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int64_2
+
+  subroutine fetch_int64_3(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int64_3
+
+  subroutine fetch_int64_4(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int64_4
+
+  subroutine fetch_int64_5(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int64_5
+
+  subroutine fetch_int64_6(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int64_6
+
+  subroutine fetch_int64_7(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    integer(int64), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_i64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_int64_7
+
+  subroutine fetch_real32_0(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, [integer(int64) ::], start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), .true.)
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real32_0
+
+  subroutine fetch_real32_1(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real32_1
+
+  subroutine fetch_real32_2(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real32_2
+
+  subroutine fetch_real32_3(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real32_3
+
+  subroutine fetch_real32_4(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real32_4
+
+  subroutine fetch_real32_5(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real32_5
+
+  subroutine fetch_real32_6(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real32_6
+
+  subroutine fetch_real32_7(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real32), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real32_7
+
+  subroutine fetch_real64_0(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, [integer(int64) ::], start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), .true.)
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real64_0
+
+  subroutine fetch_real64_1(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real64_1
+
+  subroutine fetch_real64_2(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real64_2
+
+  subroutine fetch_real64_3(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real64_3
+
+  subroutine fetch_real64_4(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real64_4
+
+  subroutine fetch_real64_5(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real64_5
+
+  subroutine fetch_real64_6(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real64_6
+
+  subroutine fetch_real64_7(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    real(real64), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_f64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_real64_7
+
+  subroutine fetch_complex32_0(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, [integer(int64) ::], start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), .true.)
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex32_0
+
+  subroutine fetch_complex32_1(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex32_1
+
+  subroutine fetch_complex32_2(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex32_2
+
+  subroutine fetch_complex32_3(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex32_3
+
+  subroutine fetch_complex32_4(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex32_4
+
+  subroutine fetch_complex32_5(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex32_5
+
+  subroutine fetch_complex32_6(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex32_6
+
+  subroutine fetch_complex32_7(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real32), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c32, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex32_7
+
+  subroutine fetch_complex64_0(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, [integer(int64) ::], start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), .true.)
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex64_0
+
+  subroutine fetch_complex64_1(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex64_1
+
+  subroutine fetch_complex64_2(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex64_2
+
+  subroutine fetch_complex64_3(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex64_3
+
+  subroutine fetch_complex64_4(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex64_4
+
+  subroutine fetch_complex64_5(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex64_5
+
+  subroutine fetch_complex64_6(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex64_6
+
+  subroutine fetch_complex64_7(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    complex(real64), intent(inout), target :: values(:, :, :, :, :, :, :)
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_c64, shape(values, int64), start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), is_contiguous(values))
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_complex64_7
+
+  ! Types of records.
+
+  ! Makes a type without fields. They are added in their order in memory, which is that of a type with bind(C).
+  subroutine flexpath_schema_create(schema, name, stat, errmsg)
+    type(flexpath_schema), intent(inout) :: schema
+    character(len=*), intent(in) :: name
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    if (c_associated(schema%handle)) then
+      call fail(failure, flexpath_status_misuse, 'the schema is made: free it first')
+    else
+      schema%struct_bytes = -1
+      failure%status = c_schema_create(c_text(name), schema%handle)
+    end if
+    call conclude('flexpath_schema_create', failure, stat, errmsg)
+  end subroutine flexpath_schema_create
+
+  ! Adds a field of that element type. shape: an array within the record, in Fortran's order. list: of any length. sized_by:
+  ! the earlier field that says how long the list is. optional: may be absent.
+  subroutine flexpath_schema_add_field(schema, name, dtype, shape, list, sized_by, optional, unit, description, stat, &
+      errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: dtype
+    class(*), intent(in), optional :: shape(:)
+    logical, intent(in), optional :: list, optional
+    character(len=*), intent(in), optional :: sized_by, unit, description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    integer(int64), allocatable :: extents(:)
+    if (present(shape)) call take_integers(shape, extents, 'shape', failure)
+    if (failure%status == flexpath_status_ok) &
+        failure%status = c_schema_add_field(schema%handle, c_text(name), int(dtype, c_int32_t))
+    call say_of_field(schema, name, failure, shape, list, sized_by, optional, unit, description)
+    call conclude('flexpath_schema_add_field', failure, stat, errmsg)
+  end subroutine flexpath_schema_add_field
+
+  ! Adds a field that is a record of another type, as that is now. Otherwise as flexpath_schema_add_field.
+  subroutine flexpath_schema_add_record(schema, name, record, shape, list, sized_by, optional, description, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema, record
+    character(len=*), intent(in) :: name
+    class(*), intent(in), optional :: shape(:)
+    logical, intent(in), optional :: list, optional
+    character(len=*), intent(in), optional :: sized_by, description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    integer(int64), allocatable :: extents(:)
+    if (present(shape)) call take_integers(shape, extents, 'shape', failure)
+    if (failure%status == flexpath_status_ok) &
+        failure%status = c_schema_add_record(schema%handle, c_text(name), record%handle)
+    call say_of_field(schema, name, failure, shape, list, sized_by, optional, description=description)
+    call conclude('flexpath_schema_add_record', failure, stat, errmsg)
+  end subroutine flexpath_schema_add_record
+
+  ! Adds a field that is one of several names, each with its number: an integer of type dtype in memory.
+  subroutine flexpath_schema_add_enum(schema, name, dtype, type_name, names, numbers, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in) :: name, type_name, names(:)
+    integer, intent(in) :: dtype
+    class(*), intent(in) :: numbers(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    integer(int64), allocatable :: taken(:)
+    character(kind=c_char), allocatable, target :: letters(:, :)
+    type(c_ptr), allocatable :: pointers(:)
+    call take_integers(numbers, taken, 'numbers', failure)
+    if (failure%status == flexpath_status_ok .and. size(names) /= size(taken)) &
+        call fail(failure, flexpath_status_wrong_len, 'each of names wants one of numbers')
+    if (failure%status == flexpath_status_ok) then
+      call c_texts(names, letters, pointers)
+      failure%status = c_schema_add_enum(schema%handle, c_text(name), int(dtype, c_int32_t), c_text(type_name), &
+          pointers, taken, size(names, kind=c_int64_t))
+    end if
+    call conclude('flexpath_schema_add_enum', failure, stat, errmsg)
+  end subroutine flexpath_schema_add_enum
+
+  subroutine say_of_field(schema, name, failure, shape, list, sized_by, optional, unit, description)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in) :: name
+    type(failing), intent(inout) :: failure
+    class(*), intent(in), optional :: shape(:)
+    logical, intent(in), optional :: list, optional
+    character(len=*), intent(in), optional :: sized_by, unit, description
+    integer(int64), allocatable :: extents(:)
+    character(kind=c_char, len=:), allocatable, target :: length
+    if (present(shape) .and. failure%status == flexpath_status_ok) then
+      call take_integers(shape, extents, 'shape', failure)
+      if (failure%status == flexpath_status_ok) failure%status = c_schema_set_fixed(schema%handle, c_text(name), &
+          size(extents, kind=c_int32_t), extents, int(flexpath_order_column_major, c_int32_t))
+    end if
+    if (present(sized_by) .and. failure%status == flexpath_status_ok) then
+      length = c_text(sized_by)
+      failure%status = c_schema_set_list(schema%handle, c_text(name), c_loc(length))
+    else if (present(list) .and. failure%status == flexpath_status_ok) then
+      if (list) failure%status = c_schema_set_list(schema%handle, c_text(name), c_null_ptr)
+    end if
+    if (present(optional) .and. failure%status == flexpath_status_ok) then
+      if (optional) failure%status = c_schema_set_optional(schema%handle, c_text(name))
+    end if
+    if (present(unit) .and. failure%status == flexpath_status_ok) &
+        failure%status = c_schema_set_unit(schema%handle, c_text(name), c_text(unit))
+    if (present(description) .and. failure%status == flexpath_status_ok) &
+        failure%status = c_schema_set_description(schema%handle, c_text(name), c_text(description))
+  end subroutine say_of_field
+
+  subroutine default_int32(schema, field, value, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in) :: field
+    integer(int32), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call default_int64(schema, field, int(value, int64), stat, errmsg)
+  end subroutine default_int32
+
+  subroutine default_int64(schema, field, value, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in) :: field
+    integer(int64), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_schema_set_default', &
+        c_schema_set_default_integer(schema%handle, c_text(field), value), stat, errmsg)
+  end subroutine default_int64
+
+  subroutine default_real64(schema, field, value, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in) :: field
+    real(real64), intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_schema_set_default', &
+        c_schema_set_default_real(schema%handle, c_text(field), value), stat, errmsg)
+  end subroutine default_real64
+
+  subroutine default_logical(schema, field, value, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in) :: field
+    logical, intent(in) :: value
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_schema_set_default', &
+        c_schema_set_default_bool(schema%handle, c_text(field), merge(1_c_int32_t, 0_c_int32_t, value)), stat, errmsg)
+  end subroutine default_logical
+
+  subroutine default_text(schema, field, value, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in) :: field, value
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_schema_set_default', &
+        c_schema_set_default_text(schema%handle, c_text(field), c_text(value)), stat, errmsg)
+  end subroutine default_text
+
+  ! Says that numbers of a field are places in another one of the record, or in another variable.
+  subroutine flexpath_schema_set_indexes(schema, field, target, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in) :: field, target
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_schema_set_indexes', &
+        c_schema_set_indexes(schema%handle, c_text(field), c_text(target)), stat, errmsg)
+  end subroutine flexpath_schema_set_indexes
+
+  ! Says where the fields are in elements of a type that lies otherwise than one with bind(C) and these fields: the bytes
+  ! before each, in their order, and the bytes of an element.
+  subroutine flexpath_schema_set_struct(schema, offsets, struct_bytes, stat, errmsg)
+    type(flexpath_schema), intent(inout) :: schema
+    class(*), intent(in) :: offsets(:)
+    integer(c_size_t), intent(in) :: struct_bytes
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    integer(int64), allocatable :: taken(:)
+    call take_integers(offsets, taken, 'offsets', failure)
+    if (failure%status == flexpath_status_ok) failure%status = c_schema_set_struct(schema%handle, &
+        int(taken, c_size_t), size(taken, kind=c_int64_t), struct_bytes)
+    if (failure%status == flexpath_status_ok) schema%struct_bytes = struct_bytes
+    call conclude('flexpath_schema_set_struct', failure, stat, errmsg)
+  end subroutine flexpath_schema_set_struct
+
+  ! The type in words, as flexpath describe prints it.
+  subroutine flexpath_schema_text(schema, text, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_schema_text(schema%handle, told)
+    text = ''
+    if (status == flexpath_status_ok) text = text_of(told)
+    call conclude_status('flexpath_schema_text', status, stat, errmsg)
+  end subroutine flexpath_schema_text
+
+  ! How the type that there is differs from the one that is wanted: a line for each; empty where they are the same.
+  subroutine flexpath_schema_differences(found, wanted, text, stat, errmsg)
+    type(flexpath_schema), intent(in) :: found, wanted
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_schema_differences(found%handle, wanted%handle, told)
+    text = ''
+    if (status == flexpath_status_ok) text = text_of(told)
+    call conclude_status('flexpath_schema_differences', status, stat, errmsg)
+  end subroutine flexpath_schema_differences
+
+  ! A text that is the same for the same type, wherever it was made.
+  subroutine flexpath_schema_fingerprint(schema, text, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_schema_fingerprint(schema%handle, told)
+    text = ''
+    if (status == flexpath_status_ok) text = text_of(told)
+    call conclude_status('flexpath_schema_fingerprint', status, stat, errmsg)
+  end subroutine flexpath_schema_fingerprint
+
+  ! Frees a type. What was made with it stays.
+  subroutine flexpath_schema_free(schema, stat, errmsg)
+    type(flexpath_schema), intent(inout) :: schema
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_schema_free', c_schema_free(schema%handle), stat, errmsg)
+    schema%handle = c_null_ptr
+  end subroutine flexpath_schema_free
+
+  ! Bytes of an element as it lies in the program's memory.
+  integer(int64) function struct_bytes_of(schema, failure) result(bytes)
+    type(flexpath_schema), intent(in) :: schema
+    type(failing), intent(inout) :: failure
+    integer(c_int64_t) :: told
+    bytes = schema%struct_bytes
+    if (bytes >= 0 .or. failure%status /= flexpath_status_ok) return
+    failure%status = c_schema_size(schema%handle, told)
+    if (failure%status == flexpath_status_ok) bytes = told
+  end function struct_bytes_of
+
+  ! Elements of another size are of another type, or lie otherwise.
+  subroutine check_struct(expected, given, what, failure)
+    integer(int64), intent(in) :: expected
+    integer(c_size_t), intent(in) :: given
+    character(len=*), intent(in) :: what
+    type(failing), intent(inout) :: failure
+    if (failure%status /= flexpath_status_ok .or. expected == given) return
+    call fail(failure, flexpath_status_wrong_len, what // ': elements of ' // text_of_number(int(given, int64)) &
+        // ' bytes, and its type has ' // text_of_number(expected) // ': flexpath_schema_set_struct says otherwise')
+  end subroutine check_struct
+
+  ! Records.
+
+  ! One record for all ranks.
+  subroutine flexpath_variable_record(variable, name, schema, description, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in), optional :: description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    call forget(variable)
+    failure%status = c_variable_record(c_text(name), schema%handle, variable%handle)
+    call define_records(variable, name, schema, 0, flexpath_kind_scalar, failure, description)
+    call conclude('flexpath_variable_record', failure, stat, errmsg)
+  end subroutine flexpath_variable_record
+
+  ! One record of each rank.
+  subroutine flexpath_variable_local_record(variable, name, schema, description, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in), optional :: description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    call forget(variable)
+    failure%status = c_variable_local_record(c_text(name), schema%handle, variable%handle)
+    call define_records(variable, name, schema, 0, flexpath_kind_local_scalar, failure, description)
+    call conclude('flexpath_variable_local_record', failure, stat, errmsg)
+  end subroutine flexpath_variable_local_record
+
+  ! One array of records of that shape. Each rank puts regions of it.
+  subroutine flexpath_variable_global_records(variable, name, schema, shape, description, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    type(flexpath_schema), intent(in) :: schema
+    class(*), intent(in) :: shape(:)
+    character(len=*), intent(in), optional :: description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    integer(int64), allocatable :: extents(:)
+    call forget(variable)
+    call take_integers(shape, extents, 'shape', failure)
+    if (failure%status == flexpath_status_ok) failure%status = c_variable_global_records(c_text(name), &
+        schema%handle, size(extents, kind=c_int32_t), extents, variable%handle)
+    call define_records(variable, name, schema, size(shape), flexpath_kind_global_array, failure, description)
+    call conclude('flexpath_variable_global_records', failure, stat, errmsg)
+  end subroutine flexpath_variable_global_records
+
+  ! An array of records of each put, of ndims dimensions and any extent.
+  subroutine flexpath_variable_local_records(variable, name, schema, ndims, description, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    type(flexpath_schema), intent(in) :: schema
+    integer, intent(in) :: ndims
+    character(len=*), intent(in), optional :: description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    call forget(variable)
+    failure%status = c_variable_local_records(c_text(name), schema%handle, int(ndims, c_int32_t), variable%handle)
+    call define_records(variable, name, schema, ndims, flexpath_kind_local_array, failure, description)
+    call conclude('flexpath_variable_local_records', failure, stat, errmsg)
+  end subroutine flexpath_variable_local_records
+
+  ! One array of the records of all ranks, one block after another.
+  subroutine flexpath_variable_joined_records(variable, name, schema, description, stat, errmsg)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in), optional :: description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    integer(c_int64_t) :: none(1)
+    call forget(variable)
+    none = 0
+    failure%status = c_variable_joined_records(c_text(name), schema%handle, 0_c_int32_t, none, variable%handle)
+    call define_records(variable, name, schema, 1, flexpath_kind_joined_array, failure, description)
+    call conclude('flexpath_variable_joined_records', failure, stat, errmsg)
+  end subroutine flexpath_variable_joined_records
+
+  subroutine define_records(variable, name, schema, ndims, kind, failure, description)
+    type(flexpath_variable), intent(inout) :: variable
+    character(len=*), intent(in) :: name
+    type(flexpath_schema), intent(in) :: schema
+    integer, intent(in) :: ndims, kind
+    type(failing), intent(inout) :: failure
+    character(len=*), intent(in), optional :: description
+    call define(variable, name, flexpath_dtype_bytes, ndims, kind, failure, description=description)
+    if (failure%status == flexpath_status_ok) variable%struct_bytes = struct_bytes_of(schema, failure)
+  end subroutine define_records
+
+  ! Puts records that lie one after another from elements, as c_loc gives it, on. struct_bytes is c_sizeof of one, count
+  ! the extents of the block, and start where it begins in a global array (default all 1).
+  subroutine flexpath_put_records(publisher, variable, elements, struct_bytes, count, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    type(c_ptr), intent(in) :: elements
+    integer(c_size_t), intent(in) :: struct_bytes
+    class(*), intent(in), optional :: count(:), start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    call prepare_records(put, publisher, variable, count, start)
+    if (allocated(variable%name)) &
+        call check_struct(variable%struct_bytes, struct_bytes, 'put of "' // variable%name // '"', put%failure)
+    call put_elements(put, elements)
+    call conclude('flexpath_put_records', put%failure, stat, errmsg)
+  end subroutine flexpath_put_records
+
+  ! Puts the records of a builder, which keeps them.
+  subroutine flexpath_put_built(publisher, variable, builder, count, start, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    type(flexpath_builder), intent(in) :: builder
+    class(*), intent(in), optional :: count(:), start(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(putting) :: put
+    call prepare_records(put, publisher, variable, count, start)
+    if (put%failure%status >= 0) put%failure%status = &
+        c_publisher_put_built(put%publisher, put%variable, put%start, put%count, builder%handle)
+    call conclude('flexpath_put_built', put%failure, stat, errmsg)
+  end subroutine flexpath_put_built
+
+  subroutine prepare_records(put, publisher, variable, count, start)
+    type(putting), intent(inout) :: put
+    type(flexpath_publisher), intent(in) :: publisher
+    type(flexpath_variable), intent(in) :: variable
+    class(*), intent(in), optional :: count(:), start(:)
+    integer(int64), allocatable :: extents(:)
+    allocate (extents(0))
+    if (present(count)) call take_integers(count, extents, 'count', put%failure)
+    if (put%failure%status >= 0) call prepare_put(put, publisher, variable, flexpath_dtype_bytes, extents, start)
+  end subroutine prepare_records
+
+  ! Takes the selected records as the program's own type, converted if need be: len of them, one after another from
+  ! elements, as c_loc gives it, on. struct_bytes is c_sizeof of one.
+  subroutine flexpath_get_records(step, variable, schema, elements, struct_bytes, len, selection, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    type(flexpath_schema), intent(in) :: schema
+    type(c_ptr), intent(in) :: elements
+    integer(c_size_t), intent(in) :: struct_bytes
+    integer, intent(in) :: len
+    type(flexpath_selection), intent(in), optional, target :: selection
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    type(flexpath_selection), target :: everything
+    type(c_selection) :: described
+    integer(int64) :: expected
+    call describe(everything, described)
+    if (present(selection)) call describe(selection, described)
+    expected = struct_bytes_of(schema, failure)
+    call check_struct(expected, struct_bytes, 'get of "' // trim(variable) // '"', failure)
+    if (failure%status == flexpath_status_ok) failure%status = c_step_get_records(step%handle, c_text(variable), &
+        described, schema%handle, elements, int(len, c_int64_t))
+    call conclude('flexpath_get_records', failure, stat, errmsg)
+  end subroutine flexpath_get_records
+
+  ! Takes the selected records to be read field by field: of the publisher's type, or of schema, converted if need be.
+  subroutine flexpath_step_records(step, variable, records, schema, selection, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    type(flexpath_records), intent(inout) :: records
+    type(flexpath_schema), intent(in), optional :: schema
+    type(flexpath_selection), intent(in), optional, target :: selection
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(flexpath_selection), target :: everything
+    type(c_selection) :: described
+    type(c_ptr) :: wanted
+    integer(c_int32_t) :: status
+    if (c_associated(records%handle)) status = c_records_release(records%handle)
+    records%handle = c_null_ptr
+    call describe(everything, described)
+    if (present(selection)) call describe(selection, described)
+    wanted = c_null_ptr
+    if (present(schema)) wanted = schema%handle
+    status = c_step_records(step%handle, c_text(variable), described, wanted, records%handle)
+    if (status /= flexpath_status_ok) records%handle = c_null_ptr
+    call conclude_status('flexpath_step_records', status, stat, errmsg)
+  end subroutine flexpath_step_records
+
+  ! How many records there are.
+  subroutine flexpath_records_count(records, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    integer, intent(out) :: count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: counted
+    integer(c_int32_t) :: status
+    counted = 0
+    status = c_records_count(records%handle, counted)
+    count = int(counted)
+    call conclude_status('flexpath_records_count', status, stat, errmsg)
+  end subroutine flexpath_records_count
+
+  ! What the value at a path is in the record with that number, from 1: kind, one of flexpath_value_kind_..., element type,
+  ! and how many elements.
+  subroutine flexpath_records_describe(records, index, path, kind, dtype, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    integer, intent(out) :: kind
+    integer, intent(out), optional :: dtype, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_value) :: told
+    integer(c_int32_t) :: status
+    told = c_value(flexpath_value_kind_absent, 0, 0)
+    status = c_records_describe(records%handle, int(index - 1, c_int64_t), c_text(path), told)
+    kind = told%kind
+    if (present(dtype)) dtype = told%dtype
+    if (present(count)) count = int(told%count)
+    call conclude_status('flexpath_records_describe', status, stat, errmsg)
+  end subroutine flexpath_records_describe
+
+  ! Takes the numbers at a path of count records, or as many as there are, from first on.
+  subroutine take_numbers(records, path, dtype, elements, len, first, count, status)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    integer, intent(in) :: dtype, len
+    type(c_ptr), intent(in) :: elements
+    integer, intent(in), optional :: first, count
+    integer(c_int32_t), intent(out) :: status
+    integer(c_int64_t) :: from, many
+    from = 0
+    if (present(first)) from = first - 1
+    status = c_records_count(records%handle, many)
+    many = many - from
+    if (present(count)) many = count
+    if (status == flexpath_status_ok) status = c_records_get(records%handle, from, many, c_text(path), &
+        int(dtype, c_int32_t), elements, int(len, c_int64_t))
+  end subroutine take_numbers
+
+  ! The text at a path, or the name of an enumeration, in the record with that number, from 1.
+  subroutine flexpath_records_text(records, index, path, text, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    character(len=:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_records_text(records%handle, int(index - 1, c_int64_t), c_text(path), told)
+    text = ''
+    if (status == flexpath_status_ok) text = text_of(told)
+    call conclude_status('flexpath_records_text', status, stat, errmsg)
+  end subroutine flexpath_records_text
+
+  ! Where the records lie, for c_f_pointer: of a type without lists and texts. Valid until they are released.
+  subroutine flexpath_records_elements(records, elements, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    type(c_ptr), intent(out) :: elements
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: is_zero_copy, status
+    status = c_records_elements(records%handle, elements, is_zero_copy)
+    if (status /= flexpath_status_ok) elements = c_null_ptr
+    call conclude_status('flexpath_records_elements', status, stat, errmsg)
+  end subroutine flexpath_records_elements
+
+  ! Releases records.
+  subroutine flexpath_records_release(records, stat, errmsg)
+    type(flexpath_records), intent(inout) :: records
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_records_release', c_records_release(records%handle), stat, errmsg)
+    records%handle = c_null_ptr
+  end subroutine flexpath_records_release
+
+  ! Makes records field by field: count of them, of a type that may have lists and texts.
+  subroutine flexpath_builder_create(builder, schema, count, stat, errmsg)
+    type(flexpath_builder), intent(inout) :: builder
+    type(flexpath_schema), intent(in) :: schema
+    integer, intent(in) :: count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    if (c_associated(builder%handle)) then
+      call fail(failure, flexpath_status_misuse, 'the builder is made: free it first')
+    else
+      failure%status = c_builder_create(schema%handle, int(count, c_int64_t), builder%handle)
+    end if
+    call conclude('flexpath_builder_create', failure, stat, errmsg)
+  end subroutine flexpath_builder_create
+
+  subroutine build_text(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path, values
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', &
+        c_builder_set_text(builder%handle, int(index - 1, c_int64_t), c_text(path), c_text(values)), stat, errmsg)
+  end subroutine build_text
+
+  subroutine build_texts(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path, values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char), allocatable, target :: letters(:, :)
+    type(c_ptr), allocatable :: pointers(:)
+    call c_texts(values, letters, pointers)
+    call conclude_status('flexpath_builder_set', c_builder_set_texts(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), pointers, size(values, kind=c_int64_t)), stat, errmsg)
+  end subroutine build_texts
+
+  ! Says how many records a list of records has. Those of it are set by paths such as atoms[0].x, which count from 0.
+  subroutine flexpath_builder_set_len(builder, index, path, len, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index, len
+    character(len=*), intent(in) :: path
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set_len', c_builder_set_len(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(len, c_int64_t)), stat, errmsg)
+  end subroutine flexpath_builder_set_len
+
+  ! Says how many records there are.
+  subroutine flexpath_builder_resize(builder, count, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_resize', c_builder_resize(builder%handle, int(count, c_int64_t)), stat, errmsg)
+  end subroutine flexpath_builder_resize
+
+  ! Sets all records at once: count of them, from elements, as c_loc gives it, on.
+  subroutine flexpath_builder_set_structs(builder, elements, count, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    type(c_ptr), intent(in) :: elements
+    integer, intent(in) :: count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set_structs', &
+        c_builder_set_structs(builder%handle, elements, int(count, c_int64_t)), stat, errmsg)
+  end subroutine flexpath_builder_set_structs
+
+  ! Frees a builder.
+  subroutine flexpath_builder_free(builder, stat, errmsg)
+    type(flexpath_builder), intent(inout) :: builder
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_free', c_builder_free(builder%handle), stat, errmsg)
+    builder%handle = c_null_ptr
+  end subroutine flexpath_builder_free
+
+  subroutine take_int8_0(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    integer(int8), intent(inout), target :: values
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_i8, c_loc(values), 1, first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_int8_0
+
+  subroutine take_int8_1(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    integer(int8), intent(inout), target, contiguous :: values(:)
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_i8, c_loc(values), size(values), first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_int8_1
+
+  subroutine take_int16_0(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    integer(int16), intent(inout), target :: values
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_i16, c_loc(values), 1, first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_int16_0
+
+  subroutine take_int16_1(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    integer(int16), intent(inout), target, contiguous :: values(:)
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_i16, c_loc(values), size(values), first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_int16_1
+
+  subroutine take_int32_0(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    integer(int32), intent(inout), target :: values
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_i32, c_loc(values), 1, first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_int32_0
+
+  subroutine take_int32_1(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    integer(int32), intent(inout), target, contiguous :: values(:)
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_i32, c_loc(values), size(values), first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_int32_1
+
+  subroutine take_int64_0(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    integer(int64), intent(inout), target :: values
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_i64, c_loc(values), 1, first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_int64_0
+
+  subroutine take_int64_1(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    integer(int64), intent(inout), target, contiguous :: values(:)
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_i64, c_loc(values), size(values), first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_int64_1
+
+  subroutine take_real32_0(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    real(real32), intent(inout), target :: values
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_f32, c_loc(values), 1, first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_real32_0
+
+  subroutine take_real32_1(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    real(real32), intent(inout), target, contiguous :: values(:)
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_f32, c_loc(values), size(values), first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_real32_1
+
+  subroutine take_real64_0(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    real(real64), intent(inout), target :: values
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_f64, c_loc(values), 1, first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_real64_0
+
+  subroutine take_real64_1(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    real(real64), intent(inout), target, contiguous :: values(:)
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_f64, c_loc(values), size(values), first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_real64_1
+
+  subroutine take_complex32_0(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    complex(real32), intent(inout), target :: values
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_c32, c_loc(values), 1, first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_complex32_0
+
+  subroutine take_complex32_1(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    complex(real32), intent(inout), target, contiguous :: values(:)
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_c32, c_loc(values), size(values), first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_complex32_1
+
+  subroutine take_complex64_0(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    complex(real64), intent(inout), target :: values
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_c64, c_loc(values), 1, first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_complex64_0
+
+  subroutine take_complex64_1(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    complex(real64), intent(inout), target, contiguous :: values(:)
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_c64, c_loc(values), size(values), first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_complex64_1
+
+  subroutine build_int8_0(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    integer(int8), intent(in), target :: values
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_i8, c_int32_t), c_loc(values), 1_c_int64_t), stat, errmsg)
+  end subroutine build_int8_0
+
+  subroutine build_int8_1(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    integer(int8), intent(in), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_i8, c_int32_t), c_loc(values), size(values, kind=c_int64_t)), stat, errmsg)
+  end subroutine build_int8_1
+
+  subroutine build_int16_0(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    integer(int16), intent(in), target :: values
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_i16, c_int32_t), c_loc(values), 1_c_int64_t), stat, errmsg)
+  end subroutine build_int16_0
+
+  subroutine build_int16_1(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    integer(int16), intent(in), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_i16, c_int32_t), c_loc(values), size(values, kind=c_int64_t)), stat, errmsg)
+  end subroutine build_int16_1
+
+  subroutine build_int32_0(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    integer(int32), intent(in), target :: values
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_i32, c_int32_t), c_loc(values), 1_c_int64_t), stat, errmsg)
+  end subroutine build_int32_0
+
+  subroutine build_int32_1(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    integer(int32), intent(in), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_i32, c_int32_t), c_loc(values), size(values, kind=c_int64_t)), stat, errmsg)
+  end subroutine build_int32_1
+
+  subroutine build_int64_0(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    integer(int64), intent(in), target :: values
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_i64, c_int32_t), c_loc(values), 1_c_int64_t), stat, errmsg)
+  end subroutine build_int64_0
+
+  subroutine build_int64_1(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    integer(int64), intent(in), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_i64, c_int32_t), c_loc(values), size(values, kind=c_int64_t)), stat, errmsg)
+  end subroutine build_int64_1
+
+  subroutine build_real32_0(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    real(real32), intent(in), target :: values
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_f32, c_int32_t), c_loc(values), 1_c_int64_t), stat, errmsg)
+  end subroutine build_real32_0
+
+  subroutine build_real32_1(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    real(real32), intent(in), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_f32, c_int32_t), c_loc(values), size(values, kind=c_int64_t)), stat, errmsg)
+  end subroutine build_real32_1
+
+  subroutine build_real64_0(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    real(real64), intent(in), target :: values
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_f64, c_int32_t), c_loc(values), 1_c_int64_t), stat, errmsg)
+  end subroutine build_real64_0
+
+  subroutine build_real64_1(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    real(real64), intent(in), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_f64, c_int32_t), c_loc(values), size(values, kind=c_int64_t)), stat, errmsg)
+  end subroutine build_real64_1
+
+  subroutine build_complex32_0(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    complex(real32), intent(in), target :: values
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_c32, c_int32_t), c_loc(values), 1_c_int64_t), stat, errmsg)
+  end subroutine build_complex32_0
+
+  subroutine build_complex32_1(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    complex(real32), intent(in), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_c32, c_int32_t), c_loc(values), size(values, kind=c_int64_t)), stat, errmsg)
+  end subroutine build_complex32_1
+
+  subroutine build_complex64_0(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    complex(real64), intent(in), target :: values
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_c64, c_int32_t), c_loc(values), 1_c_int64_t), stat, errmsg)
+  end subroutine build_complex64_0
+
+  subroutine build_complex64_1(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    complex(real64), intent(in), target, contiguous :: values(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_c64, c_int32_t), c_loc(values), size(values, kind=c_int64_t)), stat, errmsg)
+  end subroutine build_complex64_1
+
+  ! Transforms, and what streams provide.
+
+  ! Makes an empty set. Each call of a transform may take timeout_ms milliseconds, 10,000 unless it is there.
+  subroutine flexpath_transforms_create(transforms, timeout_ms, stat, errmsg)
+    type(flexpath_transforms), intent(inout) :: transforms
+    integer, intent(in), optional :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(failing) :: failure
+    integer(c_int64_t) :: limit
+    limit = 0
+    if (present(timeout_ms)) limit = max(timeout_ms, 0)
+    if (c_associated(transforms%handle)) then
+      call fail(failure, flexpath_status_misuse, 'the transforms are made: free them first')
+    else
+      failure%status = c_transforms_create(limit, transforms%handle)
+    end if
+    call conclude('flexpath_transforms_create', failure, stat, errmsg)
+  end subroutine flexpath_transforms_create
+
+  ! Adds a function from records of one type to records of another. each: it makes one record of each that it is given.
+  ! It is called with context on threads of Flexpath, on several at one time.
+  subroutine flexpath_transforms_add(transforms, name, from, to, run, context, each, stat, errmsg)
+    type(flexpath_transforms), intent(in) :: transforms
+    character(len=*), intent(in) :: name
+    type(flexpath_schema), intent(in) :: from, to
+    procedure(flexpath_transform) :: run
+    type(c_ptr), intent(in), optional :: context
+    logical, intent(in), optional :: each
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: given
+    integer(c_int32_t) :: status
+    logical :: is_each
+    given = c_null_ptr
+    if (present(context)) given = context
+    is_each = .false.
+    if (present(each)) is_each = each
+    if (is_each) then
+      status = c_transforms_add_each(transforms%handle, c_text(name), from%handle, to%handle, c_funloc(run), &
+          c_null_funptr, given)
+    else
+      status = c_transforms_add(transforms%handle, c_text(name), from%handle, to%handle, c_funloc(run), &
+          c_null_funptr, given)
+    end if
+    call conclude_status('flexpath_transforms_add', status, stat, errmsg)
+  end subroutine flexpath_transforms_add
+
+  ! Adds a function over plain arrays, for derivations that call it: 'x, y | call(name)'. takes and gives are element
+  ! types. Of each block it makes as many elements as it is given, or made_count: a row, for 'call(name, f64, 3)'. It is
+  ! called with context on threads of Flexpath, on several at one time.
+  subroutine flexpath_transforms_add_function(transforms, name, takes, gives, run, made_count, context, stat, errmsg)
+    type(flexpath_transforms), intent(in) :: transforms
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: takes, gives
+    procedure(flexpath_function) :: run
+    integer, intent(in), optional :: made_count
+    type(c_ptr), intent(in), optional :: context
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: given
+    integer(c_int64_t) :: count
+    given = c_null_ptr
+    if (present(context)) given = context
+    count = 0
+    if (present(made_count)) count = max(made_count, 0)
+    call conclude_status('flexpath_transforms_add_function', c_transforms_add_function(transforms%handle, &
+        c_text(name), int(takes, c_int32_t), int(gives, c_int32_t), count, c_funloc(run), c_null_funptr, given), &
+        stat, errmsg)
+  end subroutine flexpath_transforms_add_function
+
+  ! Says of a transform that was added: what it gives of blocks, one after the other, is what it gives of all.
+  subroutine flexpath_transforms_set_per_block(transforms, name, stat, errmsg)
+    type(flexpath_transforms), intent(in) :: transforms
+    character(len=*), intent(in) :: name
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_transforms_set_per_block', &
+        c_transforms_set_per_block(transforms%handle, c_text(name)), stat, errmsg)
+  end subroutine flexpath_transforms_set_per_block
+
+  ! Says of a transform that it is asked for by name alone.
+  subroutine flexpath_transforms_set_by_name_only(transforms, name, stat, errmsg)
+    type(flexpath_transforms), intent(in) :: transforms
+    character(len=*), intent(in) :: name
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_transforms_set_by_name_only', &
+        c_transforms_set_by_name_only(transforms%handle, c_text(name)), stat, errmsg)
+  end subroutine flexpath_transforms_set_by_name_only
+
+  ! Says on which side a transform runs: one of flexpath_placement_...
+  subroutine flexpath_transforms_set_placement(transforms, name, placement, stat, errmsg)
+    type(flexpath_transforms), intent(in) :: transforms
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: placement
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_transforms_set_placement', &
+        c_transforms_set_placement(transforms%handle, c_text(name), int(placement, c_int32_t)), stat, errmsg)
+  end subroutine flexpath_transforms_set_placement
+
+  ! Says what a transform costs: nanoseconds for each byte that goes in, and bytes that come out for each.
+  subroutine flexpath_transforms_set_cost(transforms, name, nanos_per_byte, output_ratio, stat, errmsg)
+    type(flexpath_transforms), intent(in) :: transforms
+    character(len=*), intent(in) :: name
+    real(real64), intent(in) :: nanos_per_byte, output_ratio
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_transforms_set_cost', &
+        c_transforms_set_cost(transforms%handle, c_text(name), nanos_per_byte, output_ratio), stat, errmsg)
+  end subroutine flexpath_transforms_set_cost
+
+  ! Says how many milliseconds each call of a transform may take, at least 1.
+  subroutine flexpath_transforms_set_timeout(transforms, name, timeout_ms, stat, errmsg)
+    type(flexpath_transforms), intent(in) :: transforms
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: timeout_ms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_transforms_set_timeout', &
+        c_transforms_set_timeout(transforms%handle, c_text(name), int(max(timeout_ms, 0), c_int64_t)), stat, errmsg)
+  end subroutine flexpath_transforms_set_timeout
+
+  ! Frees a set of transforms. Who was opened with it keeps it.
+  subroutine flexpath_transforms_free(transforms, stat, errmsg)
+    type(flexpath_transforms), intent(inout) :: transforms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_transforms_free', c_transforms_free(transforms%handle), stat, errmsg)
+    transforms%handle = c_null_ptr
+  end subroutine flexpath_transforms_free
+
+  ! Gives transforms to whoever is opened with these options. A publisher offers them by name.
+  subroutine flexpath_options_set_transforms(options, transforms, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    type(flexpath_transforms), intent(in) :: transforms
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    status = made(options)
+    if (status == flexpath_status_ok) status = c_options_set_transforms(options%handle, transforms%handle)
+    call conclude_status('flexpath_options_set_transforms', status, stat, errmsg)
+  end subroutine flexpath_options_set_transforms
+
+  ! Has the records of a variable go through a transform before a subscriber reads them by name. Where the data is unless
+  ! a flexpath_placement_... says otherwise.
+  subroutine flexpath_options_add_transformed(options, name, variable, transform, placement, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    character(len=*), intent(in) :: name, variable, transform
+    integer, intent(in), optional :: placement
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status, place
+    place = flexpath_placement_publisher
+    if (present(placement)) place = int(placement, c_int32_t)
+    status = made(options)
+    if (status == flexpath_status_ok) status = c_options_add_transformed(options%handle, c_text(name), &
+        c_text(variable), c_text(transform), place)
+    call conclude_status('flexpath_options_add_transformed', status, stat, errmsg)
+  end subroutine flexpath_options_add_transformed
+
+  ! Names a WebAssembly module, which is copied, for derivations that are added after it: 'vx | module(name)'.
+  subroutine flexpath_options_add_module(options, name, module, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    character(len=*), intent(in) :: name
+    integer(int8), intent(in), contiguous, target :: module(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    status = made(options)
+    if (status == flexpath_status_ok) status = c_options_add_module(options%handle, c_text(name), c_loc(module), &
+        size(module, kind=c_int64_t))
+    call conclude_status('flexpath_options_add_module', status, stat, errmsg)
+  end subroutine flexpath_options_add_module
+
+  ! Has a subscriber attach only if that variable, or any, provides records of a type: stat is
+  ! flexpath_status_incompatible otherwise. Opening then waits for the first step.
+  subroutine flexpath_options_add_type(options, schema, variable, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    type(flexpath_schema), intent(in) :: schema
+    character(len=*), intent(in), optional :: variable
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char, len=:), allocatable, target :: name
+    type(c_ptr) :: named
+    integer(c_int32_t) :: status
+    named = c_null_ptr
+    if (present(variable)) then
+      name = c_text(variable)
+      named = c_loc(name)
+    end if
+    status = made(options)
+    if (status == flexpath_status_ok) status = c_options_add_type(options%handle, named, schema%handle)
+    call conclude_status('flexpath_options_add_type', status, stat, errmsg)
+  end subroutine flexpath_options_add_type
+
+  ! The variables of a stream that provide records of a type, those that fit best first. Waits for the first step.
+  subroutine flexpath_subscriber_of(subscriber, schema, provided, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    type(flexpath_schema), intent(in) :: schema
+    type(flexpath_provided), allocatable, intent(inout) :: provided(:)
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_provided), allocatable :: told(:)
+    integer(c_int64_t) :: count
+    integer(c_int32_t) :: status
+    integer :: at
+    allocate (told(64))
+    count = 0
+    status = c_subscriber_of(subscriber%handle, schema%handle, told, size(told, kind=c_int64_t), count)
+    if (status == flexpath_status_ok .and. count > size(told)) then
+      deallocate (told)
+      allocate (told(count))
+      status = c_subscriber_of(subscriber%handle, schema%handle, told, size(told, kind=c_int64_t), count)
+    end if
+    if (status /= flexpath_status_ok) count = 0
+    if (allocated(provided)) deallocate (provided)
+    allocate (provided(min(count, size(told, kind=c_int64_t))))
+    do at = 1, size(provided)
+      provided(at)%variable = text_of(told(at)%variable)
+      provided(at)%differences = text_of(told(at)%differences)
+      provided(at)%is_converted = told(at)%is_converted /= 0
+    end do
+    call conclude_status('flexpath_subscriber_of', status, stat, errmsg)
+  end subroutine flexpath_subscriber_of
+
+  ! The streams that provide records of a type, the best first, and then the others with the reason. Looks at all streams
+  ! of the rendezvous, for at most timeout_ms milliseconds.
+  subroutine flexpath_subscriber_find(schema, timeout_ms, found, options, stat, errmsg)
+    type(flexpath_schema), intent(in) :: schema
+    integer, intent(in) :: timeout_ms
+    type(flexpath_found), allocatable, intent(inout) :: found(:)
+    type(flexpath_options), intent(in), optional :: options
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_found), allocatable :: told(:)
+    type(c_ptr) :: chosen
+    integer(c_int64_t) :: count
+    integer(c_int32_t) :: status
+    integer :: at
+    allocate (told(4096))
+    chosen = c_null_ptr
+    if (present(options)) chosen = options%handle
+    count = 0
+    status = c_subscriber_find(chosen, schema%handle, int(max(timeout_ms, 0), c_int64_t), told, &
+        size(told, kind=c_int64_t), count)
+    if (status /= flexpath_status_ok) count = 0
+    if (allocated(found)) deallocate (found)
+    allocate (found(min(count, size(told, kind=c_int64_t))))
+    do at = 1, size(found)
+      found(at)%stream = text_of(told(at)%stream)
+      found(at)%contact = text_of(told(at)%contact)
+      found(at)%variable = text_of(told(at)%variable)
+      found(at)%differences = text_of(told(at)%differences)
+      found(at)%variables = told(at)%variable_count
+      found(at)%is_converted = told(at)%is_converted /= 0
+    end do
+    call conclude_status('flexpath_subscriber_find', status, stat, errmsg)
+  end subroutine flexpath_subscriber_find
 end module flexpath

@@ -575,6 +575,35 @@ typedef int32_t flexpath_placement;
 #endif // __cplusplus
 
 /*
+ Whether elements may become another number type as they are got.
+ */
+enum flexpath_conversion
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /*
+   no: a get names the variable's own type, or fails
+   */
+  FLEXPATH_CONVERSION_NONE = 0,
+  /*
+   a type that holds every value of theirs
+   */
+  FLEXPATH_CONVERSION_EXACT = 1,
+  /*
+   any number type: rounded to the nearest, integers cut off at the end of the range
+   */
+  FLEXPATH_CONVERSION_ANY = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum flexpath_conversion flexpath_conversion;
+#else
+typedef int32_t flexpath_conversion;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/*
  Records on their way.
  */
 typedef struct flexpath_builder flexpath_builder;
@@ -730,6 +759,10 @@ typedef struct flexpath_selection {
    one of `flexpath_order`: how the elements are to lie where they arrive; several blocks follow one another
    */
   int32_t order;
+  /*
+   one of `flexpath_conversion`: whether a get may name another type than the variable's
+   */
+  int32_t conversion;
 } flexpath_selection;
 
 /*
@@ -790,6 +823,36 @@ typedef struct flexpath_get {
    */
   int32_t dtype;
 } flexpath_get;
+
+/*
+ A stream that was asked for a type.
+ */
+typedef struct flexpath_found {
+  /*
+   its name
+   */
+  const char *stream;
+  /*
+   where its publisher is, as the option `PublisherContact` takes it
+   */
+  const char *contact;
+  /*
+   the variable that provides the type best; empty where none does
+   */
+  const char *variable;
+  /*
+   what the type of that variable differs in, as in `flexpath_provided`; where none provides it, why not
+   */
+  const char *differences;
+  /*
+   how many variables provide it
+   */
+  uint32_t variable_count;
+  /*
+   1 if the records of that variable are converted or transformed, 0 if they pass as they are
+   */
+  int32_t is_converted;
+} flexpath_found;
 
 /*
  A variable that provides the type that was asked for.
@@ -1160,6 +1223,19 @@ flexpath_status flexpath_subscriber_next_event(struct flexpath_subscriber *subsc
                                                struct flexpath_event *event);
 
 /*
+ As `flexpath_subscriber_step_descriptor`, of a publisher's events: readable as long as
+ `flexpath_publisher_next_event` has one. Any thread.
+ */
+flexpath_status flexpath_publisher_event_descriptor(struct flexpath_publisher *publisher,
+                                                    int32_t *descriptor);
+
+/*
+ As `flexpath_publisher_event_descriptor`, of a subscriber. Any thread.
+ */
+flexpath_status flexpath_subscriber_event_descriptor(struct flexpath_subscriber *subscriber,
+                                                     int32_t *descriptor);
+
+/*
  Waits at most `timeout_ms` milliseconds until there are `count` subscriptions, and writes how many there are to
  `present` unless that is null. Returns `FLEXPATH_STATUS_NOT_YET` where there are fewer. Any thread.
  */
@@ -1180,6 +1256,28 @@ const char *flexpath_last_error(void);
 const char *flexpath_version(void);
 
 /*
+ Adds a function over plain arrays, for derivations that call it: `x, y | call(name)` (docs/derived.md). It takes
+ elements of the type `takes`, and makes those of `gives`, each one of `flexpath_dtype`. Of each block it makes as
+ many as it is given, or `made_count` unless that is 0: a row, for `call(name, f64, 3)`. `run` is called with
+ `context`, on threads of Flexpath, on several at one time. `release(context)` is called once, whatever this returns,
+ when the function will not be called any more; it may be null. Neither may throw or longjmp. A call that takes too
+ long is not waited for, and after two such calls the function is refused. Any thread.
+ */
+flexpath_status flexpath_transforms_add_function(struct flexpath_transforms *transforms,
+                                                 const char *name,
+                                                 int32_t takes,
+                                                 int32_t gives,
+                                                 uint64_t made_count,
+                                                 int32_t (*run)(void *context,
+                                                                const void *const *inputs,
+                                                                uint64_t input_count,
+                                                                uint64_t count,
+                                                                void *made,
+                                                                uint64_t made_count),
+                                                 void (*release)(void *context),
+                                                 void *context);
+
+/*
  As `flexpath_step_get`, with the selection in words: `[0:10, ::2]`, `[3, :]`, `[points (1, 2), (3, 4)]`,
  `[block 3.1]`, `[rank 3]`. Slices are resolved against the variable's shape in this step; there is one for each
  dimension. Any thread.
@@ -1193,8 +1291,22 @@ flexpath_status flexpath_step_get_by_text(struct flexpath_step *step,
                                           int64_t timeout_ms);
 
 /*
+ As `flexpath_step_get_by_text`, of elements that may become another number type as they are got. `conversion` is one
+ of `flexpath_conversion`. A selection that is no text names it itself. Any thread.
+ */
+flexpath_status flexpath_step_get_converted_by_text(struct flexpath_step *step,
+                                                    const char *variable,
+                                                    const char *selected,
+                                                    int32_t conversion,
+                                                    int32_t dtype,
+                                                    void *destination,
+                                                    uint64_t len,
+                                                    int64_t timeout_ms);
+
+/*
  Does a get that fills gaps: elements that no rank put become copies of the one at `fill`, and the call does not
- fail. Otherwise as `flexpath_step_get`. Any thread.
+ fail. The elements are of the variable's own type: a selection with a conversion is refused. Otherwise as
+ `flexpath_step_get`. Any thread.
  */
 flexpath_status flexpath_step_get_or_fill(struct flexpath_step *step,
                                           const struct flexpath_get *get,
@@ -1220,6 +1332,13 @@ flexpath_status flexpath_step_view_by_text(struct flexpath_step *step,
 flexpath_status flexpath_step_text(struct flexpath_step *step,
                                    const char *variable,
                                    const char **value);
+
+/*
+ Bounds the live steps of all streams that this process publishes together, in bytes, from the next step of each on.
+ The option `LimitBytes` bounds each stream besides. Unless this is called, `FLEXPATH_LIMIT_BYTES` in the environment
+ says it, else it is 1 GiB or the largest `LimitBytes`, whichever is more. Any thread.
+ */
+flexpath_status flexpath_limit_process_bytes(uint64_t limit_bytes);
 
 /*
  Makes a set of options, all at their defaults, to be freed by `flexpath_options_free`. Any thread.
@@ -1290,9 +1409,37 @@ flexpath_status flexpath_options_add_module(struct flexpath_options *options,
                                             uint64_t len);
 
 /*
+ Has a subscriber attach only if a variable of the stream provides records of a type: as they are, converted, or
+ through transforms (`flexpath_options_set_transforms`). `variable` is the one that is to provide it, by the name that
+ it is read by; null: any. If several types are added, all must be there. The schema counts as it is now. Otherwise
+ `flexpath_subscriber_open` fails with `FLEXPATH_STATUS_INCOMPATIBLE`, and the text says field by field why. Only a
+ step says what types a stream has. So opening waits for the first one, within `OpenTimeoutSecs`; it is still the next
+ one. Any thread.
+ */
+flexpath_status flexpath_options_add_type(struct flexpath_options *options,
+                                          const char *variable,
+                                          const struct flexpath_schema *schema);
+
+/*
  Frees a set of options. What was opened with it stays. Any thread.
  */
 flexpath_status flexpath_options_free(struct flexpath_options *options);
+
+/*
+ Finds the streams of the rendezvous that provide records of a type. Of `options`, which are a subscriber's or null,
+ rendezvous, transports, token, TLS and transforms count. Looks at all streams at once, for at most `timeout_ms` and
+ half a second more. Writes how many there are to `count`, and the first `capacity` of them to `found`. Those that
+ provide the type come first, the best before others. The rest follow by name, each with the reason. Their texts are
+ valid until the next call of this function on this thread. The next step of a stream says what it has, so one that
+ publishes nothing meanwhile is among the rest. Each is attached to for that step alone: the publisher keeps nothing
+ for it and never waits. But one that waits for its first subscribers takes it for one of these. Any thread.
+ */
+flexpath_status flexpath_subscriber_find(const struct flexpath_options *options,
+                                         const struct flexpath_schema *schema,
+                                         uint64_t timeout_ms,
+                                         struct flexpath_found *found,
+                                         uint64_t capacity,
+                                         uint64_t *count);
 
 /*
  Finds the variables of the stream that provide records of a type, those that fit best first. Writes how many there
@@ -1764,7 +1911,8 @@ flexpath_status flexpath_step_variable(struct flexpath_step *step,
  (null: row-major), whatever the publisher's order. `len` is how many elements fit there, and must be as many as are
  selected. Waits at most `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`). Returns, also when the
  time is up, only when nothing can write to `destination` any more. For a new selection the publisher is asked first,
- for at most `FetchTimeoutSecs`. Any thread.
+ for at most `FetchTimeoutSecs`. `dtype` is the variable's own type, or another number type where the selection's
+ `conversion` allows it. Otherwise `FLEXPATH_STATUS_WRONG_DTYPE`, and the text names both types. Any thread.
  */
 flexpath_status flexpath_step_get(struct flexpath_step *step,
                                   const char *variable,
@@ -1805,6 +1953,16 @@ flexpath_status flexpath_subscriber_open(const char *stream,
 flexpath_status flexpath_subscriber_next_step(struct flexpath_subscriber *subscriber,
                                               uint64_t timeout_ms,
                                               struct flexpath_step **step);
+
+/*
+ Writes a descriptor for `poll`, `epoll` and the like to `descriptor`. It is readable as long as
+ `flexpath_subscriber_next_step` would return at once: with a step, the end of the stream or a failure. Otherwise it
+ is not (level-triggered). Flexpath sets and clears it: it is not to be read, written or closed. It is the same each
+ time, and valid until the subscriber is closed. A program that waits by it calls `flexpath_subscriber_next_step` with
+ a time of 0. Any thread.
+ */
+flexpath_status flexpath_subscriber_step_descriptor(struct flexpath_subscriber *subscriber,
+                                                    int32_t *descriptor);
 
 /*
  Asks for other variables, `count` of them, for the whole cohort: only what rank 0 asks for is sent. Steps that were

@@ -262,6 +262,14 @@ public:
         turned.exact_.order = FLEXPATH_ORDER_COLUMN_MAJOR;
         return turned;
     }
+    /* The same with elements that may become another number type: get<float> takes what is published as double. */
+    selection converted(flexpath_conversion how = FLEXPATH_CONVERSION_ANY) const {
+        selection made = *this;
+        made.is_exact_ = !words_;
+        made.exact_.conversion = how;
+        return made;
+    }
+    std::int32_t conversion() const noexcept { return exact_.conversion; }
     /* Throws if it is in words. */
     const selection &without_words() const {
         if (words_) throw error(FLEXPATH_STATUS_MISUSE, "a selection in words has no order and no gaps that are filled");
@@ -286,6 +294,7 @@ private:
     flexpath_selection exact_{};
 };
 
+class schema;
 class transforms;
 
 /* A set of options: see docs/c.md for the names. */
@@ -330,6 +339,9 @@ public:
         check(flexpath_options_add_module(raw(), name.c_str(), module.data(), module.size()));
         return *this;
     }
+    /* A type that the stream must provide, by any variable unless one is named: opening fails otherwise. */
+    options &add_type(const schema &wanted);
+    options &add_type(const schema &wanted, const std::string &variable);
     /* By which a subscriber has records become other types, or which a publisher offers by name. */
     options &set_transforms(const transforms &by);
 
@@ -759,6 +771,15 @@ public:
         check(how(raw(), name.c_str(), from.raw(), to.raw(), run<F>, release, kept));
         return *this;
     }
+    /* Adds a function over plain arrays, for derivations that call it: "x, y | call(name)". It is called with the arrays
+     * of type A, as std::vector<span<const A>>, and a span<B> that it fills: as long as they are, or made_count. */
+    template <class A, class B, class F>
+    transforms &add_function(const std::string &name, F function, std::uint64_t made_count = 0) {
+        auto release = [](void *context) { delete static_cast<F *>(context); };
+        check(flexpath_transforms_add_function(raw(), name.c_str(), dtype_of<A>::value, dtype_of<B>::value, made_count,
+                                               call<A, B, F>, release, new F(std::move(function))));
+        return *this;
+    }
     /* What one that was added gives of blocks, one after the other, is what it gives of all: it can be asked for by name. */
     transforms &per_block(const std::string &name) {
         check(flexpath_transforms_set_per_block(raw(), name.c_str()));
@@ -786,6 +807,19 @@ public:
     }
 
 private:
+    template <class A, class B, class F>
+    static std::int32_t call(void *context, const void *const *inputs, std::uint64_t input_count, std::uint64_t count,
+                             void *made, std::uint64_t made_count) noexcept {
+        try {
+            std::vector<span<const A>> given;
+            for (std::uint64_t index = 0; index < input_count; index++)
+                given.emplace_back(static_cast<const A *>(inputs[index]), count);
+            (*static_cast<F *>(context))(given, span<B>(static_cast<B *>(made), made_count));
+            return 0;
+        } catch (...) {
+            return 1;
+        }
+    }
     /* A function, and the size of the structs that it makes. */
     template <class F> struct called {
         F function;
@@ -817,6 +851,41 @@ inline options &options::set_transforms(const transforms &by) {
     check(flexpath_options_set_transforms(raw(), by.raw()));
     return *this;
 }
+
+inline options &options::add_type(const schema &wanted) {
+    check(flexpath_options_add_type(raw(), nullptr, wanted.raw()));
+    return *this;
+}
+
+inline options &options::add_type(const schema &wanted, const std::string &variable) {
+    check(flexpath_options_add_type(raw(), variable.c_str(), wanted.raw()));
+    return *this;
+}
+
+/* A stream that was asked for a type: the variable that provides it best, and what that differs in. Where none provides
+ * it `variable` is empty, and `differences` says why. */
+struct found_stream {
+    std::string stream, contact, variable, differences;
+    std::uint32_t variable_count;
+    bool is_converted;
+};
+
+/* The streams that provide records of a type, the best first; the rest follow, with the reason. Looks at all streams of
+ * the rendezvous for at most `timeout`. */
+inline std::vector<found_stream> find(const schema &wanted, std::chrono::milliseconds timeout, const options &chosen = {}) {
+    std::uint64_t count = 0;
+    std::vector<flexpath_found> told(4096);
+    check(flexpath_subscriber_find(chosen.raw(), wanted.raw(), wait_ms(timeout), told.data(), told.size(), &count));
+    std::vector<found_stream> all;
+    for (std::uint64_t index = 0; index < count && index < told.size(); index++) {
+        const flexpath_found &one = told[index];
+        all.push_back({one.stream, one.contact, one.variable, one.differences, one.variable_count, one.is_converted != 0});
+    }
+    return all;
+}
+
+/* Bounds the live steps of all streams that this process publishes together. */
+inline void limit_process_bytes(std::uint64_t limit_bytes) { check(flexpath_limit_process_bytes(limit_bytes)); }
 
 /* A variable that provides a type, and what its own differs in, or the transforms that lead there. */
 struct provided {
@@ -949,6 +1018,12 @@ public:
         if (check(flexpath_publisher_next_event(raw(), wait_ms(timeout), &told)) != FLEXPATH_STATUS_OK) return std::nullopt;
         return event_of(told);
     }
+    /* A descriptor for poll(2): readable as long as next_event would return at once. Not to be read or closed. */
+    int event_descriptor() const {
+        std::int32_t descriptor = -1;
+        check(flexpath_publisher_event_descriptor(raw(), &descriptor));
+        return descriptor;
+    }
     std::uint64_t statistic(const std::string &name) const {
         std::uint64_t value = 0;
         check(flexpath_publisher_statistic(raw(), name.c_str(), &value));
@@ -1063,7 +1138,8 @@ public:
             check(flexpath_step_selected_shape(raw(), variable.c_str(), selected.exact(variable), &ndims, extents));
         return {extents, extents + ndims};
     }
-    /* What is selected, densely, row-major unless the selection says otherwise. */
+    /* What is selected, densely, row-major unless the selection says otherwise. T is the variable's type, unless the
+     * selection is converted(). */
     template <class T> std::vector<T> get(const std::string &name, const selection &selected = {}) const {
         static_assert(!std::is_same<T, bool>::value, "a vector of bool is no array: use get_into");
         std::vector<T> elements(len(name, selected));
@@ -1078,8 +1154,8 @@ public:
     void get_into(const std::string &name, const selection &selected, T *destination, std::size_t len,
                   std::chrono::milliseconds timeout = std::chrono::milliseconds(-1)) const {
         if (selected.words())
-            check(flexpath_step_get_by_text(raw(), name.c_str(), selected.words(), dtype_of<T>::value, destination, len,
-                                            timeout.count()));
+            check(flexpath_step_get_converted_by_text(raw(), name.c_str(), selected.words(), selected.conversion(),
+                                                      dtype_of<T>::value, destination, len, timeout.count()));
         else
             check(flexpath_step_get(raw(), name.c_str(), selected.exact(name), dtype_of<T>::value, destination, len,
                                     timeout.count()));
@@ -1193,6 +1269,18 @@ public:
         for (std::uint64_t index = 0; index < count && index < told.size(); index++)
             all.push_back({told[index].variable, told[index].differences, told[index].is_converted != 0});
         return all;
+    }
+    /* A descriptor for poll(2): readable as long as next_step would return at once. Not to be read or closed. */
+    int step_descriptor() const {
+        std::int32_t descriptor = -1;
+        check(flexpath_subscriber_step_descriptor(raw(), &descriptor));
+        return descriptor;
+    }
+    /* The same for next_event. */
+    int event_descriptor() const {
+        std::int32_t descriptor = -1;
+        check(flexpath_subscriber_event_descriptor(raw(), &descriptor));
+        return descriptor;
     }
     bool has_ended() const { return end() != FLEXPATH_END_NOT_ENDED; }
     /* Why the stream is over: one of flexpath_end. */

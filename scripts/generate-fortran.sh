@@ -5,7 +5,8 @@
 set -eu
 
 folder=$(cd "$(dirname "$0")/../fortran/parts" && pwd)
-parts="c head texts options selections variables publisher subscriber events step attributes put get"
+parts="c head texts options selections variables publisher subscriber events step attributes put get together schemas
+    records transforms"
 
 # Name, declaration, element type: those whose memory is taken as it is.
 types="
@@ -28,7 +29,7 @@ ranks="0 1 2 3 4 5 6 7"
 # Every type and rank as "name declaration dtype rank".
 each() {
     for kind in $1; do
-        for rank in $ranks; do
+        for rank in ${2:-$ranks}; do
             echo "$kind:$rank" | tr ':' ' '
         done
     done
@@ -133,7 +134,8 @@ END
 
 get_head() {
     cat <<END
-  subroutine get_${name}_$rank(step, variable, values, start, count, stride, selection, timeout_ms, ${2}stat, errmsg)
+  subroutine get_${name}_$rank(step, variable, values, start, count, stride, selection, timeout_ms, &
+      ${2}stat, errmsg)
     type(flexpath_step), intent(in) :: step
     character(len=*), intent(in) :: variable
     $1 :: values$dims
@@ -141,7 +143,10 @@ get_head() {
     type(flexpath_selection), intent(in), optional :: selection
     integer, intent(in), optional :: timeout_ms
 END
-    [ -z "$2" ] || echo "    $declaration, intent(in), optional, target :: fill"
+    if [ -n "$2" ]; then
+        echo "    $declaration, intent(in), optional, target :: fill"
+        echo '    integer, intent(in), optional :: conversion'
+    fi
     cat <<END
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
@@ -166,10 +171,11 @@ END
 
 # Values that lie one after another are filled straight, others by way of an array of our own.
 get_plain() {
-    get_head "$declaration, intent(inout), target" 'fill, '
+    get_head "$declaration, intent(inout), target" 'fill, conversion, '
     [ "$rank" -eq 0 ] || echo "    $declaration, allocatable, target :: aside$dims"
     get_prepare
     echo '    if (present(fill)) get%fill = c_loc(fill)'
+    echo '    if (present(conversion)) get%conversion = int(conversion, c_int32_t)'
     if [ "$rank" -eq 0 ]; then
         echo '    call get_elements(get, c_loc(values))'
     else
@@ -209,6 +215,86 @@ get_character() {
 END
 }
 
+# Names of specific procedures for types whose memory is taken as it is, by ranks.
+plain_names() {
+    for kind in $types; do
+        for rank in $2; do echo "    procedure $1_${kind%%:*}_$rank"; done
+    done
+}
+
+fetch_plain() {
+    dense=.true.
+    [ "$rank" -eq 0 ] || dense='is_contiguous(values)'
+    cat <<END
+  subroutine fetch_${name}_$rank(fetch, step, variable, values, start, count, stride, selection, conversion, stat, errmsg)
+    type(flexpath_fetch), intent(inout) :: fetch
+    type(flexpath_step), intent(in) :: step
+    character(len=*), intent(in) :: variable
+    $declaration, intent(inout), target :: values$dims
+    class(*), intent(in), optional :: start(:), count(:), stride(:)
+    type(flexpath_selection), intent(in), optional :: selection
+    integer, intent(in), optional :: conversion
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(getting) :: get
+    call prepare_get(get, step, variable, flexpath_dtype_$dtype, $extents, start, count, stride, &
+        selection)
+    if (present(conversion)) get%conversion = int(conversion, c_int32_t)
+    call add_get(fetch, get, c_loc(values), $dense)
+    call conclude('flexpath_fetch_get', get%failure, stat, errmsg)
+  end subroutine fetch_${name}_$rank
+
+END
+}
+
+# A number or an array of them, in a record.
+take_plain() {
+    len='1'
+    [ "$rank" -eq 0 ] || len='size(values)'
+    cat <<END
+  subroutine take_${name}_$rank(records, path, values, first, count, stat, errmsg)
+    type(flexpath_records), intent(in) :: records
+    character(len=*), intent(in) :: path
+    $declaration, intent(inout), target${contiguous} :: values$dims
+    integer, intent(in), optional :: first, count
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    call take_numbers(records, path, flexpath_dtype_$dtype, c_loc(values), $len, first, count, status)
+    call conclude_status('flexpath_records_get', status, stat, errmsg)
+  end subroutine take_${name}_$rank
+
+END
+}
+
+build_plain() {
+    len='1_c_int64_t'
+    [ "$rank" -eq 0 ] || len='size(values, kind=c_int64_t)'
+    cat <<END
+  subroutine build_${name}_$rank(builder, index, path, values, stat, errmsg)
+    type(flexpath_builder), intent(in) :: builder
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: path
+    $declaration, intent(in), target${contiguous} :: values$dims
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_builder_set', c_builder_set(builder%handle, int(index - 1, c_int64_t), &
+        c_text(path), int(flexpath_dtype_$dtype, c_int32_t), c_loc(values), $len), stat, errmsg)
+  end subroutine build_${name}_$rank
+
+END
+}
+
+# All procedures of a kind that has types whose memory is taken as it is, by ranks.
+plain_procedures() {
+    each "$types" "$2" | while read -r name declaration dtype rank; do
+        describe_rank "$rank"
+        contiguous=
+        [ "$rank" -eq 0 ] || contiguous=', contiguous'
+        "$1_plain"
+    done
+}
+
 # All specific procedures of put or get.
 procedures() {
     each "$types" | while read -r name declaration dtype rank; do
@@ -233,6 +319,11 @@ for part in $parts; do cat "$folder/$part.f90.in"; done | while IFS= read -r lin
     @get-names@) names get ;;
     @puts@) procedures put ;;
     @gets@) procedures get ;;
+    @fetch-names@) plain_names fetch "$ranks" ;;
+    @fetches@) plain_procedures fetch "$ranks" ;;
+    @take-names@) plain_names take "0 1" ;;
+    @build-names@) plain_names build "0 1" ;;
+    @record-numbers@) plain_procedures take "0 1" && plain_procedures build "0 1" ;;
     *) printf '%s\n' "$line" ;;
     esac
 done

@@ -60,8 +60,8 @@ const ALLOWED_WORDS: &[Allowed] = &[
         package: "crates/fp-ffi",
         names: &[
             "GetStruct", "flexpath_records_get", "flexpath_step_get", "flexpath_step_get_all",
-            "flexpath_step_get_by_text", "flexpath_step_get_or_fill", "flexpath_step_get_records",
-            "flexpath_step_get_records_by_text",
+            "flexpath_step_get_by_text", "flexpath_step_get_converted_by_text", "flexpath_step_get_or_fill",
+            "flexpath_step_get_records", "flexpath_step_get_records_by_text",
         ],
     },
     // What C calls them.

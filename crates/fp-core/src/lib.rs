@@ -41,6 +41,7 @@ pub use asynchronous::events::EventQueue;
 pub use asynchronous::fetch::{AsyncFetch, Fetched};
 #[cfg(feature = "stream")]
 pub use asynchronous::steps::Steps;
+pub use coordinator::signals::Signal;
 pub use data::owner::room::limit_process_bytes;
 pub use error::access::AccessError;
 pub use error::cohort::CohortError;

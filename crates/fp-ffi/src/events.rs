@@ -129,6 +129,31 @@ pub extern "C" fn flexpath_subscriber_next_event(
     })
 }
 
+/// As `flexpath_subscriber_step_descriptor`, of a publisher's events: readable as long as
+/// `flexpath_publisher_next_event` has one. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_publisher_event_descriptor(
+    publisher: *mut PublisherHandle,
+    descriptor: *mut i32,
+) -> Status {
+    guard(|| {
+        check_place(descriptor, "descriptor")?;
+        give(descriptor, publisher::event_descriptor(publisher)?, "descriptor")
+    })
+}
+
+/// As `flexpath_publisher_event_descriptor`, of a subscriber. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_subscriber_event_descriptor(
+    subscriber: *mut SubscriberHandle,
+    descriptor: *mut i32,
+) -> Status {
+    guard(|| {
+        check_place(descriptor, "descriptor")?;
+        give(descriptor, subscriber::event_descriptor(subscriber)?, "descriptor")
+    })
+}
+
 /// Waits at most `timeout_ms` milliseconds until there are `count` subscriptions, and writes how many there are to
 /// `present` unless that is null. Returns `FLEXPATH_STATUS_NOT_YET` where there are fewer. Any thread.
 #[unsafe(no_mangle)]

@@ -104,7 +104,7 @@ fn of_misuse(misuse: &Misuse) -> Status {
     match misuse {
         Misuse::Forked => Status::Forked,
         Misuse::Closed => Status::BadHandle,
-        Misuse::WrongDtype { .. } => Status::WrongDtype,
+        Misuse::WrongDtype { .. } | Misuse::NoConversion { .. } => Status::WrongDtype,
         Misuse::WrongRecord { .. } => Status::Incompatible,
         Misuse::WrongLen { .. } | Misuse::WrongLenBytes { .. } => Status::WrongLen,
         Misuse::UnknownVariable { .. } | Misuse::NotSubscribed { .. } | Misuse::NotPlaced { .. } => {
@@ -125,7 +125,6 @@ fn of_misuse(misuse: &Misuse) -> Status {
         | Misuse::NoText { .. }
         | Misuse::NoRecords { .. }
         | Misuse::TooManyTypes { .. }
-        | Misuse::NoConversion { .. }
         | Misuse::NoTransformHere { .. }
         | Misuse::NotViewable { .. }
         | _ => Status::Misuse,
@@ -141,6 +140,12 @@ fn of_problem(problem: &RecordProblem) -> Status {
     }
 }
 
+/// Why a stream does not have the types that its opening asked for.
+fn of_types(error: &ReadError) -> Status {
+    let is_other = matches!(error, ReadError::NotProvided { .. } | ReadError::Incompatible { .. });
+    if is_other { Status::Incompatible } else { Status::NotOpened }
+}
+
 /// Conversions of the errors of one operation each, by their guilt.
 macro_rules! failures {
     ($($error:ident: $found:ident => $status:expr;)*) => {
@@ -154,7 +159,13 @@ macro_rules! failures {
 }
 
 failures! {
-    OpenError: error => if matches!(error, OpenError::Denied { .. }) { Status::Denied } else { Status::NotOpened };
+    OpenError: error => if let OpenError::Types { source } = &error {
+        of_types(source)
+    } else if matches!(error, OpenError::Denied { .. }) {
+        Status::Denied
+    } else {
+        Status::NotOpened
+    };
     VariableError: _error => Status::Misuse;
     BeginError: error => match &error {
         BeginError::Misuse { source, .. } => of_misuse(source),
@@ -207,8 +218,16 @@ pub(crate) fn remember(failure: Failure) -> Status {
 }
 
 /// The text of the last failure on this thread.
-pub(crate) fn last() -> String {
+fn last() -> String {
     LAST.try_with(|last| last.borrow().to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// What a function of C's that failed says: its number, and the failure on this thread that may have led to it.
+pub(crate) fn returned(number: i32) -> String {
+    match last() {
+        none if none.is_empty() => format!("it returned {number}"),
+        text => format!("it returned {number} ({text})"),
+    }
 }
 
 /// Runs what a function does; no panic passes.

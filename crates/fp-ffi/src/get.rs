@@ -5,7 +5,7 @@ use crate::elements::{dtype, with_type};
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::find;
 use crate::raw::{as_len, check_place, give, patience, room, text, values};
-use crate::selection::select;
+use crate::selection::{converted, select};
 use crate::step::{GetStruct, StepHandle};
 use crate::view::{ViewHandle, give_view};
 use fp_core::{Element, Fetch, Select};
@@ -59,8 +59,29 @@ pub extern "C" fn flexpath_step_get_by_text(
     })
 }
 
+/// As `flexpath_step_get_by_text`, of elements that may become another number type as they are got. `conversion` is one
+/// of `flexpath_conversion`. A selection that is no text names it itself. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_get_converted_by_text(
+    step: *mut StepHandle,
+    variable: *const c_char,
+    selected: *const c_char,
+    conversion: i32,
+    dtype: i32,
+    destination: *mut c_void,
+    len: u64,
+    timeout_ms: i64,
+) -> Status {
+    guard(|| {
+        let (step, variable) = (&*find(step)?, text(variable, "variable")?);
+        let select = converted(text(selected, "selection")?.into(), conversion)?;
+        Wanted { step, variable, select, dtype, destination, len }.fetch(std::ptr::null(), timeout_ms)
+    })
+}
+
 /// Does a get that fills gaps: elements that no rank put become copies of the one at `fill`, and the call does not
-/// fail. Otherwise as `flexpath_step_get`. Any thread.
+/// fail. The elements are of the variable's own type: a selection with a conversion is refused. Otherwise as
+/// `flexpath_step_get`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get_or_fill(
     step: *mut StepHandle,
@@ -74,6 +95,14 @@ pub extern "C" fn flexpath_step_get_or_fill(
             return Err(Failure::new(Status::BadPointer, "fill is null"));
         };
         let (variable, select) = (text(get.variable, "variable")?, select(get.selection)?);
+        if values(get.selection, usize::from(!get.selection.is_null()), "selection")?
+            .iter()
+            .any(|of| of.conversion != 0)
+        {
+            return Err(Failure::misuse(
+                "a get that fills gaps converts nothing: name the variable's own type",
+            ));
+        }
         let (dtype, destination, len) = (get.dtype, get.destination, get.len);
         Wanted { step, variable, select, dtype, destination, len }.fetch(fill, timeout_ms)
     })

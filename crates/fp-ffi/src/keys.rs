@@ -13,6 +13,8 @@ use std::time::Duration;
 pub(crate) struct Settings {
     pub(crate) publisher: PublisherOptions,
     pub(crate) subscriber: SubscriberOptions,
+    /// Whatever `Transports` says, before or after this.
+    pub(crate) forbid_fallback: bool,
 }
 
 impl Settings {
@@ -165,6 +167,8 @@ keys! {
         let policy: TransportPolicy = parsed(v)?;
         s.links(|link| link.transports = Some(policy.clone()))
     };
+    "ForbidFallback", Both, |s, v| s.forbid_fallback = truth(v)?;
+    "VerbsDevice", Both, |s, v| s.links(|link| link.verbs_device = Some(v.to_owned()));
     "Listen", Both, |s, v| {
         let address: ListenAddress = parsed(v)?;
         s.links(|link| link.tcp = Some(address))
@@ -300,6 +304,17 @@ mod tests {
         assert_eq!((settings.missing(), Settings::default().missing()), (None, None));
         let expected = TlsOptions::new("own.pem", "key.pem", "all.pem");
         assert_eq!(settings.subscriber.link.tls, Some(expected));
+        Ok(())
+    }
+
+    #[test]
+    fn a_device_and_a_fallback_are_for_both_ends() -> Result<(), String> {
+        let both = set("VerbsDevice", "rxe0")?;
+        let devices = [both.publisher.link.verbs_device, both.subscriber.link.verbs_device];
+        assert_eq!(devices, [Some("rxe0".to_owned()), Some("rxe0".to_owned())]);
+        assert!(
+            set("ForbidFallback", "true")?.forbid_fallback && !set("ForbidFallback", "no")?.forbid_fallback
+        );
         Ok(())
     }
 

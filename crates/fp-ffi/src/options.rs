@@ -6,10 +6,11 @@ use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::{KEYS, Key, Role, Settings};
 use crate::raw::{as_len, check_place, give, text, values};
+use crate::schema::{SchemaHandle, built};
 use crate::selection::{SelectionStruct, selection};
 use fp_core::{
     Cohort, CohortSide, DerivationError, DerivedVariable, LinkOptions, SubscriberOptions,
-    TransformedVariable, Transforms,
+    TransformedVariable, Transforms, TransportPolicy, WantedType,
 };
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
@@ -66,8 +67,22 @@ pub(crate) fn settings(options: *const OptionsHandle, role: Role) -> Result<Sett
                 format!("{name} is an option of a {of:?}, not of a {role:?}; queues belong to subscriptions");
             Err(Failure::new(Status::BadOption, text))
         }
-        None => Ok(state.settings),
+        None => complete(state.settings),
     }
+}
+
+/// The settings, with what several options make together.
+fn complete(mut settings: Settings) -> Result<Settings, Failure> {
+    if settings.forbid_fallback {
+        let allowed = match settings.publisher.link.transports.take() {
+            Some(allowed) => allowed,
+            None => TransportPolicy::from_environment()
+                .map_err(|error| Failure::new(Status::BadOption, format!("FLEXPATH_TRANSPORTS: {error}")))?,
+        };
+        let allowed = allowed.with_forbid_fallback(true);
+        settings.links(|link| link.transports = Some(allowed.clone()));
+    }
+    Ok(settings)
 }
 
 /// What both kinds of handle have in common, as it is set.
@@ -258,8 +273,62 @@ pub extern "C" fn flexpath_options_add_module(
     })
 }
 
+/// Has a subscriber attach only if a variable of the stream provides records of a type: as they are, converted, or
+/// through transforms (`flexpath_options_set_transforms`). `variable` is the one that is to provide it, by the name that
+/// it is read by; null: any. If several types are added, all must be there. The schema counts as it is now. Otherwise
+/// `flexpath_subscriber_open` fails with `FLEXPATH_STATUS_INCOMPATIBLE`, and the text says field by field why. Only a
+/// step says what types a stream has. So opening waits for the first one, within `OpenTimeoutSecs`; it is still the next
+/// one. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_add_type(
+    options: *mut OptionsHandle,
+    variable: *const c_char,
+    schema: *const SchemaHandle,
+) -> Status {
+    guard(|| {
+        let wanted = WantedType::new(&built(schema)?.schema);
+        let (name, wanted) = match variable.is_null() {
+            true => ("any variable", wanted),
+            false => {
+                let name = text(variable, "variable")?;
+                (name, wanted.with_variable(name))
+            }
+        };
+        asked(options, (name, "a wanted type"), |chosen| chosen.with_request(wanted))
+    })
+}
+
 /// Frees a set of options. What was opened with it stays. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_free(options: *mut OptionsHandle) -> Status {
     guard(|| take(options).map(|_| Status::Ok))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fallback_is_forbidden_in_whatever_order_it_is_said() {
+        let set = |settings: &mut Settings, name, value| {
+            let key = key(name).expect("there is one");
+            (key.set)(settings, value).expect("it is taken");
+        };
+        for names in [["ForbidFallback", "Transports"], ["Transports", "ForbidFallback"]] {
+            let mut settings = Settings::default();
+            for name in names {
+                set(&mut settings, name, if name == "Transports" { "shm,tcp" } else { "true" });
+            }
+            let expected = "shm,tcp".parse::<TransportPolicy>().expect("a list").with_forbid_fallback(true);
+            let made = complete(settings).expect("complete");
+            assert_eq!(made.publisher.link.transports.as_ref(), Some(&expected), "{names:?}");
+            assert_eq!(made.subscriber.link.transports, Some(expected), "{names:?}");
+        }
+        let made = complete(Settings::default()).expect("complete");
+        assert_eq!(made.subscriber.link.transports, None, "the environment says it");
+        let mut alone = Settings::default();
+        set(&mut alone, "ForbidFallback", "true");
+        let made = complete(alone).expect("complete");
+        assert!(made.subscriber.link.transports.is_some_and(|policy| policy.forbid_fallback));
+    }
 }

@@ -1,12 +1,15 @@
-//! What types a stream provides.
+//! What types a stream provides, and which streams provide a type.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::c_text::clean;
-use crate::failure::{Status, guard};
-use crate::raw::{as_len, give, room};
+use crate::failure::{Failure, Status, guard};
+use crate::keys::Role;
+use crate::options::{OptionsHandle, settings};
+use crate::raw::{as_len, check_place, give, room, wait};
 use crate::schema::{SchemaHandle, built};
 use crate::subscriber::{SubscriberHandle, with_core};
-use fp_core::{Fit, Provided};
+use crate::words::of_c;
+use fp_core::{FindError, Fit, FoundStream, Provided, Subscriber};
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 
@@ -22,8 +25,27 @@ pub struct ProvidedStruct {
     pub is_converted: i32,
 }
 
+/// A stream that was asked for a type.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FoundStruct {
+    /// its name
+    pub stream: *const c_char,
+    /// where its publisher is, as the option `PublisherContact` takes it
+    pub contact: *const c_char,
+    /// the variable that provides the type best; empty where none does
+    pub variable: *const c_char,
+    /// what the type of that variable differs in, as in `flexpath_provided`; where none provides it, why not
+    pub differences: *const c_char,
+    /// how many variables provide it
+    pub variable_count: u32,
+    /// 1 if the records of that variable are converted or transformed, 0 if they pass as they are
+    pub is_converted: i32,
+}
+
 thread_local! {
     static TEXTS: RefCell<Vec<CString>> = RefCell::default();
+    static FOUND: RefCell<Vec<CString>> = RefCell::default();
 }
 
 fn differences(provided: &Provided) -> String {
@@ -53,6 +75,62 @@ fn keep(all: &[Provided]) -> Vec<ProvidedStruct> {
         Ok(_) => told,
         Err(_) => Vec::new(),
     }
+}
+
+/// Keeps the texts for this thread, in place of those before.
+fn keep_found(all: &[FoundStream]) -> Vec<FoundStruct> {
+    let (mut texts, mut told) = (Vec::new(), Vec::new());
+    for found in all {
+        let best = found.provided.as_ref().ok().and_then(|all| all.first());
+        let said = match (&found.provided, best) {
+            (_, Some(best)) => differences(best),
+            (Err(why), None) => of_c(&why.to_string()),
+            (Ok(_), None) => String::new(),
+        };
+        let variable = best.map_or("", |best| &best.variable);
+        let contact = found.entry.contact.to_string();
+        let kept = [&found.entry.name, &contact, variable, &said].map(clean);
+        let [stream, contact, variable, differences] = kept.each_ref().map(|text| text.as_ptr());
+        let variable_count = u32::try_from(found.provided.as_ref().map_or(0, Vec::len)).unwrap_or(u32::MAX);
+        let is_converted = i32::from(best.is_some_and(|best| best.fit != Fit::Same));
+        told.push(FoundStruct { stream, contact, variable, differences, variable_count, is_converted });
+        texts.extend(kept);
+    }
+    // A thread that is ending has no place for them any more.
+    match FOUND.try_with(|kept| kept.replace(texts)) {
+        Ok(_) => told,
+        Err(_) => Vec::new(),
+    }
+}
+
+fn not_found(error: FindError) -> Failure {
+    Failure::new(Status::NotOpened, error.to_string())
+}
+
+/// Finds the streams of the rendezvous that provide records of a type. Of `options`, which are a subscriber's or null,
+/// rendezvous, transports, token, TLS and transforms count. Looks at all streams at once, for at most `timeout_ms` and
+/// half a second more. Writes how many there are to `count`, and the first `capacity` of them to `found`. Those that
+/// provide the type come first, the best before others. The rest follow by name, each with the reason. Their texts are
+/// valid until the next call of this function on this thread. The next step of a stream says what it has, so one that
+/// publishes nothing meanwhile is among the rest. Each is attached to for that step alone: the publisher keeps nothing
+/// for it and never waits. But one that waits for its first subscribers takes it for one of these. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_subscriber_find(
+    options: *const OptionsHandle,
+    schema: *const SchemaHandle,
+    timeout_ms: u64,
+    found: *mut FoundStruct,
+    capacity: u64,
+    count: *mut u64,
+) -> Status {
+    guard(|| {
+        let (wanted, chosen) = (built(schema)?.schema, settings(options, Role::Subscriber)?.subscriber);
+        check_place(count, "count")?;
+        let places = room(found, as_len(capacity), "found")?;
+        let all = Subscriber::find_schema(&wanted, &chosen, wait(timeout_ms)).map_err(not_found)?;
+        places.iter_mut().zip(keep_found(&all)).for_each(|(to, from)| *to = from);
+        give(count, all.len() as u64, "count")
+    })
 }
 
 /// Finds the variables of the stream that provide records of a type, those that fit best first. Writes how many there

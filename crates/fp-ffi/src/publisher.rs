@@ -2,6 +2,7 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::cohort::or_decline;
+use crate::descriptor::Descriptor;
 use crate::failure::{Failure, Outcome, Status, check_process, guard};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
@@ -16,6 +17,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct PublisherHandle {
     state: Mutex<State>,
     events: EventQueue,
+    events_shown: Descriptor,
     process: u32,
 }
 
@@ -59,6 +61,13 @@ pub(crate) fn events(handle: *const PublisherHandle) -> Result<EventQueue, Failu
     Ok(found.events.clone())
 }
 
+/// The descriptor that is readable while something has happened.
+pub(crate) fn event_descriptor(handle: *const PublisherHandle) -> Result<i32, Failure> {
+    let found = find(handle)?;
+    check_process(found.process)?;
+    found.events_shown.number(|| found.events.signal())
+}
+
 /// Runs something with the step that is open.
 pub(crate) fn with_step<T>(
     handle: *const PublisherHandle,
@@ -87,7 +96,8 @@ pub extern "C" fn flexpath_publisher_open(
         let core = Core::open(name, settings.publisher)?;
         let events = core.event_queue();
         let state = Mutex::new(State { step: None, core: Some(core) });
-        let opened = PublisherHandle { state, events, process: own_pid() };
+        let opened =
+            PublisherHandle { state, events, events_shown: Descriptor::default(), process: own_pid() };
         give(publisher, hold(opened), "publisher")
     })
 }

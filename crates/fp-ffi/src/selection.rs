@@ -3,7 +3,7 @@
 use crate::elements::order;
 use crate::failure::Failure;
 use crate::raw::values;
-use fp_core::{BlockId, Dims, Rank, Region, Select, Selection, StridedRegion};
+use fp_core::{BlockId, Dims, Loss, Rank, Region, Select, Selection, StridedRegion};
 
 /// What a selection selects.
 #[repr(i32)]
@@ -21,6 +21,18 @@ pub enum Selected {
     Block = 4,
     /// all blocks of a rank
     Rank = 5,
+}
+
+/// Whether elements may become another number type as they are got.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug)]
+pub enum ConversionCode {
+    /// no: a get names the variable's own type, or fails
+    None = 0,
+    /// a type that holds every value of theirs
+    Exact = 1,
+    /// any number type: rounded to the nearest, integers cut off at the end of the range
+    Any = 2,
 }
 
 /// A selection. Start, count and stride are of `ndims` numbers each, in the order of the variable's dimensions,
@@ -48,6 +60,8 @@ pub struct SelectionStruct {
     pub block: u32,
     /// one of `flexpath_order`: how the elements are to lie where they arrive; several blocks follow one another
     pub order: i32,
+    /// one of `flexpath_conversion`: whether a get may name another type than the variable's
+    pub conversion: i32,
 }
 
 /// As many dimensions as an array may have.
@@ -80,11 +94,21 @@ fn points(given: &SelectionStruct) -> Result<Vec<Dims>, Failure> {
     numbers.chunks(each).map(|point| dims(point.as_ptr(), given.ndims, "point")).collect()
 }
 
-/// The selection with the order of what arrives; null is everything, row-major.
+/// The same selection, whose elements may be converted.
+pub(crate) fn converted(select: Select, code: i32) -> Result<Select, Failure> {
+    match code {
+        0 => Ok(select),
+        1 => Ok(select.with_conversion(Loss::Refused)),
+        2 => Ok(select.with_conversion(Loss::Allowed)),
+        _ => Err(Failure::misuse(format!("{code} is no conversion: 0 none, 1 exact, 2 any"))),
+    }
+}
+
+/// The selection with the order and the conversion of what arrives; null is everything, row-major.
 pub(crate) fn select(pointer: *const SelectionStruct) -> Result<Select, Failure> {
     let selected = Select::from(selection(pointer)?);
     match values(pointer, usize::from(!pointer.is_null()), "selection")?.first() {
-        Some(given) => Ok(selected.with_order(order(given.order)?)),
+        Some(given) => converted(selected.with_order(order(given.order)?), given.conversion),
         None => Ok(selected),
     }
 }

@@ -275,7 +275,8 @@ pub extern "C" fn flexpath_step_variable(
 /// (null: row-major), whatever the publisher's order. `len` is how many elements fit there, and must be as many as are
 /// selected. Waits at most `timeout_ms` milliseconds for them (below 0: `FetchTimeoutSecs`). Returns, also when the
 /// time is up, only when nothing can write to `destination` any more. For a new selection the publisher is asked first,
-/// for at most `FetchTimeoutSecs`. Any thread.
+/// for at most `FetchTimeoutSecs`. `dtype` is the variable's own type, or another number type where the selection's
+/// `conversion` allows it. Otherwise `FLEXPATH_STATUS_WRONG_DTYPE`, and the text names both types. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_get(
     step: *mut StepHandle,

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
 use crate::cohort::or_decline;
+use crate::descriptor::Descriptor;
 use crate::failure::{Failure, Status, check_process, guard, remember};
 use crate::handles::{Handle, find, hold, take};
 use crate::keys::Role;
@@ -19,6 +20,8 @@ use std::time::Duration;
 pub struct SubscriberHandle {
     core: Mutex<Option<Core>>,
     events: EventQueue,
+    events_shown: Descriptor,
+    steps_shown: Descriptor,
     process: u32,
     fetch_timeout: Duration,
     end: AtomicI32,
@@ -69,6 +72,13 @@ pub(crate) fn events(handle: *const SubscriberHandle) -> Result<EventQueue, Fail
     Ok(found.events.clone())
 }
 
+/// The descriptor that is readable while something has happened.
+pub(crate) fn event_descriptor(handle: *const SubscriberHandle) -> Result<i32, Failure> {
+    let found = find(handle)?;
+    check_process(found.process)?;
+    found.events_shown.number(|| found.events.signal())
+}
+
 fn end_code(reason: &EndReason) -> EndCode {
     match reason {
         EndReason::Closed => EndCode::Closed,
@@ -97,7 +107,9 @@ pub extern "C" fn flexpath_subscriber_open(
         let core = Core::open(name, chosen)?;
         let (events, core) = (core.event_queue(), Mutex::new(Some(core)));
         let (process, end) = (own_pid(), AtomicI32::new(0));
-        let opened = SubscriberHandle { core, events, process, fetch_timeout, end };
+        let (events_shown, steps_shown) = (Descriptor::default(), Descriptor::default());
+        let opened =
+            SubscriberHandle { core, events, events_shown, steps_shown, process, fetch_timeout, end };
         give(subscriber, hold(opened), "subscriber")
     })
 }
@@ -122,6 +134,23 @@ pub extern "C" fn flexpath_subscriber_next_step(
                 Ok(remember(Failure::new(Status::EndOfStream, ending.reason.to_string())))
             }
         })
+    })
+}
+
+/// Writes a descriptor for `poll`, `epoll` and the like to `descriptor`. It is readable as long as
+/// `flexpath_subscriber_next_step` would return at once: with a step, the end of the stream or a failure. Otherwise it
+/// is not (level-triggered). Flexpath sets and clears it: it is not to be read, written or closed. It is the same each
+/// time, and valid until the subscriber is closed. A program that waits by it calls `flexpath_subscriber_next_step` with
+/// a time of 0. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_subscriber_step_descriptor(
+    subscriber: *mut SubscriberHandle,
+    descriptor: *mut i32,
+) -> Status {
+    guard(|| {
+        check_place(descriptor, "descriptor")?;
+        let number = with_core(subscriber, |core, found| found.steps_shown.number(|| core.step_signal()))?;
+        give(descriptor, number, "descriptor")
     })
 }
 

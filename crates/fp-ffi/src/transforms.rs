@@ -3,7 +3,7 @@
 
 use crate::builder::BuilderHandle;
 use crate::external::Owed;
-use crate::failure::{Failure, Outcome, Status, guard, last};
+use crate::failure::{Failure, Outcome, Status, guard, returned};
 use crate::handles::{Handle, find, hold, take};
 use crate::options::{OptionsHandle, change, placed};
 use crate::raw::{check_place, give, text};
@@ -25,7 +25,7 @@ pub type Transform =
 
 /// Transforms of this process, and the threads that run them.
 pub struct TransformsHandle {
-    core: Core,
+    pub(crate) core: Core,
 }
 
 impl Handle for TransformsHandle {
@@ -67,7 +67,7 @@ impl Function {
         let builder = find(lent.made)?;
         match (self.run)(self.context.context(), lent.given, lent.made) {
             0 => {}
-            number => return Err(format!("it returned {number} ({})", last()).into()),
+            number => return Err(returned(number).into()),
         }
         let (made, bytes) = builder.encode()?;
         let shape = match self.is_one_by_one {

@@ -1,6 +1,7 @@
 //! Waiting for what happens on a stream, beside the handle that opened it.
 
-use crate::coordinator::Endpoint;
+use crate::coordinator::signals::Signal;
+use crate::coordinator::{Endpoint, State};
 use crate::session::life::Living;
 use crate::session::publisher::PublisherSession;
 use crate::session::subscriber::SubscriberSession;
@@ -28,6 +29,21 @@ impl EventQueue {
             Of::Subscriber(shared) => next(&shared.endpoint, timeout),
         }
     }
+
+    /// A descriptor that is readable as long as [`EventQueue::next`] has an event, for a program that waits by `poll`.
+    ///
+    /// # Errors
+    /// There is no descriptor left.
+    pub fn signal(&self) -> std::io::Result<Signal> {
+        match &self.0 {
+            Of::Publisher(shared) => shared.endpoint.signal(has_event),
+            Of::Subscriber(shared) => shared.endpoint.signal(has_event),
+        }
+    }
+}
+
+fn has_event<R: Living>(state: &mut State<R>) -> bool {
+    !state.role.life().events.is_empty()
 }
 
 fn next<R: Living>(endpoint: &Endpoint<R>, timeout: Duration) -> Option<Event> {

@@ -7,13 +7,14 @@ use crate::asynchronous::leave::Leaving;
 use crate::asynchronous::next_step::next_step;
 #[cfg(feature = "stream")]
 use crate::asynchronous::steps::Steps;
+use crate::coordinator::signals::Signal;
 use crate::error::gather::GatherError;
 use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
 use crate::session::gather::{Gathering, Side};
 use crate::session::life::Session as _;
-use crate::session::peek::look_ahead;
+use crate::session::peek::{has_next, look_ahead};
 use crate::session::subscriber::SubscriberSession;
 use crate::step::peek;
 use crate::step::records::provide;
@@ -29,6 +30,16 @@ impl Subscriber {
     /// The events of this subscriber, to wait for them beside it.
     pub fn event_queue(&self) -> EventQueue {
         EventQueue(Of::Subscriber(self.shared.clone()))
+    }
+
+    /// A descriptor that is readable as long as [`Subscriber::next_step`] would return at once. That is with a
+    /// step, the end of the stream or an error. It is for a program that waits by `poll` for other things as well. Such a
+    /// program calls `next_step` with a timeout of zero when it is readable.
+    ///
+    /// # Errors
+    /// There is no descriptor left.
+    pub fn step_signal(&self) -> std::io::Result<Signal> {
+        self.shared.endpoint.signal(has_next)
     }
 
     /// As [`Subscriber::open`], for a task. The first poll binds the listener and looks into the rendezvous directory;

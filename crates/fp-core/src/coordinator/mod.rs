@@ -17,6 +17,7 @@ pub(crate) mod links;
 pub(crate) mod machine;
 mod observed;
 pub(crate) mod relief;
+pub(crate) mod signals;
 pub(crate) mod troubles;
 pub(crate) mod turn;
 pub(crate) mod wait;
@@ -28,6 +29,7 @@ use crate::coordinator::clock::Clock;
 use crate::coordinator::dial::{Letter, Mailbox};
 use crate::coordinator::links::Links;
 use crate::coordinator::machine::Machine;
+use crate::coordinator::signals::Watched;
 use crate::coordinator::troubles::Troubles;
 use crate::coordinator::wakers::Wakers;
 use crate::rendezvous::Rendezvous;
@@ -104,6 +106,8 @@ pub(crate) struct State<R: Role> {
     left_alone_since: Instant,
     /// Whether the machine asks for more than was done when the lock was given up.
     backlog: bool,
+    /// What programs wait on by themselves.
+    signals: Vec<Watched<R>>,
     pub(crate) troubles: Troubles,
 }
 
@@ -189,6 +193,7 @@ impl<R: Role> Endpoint<R> {
             waiting: 0,
             left_alone_since: Instant::now(),
             backlog: false,
+            signals: Vec::new(),
             troubles: Troubles::default(),
         };
         let endpoint = Arc::new(Self {
@@ -245,7 +250,9 @@ impl<R: Role> Endpoint<R> {
     /// Looks, without driving.
     pub(crate) fn inspect<T>(&self, look: impl FnOnce(&mut State<R>) -> T) -> T {
         let mut state = if self.is_crowded() { self.lock_in_a_hurry() } else { self.lock() };
-        look(&mut state)
+        let answer = look(&mut state);
+        state.show_signals();
+        answer
     }
 
     /// Waits until `check` is content, driving all the while; `None` at the deadline. A check that is not content says
@@ -317,7 +324,7 @@ impl<R: Role> Endpoint<R> {
         self.drain_some(state, usize::MAX)
     }
 
-    /// As [`Endpoint::drain`], up to so many effects.
+    /// As [`Endpoint::drain`], up to so many effects. Signals are shown, as deadlines are.
     fn drain_some(&self, state: &mut State<R>, most: usize) -> bool {
         let mut done = 0;
         state.backlog = false;
@@ -330,6 +337,7 @@ impl<R: Role> Endpoint<R> {
             }
         }
         self.set_due(state);
+        state.show_signals();
         done > 0
     }
 
@@ -400,7 +408,8 @@ impl<R: Role> Driven for Endpoint<R> {
 
     fn is_left_alone(&self) -> bool {
         let state = self.lock();
-        !state.polling && (self.wakers.any() || state.left_alone_since.elapsed() >= Duration::from_millis(1))
+        let awaited = !state.signals.is_empty() || self.wakers.any();
+        !state.polling && (awaited || state.left_alone_since.elapsed() >= Duration::from_millis(1))
     }
 
     fn is_polled(&self) -> bool {
@@ -420,6 +429,7 @@ impl<R: Role> Driven for Endpoint<R> {
         let mut state = self.lock();
         state.polling = false;
         state.role.failed(what);
+        state.show_signals();
         drop(state);
         self.progress.notify_all();
         self.wakers.wake_all();

@@ -75,6 +75,7 @@ impl<R: Role> Endpoint<R> {
     fn leave_to_background(&self, mut state: MutexGuard<'_, State<R>>) {
         state.backlog = true;
         self.set_due(&state);
+        state.show_signals();
         drop(state);
         if let Some((background, _)) = self.registered.get() {
             background.be_awake_by(Instant::now());

@@ -24,6 +24,10 @@ impl Events {
         self.queue.pop_front()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     pub(crate) fn take(&mut self) -> Vec<Event> {
         self.queue.drain(..).collect()
     }

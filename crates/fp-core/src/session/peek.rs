@@ -17,6 +17,11 @@ pub(crate) fn look_ahead(state: &mut State<SubscriberRole>, _now: Moment) -> Loo
     }
 }
 
+/// Whether a wait for the next step would be over at once.
+pub(crate) fn has_next(state: &mut State<SubscriberRole>) -> bool {
+    state.role.life.failure.is_some() || !matches!(state.machine.peek_step(), Next::NotYet)
+}
+
 /// What came, with its attachment; or how the coordinator failed.
 pub(crate) type Came = Result<(Next, Option<AttachmentId>), String>;
 

@@ -3,8 +3,9 @@
 use crate::data::taker::fetch::check_len;
 use crate::data::taker::fetch::job::Get;
 use crate::error::ReadError;
+use crate::step::convert::{ConvertedGet, ConvertedPlan};
 use crate::step::request::Request;
-use crate::step::{StepReader, fill, source};
+use crate::step::{StepReader, convert, fill, source};
 use crate::value::element::Element;
 use crate::value::fill_target::{FillTarget as _, Fillable, Filled};
 use crate::value::limit::after;
@@ -15,12 +16,13 @@ use std::time::{Duration, Instant};
 pub struct Fetch<'a> {
     reader: &'a StepReader,
     gets: Vec<Get<'a>>,
+    converted: Vec<ConvertedGet<'a>>,
     failed: Option<ReadError>,
 }
 
 impl<'a> Fetch<'a> {
     pub(crate) fn new(reader: &'a StepReader) -> Self {
-        Self { reader, gets: Vec::new(), failed: None }
+        Self { reader, gets: Vec::new(), converted: Vec::new(), failed: None }
     }
 
     /// Adds a get; an error waits for [`Fetch::wait`].
@@ -31,12 +33,16 @@ impl<'a> Fetch<'a> {
         selection: impl Into<Select>,
         destination: &'a mut (impl Fillable<T> + ?Sized),
     ) -> Self {
-        let select = selection.into();
-        let request = Request::new(variable, &select, self.reader.held.deadline());
-        self.add(request, destination.filled(), None)
+        let (held, select) = (&self.reader.held, selection.into());
+        if self.failed.is_some() {
+            return self;
+        }
+        let planned = convert::planned_as::<T>(held, variable, select, held.deadline());
+        self.add(planned, destination.filled())
     }
 
-    /// Adds a get with `fill` where no rank put an element; an error waits for [`Fetch::wait`].
+    /// Adds a get with `fill` where no rank put an element; an error waits for [`Fetch::wait`]. The elements are of the
+    /// variable's own type.
     #[must_use]
     pub fn get_or_fill<T: Element>(
         self,
@@ -45,25 +51,28 @@ impl<'a> Fetch<'a> {
         fill: T,
         destination: &'a mut [T],
     ) -> Self {
-        let select = selection.into();
-        let request = Request::new(variable, &select, self.reader.held.deadline()).with_fill();
-        self.add(request, destination.filled(), Some(fill))
-    }
-
-    fn add<T: Element>(mut self, request: Request<'_>, place: Filled<'a, T>, fill: Option<T>) -> Self {
+        let (held, select) = (&self.reader.held, selection.into());
         if self.failed.is_some() {
             return self;
         }
-        let (held, Filled { elements, keys }) = (&self.reader.held, place);
-        let planned = source::planned(held, request.of_type(T::DTYPE)).and_then(|planned| {
-            let checked = check_len(held.step(), &planned, elements.len());
+        let request = Request::new(variable, &select, held.deadline()).with_fill().of_type(T::DTYPE);
+        let planned = source::planned(held, request).and_then(|planned| {
+            check_len(held.step(), &planned, destination.len()).map_err(|source| held.misuse(source))?;
+            destination.fill(fill);
+            Ok(ConvertedPlan::as_it_is(planned))
+        });
+        self.add(planned, destination.filled())
+    }
+
+    fn add<T: Element>(mut self, planned: Result<ConvertedPlan, ReadError>, place: Filled<'a, T>) -> Self {
+        let held = &self.reader.held;
+        let checked = planned.and_then(|planned| {
+            let checked = check_len(held.step(), &planned.planned, place.elements.len());
             checked.map(|()| planned).map_err(|source| held.misuse(source))
         });
-        match planned {
-            Ok(planned) => {
-                fill.into_iter().for_each(|fill| elements.fill(fill));
-                self.gets.push(Get { planned, destination: bytemuck::cast_slice_mut(elements), keys });
-            }
+        match checked.map(|planned| convert::into_get(planned, place)) {
+            Ok(Ok(get)) => self.gets.push(get),
+            Ok(Err(converted)) => self.converted.push(converted),
             Err(error) => self.failed = Some(error),
         }
         self
@@ -77,6 +86,10 @@ impl<'a> Fetch<'a> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        fill::fill_all(&self.reader.held, self.gets, after(Instant::now(), timeout).into())
+        let (held, limit) = (&self.reader.held, after(Instant::now(), timeout).into());
+        match self.converted.is_empty() {
+            true => fill::fill_all(held, self.gets, limit),
+            false => convert::fill_all_as(held, self.gets, self.converted, limit),
+        }
     }
 }

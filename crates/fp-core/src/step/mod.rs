@@ -217,7 +217,7 @@ impl StepReader {
         let planned = convert::planned_as::<T>(&self.held, variable, selection.into(), self.held.deadline())?;
         let checked = check_len(self.step(), &planned.planned, destination.elements.len());
         checked.map_err(|source| self.held.misuse(source))?;
-        convert::fill_as(&self.held, &planned, destination, self.held.deadline().into())
+        convert::fill_as(&self.held, planned, destination, self.held.deadline().into())
     }
 
     /// The selected elements as an array of their shape, whose memory lies in the order that the selection asks for.
@@ -232,10 +232,10 @@ impl StepReader {
         let planned = convert::planned_as::<T>(&self.held, variable, selection.into(), self.held.deadline())?;
         let shape: Vec<usize> =
             planned.planned.plan.result_shape().dims().iter().map(|&extent| extent as usize).collect();
-        let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
-        convert::fill_as(&self.held, &planned, elements.filled(), self.held.deadline().into())?;
-        let found = elements.len() as u64;
         let is_column_major = planned.planned.destination_order == MemoryOrder::ColumnMajor;
+        let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
+        convert::fill_as(&self.held, planned, elements.filled(), self.held.deadline().into())?;
+        let found = elements.len() as u64;
         ArrayD::from_shape_vec(IxDyn(&shape).set_f(is_column_major), elements).map_err(|_| {
             let (variable, region) = (variable.to_owned(), format!("an array of shape {shape:?}"));
             let expected = shape.iter().product::<usize>() as u64;

@@ -69,6 +69,6 @@ pub(crate) fn view_within<T: Element>(
         return Ok(View::of_landing(landing, held.hold()));
     }
     let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
-    convert::fill_as(held, &planned, elements.filled(), limit)?;
+    convert::fill_as(held, planned, elements.filled(), limit)?;
     Ok(View::of_vec(elements, held.hold()))
 }

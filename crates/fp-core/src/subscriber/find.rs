@@ -100,7 +100,18 @@ impl Subscriber {
         options: &SubscriberOptions,
         timeout: Duration,
     ) -> Result<Vec<FoundStream>, FindError> {
-        let wanted = T::schema().map_err(RecordBlockError::from)?;
+        Self::find_schema(&T::schema().map_err(RecordBlockError::from)?, options, timeout)
+    }
+
+    /// As [`Subscriber::find`], for a type that was made at run time.
+    ///
+    /// # Errors
+    /// No rendezvous. That a stream cannot be looked at is no error.
+    pub fn find_schema(
+        wanted: &RecordSchema,
+        options: &SubscriberOptions,
+        timeout: Duration,
+    ) -> Result<Vec<FoundStream>, FindError> {
         let rendezvous = match &options.link.rendezvous {
             Some(given) => given.clone(),
             None => Rendezvous::from_environment()?,
@@ -108,7 +119,7 @@ impl Subscriber {
         let token = options.link.run_token().map_err(RendezvousError::from)?;
         let tls = options.link.tls_options().map_err(RendezvousError::from)?;
         let entries = rendezvous.with_credentials(token, tls).list()?;
-        Ok(Self::find_among(&entries, &wanted, options, timeout))
+        Ok(Self::find_among(&entries, wanted, options, timeout))
     }
 
     /// The same among some entries of [`Rendezvous::entries`], and also for a type that was made at run time.

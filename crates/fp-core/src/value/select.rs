@@ -47,8 +47,8 @@ impl Select {
 
     /// The same, but the elements may become another number type. With [`Loss::Refused`] that is only one that holds
     /// every value of theirs, with [`Loss::Allowed`] any. So `get::<f32>` takes what is published as `f64`. `get`,
-    /// `get_into`, `get_array`, `view` and `get_async` do that; all others want the variable's own type. Numbers in
-    /// records become types that hold them unasked; this allows them any.
+    /// `get_into`, `get_array`, `view`, `get_async` and [`Fetch::get`](crate::Fetch::get) do that; all others want the
+    /// variable's own type. Numbers in records become types that hold them unasked; this allows them any.
     #[must_use]
     pub fn with_conversion(mut self, loss: Loss) -> Self {
         self.loss = Some(loss);

@@ -37,6 +37,7 @@ mod records;
 mod returning;
 mod sent;
 mod sharing;
+mod signals;
 mod smoke;
 mod sync;
 mod tasks;

@@ -394,6 +394,15 @@ fn numbers_become_others_where_they_lie_and_by_way_of_a_copy() {
             }
             let every = Select::from("[::5]").with_conversion(Loss::Allowed);
             let every_fifth: Vec<f32> = wanted.iter().step_by(5).copied().collect();
+            let (mut some, mut own, mut all) = (vec![0f32; 4000], vec![0f64; 2], vec![0f32; LEN as usize]);
+            let whole = Select::from("[...]").with_conversion(Loss::Allowed);
+            let together = step.fetch().get(variable, &every, &mut some).get(variable, "[3:5]", &mut own);
+            together
+                .get(variable, &whole, &mut all)
+                .wait(std::time::Duration::from_secs(60))
+                .expect("together");
+            assert_eq!((&some, &all), (&every_fifth, &wanted), "{kind}: {variable}");
+            assert_eq!(own, values(3, 2), "{kind}: {variable}");
             assert_eq!(
                 step.get::<f32>(variable, &every).expect("strided"),
                 every_fifth,

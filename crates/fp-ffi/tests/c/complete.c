@@ -167,6 +167,45 @@ static void check_selections(flexpath_step *step)
     MUST(flexpath_view_release(view));
 }
 
+/* A get names another type than the variable's only where it says so, and then no text of it is wrong. */
+static void check_conversions(flexpath_step *step)
+{
+    const uint64_t start[] = {2, 0}, count[] = {1, 6};
+    flexpath_selection row = {.kind = FLEXPATH_SELECTED_REGION, .ndims = 2, .start = start, .count = count};
+    double found[12], fill = 0;
+    int16_t small[6];
+    int32_t own[6];
+    flexpath_get gets[] = {{.variable = "grid", .selection = &row, .destination = found, .len = 6, .dtype = FLEXPATH_DTYPE_F64},
+                           {.variable = "grid", .selection = &row, .destination = own, .len = 6, .dtype = FLEXPATH_DTYPE_I32}};
+    flexpath_view *view;
+    const void *elements;
+    uint64_t len;
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "elements are i32, not f64",
+          flexpath_step_get(step, "grid", &row, FLEXPATH_DTYPE_F64, found, 6, -1));
+    row.conversion = FLEXPATH_CONVERSION_EXACT;
+    MUST(flexpath_step_get(step, "grid", &row, FLEXPATH_DTYPE_F64, found, 6, -1));
+    CHECK(found[0] == 20.0 && found[5] == 25.0);
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "i16 does not hold every i32",
+          flexpath_step_get(step, "grid", &row, FLEXPATH_DTYPE_I16, small, 6, -1));
+    FAILS(FLEXPATH_STATUS_WRONG_LEN, "", flexpath_step_get(step, "grid", &row, FLEXPATH_DTYPE_F64, found, 5, -1));
+    row.conversion = FLEXPATH_CONVERSION_ANY;
+    MUST(flexpath_step_get(step, "grid", &row, FLEXPATH_DTYPE_I16, small, 6, -1));
+    CHECK(small[0] == 20 && small[5] == 25);
+    found[1] = own[1] = 0;
+    MUST(flexpath_step_get_all(step, gets, 2, -1));
+    CHECK(found[1] == 21.0 && own[1] == 21);
+    MUST(flexpath_step_view(step, "grid", &row, FLEXPATH_DTYPE_F64, &view, &elements, &len));
+    CHECK(len == 6 && ((const double *)elements)[3] == 23.0);
+    MUST(flexpath_view_release(view));
+    MUST(flexpath_step_get_converted_by_text(step, "grid", "[::2, :]", FLEXPATH_CONVERSION_ANY, FLEXPATH_DTYPE_F64, found, 12, -1));
+    CHECK(found[0] == 0.0 && found[5] == 5.0 && found[6] == 20.0 && found[11] == 25.0);
+    FAILS(FLEXPATH_STATUS_WRONG_DTYPE, "no conversion leads from i32 to c64",
+          flexpath_step_get_converted_by_text(step, "grid", "[0, :3]", FLEXPATH_CONVERSION_ANY, FLEXPATH_DTYPE_C64, found, 3, -1));
+    FAILS(FLEXPATH_STATUS_MISUSE, "7 is no conversion",
+          flexpath_step_get_converted_by_text(step, "grid", "[0, :]", 7, FLEXPATH_DTYPE_F64, found, 6, -1));
+    FAILS(FLEXPATH_STATUS_MISUSE, "converts nothing", flexpath_step_get_or_fill(step, gets, &fill, -1));
+}
+
 static void check_values(flexpath_step *step)
 {
     uint8_t truths[4], done;
@@ -359,6 +398,7 @@ int main(void)
     check_attributes(step);
     check_blocks(step);
     check_selections(step);
+    check_conversions(step);
     check_values(step);
     check_texts();
     MUST(flexpath_publisher_statistic(publisher, "queued_steps", &counted));

@@ -48,6 +48,21 @@ static void check_order(const flexpath::step &step) {
     }
 }
 
+// Numbers of another type than the publisher's, where that is asked for.
+static void check_conversions(const flexpath::step &step) {
+    const flexpath::region corner{{0, 1}, {1, 3}};
+    CHECK(step.get<double>("grid", flexpath::selection(corner).converted()) == std::vector<double>({1, 2, 3}));
+    CHECK(step.get<short>("grid", flexpath::selection("[2, :2]").converted()) == std::vector<short>({20, 21}));
+    CHECK(step.get<float>("own", flexpath::selection().converted()) == std::vector<float>({0.5f}));
+    CHECK(step.view<double>("grid", flexpath::selection(corner).converted()).elements()[2] == 3.0);
+    try {
+        step.get<float>("own", flexpath::selection().converted(FLEXPATH_CONVERSION_EXACT));
+        CHECK(!"a float holds no double");
+    } catch (const flexpath::error &error) {
+        CHECK(error.status() == FLEXPATH_STATUS_WRONG_DTYPE && std::strstr(error.what(), "f32 does not hold every f64"));
+    }
+}
+
 static void check_step(const flexpath::step &step) {
     CHECK(step.variables().size() == 5 && step.variable("grid").ndims == 2);
     CHECK(step.dimension("grid", 1) == "column" && step.attributes("grid").size() == 6);
@@ -62,6 +77,7 @@ static void check_step(const flexpath::step &step) {
     const auto filled = step.get_or_fill("grid", -1, {{1, 0}, {2, 2}});
     CHECK(filled == std::vector<int>({-1, -1, 20, 21}));
     check_order(step);
+    check_conversions(step);
     CHECK(step.view<int>("grid", "[2, 1:4]").elements()[2] == 23);
     CHECK(step.scalar<bool>("done") && step.text("title") == "Kühlung");
     CHECK(step.get<double>("own") == std::vector<double>({0.5}));
@@ -81,6 +97,7 @@ int main() try {
         CHECK(step);
         check_step(*step);
         CHECK(subscriber.transports().find("rank 0: ") == 0);
+        CHECK(subscriber.step_descriptor() >= 0 && subscriber.event_descriptor() != publisher.event_descriptor());
     }
     subscriber.select_variables({"title"});
     CHECK(subscriber.statistic("steps") == 1 && publisher.statistic("pool_peak_bytes") > 0);

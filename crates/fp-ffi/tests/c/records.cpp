@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <thread>
 
 using std::chrono::seconds;
 
@@ -172,6 +173,29 @@ static void check_thawed(const flexpath::step &step) {
     throws(FLEXPATH_STATUS_NOT_DERIVED, "needs all records at once", [&] { step.records("ids"); });
 }
 
+/* A stream that is found by its type, and attached to because it has it. */
+static void check_found(const flexpath::schema &schema) {
+    const auto cells = flexpath::record_variable::global("cells", schema, {1});
+    flexpath::publisher publisher("typed");
+    std::thread publishing([&] {
+        for (int steps = 0; steps < 3; steps++) {
+            while (publisher.next_event(seconds(60))->kind != FLEXPATH_EVENT_KIND_SUBSCRIPTION_STARTED) {}
+            publisher.begin_step();
+            publisher.put(cells, {{0}, {1}}, std::vector<cell>{made(7)});
+            publisher.end_step();
+        }
+    });
+    const auto found = flexpath::find(schema, seconds(30));
+    CHECK(found.size() == 1 && found[0].stream == "typed" && found[0].variable == "cells" && !found[0].is_converted);
+    throws(FLEXPATH_STATUS_INCOMPATIBLE, "is in \"nm\"",
+           [] { flexpath::subscriber("typed", flexpath::options().add_type(near_schema("km"))); });
+    flexpath::subscriber typed("typed", flexpath::options().add_type(schema, "cells"));
+    publishing.join();
+    CHECK(typed.next_step(seconds(60))->get_records<cell>("cells", schema)[0].id == 107);
+    typed.close();
+    publisher.close();
+}
+
 int main() try {
     const flexpath::schema schema = cells_schema(), of_molecules = molecule_schema();
     CHECK(schema.differences(near_schema("m")).find("Near.position: is in \"nm\"") == 0);
@@ -189,6 +213,10 @@ int main() try {
     transforms.add("fail", schema, near_schema("m"), [](const flexpath::records &given, flexpath::builder &made) {
         made.resize(given.size()).set(0, "none", 1.0);
     });
+    transforms.add_function<double, float>("halved", [](const auto &given, flexpath::span<float> made) {
+        for (std::size_t index = 0; index < made.size(); index++) made[index] = float(given.at(0)[index] / 2);
+    });
+    chosen.add_derivation("half", "heat | call(halved, f32)", FLEXPATH_PLACEMENT_SUBSCRIBER);
     throws(FLEXPATH_STATUS_MISUSE, "sum", [&] { transforms.add("sum", schema, of_molecules, add_up); });
     chosen.set_transforms(transforms);
     chosen.add_transformed("thawed", "cells", "thawed").add_transformed("ids", "cells", "ids");
@@ -216,10 +244,12 @@ int main() try {
         check_molecules(*step);
         check_thawed(*step);
         CHECK(step->scalar<double>("hottest") == 8 && step->scalar<double>("coldest") == 1);
+        CHECK(step->get<float>("half") == std::vector<float>({1.5f, 4, 0.5f, 1}));
         throws(FLEXPATH_STATUS_NOT_DERIVED, "cold", [&] { step->scalar<double>("none"); });
     }
     subscriber.close();
     publisher.close();
+    check_found(schema);
     std::cout << "all there\n";
 } catch (const flexpath::error &error) {
     std::cerr << error.status() << ": " << error.what() << "\n";

@@ -3,7 +3,7 @@
 program complete
   use flexpath
   use, intrinsic :: iso_c_binding, only: c_f_pointer
-  use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
+  use, intrinsic :: iso_fortran_env, only: error_unit, int64, real32, real64
   implicit none
   type(flexpath_publisher) :: publisher
   type(flexpath_subscriber) :: subscriber
@@ -18,6 +18,7 @@ program complete
   call read_attributes()
   call read_blocks()
   call read_elements()
+  call read_as_others()
   call read_views()
   call break_a_promise()
   call take_less()
@@ -94,6 +95,27 @@ contains
     call flexpath_subscriber_next_step(subscriber, step, 60000, status)
     call check('a step', status == flexpath_status_ok)
   end subroutine next
+
+  ! Numbers of another kind than the publisher's, where that is asked for.
+  subroutine read_as_others()
+    real(real32) :: column(4), value
+    integer(int64) :: pair(2)
+    integer :: stat
+    character(len=200) :: errmsg
+    call flexpath_get(step, 'grid', column, start=[1, 2], count=[4, 1], stat=stat, errmsg=errmsg)
+    call check('no other kind unasked', stat == flexpath_status_wrong_dtype)
+    call check('both are named', index(errmsg, 'elements are f64, not f32') > 0)
+    call flexpath_get(step, 'grid', column, start=[1, 2], count=[4, 1], conversion=flexpath_conversion_any)
+    call check('a column of the other kind', all(nint(column) == [21, 22, 23, 24]))
+    call flexpath_get(step, 'grid', value, selection=flexpath_points(reshape([3, 5], [2, 1])), &
+        conversion=flexpath_conversion_any)
+    call check('a point of the other kind', nint(value) == 53)
+    call flexpath_get(step, 'mask', pair, conversion=flexpath_conversion_exact)
+    call check('larger integers', all(pair == [3, 4]))
+    call flexpath_get(step, 'grid', column, start=[1, 2], count=[4, 1], conversion=flexpath_conversion_exact, &
+        stat=stat, errmsg=errmsg)
+    call check('only what holds all', stat == flexpath_status_wrong_dtype .and. index(errmsg, 'f32 does not hold') > 0)
+  end subroutine read_as_others
 
   subroutine read_attributes()
     type(flexpath_attribute) :: found

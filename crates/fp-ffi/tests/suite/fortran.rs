@@ -157,6 +157,16 @@ fn a_derived_variable_is_read_as_any_other() {
 }
 
 #[test]
+fn records_transforms_and_gets_that_are_fetched_together() {
+    let records = LIBRARY_AND_MODULE.compile("tests/fortran/records.f90");
+    for transports in ["inproc,shm,tcp", "shm", "tcp"] {
+        let place = place();
+        let printed = run(&records, &[], place.path(), (0, 1), transports).printed();
+        assert_eq!(printed, "all there\n", "{transports}");
+    }
+}
+
+#[test]
 fn every_kind_of_variable() {
     let place = place();
     let kinds = LIBRARY_AND_MODULE.compile("tests/fortran/kinds.f90");

@@ -94,6 +94,22 @@ fn c_functions_make_records_of_others() {
 }
 
 #[test]
+fn streams_are_found_and_opened_by_what_they_must_have() {
+    let found = LIBRARY.compile("tests/c/found.c");
+    assert_eq!(run(&found, place().path(), (0, 1), "shm,tcp").printed(), "found\n");
+}
+
+#[test]
+fn a_program_waits_by_poll() {
+    over_each("tests/c/polled.c", "polled\n");
+}
+
+#[test]
+fn derivations_call_c_functions_over_arrays() {
+    over_each("tests/c/called.c", "called\n");
+}
+
+#[test]
 fn a_publisher_offers_c_functions_by_name() {
     over_each("tests/c/offered.c", "offered\n");
 }

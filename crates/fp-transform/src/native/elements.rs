@@ -50,15 +50,26 @@ impl Native {
         name: impl Into<String>,
         function: impl Fn(&[&[A]]) -> Result<Vec<B>, NativeError> + Send + Sync + 'static,
     ) -> Self {
+        Self::from_elements(name, move |inputs: &[&[A]]| {
+            let given = function(inputs)?;
+            let shape = Shape::new([given.len() as u64])?;
+            Ok(Array::whole(B::DTYPE, shape, MemoryOrder::RowMajor, Given(given))?)
+        })
+    }
+
+    /// As [`Native::elements`], of a function whose type of elements is known only at run time: it gives an array in one
+    /// dimension.
+    pub fn from_elements<A: NativeElement>(
+        name: impl Into<String>,
+        function: impl Fn(&[&[A]]) -> Result<Array, NativeError> + Send + Sync + 'static,
+    ) -> Self {
         Self::new(name, move |inputs: &[Array]| {
             let first = inputs.first().and_then(|array| array.blocks().first());
             let order = first.map_or(MemoryOrder::default(), Block::order);
             let elements = |array| elements_of::<A>(array, order);
             let inputs = inputs.iter().map(elements).collect::<Result<Vec<Cow<'_, [A]>>, _>>()?;
             let slices: Vec<&[A]> = inputs.iter().map(|elements| &**elements).collect();
-            let given = function(&slices)?;
-            let shape = Shape::new([given.len() as u64])?;
-            Ok(vec![Array::whole(B::DTYPE, shape, MemoryOrder::RowMajor, Given(given))?])
+            Ok(vec![function(&slices)?])
         })
     }
 }
