@@ -92,11 +92,13 @@ pub enum Mutation {
     ShortageIsFinal,
     /// After a loss a close waits as long as somebody holds a step.
     LossHoldsClose,
+    /// Who awaits a restart takes a loss for the end.
+    LossIsFinal,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 44] = [
+    pub const ALL: [Self; 45] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -141,5 +143,6 @@ impl Mutation {
         Self::ShortageIgnored,
         Self::ShortageIsFinal,
         Self::LossHoldsClose,
+        Self::LossIsFinal,
     ];
 }

@@ -9,7 +9,7 @@ use crate::outcome::{EndReason, ExpulsionCause, LossReason};
 use crate::status::answer;
 use crate::subscriber::{attachment, drain, questions};
 use crate::transition::Transition;
-use crate::wire::Role;
+use crate::wire::{Role, mutated};
 use fp_types::Rank;
 
 /// A link is gone, with the role it had.
@@ -135,6 +135,7 @@ fn comes_back(machine: &mut SubscriberMachine, reason: &EndReason, is_over: bool
         | EndReason::CohortLost { .. }
         | EndReason::Denied(_) => false,
     };
+    let lets = lets && !mutated!(machine.wire, LossIsFinal);
     if !asked || !lets || machine.phase != Phase::Streaming {
         return false;
     }

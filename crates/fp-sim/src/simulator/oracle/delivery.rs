@@ -107,7 +107,7 @@ impl Oracle {
         truth.note_entry(rank);
         let own = &mut truth.ranks[rank.0 as usize];
         let again = own.entered > 0;
-        let awaited = std::mem::take(&mut own.awaiting);
+        let awaited = own.awaiting.take().is_some();
         own.entered += 1;
         own.delivered = 0;
         let current = truth.current(rank.0 as usize).and_then(|index| truth.attachments.get(index));
@@ -134,10 +134,17 @@ impl Oracle {
         });
     }
 
+    /// A publisher's lead refused a subscriber cohort.
+    pub(crate) fn refused(&mut self, reader: CohortId) {
+        if let Some(truth) = self.subscribers.get_mut(&reader) {
+            truth.refused = true;
+        }
+    }
+
     /// A subscriber rank was told that its epoch is over and another awaited.
     pub(crate) fn awaiting(&mut self, reader: CohortId, rank: Rank) {
         if let Some(truth) = self.subscribers.get_mut(&reader) {
-            truth.ranks[rank.0 as usize].awaiting = true;
+            truth.ranks[rank.0 as usize].awaiting = Some(self.now);
         }
     }
 
@@ -165,7 +172,7 @@ impl Oracle {
         let position =
             own.delivered + all[own.delivered..].iter().take_while(|sent| own.has_had(sent)).count();
         own.delivered = position + 1;
-        let (awaiting, closed) = (own.awaiting, own.close_called.is_some());
+        let (awaiting, closed) = (own.awaiting.is_some(), own.close_called.is_some());
         let mut sent = all.get(position).map(|sent| own.as_given(sent));
         // What was lost with the epoch before is told here too: "none missing across a restart" judges that.
         sent.iter_mut().filter(|_| continues).for_each(|sent| sent.skipped = assignment.skipped);

@@ -4,10 +4,10 @@ use super::{Oracle, PublisherTruth};
 use crate::simulator::machine::host_name;
 use crate::simulator::names::CohortId;
 use crate::simulator::scenario::PublisherPlan;
-use fp_proto::config::QueuePolicy;
+use fp_proto::config::{OnLoss, QueuePolicy};
 use fp_proto::event::{Event, MemberEnd, OpenFailure, OpenWait, StepRejection};
 use fp_proto::message::MemberId;
-use fp_proto::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
+use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, StreamEnding};
 use fp_proto::time::Moment;
 use fp_types::{Rank, StepId, SubscriptionId};
 
@@ -215,6 +215,8 @@ impl Oracle {
         if own.close_called.is_some() {
             return;
         }
+        self.check_awaited(reader, rank, &ending.reason);
+        let Some(truth) = self.subscribers.get(&reader) else { return };
         let latest = truth.current(rank.0 as usize).and_then(|index| truth.attachments.get(index).cloned());
         let Some(attachment) = latest else { return };
         let publisher = attachment.publisher;
@@ -230,6 +232,24 @@ impl Oracle {
             EndReason::Denied(_) => self.denied_without_list(reader),
             EndReason::Expelled { .. } | EndReason::Left | EndReason::CohortLost { .. } => {}
         }
+    }
+
+    /// Who awaits a restart does so for as long as it said, before a loss is the end. A lead that is closing awaits none, and nor does one
+    /// that the next publisher refused.
+    fn check_awaited(&mut self, reader: CohortId, rank: Rank, reason: &EndReason) {
+        let silent = matches!(reason, EndReason::Expelled { cause: ExpulsionCause::Silent { .. }, .. });
+        let Some(truth) = self.subscribers.get(&reader) else { return };
+        let OnLoss::AwaitRestart(patience) = truth.plan.on_loss else { return };
+        let lets = silent || matches!(reason, EndReason::Lost { .. });
+        if !lets || truth.refused || truth.ranks[0].close_called.is_some() {
+            return;
+        }
+        let since = truth.ranks[rank.0 as usize].awaiting;
+        let waited = since.map(|since| self.now.since(since) + self.slack * 2);
+        let right = waited.is_some_and(|waited| waited >= patience) || self.is_touched(reader);
+        self.demand(right, "who awaits a restart does so", || {
+            format!("{reader} rank {rank} ended after {waited:?} of {patience:?}: {reason}")
+        });
     }
 
     /// The publisher is lost to a subscriber rank.
@@ -347,7 +367,10 @@ impl Oracle {
                 let own = &truth.ranks[*rank];
                 let here =
                     truth.current(*rank).is_some_and(|index| truth.attachments[index].publisher == cohort);
-                here && !own.ended && !own.awaiting && own.gone.is_none() && own.close_called.is_none()
+                here && !own.ended
+                    && own.awaiting.is_none()
+                    && own.gone.is_none()
+                    && own.close_called.is_none()
             };
             let unaware = (0..truth.ranks.len()).find(hangs);
             self.demand(unaware.is_none(), "a lost publisher is noticed", || {

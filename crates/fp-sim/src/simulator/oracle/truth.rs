@@ -284,7 +284,8 @@ pub(crate) struct SubscriberRank {
     /// Steps that it held as it closed, with the attachment: it goes on looking at them.
     pub(crate) viewed: BTreeSet<(usize, StepId)>,
     pub(crate) gone: Option<Moment>,
-    pub(crate) awaiting: bool,
+    /// Since when it awaits a restart.
+    pub(crate) awaiting: Option<Moment>,
     pub(crate) ended: bool,
     pub(crate) told_lost: bool,
 }
@@ -293,6 +294,8 @@ pub(crate) struct SubscriberRank {
 #[derive(Clone, Debug)]
 pub(crate) struct SubscriberTruth {
     pub(crate) plan: SubscriberPlan,
+    /// Whether a publisher refused it.
+    pub(crate) refused: bool,
     pub(crate) ranks: Vec<SubscriberRank>,
     /// Attachments that were offered to the lead.
     pub(crate) attachments: Vec<Attachment>,
@@ -309,6 +312,7 @@ impl SubscriberTruth {
     pub(crate) fn new(plan: SubscriberPlan, now: Moment) -> Self {
         let ranks = vec![SubscriberRank::default(); plan.size as usize];
         Self {
+            refused: false,
             spec: plan.spec.clone(),
             plan,
             ranks,

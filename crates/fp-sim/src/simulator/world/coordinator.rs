@@ -154,6 +154,7 @@ impl World {
                     self.oracle.assignment_sent(from, member, assignment);
                 }
             }
+            Message::Refused { .. } => self.oracle.refused(to),
             Message::Reselected { first, .. } => self.oracle.reselected(to, *first),
             Message::StreamEnd { reason, skipped } => {
                 let Some(member) = self.oracle.member_of(from, to) else { return };
@@ -165,7 +166,7 @@ impl World {
             }
             #[rustfmt::skip]
             Message::Heartbeat | Message::Probe { .. } | Message::ProbeReply { .. } | Message::Join { .. }
-            | Message::Welcome { .. } | Message::Refused { .. } | Message::TreeHello { .. }
+            | Message::Welcome { .. } | Message::TreeHello { .. }
             | Message::SubtreeOpen | Message::CohortOpen | Message::RankLost { .. }
             | Message::Ready { .. } | Message::Prepared { .. } | Message::Expire { .. }
             | Message::Closing { .. } | Message::Late { .. } | Message::TableRequest { .. }
