@@ -32,6 +32,10 @@ pub enum Mutation {
     SkippedNotCounted,
     /// A redelivering set loses the steps of a dead member.
     RedeliveryForgotten,
+    /// What a member gives back is released.
+    GiveBackForgotten,
+    /// A subscriber rank does not tell that a child gave a step back.
+    GiveBackUnmerged,
     /// The stream ends while steps are still queued.
     EndBeforeLast,
     /// After a restart the steps of the old epoch are still handed out.
@@ -90,7 +94,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 43] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -105,6 +109,8 @@ impl Mutation {
         Self::AbandonIgnored,
         Self::SkippedNotCounted,
         Self::RedeliveryForgotten,
+        Self::GiveBackForgotten,
+        Self::GiveBackUnmerged,
         Self::EndBeforeLast,
         Self::RestartKeepsQueue,
         Self::SilenceIgnored,

@@ -15,6 +15,14 @@ pub enum Misuse {
     /// The subscriber that took the step was closed.
     #[error("the subscriber is closed: take what you need of a step before you close it")]
     Closed,
+    /// A step was to be given back, and nobody would get it.
+    #[error(
+        "step {step}: nobody would get it again, as this subscriber is no member of a work-sharing set that redelivers; it is released"
+    )]
+    NotRedelivered {
+        /// The step.
+        step: StepId,
+    },
     /// A step is open already.
     #[error("step {0} is still open: end or drop its writer first")]
     StepOpen(StepId),

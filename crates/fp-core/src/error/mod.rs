@@ -98,6 +98,14 @@ pub enum OpenError {
         /// The highest possible.
         most: u64,
     },
+    /// Steps are to be said to be done, and none is ever given again.
+    #[error(
+        "stream {stream:?}: with_explicit_done is for members of a work-sharing set that redelivers: ask for one by with_share"
+    )]
+    NotRedelivered {
+        /// The stream.
+        stream: String,
+    },
     /// The number of the first step leaves no room for those after it.
     #[error("stream {stream:?}: first_step is {first_step}: say a number up to {}", i64::MAX)]
     FirstStep {
