@@ -212,6 +212,25 @@ pub struct Share {
     pub redeliver: bool,
 }
 
+impl Share {
+    /// Membership of the set of that name: who is ready gets the next step, and what a member does not finish is lost.
+    pub fn new(set: impl Into<String>) -> Self {
+        Self { set: set.into(), mode: ShareMode::OnDemand, redeliver: false }
+    }
+
+    /// Sets how steps are handed out.
+    #[must_use]
+    pub fn with_mode(self, mode: ShareMode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// Has a step that a member gives back, or whose member is gone, handed out again.
+    #[must_use]
+    pub fn with_redelivery(self) -> Self {
+        Self { redeliver: true, ..self }
+    }
+}
+
 /// Which variables a subscription wants kept.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum VariableSet {

@@ -117,7 +117,7 @@ pub enum Misuse {
         /// The variable.
         variable: String,
         /// Why.
-        source: Box<SelectionError>,
+        r#source: Box<SelectionError>,
     },
     /// A rank is selected that the publisher does not have.
     #[error(
@@ -139,7 +139,7 @@ pub enum Misuse {
         /// The variable.
         variable: String,
         /// Why.
-        source: Box<ParseSelectionError>,
+        r#source: Box<ParseSelectionError>,
     },
     /// Scalars of one step are too large, or the like.
     #[error(transparent)]
@@ -226,7 +226,7 @@ pub enum Misuse {
         /// The variable.
         variable: String,
         /// Why.
-        source: Box<RecordBlockError>,
+        r#source: Box<RecordBlockError>,
     },
     /// A rank puts records of so many types.
     #[error("variable {variable:?}: one type of records too many; a rank may put 4096")]
@@ -242,7 +242,7 @@ pub enum Misuse {
         /// The variable.
         variable: String,
         /// Why.
-        source: ElementConversionError,
+        r#source: ElementConversionError,
     },
     /// Nothing is derived by that name, so it cannot be made elsewhere.
     #[error("{variable:?} is nothing that was asked to be derived; these are: {}", .known.join(", "))]

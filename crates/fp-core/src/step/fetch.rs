@@ -2,6 +2,7 @@
 
 use crate::data::taker::fetch::check_len;
 use crate::data::taker::fetch::job::Get;
+use crate::data::taker::fetch_plan::element_count;
 use crate::error::ReadError;
 use crate::step::request::Request;
 use crate::step::{StepReader, fill, source};
@@ -12,6 +13,7 @@ use crate::value::select::Select;
 use std::time::{Duration, Instant};
 
 /// Gets that are fetched together into borrowed memory; nothing is sent before [`Fetch::wait`].
+#[must_use = "nothing is fetched before `wait`"]
 pub struct Fetch<'a> {
     reader: &'a StepReader,
     gets: Vec<Get<'a>>,
@@ -24,7 +26,6 @@ impl<'a> Fetch<'a> {
     }
 
     /// Adds a get; an error waits for [`Fetch::wait`].
-    #[must_use]
     pub fn get<T: Element>(
         self,
         variable: &str,
@@ -33,11 +34,17 @@ impl<'a> Fetch<'a> {
     ) -> Self {
         let select = selection.into();
         let request = Request::new(variable, &select, self.reader.held.deadline());
-        self.add(request, destination.filled(), None)
+        self.add(
+            request,
+            move |len| {
+                destination.fit(len);
+                destination.filled()
+            },
+            None,
+        )
     }
 
     /// Adds a get with `fill` where no rank put an element; an error waits for [`Fetch::wait`].
-    #[must_use]
     pub fn get_or_fill<T: Element>(
         self,
         variable: &str,
@@ -47,20 +54,27 @@ impl<'a> Fetch<'a> {
     ) -> Self {
         let select = selection.into();
         let request = Request::new(variable, &select, self.reader.held.deadline()).with_fill();
-        self.add(request, destination.filled(), Some(fill))
+        self.add(request, |_| destination.filled(), Some(fill))
     }
 
-    fn add<T: Element>(mut self, request: Request<'_>, place: Filled<'a, T>, fill: Option<T>) -> Self {
+    /// Adds a get into the place that there is for so many elements.
+    fn add<T: Element>(
+        mut self,
+        request: Request<'_>,
+        place: impl FnOnce(usize) -> Filled<'a, T>,
+        fill: Option<T>,
+    ) -> Self {
         if self.failed.is_some() {
             return self;
         }
-        let (held, Filled { elements, keys }) = (&self.reader.held, place);
+        let held = &self.reader.held;
         let planned = source::planned(held, request.of_type(T::DTYPE)).and_then(|planned| {
-            let checked = check_len(held.step(), &planned, elements.len());
-            checked.map(|()| planned).map_err(|source| held.misuse(source))
+            let place = place(element_count(&planned));
+            let checked = check_len(held.step(), &planned, place.elements.len());
+            checked.map(|()| (planned, place)).map_err(|source| held.misuse(source))
         });
         match planned {
-            Ok(planned) => {
+            Ok((planned, Filled { elements, keys })) => {
                 fill.into_iter().for_each(|fill| elements.fill(fill));
                 self.gets.push(Get { planned, destination: bytemuck::cast_slice_mut(elements), keys });
             }

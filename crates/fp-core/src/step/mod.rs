@@ -213,7 +213,8 @@ impl StepReader {
     }
 
     /// The selected elements, densely in the order that the selection asks for (row-major unless
-    /// [`Select::with_order`] says otherwise), whatever the publisher's order.
+    /// [`Select::with_order`] says otherwise), whatever the publisher's order. A text such as `"[0:10, ::2]"` is a
+    /// selection too: [`SelectionExpression`](crate::SelectionExpression) has what may stand there.
     ///
     /// # Errors
     /// Unknown variable, wrong type, a selection that does not fit, a gap, a lost publisher, time.
@@ -239,22 +240,23 @@ impl StepReader {
         Ok(elements)
     }
 
-    /// The selected elements into the caller's memory, densely, in order as by [`StepReader::get`]. The call returns
-    /// only when nothing can write there any more. Over RDMA, memory that [`Subscriber::register`] guards is read into
+    /// The selected elements into the caller's memory, densely, in order as by [`StepReader::get`]. A `Vec` is made as
+    /// long as the selection, and other memory must be so long. The call returns only when nothing can write there any more. Over RDMA, memory that [`Subscriber::register`] guards is read into
     /// straight. Other memory is filled by way of the stream's own, with a copy (counted).
     ///
     /// [`Subscriber::register`]: crate::Subscriber::register
     ///
     /// # Errors
-    /// As [`StepReader::get`], and a destination of another length.
+    /// As [`StepReader::get`], and a destination of another length that is no `Vec`.
     pub fn get_into<T: Element>(
         &self,
         variable: &str,
         selection: impl Into<Select>,
         destination: &mut (impl Fillable<T> + ?Sized),
     ) -> Result<(), ReadError> {
-        let destination = destination.filled();
         let planned = convert::planned_as::<T>(&self.held, variable, selection.into(), self.held.deadline())?;
+        destination.fit(element_count(&planned.planned));
+        let destination = destination.filled();
         let checked = check_len(self.step(), &planned.planned, destination.elements.len());
         checked.map_err(|source| self.held.misuse(source))?;
         convert::fill_as(&self.held, &planned, destination, self.held.deadline().into())
@@ -314,7 +316,6 @@ impl StepReader {
     }
 
     /// Several gets that are fetched together: one message to each owner.
-    #[must_use = "nothing is fetched before `Fetch::wait`"]
     pub fn fetch(&self) -> Fetch<'_> {
         Fetch::new(self)
     }

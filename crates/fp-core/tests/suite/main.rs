@@ -40,6 +40,7 @@ mod sharing;
 mod smoke;
 mod sync;
 mod tasks;
+mod texts;
 mod through;
 mod tls;
 mod type_search;

@@ -200,7 +200,7 @@ fn what_does_not_fit_is_refused_before_the_first_step_is_taken() {
          OtherBond.a: is u32, wanted as string\n  \
          OtherBond.length: is in \"angstrom\", wanted in \"nm\"\n  \
          OtherBond.energy: is wanted, but not there\n  \
-         OtherBond.b: is there, but not wanted"
+         no hindrance:\n    OtherBond.b: is there, but not wanted"
     );
     let step = take(&mut subscriber);
     assert_eq!(step.step().0, 0, "the step that was looked at is still the next");

@@ -53,8 +53,8 @@ impl SubscriberMachine {
         Ok(())
     }
 
-    /// The application did not do with a step what is to be done: a member of the work-sharing set gets it again, this
-    /// one or another, when all ranks of the cohort have let go of it.
+    /// The application did not finish a step. A member of the work-sharing set gets it again, be it this one, when all
+    /// ranks of the cohort have let go of it.
     ///
     /// # Errors
     /// If the step is not held, or nothing is given again: then it stays held.

@@ -12,7 +12,7 @@ use fp_proto::message::{
     Assignment, ChangeId, ChangeKind, Decision, MemberId, Message, NoTable, ReadyReport, ResolveQuery,
     Resumption, ScalarValue,
 };
-use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SpecPart};
+use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SharePart, SpecPart};
 use fp_proto::request::Request;
 use fp_types::{
     BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, PutChanges,
@@ -145,7 +145,7 @@ fn refusals() -> Vec<RefusalReason> {
         RefusalReason::RankTaken { rank: RANK },
         RefusalReason::Closing,
         RefusalReason::TooManySubscriptions { limit: 64 },
-        RefusalReason::ShareMismatch { set: "workers".to_owned() },
+        RefusalReason::ShareMismatch { set: "workers".to_owned(), part: SharePart::StartAt },
         RefusalReason::InvalidSpec { part: SpecPart::Name },
         RefusalReason::Denied(denial()),
         RefusalReason::Condition(ConditionRefusal::Version { version: 2, known: 1 }),
