@@ -50,13 +50,10 @@ fn subscription_for(
     if let Some(share) = &ask.spec.share {
         let of_set = |served: &Served| served.spec.share.as_ref().is_some_and(|other| other.set == share.set);
         let mut live = lead.served.iter().filter(|(_, served)| !served.removed);
-        match live.find(|(_, served)| of_set(served)) {
-            Some((&id, served)) => {
-                let part = difference(&served.spec, &ask.spec);
-                let mismatch = |part| RefusalReason::ShareMismatch { set: share.set.clone(), part };
-                return part.map_or(Ok(Some(id)), |part| Err(mismatch(part)));
-            }
-            None => {}
+        if let Some((&id, served)) = live.find(|(_, served)| of_set(served)) {
+            let part = difference(&served.spec, &ask.spec);
+            let mismatch = |part| RefusalReason::ShareMismatch { set: share.set.clone(), part };
+            return part.map_or(Ok(Some(id)), |part| Err(mismatch(part)));
         }
     }
     let limit = machine.config.limit_subscriptions;
