@@ -104,7 +104,7 @@ fn of_misuse(misuse: &Misuse) -> Status {
     match misuse {
         Misuse::Forked => Status::Forked,
         Misuse::Closed => Status::BadHandle,
-        Misuse::WrongDtype { .. } => Status::WrongDtype,
+        Misuse::WrongDtype { .. } | Misuse::NoNumbers { .. } => Status::WrongDtype,
         Misuse::WrongRecord { .. } => Status::Incompatible,
         Misuse::WrongLen { .. } | Misuse::WrongLenBytes { .. } => Status::WrongLen,
         Misuse::UnknownVariable { .. } | Misuse::NotSubscribed { .. } | Misuse::NotPlaced { .. } => {

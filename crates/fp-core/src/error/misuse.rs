@@ -41,6 +41,18 @@ pub enum Misuse {
         /// The caller's.
         found: Dtype,
     },
+    /// Numbers are asked of records.
+    #[error(
+        "step {step}, variable {variable:?}: elements are records, not {found}: read them by records or get_records"
+    )]
+    NoNumbers {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The caller's element type.
+        found: Dtype,
+    },
     /// The number of elements differs from the region's.
     #[error("step {step}, variable {variable:?}: {region} has {expected} elements, but {found} were given")]
     WrongLen {
@@ -276,6 +288,7 @@ impl Misuse {
     /// The variable at fault is known to its user by that name.
     pub(crate) fn rename(&mut self, name: &str) {
         if let Self::WrongDtype { variable, .. }
+        | Self::NoNumbers { variable, .. }
         | Self::WrongLen { variable, .. }
         | Self::Selection { variable, .. }
         | Self::NoSuchRank { variable, .. }

@@ -150,11 +150,10 @@ pub(crate) fn check_dtype(
     let (step, expected) = (held.step(), planned.def.dtype);
     match dtype.filter(|&found| !goes_with(expected, found)) {
         None => Ok(()),
-        Some(_) if planned.def.record.is_some() => Err(held.misuse(Misuse::WrongKind {
-            variable: planned.def.name.clone(),
-            kind: format!("{} of records", planned.def.kind),
-            instead: "read it by records or get_records",
-        })),
+        Some(found) if planned.def.record.is_some() => {
+            let variable = planned.def.name.clone();
+            Err(held.misuse(Misuse::NoNumbers { step, variable, found }))
+        }
         Some(found) => {
             let variable = planned.def.name.clone();
             Err(held.misuse(Misuse::WrongDtype { step, variable, expected, found }))

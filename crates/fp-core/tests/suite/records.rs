@@ -209,7 +209,7 @@ fn what_does_not_fit_is_refused_before_the_first_step_is_taken() {
     let none = step.get_records::<Bond>("array", "[...]").expect_err("no records").to_string();
     assert!(none.ends_with("variable \"array\": its elements are u64, no records"), "{none}");
     let numbers = step.get::<f64>("bonds", "[...]").expect_err("records");
-    assert!(matches!(numbers, ReadError::Misuse { source: Misuse::WrongKind { .. }, .. }), "{numbers}");
+    assert!(matches!(numbers, ReadError::Misuse { source: Misuse::NoNumbers { .. }, .. }), "{numbers}");
 }
 
 #[test]

@@ -115,7 +115,10 @@ fn what_does_not_go_with_a_variable_says_what_goes() {
     assert!(sliced.contains("\"list\" is a local array: it has no positions over all ranks"), "{sliced}");
     assert_eq!(step.get::<u64>("list", "[rank 0]").expect("a rank"), values(0, 2));
     let numbers = step.get::<f64>("atoms", "[...]").expect_err("records").to_string();
-    assert!(numbers.contains("of records: read it by records or get_records"), "{numbers}");
+    assert!(
+        numbers.contains("elements are records, not f64: read them by records or get_records"),
+        "{numbers}"
+    );
 }
 
 #[test]
