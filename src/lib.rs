@@ -1,12 +1,36 @@
 //! Flexpath: typed publish/subscribe for parallel science.
 //!
 //! A [`Publisher`] opens a stream and writes steps. A [`Subscriber`] attaches while it runs, and leaves when it likes.
-//! It takes the slices that it asks for straight from the ranks that own them. The README has both as programs.
+//! It takes the slices that it asks for straight from the ranks that own them. Here both are in one process:
+//!
+//! ```
+//! use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+//! use std::time::Duration;
+//!
+//! # let place = tempfile::tempdir()?;
+//! let rendezvous = Rendezvous::at(place.path())?;
+//! let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+//! let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+//!
+//! let temperature = Variable::global::<f64>("temperature", &[4])?.with_unit("K");
+//! let mut writer = publisher.begin_step()?;
+//! writer.put(&temperature, &Region::new([0], [4])?, vec![300.0, 301.0, 302.0, 303.0])?;
+//! writer.end()?;
+//!
+//! let NextStep::Step(step) = subscriber.next_step(Duration::from_secs(10))? else { panic!("no step") };
+//! assert_eq!(step.get::<f64>("temperature", "[1:3]")?, [301.0, 302.0]);
+//! drop(step); // released: the publisher may use its memory again
+//! publisher.close()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What `[1:3]` may be says [`SelectionExpression`]. docs/workers.md is about workers that share a stream, and about what
+//! comes back after a failure.
 //!
 //! # For tasks
 //!
-//! Every call that may wait has a counterpart that returns a plain future. It needs no particular executor: tokio,
-//! smol, or the loop of ten lines in `examples/async_subscriber.rs`.
+//! These calls have counterparts that return plain futures. They need no particular executor: tokio, smol, or the loop
+//! of ten lines in `examples/async_subscriber.rs`.
 //!
 //! | waits | its future | dropped before it is ready |
 //! |---|---|---|
@@ -22,9 +46,16 @@
 //! | [`Publisher::close`], [`Subscriber::close`] | `close_async` | it goes on closing |
 //!
 //! No poll waits, and none is called but for an event or a deadline. The waiting calls are not refused inside a task,
-//! as nothing tells them that they are in one. Nor is dropping a [`Publisher`] or a [`Subscriber`] that was not closed:
-//! it waits as `close` does. So a task awaits the futures alone, and `close_async` before it drops a handle. Waiting
-//! calls stand on threads that may wait: `spawn_blocking` of tokio, `blocking` of smol, or threads of your own.
+//! as nothing tells them that they are in one. They stand on threads that may wait: `spawn_blocking` of tokio,
+//! `blocking` of smol, or threads of your own. So do those which may wait and have no
+//! future of their own. They are [`StepReader::get_records`] and what else reads records, [`StepReader::get_array`],
+//! [`StepReader::get_or_fill`], [`StepReader::get_bytes`], [`StepReader::blocks`] and [`Subscriber::find`].
+//! [`EventQueue::next`] waits too, and so does [`StepWriter::end`] where something is derived. [`StepReader::done`] and
+//! [`StepReader::give_back`] never wait.
+//!
+//! A [`Publisher`] or [`Subscriber`] that is dropped and was not closed waits for half a second at most. It goes on
+//! closing on a thread of its own, and what is not delivered as the process ends is lost. So a task awaits
+//! `close_async` before it drops a handle.
 //! `examples/two_streams.rs` serves two streams and a timer in one `select!`.
 //!
 //! # For records
@@ -37,8 +68,38 @@
 //! [`SubscriberOptions::with_derivation`] has a variable computed where the data is: see docs/derived.md.
 #![forbid(unsafe_code)]
 pub use bytemuck;
-pub use fp_core::*;
+#[cfg(feature = "stream")]
+pub use fp_core::Steps;
+pub use fp_core::{
+    Access, AccessError, AccessRule, Action, Append, Array, ArrayKind, ArrayType, Arrays, AsyncFetch,
+    AttributeValue, BeginError, Block, BlockId, CallError, CloseError, CloseOutcome, Cohort, CohortError,
+    CohortSide, CollectiveFailure, Collectives, CommandError, Condition, ConditionRefusal, Contact,
+    ContactText, Cost, DataType, Denial, DeployLimits, DeployPolicy, DeployedModule, Derivation,
+    DerivationError, DeriveError, DerivedVariable, Dims, Dtype, Element, EndReason, Epoch, Event, EventQueue,
+    ExpulsionCause, Fetch, Fetched, Fillable, FindError, Fingerprint, Fit, FoundStream, GatherError,
+    LimitError, LinkOptions, ListenAddress, ListenAddressError, ListenError, Loan, LoanBytes, Loss,
+    LossReason, MemberEnd, MemoryError, MemoryOrder, Misfit, Misuse, ModuleHash, NameError, Native,
+    NativeElement, NativeError, NextStep, NoProvider, NoTable, OnLoss, OpenError, OpenFailure, OpenWait,
+    ParseConditionError, ParseDerivationError, ParseModuleHashError, ParseSelectionError, PathError,
+    PlanError, PolicyError, PolicyRefusal, PoolError, PoolStats, Position, Provided, Publisher,
+    PublisherOptions, PutError, QueuePolicy, Rank, ReadError, Reason, Record, RecordBlock, RecordBlockError,
+    RecordProblem, RecordSet, Refusal, RefusalReason, Region, RegionError, RegisterError, Registered,
+    RegisteredPart, Rendezvous, Seen, Select, Selection, SelectionError, SelectionExpression, Shape,
+    ShapeTooLarge, Share, ShareMode, SharePart, SharedCollectives, Slice, SpecPart, StartAt, Statistics,
+    StepId, StepReader, StepRejection, StepWriter, StreamEnding, StrideError, StridedRegion, Subscriber,
+    SubscriberOptions, SubscriptionId, SubscriptionRequest, SyncError, TlsError, TlsOptions, Token,
+    TokenFileError, TokenHash, TooManyDims, TransformOptions, TransformPath, TransformProblem,
+    TransformedVariable, Transforms, TransportKind, TransportPolicy, Variable, VariableDef, VariableError,
+    VariableInfo, VariableOrigin, VariablePlacement, VariableSet, VerbsDevice, VerbsTrouble, View,
+    WantedType, Who, diagnosis, limit_process_bytes, own_pid, record, record_array, rendezvous, start_log,
+    verbs_devices,
+};
+#[cfg(feature = "wasm")]
+pub use fp_core::{DeployError, Runtime};
 pub use fp_derive::Record;
+pub use half;
+pub use ndarray;
+pub use num_complex;
 
 /// The programs of docs/types.md, which the tests run.
 #[cfg(doctest)]
@@ -49,3 +110,13 @@ struct Guide;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/derived.md")]
 struct DerivedGuide;
+
+/// The programs of docs/workers.md, which the tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/workers.md")]
+struct WorkersGuide;
+
+/// The programs of docs/transforms.md, which the tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/transforms.md")]
+struct TransformsGuide;

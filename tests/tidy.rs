@@ -5,6 +5,8 @@
 
 #[path = "tidy/architecture.rs"]
 mod architecture;
+#[path = "tidy/errors.rs"]
+mod errors;
 #[path = "tidy/graph/mod.rs"]
 mod graph;
 #[path = "tidy/hygiene.rs"]
@@ -199,6 +201,11 @@ fn locks_outside_the_workspace_know_what_our_packages_depend_on() {
         let lock = texts.iter().find(|text| text.path == path).expect("the workspace has a lock");
         assert_tidy(locks::check(lock, &manifests));
     }
+}
+
+#[test]
+fn what_an_error_says_is_not_its_source() {
+    assert_tidy(sources().iter().flat_map(errors::check).collect::<Vec<_>>());
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(crate) enum Failure {
     #[error("{source}{}", hint(alive))]
     Open {
         /// Why.
-        source: Box<OpenError>,
+        r#source: Box<OpenError>,
         /// The streams that there are.
         alive: Vec<String>,
     },
@@ -29,7 +29,7 @@ pub(crate) enum Failure {
         /// The stream.
         stream: String,
         /// Why.
-        source: Box<ReadError>,
+        r#source: Box<ReadError>,
     },
     /// The stream could not be left in order.
     #[error(transparent)]
@@ -85,7 +85,7 @@ pub(crate) enum Failure {
     #[error("cannot listen for others: {source}. {advice}")]
     Listen {
         /// Why.
-        source: Box<ProbeError>,
+        r#source: Box<ProbeError>,
         /// What to do about it.
         advice: String,
     },
@@ -103,7 +103,13 @@ pub(crate) enum Failure {
     Usage(String),
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
-    Output(#[from] io::Error),
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
 }
 
 impl Failure {

@@ -56,26 +56,33 @@ pub use error::sync::SyncError;
 pub use error::transform::TransformProblem;
 pub use error::{BeginError, CloseError, OpenError, PutError, ReadError};
 pub use fp_proto::access::{Action, Denial};
-pub use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
-pub use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, StepRejection};
+pub use fp_proto::commands::CommandError;
+pub use fp_proto::config::{ContactText, OnLoss, QueuePolicy, Share, ShareMode, StartAt, VariableSet};
+pub use fp_proto::event::{CloseOutcome, MemberEnd, OpenFailure, OpenWait, Seen, StepRejection};
 pub use fp_proto::message::NoTable;
-pub use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, StreamEnding};
-pub use fp_transform::{
-    Array, CallError, CohortSide, Cost, DataType, DeployLimits, DeployPolicy, Derivation, ModuleHash, Native,
-    NativeElement, NativeError, ParseModuleHashError, PathError, PolicyRefusal, PoolError, RegisterError,
-    TransformOptions, TransformPath, Transforms, record_array,
+pub use fp_proto::outcome::{
+    EndReason, ExpulsionCause, LossReason, RefusalReason, SharePart, SpecPart, StreamEnding,
 };
+pub use fp_transform::{
+    Array, ArrayType, Block, CallError, CohortSide, Cost, DataType, DeployLimits, DeployPolicy, Derivation,
+    DeriveError, ModuleHash, Native, NativeElement, NativeError, ParseDerivationError, ParseModuleHashError,
+    PathError, PolicyRefusal, PoolError, RegisterError, TransformOptions, TransformPath, Transforms,
+    record_array,
+};
+#[cfg(feature = "wasm")]
+pub use fp_transform::{DeployError, Runtime};
 pub use fp_transport::{
-    Contact, ListenAddress, ListenAddressError, PoolStats, Refusal, TlsError, TlsOptions, Token,
-    TokenFileError, TokenHash, TransportKind, TransportPolicy, VerbsDevice, VerbsTrouble, own_pid,
-    verbs_devices,
+    Contact, ListenAddress, ListenAddressError, ListenError, MemoryError, PolicyError, PoolStats, Reason,
+    Refusal, TlsError, TlsOptions, Token, TokenFileError, TokenHash, TransportKind, TransportPolicy,
+    VerbsDevice, VerbsTrouble, own_pid, verbs_devices,
 };
 pub use fp_types::record;
 pub use fp_types::record::{Loss, Record};
 pub use fp_types::{
-    ArrayKind, AttributeValue, BlockId, Condition, ConditionRefusal, Dims, Dtype, Epoch, MemoryOrder,
-    ParseConditionError, ParseSelectionError, Position, Rank, Region, Selection, SelectionError,
-    SelectionExpression, Shape, Slice, StepId, StridedRegion, SubscriptionId, VariableDef, VariableOrigin,
+    ArrayKind, AttributeValue, BlockId, Condition, ConditionRefusal, Dims, Dtype, Epoch, Fingerprint,
+    MemoryOrder, NameError, ParseConditionError, ParseSelectionError, PlanError, Position, Rank, Region,
+    RegionError, Selection, SelectionError, SelectionExpression, Shape, ShapeTooLarge, Slice, StepId,
+    StrideError, StridedRegion, SubscriptionId, TooManyDims, VariableDef, VariableOrigin,
 };
 pub use options::access::{Access, AccessRule, Who};
 pub use options::derived_variable::DerivedVariable;
@@ -103,6 +110,7 @@ pub use value::cohort::Cohort;
 pub use value::collectives::{Collectives, SharedCollectives};
 pub use value::counters::Statistics;
 pub use value::element::Element;
+pub use value::event::Event;
 pub use value::fill_target::{Fillable, Registered, RegisteredPart};
 pub use value::log::start_log;
 pub use value::select::Select;

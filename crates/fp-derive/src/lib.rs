@@ -31,16 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | attribute | of | means |
-//! |---|---|---|
-//! | `name = "T"` | all | another name than Rust's |
-//! | `description = "..."` | structs, fields | a text for people |
-//! | `unit = "m"` | fields | the unit of the values |
-//! | `default = 1.0` | fields | what the field is where it is missing |
-//! | `sized_by = "n"` | `Vec` fields | the earlier field that holds the length |
-//! | `indexes = "nodes"` | fields | the values are indices into that array |
-//! | `dtype = "u8"` | enumerations | the integer type; else that of `#[repr(..)]`, else `i32` |
-//! | `crate = path` | structs, enumerations | where the module `record` is; `::flexpath` unless said |
+//! [`Record`](macro@Record) names the attributes.
 #![forbid(unsafe_code)]
 
 mod attributes;
@@ -51,6 +42,21 @@ use proc_macro::TokenStream;
 use syn::{Data, DeriveInput, Error, parse_macro_input};
 
 /// Makes a struct a record, or an enumeration without data an element of records.
+///
+/// | attribute | of | means |
+/// |---|---|---|
+/// | `name = "T"` | all | another name than Rust's |
+/// | `description = "..."` | structs, fields | a text for people |
+/// | `unit = "m"` | fields | the unit of the values |
+/// | `default = 1.0` | fields | what the field is where it is missing |
+/// | `sized_by = "n"` | `Vec` fields | the earlier field that holds the length |
+/// | `indexes = "nodes"` | fields | the values are indices into that array |
+/// | `dtype = "u8"` | enumerations | the integer type; else that of `#[repr(..)]`, else `i32` |
+/// | `crate = path` | structs, enumerations | where the module `record` is; `::flexpath` unless said |
+///
+/// Types of fields are numbers, `bool`, `String`, other records and such enumerations. Arrays `[T; N]`, lists `Vec<T>` and
+/// `Option<T>` of them are fields too. Errors of the record's rules, such as two fields of one name, are those of
+/// `Record::schema`.
 #[proc_macro_derive(Record, attributes(record))]
 pub fn derive_record(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -1,6 +1,6 @@
 //! Structs as record types.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DataStruct, DeriveInput, Error, Field, Fields, Ident};
@@ -21,10 +21,12 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<Toke
         fields.named.iter().map(|field| field_type(field, &home)).collect::<syn::Result<_>>()?;
     let idents: Vec<_> = fields.named.iter().filter_map(|field| field.ident.as_ref()).collect();
     let rust: Vec<_> = fields.named.iter().map(|field| &field.ty).collect();
+    let bounds = bounds(&home, &rust);
     let (kept, codec) = (kept_schema(&home), codec(&home, &idents));
     let memory = memory(&home, &idents, &rust);
     Ok(quote! {
-        impl #home::record::Record for #ident {
+        #[allow(trivial_bounds)]
+        impl #home::record::Record for #ident #bounds {
             fn record_type() -> #home::record::RecordType {
                 #home::record::RecordType::new(#name) #(.with_description(#description))* #(.field(#types))*
             }
@@ -33,6 +35,15 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<Toke
             #memory
         }
     })
+}
+
+/// That each field's type is one of a record: where one is not, the compiler says so once, and not at each use.
+fn bounds(home: &TokenStream, rust: &[&syn::Type]) -> TokenStream {
+    let bounds = rust.iter().map(|rust| {
+        let at = Span::call_site().located_at(rust.span());
+        quote_spanned! { at => #rust: #home::record::FieldValue, }
+    });
+    quote! { where #(#bounds)* }
 }
 
 /// The schema, made once.
@@ -94,4 +105,29 @@ fn field_type(field: &Field, home: &TokenStream) -> syn::Result<TokenStream> {
             #(.sized_by(#sized_by))* #(.with_unit(#unit))* #(.with_description(#description))*
             #(.with_default(#default))* #(.indexing(#indexes))*
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a bound of the implementation fails, the compiler says that alone; inside it holds.
+    #[test]
+    fn each_type_of_a_field_is_a_bound_of_its_own() {
+        let input: DeriveInput = syn::parse_quote! {
+            struct Cell { id: u64, lock: std::sync::Mutex<u8> }
+        };
+        let syn::Data::Struct(data) = &input.data else { panic!("it is a struct") };
+        let written = expand(&input, data).expect("it expands");
+        let written: syn::ItemImpl = syn::parse2(written).expect("an implementation");
+        let bounds = written.generics.where_clause.expect("bounds").predicates;
+        let bounds: Vec<String> = bounds.iter().map(|bound| quote!(#bound).to_string()).collect();
+        assert_eq!(
+            bounds,
+            [
+                "u64 : :: flexpath :: record :: FieldValue",
+                "std :: sync :: Mutex < u8 > : :: flexpath :: record :: FieldValue"
+            ]
+        );
+    }
 }

@@ -79,9 +79,7 @@ fn facts(event: &Event) -> (EventCode, Option<StepId>, Option<Rank>) {
         Event::Restarted { first, .. } => (EventCode::Restarted, Some(*first), None),
         Event::Ended(ending) => (EventCode::Ended, ending.last, None),
         Event::Closed(_) => (EventCode::Closed, None, None),
-        Event::OpenFailed(_) | Event::Resolved { .. } | Event::Contacts { .. } | Event::Specified { .. } => {
-            (EventCode::Other, None, None)
-        }
+        Event::OpenFailed { .. } | _ => (EventCode::Other, None, None),
     }
 }
 

@@ -104,7 +104,9 @@ fn of_misuse(misuse: &Misuse) -> Status {
     match misuse {
         Misuse::Forked => Status::Forked,
         Misuse::Closed => Status::BadHandle,
-        Misuse::WrongDtype { .. } | Misuse::NoConversion { .. } => Status::WrongDtype,
+        Misuse::WrongDtype { .. } | Misuse::NoConversion { .. } | Misuse::NoNumbers { .. } => {
+            Status::WrongDtype
+        }
         Misuse::WrongRecord { .. } => Status::Incompatible,
         Misuse::WrongLen { .. } | Misuse::WrongLenBytes { .. } => Status::WrongLen,
         Misuse::UnknownVariable { .. } | Misuse::NotSubscribed { .. } | Misuse::NotPlaced { .. } => {

@@ -13,6 +13,7 @@ const WORDS: &[(&str, &str)] = &[
     ("end or drop its writer first", "end or abandon it first"),
     ("use get", "use flexpath_step_get"),
     ("read it by records or get_records", "read it by flexpath_step_get"),
+    ("read them by records or get_records", "read them by flexpath_step_get_records"),
     ("read it by get, with that element type", "read it by flexpath_step_get, with that element type"),
     ("put it with a region", "put it by flexpath_publisher_put, with start and count"),
     ("with_module names it", "flexpath_options_add_module names it"),

@@ -91,7 +91,7 @@ fn control() -> [(&'static str, Message); 6] {
             Message::Log { serial: 80_000, entries: vec![decided, assigned] },
         ),
         ("assign, with one scalar", Message::Assign(assignment())),
-        ("release", Message::Release { step: STEP, retire: false }),
+        ("release", Message::Release { step: STEP, retire: false, given_back: false }),
         ("resolve, one region", Message::Resolve { request: 11, table: TABLE, queries }),
     ]
 }

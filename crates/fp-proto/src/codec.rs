@@ -25,7 +25,7 @@ pub enum DecodeError {
     },
     /// The bytes are not those of a message.
     #[error("malformed message: {0}")]
-    Malformed(#[from] bincode::error::DecodeError),
+    Malformed(bincode::error::DecodeError),
     /// Something follows the message.
     #[error("{trailing} bytes follow the message")]
     Trailing {
@@ -35,6 +35,12 @@ pub enum DecodeError {
     /// A part is out of its bound.
     #[error("{0} is out of its bound")]
     OutOfBounds(&'static str),
+}
+
+impl From<bincode::error::DecodeError> for DecodeError {
+    fn from(error: bincode::error::DecodeError) -> Self {
+        Self::Malformed(error)
+    }
 }
 
 /// Room that bytes get at first: most messages of a step fit in.

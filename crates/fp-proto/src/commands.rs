@@ -80,6 +80,9 @@ pub enum CommandError {
     /// The step was not assigned, or is released already.
     #[error("step {0} is not held")]
     NotHeld(StepId),
+    /// Steps are given again only to members of a work-sharing set that redelivers.
+    #[error("nothing is given back: this is no member of a work-sharing set that redelivers")]
+    NotRedelivered,
     /// Scalars of one step exceed their bound.
     #[error("the scalars of step {step} take {len_bytes} bytes, more than {limit_bytes}")]
     ScalarsTooLarge {

@@ -208,8 +208,27 @@ pub struct Share {
     pub set: String,
     /// How steps are handed out; the first member decides, a later one must agree.
     pub mode: ShareMode,
-    /// Whether a step whose member is gone is handed to another member (which may then see it out of order).
+    /// Whether a step that its member gave back, or whose member is gone, is handed out again (out of order then).
     pub redeliver: bool,
+}
+
+impl Share {
+    /// Membership of the set of that name: who is ready gets the next step, and what a member does not finish is lost.
+    pub fn new(set: impl Into<String>) -> Self {
+        Self { set: set.into(), mode: ShareMode::OnDemand, redeliver: false }
+    }
+
+    /// Sets how steps are handed out.
+    #[must_use]
+    pub fn with_mode(self, mode: ShareMode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// Has a step that a member gives back, or whose member is gone, handed out again.
+    #[must_use]
+    pub fn with_redelivery(self) -> Self {
+        Self { redeliver: true, ..self }
+    }
 }
 
 /// Which variables a subscription wants kept.
@@ -289,6 +308,11 @@ impl SubscriptionSpec {
         let (variables, requests) = (other.variables.clone(), other.requests.clone());
         Self { variables, requests, ..self.clone() } == *other
     }
+
+    /// Whether a member of its set gets again what another did not finish.
+    pub fn redelivers(&self) -> bool {
+        self.share.as_ref().is_some_and(|share| share.redeliver)
+    }
 }
 
 impl Default for SubscriptionSpec {
@@ -336,6 +360,8 @@ pub struct SubscriberConfig {
     pub credit_steps: u32,
     /// What to do when the publisher is lost.
     pub on_loss: OnLoss,
+    /// Whether a step that a rank holds as it closes is given back. Otherwise it is released.
+    pub gives_back_held: bool,
     /// At most so many ranks of this cohort ask one publisher rank about layouts. The others ask through the tree. The
     /// cohort's lead decides.
     pub askers_each: u32,
@@ -355,6 +381,7 @@ impl SubscriberConfig {
             spec: SubscriptionSpec::default(),
             credit_steps: 2,
             on_loss: OnLoss::End,
+            gives_back_held: false,
             askers_each: ASKERS_EACH,
             #[cfg(feature = "mutations")]
             mutation: None,

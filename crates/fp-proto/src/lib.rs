@@ -15,6 +15,7 @@ pub mod data;
 pub mod effect;
 pub mod event;
 mod fragment;
+mod let_go;
 pub mod meeting;
 pub mod message;
 #[cfg(feature = "mutations")]

@@ -186,7 +186,7 @@ pub struct Assignment {
     pub table: TableId,
     /// Steps that this subscription lost or dropped since the assignment before.
     pub skipped: u64,
-    /// Whether another member had it before and is gone.
+    /// Whether a member had it before, and gave it back or is gone.
     pub redelivered: bool,
     /// Values of global scalars.
     pub values: Vec<ScalarValue>,
@@ -349,6 +349,8 @@ pub enum Message {
         step: StepId,
         /// Whether a rank that closed may still look at it: the memory is retired, not reused.
         retire: bool,
+        /// Whether a rank gave it back: a member of the set that redelivers gets it again.
+        given_back: bool,
     },
     /// The subscriber's lead asks for other variables, or to have other things derived.
     Reselect {

@@ -32,6 +32,10 @@ pub enum Mutation {
     SkippedNotCounted,
     /// A redelivering set loses the steps of a dead member.
     RedeliveryForgotten,
+    /// What a member gives back is released.
+    GiveBackForgotten,
+    /// A subscriber rank does not tell that a child gave a step back.
+    GiveBackUnmerged,
     /// The stream ends while steps are still queued.
     EndBeforeLast,
     /// After a restart the steps of the old epoch are still handed out.
@@ -98,7 +102,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 47] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -113,6 +117,8 @@ impl Mutation {
         Self::AbandonIgnored,
         Self::SkippedNotCounted,
         Self::RedeliveryForgotten,
+        Self::GiveBackForgotten,
+        Self::GiveBackUnmerged,
         Self::EndBeforeLast,
         Self::RestartKeepsQueue,
         Self::SilenceIgnored,

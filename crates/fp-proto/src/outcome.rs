@@ -152,10 +152,12 @@ pub enum RefusalReason {
         /// The limit.
         limit: u32,
     },
-    /// A work-sharing set exists with another selection, policy, mode or condition.
+    /// A work-sharing set exists whose members ask for something else.
     ShareMismatch {
         /// The set.
         set: String,
+        /// What is asked for otherwise, the first of it.
+        part: SharePart,
     },
     /// The specification itself is wrong.
     InvalidSpec {
@@ -226,6 +228,42 @@ pub enum SpecPart {
     Requests,
 }
 
+/// What the members of a work-sharing set must ask for alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum SharePart {
+    /// The variables.
+    Variables,
+    /// The policy.
+    Policy,
+    /// The bound of live steps.
+    LimitSteps,
+    /// Where it starts.
+    StartAt,
+    /// How steps are handed out.
+    Mode,
+    /// Whether steps are handed out again.
+    Redeliver,
+    /// What is derived or transformed, or which types are wanted.
+    Requests,
+    /// The condition.
+    Condition,
+}
+
+impl fmt::Display for SharePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Variables => "choice of variables",
+            Self::Policy => "policy",
+            Self::LimitSteps => "limit_steps",
+            Self::StartAt => "start_at",
+            Self::Mode => "mode",
+            Self::Redeliver => "redeliver",
+            Self::Requests => "list of what is derived or transformed",
+            Self::Condition => "condition",
+        })
+    }
+}
+
 impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -236,8 +274,8 @@ impl fmt::Display for RefusalReason {
             Self::RankTaken { rank } => write!(f, "rank {rank} has joined already"),
             Self::Closing => f.write_str("the stream is closing"),
             Self::TooManySubscriptions { limit } => write!(f, "the publisher allows {limit} subscriptions"),
-            Self::ShareMismatch { set } => {
-                write!(f, "work-sharing set {set:?} exists with another selection, policy, mode or condition")
+            Self::ShareMismatch { set, part } => {
+                write!(f, "work-sharing set {set:?} exists with another {part}: all its members say the same")
             }
             Self::InvalidSpec { part } => write!(f, "invalid subscription: {part:?}"),
             Self::Denied(denial) => denial.fmt(f),

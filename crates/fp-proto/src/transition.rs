@@ -113,7 +113,7 @@ transitions! {
     ConditionUnmet = "assignment.unmet",
     /// A cohort released a step.
     StepReleased = "assignment.released",
-    /// A dead member's step goes to another.
+    /// What a member gave back, or had as it went, goes to a member again.
     StepRedelivered = "assignment.redelivered",
     /// A dead member's step is lost to its set.
     StepLost = "assignment.lost",
@@ -144,6 +144,8 @@ transitions! {
     SubscriberAttached = "subscriber.attached",
     /// A subscriber rank took a step.
     SubscriberStep = "subscriber.step",
+    /// A subscriber rank gave a step back.
+    SubscriberGivesBack = "subscriber.gives-back",
     /// A subscriber rank merged releases of its subtree.
     ReleaseMerged = "subscriber.release.merged",
     /// A subscriber asked for another selection.

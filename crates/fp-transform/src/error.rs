@@ -93,7 +93,7 @@ pub enum DeriveError {
         /// The array's shape.
         shape: Shape,
         /// What does not fit.
-        source: Box<fp_types::SelectionError>,
+        r#source: Box<fp_types::SelectionError>,
     },
     /// Strides for another number of dimensions.
     #[error("{operation} is for {given} dimensions, but the array has {ndims}")]
@@ -259,7 +259,7 @@ pub enum CallError {
         /// The transform.
         name: String,
         /// What happened.
-        source: PoolError,
+        r#source: PoolError,
     },
     /// It ran too long too often.
     #[error(

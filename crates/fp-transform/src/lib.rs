@@ -74,8 +74,3 @@ pub use policy::{DeployLimits, DeployPolicy, ModuleHash, ParseModuleHashError, P
 pub use pool::{CallPool, MAX_OVERRUNS, Overruns, PoolError};
 pub use shared::{ShareError, Shared, SharedCounts};
 pub use stop::Stop;
-
-/// The programs of docs/transforms.md, which the tests run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/transforms.md")]
-struct Guide;

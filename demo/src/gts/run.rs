@@ -35,7 +35,7 @@ enum RunError {
     #[error("{0}")]
     PartFailed(String),
     #[error("the analytics could not be followed: {0}")]
-    Follow(#[from] GtsError),
+    Follow(GtsError),
     #[error("the analytics could not be followed: that thread panicked")]
     Panicked,
     #[error(transparent)]
@@ -44,6 +44,12 @@ enum RunError {
     Output { folder: String, error: io::Error },
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+impl From<GtsError> for RunError {
+    fn from(error: GtsError) -> Self {
+        Self::Follow(error)
+    }
 }
 
 /// Run all of it, and say what came of it.

@@ -20,11 +20,11 @@ pub(crate) enum BenchFailure {
         /// What was tried.
         what: &'static str,
         /// Why not.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// There is no RDMA to measure.
     #[error("bench: no RDMA here: {0}. `flexpath doctor` says more")]
-    NoRdma(#[from] Box<ProbeError>),
+    NoRdma(Box<ProbeError>),
     /// A rank's process ended before its work was done.
     #[error("bench: {who} (process {id}) ended with {status}{}", said(errors))]
     Ended {
@@ -65,7 +65,19 @@ pub(crate) enum BenchFailure {
     Interrupted,
     /// A role failed, in its own process.
     #[error("{0}")]
-    Role(#[from] RoleFailure),
+    Role(RoleFailure),
+}
+
+impl From<RoleFailure> for BenchFailure {
+    fn from(error: RoleFailure) -> Self {
+        Self::Role(error)
+    }
+}
+
+impl From<Box<ProbeError>> for BenchFailure {
+    fn from(error: Box<ProbeError>) -> Self {
+        Self::NoRdma(error)
+    }
 }
 
 impl From<BenchFailure> for Failure {
@@ -83,7 +95,7 @@ fn said(errors: &str) -> String {
 pub(crate) enum RoleFailure {
     /// The task is none.
     #[error("no task of a bench: {0}; this command is for `flexpath bench` itself")]
-    Task(#[from] serde_json::Error),
+    Task(serde_json::Error),
     /// The rendezvous cannot be used.
     #[error(transparent)]
     Rendezvous(#[from] RendezvousError),
@@ -155,11 +167,17 @@ pub(crate) enum RoleFailure {
         /// What was tried.
         what: &'static str,
         /// Why not.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// A thread of a rank panicked.
     #[error("a rank's thread panicked")]
     Panicked,
+}
+
+impl From<serde_json::Error> for RoleFailure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Task(error)
+    }
 }
 
 macro_rules! boxed {

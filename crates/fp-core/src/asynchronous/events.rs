@@ -5,8 +5,8 @@ use crate::coordinator::{Endpoint, State};
 use crate::session::life::Living;
 use crate::session::publisher::PublisherSession;
 use crate::session::subscriber::SubscriberSession;
+use crate::value::event::Event;
 use crate::value::limit::after;
-use fp_proto::event::Event;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

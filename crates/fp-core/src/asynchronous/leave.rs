@@ -6,7 +6,6 @@ use std::future::Future;
 use std::sync::Arc;
 
 /// Closes a handle, if it is dropped before [`Leaving::done`], on a thread of its own: a task must not wait for that.
-/// Where no thread can be started the handle goes without a word, as if its process were gone.
 pub(crate) struct Leaving<S: Session>(Option<Arc<S>>);
 
 impl<S: Session> Leaving<S> {
@@ -22,12 +21,7 @@ impl<S: Session> Leaving<S> {
 
 impl<S: Session> Drop for Leaving<S> {
     fn drop(&mut self) {
-        let Some(handle) = self.0.take() else { return };
-        let thread = std::thread::Builder::new().name("flexpath-close".to_owned());
-        // The task that would have been told how it went is gone.
-        if let Err(error) = thread.spawn(move || handle.close()) {
-            tracing::warn!(%error, "a handle could not be closed");
-        }
+        self.0.take().iter().for_each(Session::close_elsewhere);
     }
 }
 

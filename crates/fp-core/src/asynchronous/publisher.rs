@@ -87,8 +87,8 @@ impl Publisher {
         syncing.outcome(looked)
     }
 
-    /// As [`Publisher::close`], for a task. A publisher that is merely dropped closes as well, but waits for it, which
-    /// a task must not.
+    /// As [`Publisher::close`], for a task. A publisher that is merely dropped waits for half a second, and goes on
+    /// closing on a thread of its own. Steps that are not delivered as the process ends are lost then.
     ///
     /// Dropped, it goes on closing on a thread of its own.
     ///

@@ -108,8 +108,8 @@ impl Subscriber {
         call(step, deadline, move |held, limit| provide::provided(held, &wanted, None, limit)).await
     }
 
-    /// As [`Subscriber::close`], for a task. A subscriber that is merely dropped leaves as well, but waits for it,
-    /// which a task must not.
+    /// As [`Subscriber::close`], for a task. A subscriber that is merely dropped waits for half a second, and goes
+    /// on leaving on a thread of its own.
     ///
     /// Dropped, it goes on leaving on a thread of its own.
     ///

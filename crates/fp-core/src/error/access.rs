@@ -14,7 +14,7 @@ pub enum AccessError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// Others than its owner can write it, so anybody could let himself in.
     #[error("others can write the access list {path}, of mode {mode:o}: `chmod go-w {path}` keeps it to its owner", path = path.display())]
@@ -52,6 +52,6 @@ pub enum AccessError {
         /// The line, counted from 1.
         line: usize,
         /// Why.
-        source: TokenFileError,
+        r#source: TokenFileError,
     },
 }

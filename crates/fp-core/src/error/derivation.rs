@@ -14,7 +14,7 @@ pub enum DerivationError {
     Text(#[from] ParseDerivationError),
     /// No variable can have that name.
     #[error("the name of a derived variable: {0}")]
-    Name(#[from] NameError),
+    Name(NameError),
     /// Something else is called so already.
     #[error("two derived variables are called {name:?}")]
     Twice {
@@ -62,6 +62,12 @@ pub enum DerivationError {
         /// What they take.
         len_bytes: usize,
     },
+}
+
+impl From<NameError> for DerivationError {
+    fn from(error: NameError) -> Self {
+        Self::Name(error)
+    }
 }
 
 impl From<Infallible> for DerivationError {

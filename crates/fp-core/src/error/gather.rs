@@ -15,7 +15,7 @@ pub enum GatherError {
         /// Which.
         collective: &'static str,
         /// What the launcher said.
-        source: CollectiveFailure,
+        r#source: CollectiveFailure,
     },
     /// The collective gave more or fewer bytes than the ranks have.
     #[error(

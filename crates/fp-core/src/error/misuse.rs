@@ -15,6 +15,14 @@ pub enum Misuse {
     /// The subscriber that took the step was closed.
     #[error("the subscriber is closed: take what you need of a step before you close it")]
     Closed,
+    /// A step was to be given back, and nobody would get it.
+    #[error(
+        "step {step}: nobody would get it again, as this subscriber is no member of a work-sharing set that redelivers; it is released"
+    )]
+    NotRedelivered {
+        /// The step.
+        step: StepId,
+    },
     /// A step is open already.
     #[error("step {0} is still open: end or drop its writer first")]
     StepOpen(StepId),
@@ -31,6 +39,18 @@ pub enum Misuse {
         /// The variable's element type.
         expected: Dtype,
         /// The caller's.
+        found: Dtype,
+    },
+    /// Numbers are asked of records.
+    #[error(
+        "step {step}, variable {variable:?}: elements are records, not {found}: read them by records or get_records"
+    )]
+    NoNumbers {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// The caller's element type.
         found: Dtype,
     },
     /// The number of elements differs from the region's.
@@ -109,7 +129,7 @@ pub enum Misuse {
         /// The variable.
         variable: String,
         /// Why.
-        source: Box<SelectionError>,
+        r#source: Box<SelectionError>,
     },
     /// A rank is selected that the publisher does not have.
     #[error(
@@ -131,7 +151,7 @@ pub enum Misuse {
         /// The variable.
         variable: String,
         /// Why.
-        source: Box<ParseSelectionError>,
+        r#source: Box<ParseSelectionError>,
     },
     /// Scalars of one step are too large, or the like.
     #[error(transparent)]
@@ -218,7 +238,7 @@ pub enum Misuse {
         /// The variable.
         variable: String,
         /// Why.
-        source: Box<RecordBlockError>,
+        r#source: Box<RecordBlockError>,
     },
     /// A rank puts records of so many types.
     #[error("variable {variable:?}: one type of records too many; a rank may put 4096")]
@@ -234,7 +254,7 @@ pub enum Misuse {
         /// The variable.
         variable: String,
         /// Why.
-        source: ElementConversionError,
+        r#source: ElementConversionError,
     },
     /// Nothing is derived by that name, so it cannot be made elsewhere.
     #[error("{variable:?} is nothing that was asked to be derived; these are: {}", .known.join(", "))]
@@ -268,6 +288,7 @@ impl Misuse {
     /// The variable at fault is known to its user by that name.
     pub(crate) fn rename(&mut self, name: &str) {
         if let Self::WrongDtype { variable, .. }
+        | Self::NoNumbers { variable, .. }
         | Self::WrongLen { variable, .. }
         | Self::Selection { variable, .. }
         | Self::NoSuchRank { variable, .. }

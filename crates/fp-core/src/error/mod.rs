@@ -13,6 +13,7 @@ mod read;
 pub(crate) mod record;
 pub(crate) mod record_block;
 pub(crate) mod rendezvous;
+mod retry;
 pub(crate) mod sync;
 pub(crate) mod transform;
 
@@ -43,7 +44,7 @@ use std::time::Duration;
 pub enum OpenError {
     /// The name is no name.
     #[error("stream name: {0}")]
-    Name(#[from] NameError),
+    Name(NameError),
     /// The launcher's environment makes no sense.
     #[error(transparent)]
     Cohort(#[from] CohortError),
@@ -58,7 +59,7 @@ pub enum OpenError {
         /// The rank.
         rank: Rank,
         /// Why.
-        source: ListenError,
+        r#source: ListenError,
     },
     /// A setting of the transports is wrong.
     #[error(transparent)]
@@ -97,6 +98,14 @@ pub enum OpenError {
         found: u64,
         /// The highest possible.
         most: u64,
+    },
+    /// Steps are to be said to be done, and none is ever given again.
+    #[error(
+        "stream {stream:?}: with_explicit_done is for members of a work-sharing set that redelivers: ask for one by with_share"
+    )]
+    NotRedelivered {
+        /// The stream.
+        stream: String,
     },
     /// The number of the first step leaves no room for those after it.
     #[error("stream {stream:?}: first_step is {first_step}: say a number up to {}", i64::MAX)]
@@ -172,13 +181,13 @@ pub enum OpenError {
         /// The rank.
         rank: Rank,
         /// Why.
-        source: GatherError,
+        r#source: GatherError,
     },
     /// The stream does not have a type that was asked for, or nothing said in time what types it has.
     #[error("{source}")]
     Types {
         /// Which, and field by field why not; or what was waited for.
-        source: Box<ReadError>,
+        r#source: Box<ReadError>,
     },
     /// Fewer subscribers came than were waited for.
     #[error("stream {stream:?}: {present} of {wanted} subscribers attached within {waited:?}")]
@@ -206,8 +215,14 @@ pub enum OpenError {
         /// The stream.
         stream: String,
         /// What.
-        source: std::io::Error,
+        r#source: std::io::Error,
     },
+}
+
+impl From<NameError> for OpenError {
+    fn from(error: NameError) -> Self {
+        Self::Name(error)
+    }
 }
 
 /// Why a step could not be begun.
@@ -220,7 +235,7 @@ pub enum BeginError {
         /// The stream.
         stream: String,
         /// Which.
-        source: Misuse,
+        r#source: Misuse,
     },
     /// A rank of the own cohort is lost.
     #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
@@ -268,7 +283,7 @@ pub enum PutError {
         /// The stream.
         stream: String,
         /// Which.
-        source: Misuse,
+        r#source: Misuse,
     },
     /// There is no memory for the block.
     #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
@@ -280,7 +295,7 @@ pub enum PutError {
         /// The variable.
         variable: String,
         /// Why.
-        source: MemoryError,
+        r#source: MemoryError,
     },
     /// A rank of the own cohort is lost.
     #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
@@ -304,7 +319,7 @@ pub enum ReadError {
         /// The stream.
         stream: String,
         /// Which.
-        source: Misuse,
+        r#source: Misuse,
     },
     /// No plan: a gap, or a selection that does not go with the array.
     #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
@@ -316,7 +331,7 @@ pub enum ReadError {
         /// The variable.
         variable: String,
         /// Why.
-        source: PlanError,
+        r#source: PlanError,
     },
     /// The rank that owns a piece is lost.
     #[error("stream {stream:?}, step {step}: publisher rank {rank} is lost: {what}")]
@@ -338,7 +353,7 @@ pub enum ReadError {
         /// The step.
         step: StepId,
         /// Why.
-        source: NoTable,
+        r#source: NoTable,
     },
     /// The access list of the publisher rank does not allow it.
     #[error("stream {stream:?}, step {step}, publisher rank {rank}: {denial}")]
@@ -398,7 +413,7 @@ pub enum ReadError {
         /// The variable.
         variable: String,
         /// What the types differ in.
-        source: Box<Incompatible>,
+        r#source: Box<Incompatible>,
     },
     /// Records cannot be had.
     #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
@@ -410,7 +425,7 @@ pub enum ReadError {
         /// The variable.
         variable: String,
         /// Why.
-        source: Box<RecordProblem>,
+        r#source: Box<RecordProblem>,
     },
     /// Transforms gave nothing of the records of this step; the next may have more luck.
     #[error("stream {stream:?}, step {step}, variable {variable:?} ({path}): {source}")]
@@ -424,7 +439,7 @@ pub enum ReadError {
         /// By which transforms.
         path: String,
         /// Why not.
-        source: Box<TransformProblem>,
+        r#source: Box<TransformProblem>,
     },
     /// A derived variable could not be derived in this step; the next may have it.
     #[error("stream {stream:?}, step {step}, variable {variable:?} ({derivation}): {what}")]

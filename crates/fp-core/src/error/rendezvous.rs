@@ -23,7 +23,7 @@ pub enum RendezvousError {
         /// The directory.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// The directory in the temporary directory is somebody else's.
     #[error("rendezvous directory {} belongs to user {owner} with mode {mode:o}, not to this user alone; set {DIRECTORY_VARIABLE}", path.display())]
@@ -41,7 +41,7 @@ pub enum RendezvousError {
         /// The entry.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// A rendezvous of a kind that there is not.
     #[error(

@@ -22,7 +22,7 @@ pub enum TransformProblem {
         /// Who gave them.
         of: &'static str,
         /// Why they are none.
-        source: ValueError,
+        r#source: ValueError,
     },
     /// A value that cannot be converted, before the first transform or after the last.
     #[error(transparent)]

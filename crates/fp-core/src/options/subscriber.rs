@@ -54,6 +54,8 @@ pub struct SubscriberOptions {
     pub start_at: StartAt,
     /// The work-sharing set it is a member of. Default: none.
     pub share: Option<Share>,
+    /// Whether a step that is dropped without [`StepReader::done`](crate::StepReader::done) goes back to the set.
+    pub explicit_done: bool,
     /// What it does when the publisher is lost. Default: the stream has ended.
     pub on_loss: OnLoss,
     /// The longest that a fetch may take. Default 60 s.
@@ -77,6 +79,7 @@ impl Default for SubscriberOptions {
             credit_steps: 2,
             start_at: StartAt::Next,
             share: None,
+            explicit_done: false,
             on_loss: OnLoss::End,
             fetch_timeout: Duration::from_secs(60),
         }
@@ -255,6 +258,11 @@ impl SubscriberOptions {
 
         /// Makes it a member of a work-sharing set.
         with_share(share: Share) => share = Some(share);
+
+        /// Sets whether a step counts as done only when it was said to be
+        /// ([`StepReader::done`](crate::StepReader::done)). What is dropped without that goes back to the work-sharing
+        /// set, which must redeliver: so a `?` loses no step. So does what is held as the subscriber closes.
+        with_explicit_done(explicit: bool) => explicit_done = explicit;
 
         /// Sets what it does when the publisher is lost. Where only the way to it was lost, one that awaits it comes back
         /// and goes on after the last step that it took. The publisher that comes may say with which step it begins

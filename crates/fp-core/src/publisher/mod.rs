@@ -16,7 +16,7 @@ use crate::session::life::Session as _;
 use crate::session::publisher::PublisherSession;
 use crate::session::sync::Syncing;
 use crate::value::counters::Statistics;
-use fp_proto::event::Event;
+use crate::value::event::Event;
 use fp_types::Epoch;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -127,7 +127,7 @@ impl Drop for Publisher {
     fn drop(&mut self) {
         if !self.closed {
             // Who wants to know how it went calls `close`.
-            let _ = self.shared.close();
+            self.shared.close_dropped();
         }
     }
 }

@@ -15,7 +15,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// A step of this rank, open until [`StepWriter::end`]. Dropped without it, the step is abandoned for the whole
-/// cohort: nobody gets it.
+/// cohort: nobody gets it, and the log warns of it.
+#[must_use = "a step that is dropped without `end` is given up: nobody gets it"]
 pub struct StepWriter {
     pub(crate) open: OpenStep,
 }

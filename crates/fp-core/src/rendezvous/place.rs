@@ -48,7 +48,7 @@ pub enum MeetError {
     Tls(#[from] TlsError),
     /// The system has no room for it.
     #[error("the meeting place failed: {0}")]
-    System(#[source] std::io::Error),
+    System(std::io::Error),
 }
 
 /// A meeting place that listens.

@@ -145,6 +145,7 @@ pub(crate) fn begin_error(stream: String, error: CommandError) -> BeginError {
         | CommandError::Contribution { .. }
         | CommandError::NotAttached
         | CommandError::InvalidRanks { .. }
+        | CommandError::NotRedelivered
         | CommandError::InvalidSpec => BeginError::Misuse { stream, source: Misuse::Command(error) },
     }
 }

@@ -41,7 +41,7 @@ pub(crate) enum Failure {
     #[error("it ran for too long {MAX_OVERRUNS} times, and is not done any more")]
     Refused,
     #[error("deployed code: {0}")]
-    NotAdmitted(#[from] PolicyRefusal),
+    NotAdmitted(PolicyRefusal),
     #[error("the module {0} was not handed over")]
     NotHandedOver(ModuleHash),
     #[error(transparent)]
@@ -52,6 +52,12 @@ pub(crate) enum Failure {
     Pool(#[from] PoolError),
     #[error(transparent)]
     Put(#[from] Box<PutError>),
+}
+
+impl From<PolicyRefusal> for Failure {
+    fn from(error: PolicyRefusal) -> Self {
+        Self::NotAdmitted(error)
+    }
 }
 
 impl Failure {

@@ -1,6 +1,6 @@
 //! Events of a stream that wait to be read.
 
-use fp_proto::event::Event;
+use crate::value::event::Event;
 use std::collections::VecDeque;
 
 /// Events that wait to be read; older ones give way, counted.

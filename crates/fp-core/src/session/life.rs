@@ -3,10 +3,16 @@
 use crate::coordinator::{Endpoint, Look, Role, State};
 use crate::error::CloseError;
 use crate::session::events::Events;
+use crate::value::event::Event as Shown;
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
 use fp_types::Epoch;
 use std::future::Future;
-use std::time::Instant;
+use std::sync::Arc;
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+/// How long the drop of a handle waits until it is closed.
+const DROP_WAIT: Duration = Duration::from_millis(500);
 
 /// What the machine and the coordinator said of a handle.
 #[derive(Default)]
@@ -29,7 +35,9 @@ impl Life {
         } else if let Event::Closed(outcome) = &event {
             self.closed = Some(outcome.clone());
         }
-        self.events.push(event);
+        if let Some(event) = Shown::of(event) {
+            self.events.push(event);
+        }
     }
 }
 
@@ -57,6 +65,33 @@ pub(crate) trait Session: Send + Sync + 'static {
         let deadline = self.start_closing()?;
         let closed = self.endpoint().wait(deadline, |state, _| look_closed(state));
         self.told(outcome(self.stream(), closed)?, started)
+    }
+
+    /// Closes it on a thread of its own. Where no thread can be started the handle goes without a word, as if its
+    /// process were gone.
+    fn close_elsewhere(self: &Arc<Self>)
+    where
+        Self: Sized,
+    {
+        let (handle, thread) = (self.clone(), Builder::new().name("flexpath-close".to_owned()));
+        // Whoever would have been told how it went is gone.
+        if let Err(error) = thread.spawn(move || handle.close()) {
+            tracing::warn!(%error, "a handle could not be closed");
+        }
+    }
+
+    /// Closes it as it is dropped: a drop waits for a moment only, as it may be in a task.
+    fn close_dropped(self: &Arc<Self>)
+    where
+        Self: Sized,
+    {
+        let Ok(deadline) = self.start_closing() else { return };
+        let moment = deadline.min(Instant::now() + DROP_WAIT);
+        if self.endpoint().wait(moment, |state, _| look_closed(state)).is_none() {
+            let stream = self.stream();
+            tracing::warn!(%stream, "dropped while steps are held: it goes on closing, and `close` would wait for it");
+            self.close_elsewhere();
+        }
     }
 
     /// Closes it, for a task.

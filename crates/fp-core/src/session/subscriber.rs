@@ -162,7 +162,17 @@ fn config(
     config.spec = spec(options);
     config.credit_steps = options.credit_steps;
     config.on_loss = options.on_loss;
+    config.gives_back_held = options.explicit_done;
     config
+}
+
+/// Steps are said to be done only where they could be given again.
+fn check_done(stream: &str, options: &SubscriberOptions) -> Result<(), OpenError> {
+    let redelivers = options.share.as_ref().is_some_and(|share| share.redeliver);
+    if options.explicit_done && !redelivers {
+        return Err(OpenError::NotRedelivered { stream: stream.to_owned() });
+    }
+    Ok(())
 }
 
 impl SubscriberSession {
@@ -177,6 +187,7 @@ impl SubscriberSession {
             [("limit_steps", limit_steps), ("credit_steps", credit_steps), ("EveryKth::every", every)];
         let prepared = named
             .and_then(|()| check_bounds(stream, &bounds))
+            .and_then(|()| check_done(stream, &options))
             .and_then(|()| prepare(&options.link, stream, Vec::new()));
         let Some(gathering) = Gathering::of(&options.link, stream, Side::Subscriber) else {
             return Self::begin_opening(stream, &name, options, prepared?, CohortPosition::Searched);
@@ -259,7 +270,12 @@ impl SubscriberSession {
         if self.closed.load(Ordering::Acquire) { Err(self.misuse(Misuse::Closed)) } else { Ok(()) }
     }
 
-    pub(crate) fn release(&self, step: StepId, epoch: Option<AttachmentId>) {
+    /// Whether the members of its work-sharing set are given again what one of them did not finish.
+    pub(crate) fn redelivers(&self) -> bool {
+        self.options.share.as_ref().is_some_and(|share| share.redeliver)
+    }
+
+    pub(crate) fn let_go(&self, step: StepId, epoch: Option<AttachmentId>, given_back: bool) {
         if self.endpoint.is_forked() {
             return;
         }
@@ -267,7 +283,10 @@ impl SubscriberSession {
         self.endpoint.drive(|state, now| {
             if state.machine.attachment() == epoch {
                 // After a restart was announced, or the close, the step is not held any more, and that is as well.
-                let _ = state.machine.release(now, step);
+                let _ = match given_back {
+                    true => state.machine.give_back(now, step),
+                    false => state.machine.release(now, step),
+                };
             }
         });
     }

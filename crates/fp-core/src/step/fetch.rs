@@ -2,6 +2,7 @@
 
 use crate::data::taker::fetch::check_len;
 use crate::data::taker::fetch::job::Get;
+use crate::data::taker::fetch_plan::element_count;
 use crate::error::ReadError;
 use crate::step::convert::{ConvertedGet, ConvertedPlan};
 use crate::step::request::Request;
@@ -13,6 +14,7 @@ use crate::value::select::Select;
 use std::time::{Duration, Instant};
 
 /// Gets that are fetched together into borrowed memory; nothing is sent before [`Fetch::wait`].
+#[must_use = "nothing is fetched before `wait`"]
 pub struct Fetch<'a> {
     reader: &'a StepReader,
     gets: Vec<Get<'a>>,
@@ -26,7 +28,6 @@ impl<'a> Fetch<'a> {
     }
 
     /// Adds a get; an error waits for [`Fetch::wait`].
-    #[must_use]
     pub fn get<T: Element>(
         self,
         variable: &str,
@@ -38,12 +39,14 @@ impl<'a> Fetch<'a> {
             return self;
         }
         let planned = convert::planned_as::<T>(held, variable, select, held.deadline());
+        if let Ok(planned) = &planned {
+            destination.fit(element_count(&planned.planned));
+        }
         self.add(planned, destination.filled())
     }
 
     /// Adds a get with `fill` where no rank put an element; an error waits for [`Fetch::wait`]. The elements are of the
     /// variable's own type.
-    #[must_use]
     pub fn get_or_fill<T: Element>(
         self,
         variable: &str,

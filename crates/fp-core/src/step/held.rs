@@ -9,6 +9,7 @@ use crate::records::made::Made;
 use crate::session::subscriber::SubscriberSession;
 use crate::session::wants::Wants;
 use crate::step::once::Once;
+use crate::step::verdict::Verdict;
 use crate::value::step_hold::StepHold;
 use fp_proto::message::{Assignment, ScalarValue};
 use fp_proto::subscriber::AttachmentId;
@@ -114,6 +115,8 @@ pub(crate) struct HeldStep {
     pub(crate) epoch: Option<AttachmentId>,
     /// Whether it was only looked at, and is still to be taken.
     is_ahead: bool,
+    /// What is to become of it when it is let go.
+    pub(crate) verdict: Verdict,
     /// What the subscription asks for in this step.
     pub(crate) wants: Arc<Wants>,
     /// Derived variables that were put together, by what they are called in the step.
@@ -139,6 +142,7 @@ impl HeldStep {
             assignment,
             epoch,
             is_ahead,
+            verdict: Verdict::default(),
             wants,
             merged: Mutex::default(),
             transformed: Once::new(LIMIT_RESULTS),
@@ -161,7 +165,8 @@ impl HeldStep {
 impl Drop for HeldStep {
     fn drop(&mut self) {
         if !self.is_ahead {
-            self.shared.release(self.assignment.step, self.epoch);
+            let given_back = self.verdict.is_given_back(self.shared.options.explicit_done);
+            self.shared.let_go(self.assignment.step, self.epoch, given_back && self.shared.redelivers());
         }
     }
 }

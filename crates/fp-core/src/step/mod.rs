@@ -16,6 +16,7 @@ pub(crate) mod request;
 pub(crate) mod resolve;
 pub(crate) mod side_cost;
 pub(crate) mod source;
+pub(crate) mod verdict;
 pub(crate) mod view;
 
 use crate::data::taker::fetch::check_len;
@@ -37,7 +38,21 @@ use ndarray::ShapeBuilder as _;
 use ndarray::{ArrayD, IxDyn};
 use std::sync::Arc;
 
-/// A step assigned to this cohort.
+/// A step assigned to this cohort. It is held until this and the views made of it are dropped.
+///
+/// In a work-sharing set whose [`Share::redeliver`](crate::Share) is set a step can be given to a member again. How a
+/// step is let go decides that:
+///
+/// | let go by | the step |
+/// |---|---|
+/// | [`StepReader::done`] | is done |
+/// | [`StepReader::give_back`] | goes to a member of the set again, be it this one |
+/// | a panic that drops it | goes to a member of the set again |
+/// | a plain drop, such as the end of a `for` body | is done; with [`SubscriberOptions::with_explicit_done`](crate::SubscriberOptions::with_explicit_done) it goes to a member again |
+/// | the end of its process | goes to a member again |
+///
+/// So does a `?` that leaves the function: it is a plain drop. Who returns errors that way asks for
+/// `with_explicit_done`, or gives the step back before.
 pub struct StepReader {
     pub(crate) held: Arc<HeldStep>,
 }
@@ -101,7 +116,32 @@ impl StepReader {
         self.held.assignment.skipped
     }
 
-    /// Whether another member of the work-sharing set had it before and is gone.
+    /// The step is done: no member of a work-sharing set gets it again. It is released with the last view of it.
+    pub fn done(self) {
+        self.held.verdict.done();
+    }
+
+    /// The step goes back to its work-sharing set: a member gets it again, with [`StepReader::is_redelivered`]. That may
+    /// be this one. It goes back with the last view of it. Where the cohort has several ranks one that gives it back is
+    /// enough, and it goes back when all have let go of it. All members may be gone, or the publisher. Then nobody gets
+    /// it.
+    ///
+    /// A step that fails each time is given again each time. So count what [`StepReader::is_redelivered`] says, and call
+    /// [`StepReader::done`] when it was often enough.
+    ///
+    /// # Errors
+    /// The subscriber is no member of a set that redelivers: the step is released then, as by a drop. The subscriber was
+    /// closed, and has let go of the step before.
+    pub fn give_back(self) -> Result<(), ReadError> {
+        self.held.shared.check_open()?;
+        if !self.held.shared.redelivers() {
+            return Err(self.held.misuse(Misuse::NotRedelivered { step: self.step() }));
+        }
+        self.held.verdict.give_back();
+        Ok(())
+    }
+
+    /// Whether a member of the work-sharing set had it before, and gave it back or is gone.
     pub fn is_redelivered(&self) -> bool {
         self.held.assignment.redelivered
     }
@@ -173,7 +213,8 @@ impl StepReader {
     }
 
     /// The selected elements, densely in the order that the selection asks for (row-major unless
-    /// [`Select::with_order`] says otherwise), whatever the publisher's order.
+    /// [`Select::with_order`] says otherwise), whatever the publisher's order. A text such as `"[0:10, ::2]"` is a
+    /// selection too: [`SelectionExpression`](crate::SelectionExpression) has what may stand there.
     ///
     /// # Errors
     /// Unknown variable, wrong type, a selection that does not fit, a gap, a lost publisher, time.
@@ -199,22 +240,23 @@ impl StepReader {
         Ok(elements)
     }
 
-    /// The selected elements into the caller's memory, densely, in order as by [`StepReader::get`]. The call returns
-    /// only when nothing can write there any more. Over RDMA, memory that [`Subscriber::register`] guards is read into
+    /// The selected elements into the caller's memory, densely, in order as by [`StepReader::get`]. A `Vec` is made as
+    /// long as the selection, and other memory must be so long. The call returns only when nothing can write there any more. Over RDMA, memory that [`Subscriber::register`] guards is read into
     /// straight. Other memory is filled by way of the stream's own, with a copy (counted).
     ///
     /// [`Subscriber::register`]: crate::Subscriber::register
     ///
     /// # Errors
-    /// As [`StepReader::get`], and a destination of another length.
+    /// As [`StepReader::get`], and a destination of another length that is no `Vec`.
     pub fn get_into<T: Element>(
         &self,
         variable: &str,
         selection: impl Into<Select>,
         destination: &mut (impl Fillable<T> + ?Sized),
     ) -> Result<(), ReadError> {
-        let destination = destination.filled();
         let planned = convert::planned_as::<T>(&self.held, variable, selection.into(), self.held.deadline())?;
+        destination.fit(element_count(&planned.planned));
+        let destination = destination.filled();
         let checked = check_len(self.step(), &planned.planned, destination.elements.len());
         checked.map_err(|source| self.held.misuse(source))?;
         convert::fill_as(&self.held, planned, destination, self.held.deadline().into())
@@ -274,7 +316,6 @@ impl StepReader {
     }
 
     /// Several gets that are fetched together: one message to each owner.
-    #[must_use = "nothing is fetched before `Fetch::wait`"]
     pub fn fetch(&self) -> Fetch<'_> {
         Fetch::new(self)
     }

@@ -9,8 +9,8 @@ use crate::value::bool_check::goes_with;
 use crate::value::select::{NoSelection, Select};
 use fp_proto::message::ResolveQuery;
 use fp_types::{
-    BlockId, Dtype, Layout, MemoryOrder, PlanError, Region, Selection, Shape, StepTable, TableEntry,
-    VariableDef,
+    ArrayKind, BlockId, Dtype, Layout, MemoryOrder, PlanError, Region, Selection, Shape, StepTable,
+    TableEntry, VariableDef,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -114,6 +114,11 @@ pub(crate) fn key(
         Err(NoSelection::Shape(source)) => {
             Err(held.misuse(Misuse::Selection { step, variable, source: Box::new(source) }))
         }
+        Err(NoSelection::Local) => Err(held.misuse(Misuse::WrongKind {
+            variable,
+            kind: ArrayKind::LocalArray.to_string(),
+            instead: "it has no positions over all ranks: select a rank, a block or all, as [rank 0], [block 0.1] or [...]",
+        })),
         Err(NoSelection::Text(source)) => {
             Err(held.misuse(Misuse::SelectionText { variable, source: Box::new(source) }))
         }
@@ -145,6 +150,10 @@ pub(crate) fn check_dtype(
     let (step, expected) = (held.step(), planned.def.dtype);
     match dtype.filter(|&found| !goes_with(expected, found)) {
         None => Ok(()),
+        Some(found) if planned.def.record.is_some() => {
+            let variable = planned.def.name.clone();
+            Err(held.misuse(Misuse::NoNumbers { step, variable, found }))
+        }
         Some(found) => {
             let variable = planned.def.name.clone();
             Err(held.misuse(Misuse::WrongDtype { step, variable, expected, found }))

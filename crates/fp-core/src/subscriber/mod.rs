@@ -18,12 +18,12 @@ use crate::step::peek;
 use crate::step::records::provide;
 use crate::value::counters::{Counters, Statistics};
 use crate::value::element::Element;
+use crate::value::event::Event;
 use crate::value::fill_target::Registered;
 use crate::value::limit::after;
 use crate::value::stopwatch::Stopwatch;
 use fp_proto::commands::Next;
 use fp_proto::config::VariableSet;
-use fp_proto::event::Event;
 use fp_proto::message::Assignment;
 use fp_proto::outcome::StreamEnding;
 use fp_proto::subscriber::AttachmentId;
@@ -44,7 +44,8 @@ pub enum NextStep {
     Ended(StreamEnding),
 }
 
-/// A subscriber rank of a stream. Dropped without [`Subscriber::close`], it leaves just the same.
+/// A subscriber rank of a stream. Dropped without [`Subscriber::close`], it leaves just the same, but waits for that at
+/// most half a second.
 pub struct Subscriber {
     pub(crate) shared: Arc<SubscriberSession>,
     pub(crate) closed: bool,
@@ -193,7 +194,7 @@ impl Drop for Subscriber {
     fn drop(&mut self) {
         if !self.closed {
             // Who wants to know how it went calls `close`.
-            let _ = self.shared.close();
+            self.shared.close_dropped();
         }
     }
 }

@@ -10,6 +10,11 @@ mod sealed {
 
 /// A plain-old-data element of an array. Sealed: the types below and no others, so that bytes from a peer are
 /// always a valid value. Bool and enumerations travel as integers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no element of an array",
+    label = "no element type",
+    note = "elements are integers of 8 to 64 bits, `f32`, `f64`, `half::f16`, `half::bf16` and `num_complex::Complex` of floats; structs are put as records"
+)]
 pub trait Element: sealed::Sealed + bytemuck::Pod + Send + Sync {
     /// The element type on the wire.
     const DTYPE: Dtype;

@@ -19,9 +19,13 @@ pub struct Filled<'a, T> {
 pub trait FillTarget<T> {
     /// The memory.
     fn filled(&mut self) -> Filled<'_, T>;
+
+    /// Makes it as long as what will be filled in, if it can change its length.
+    fn fit(&mut self, _len: usize) {}
 }
 
-/// Memory that a get can fill: slices, vectors, arrays, and what [`Subscriber::register`](crate::Subscriber::register) gave.
+/// Memory that a get can fill: slices, vectors, arrays, and what [`Subscriber::register`](crate::Subscriber::register)
+/// gave. A vector is made as long as the selection. All others must be so long.
 pub trait Fillable<T>: FillTarget<T> {}
 
 impl<T, P: FillTarget<T> + ?Sized> Fillable<T> for P {}
@@ -35,6 +39,10 @@ impl<T: Element> FillTarget<T> for [T] {
 impl<T: Element> FillTarget<T> for Vec<T> {
     fn filled(&mut self) -> Filled<'_, T> {
         self.as_mut_slice().filled()
+    }
+
+    fn fit(&mut self, len: usize) {
+        self.resize(len, T::zeroed());
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod derive_pool;
 pub(crate) mod derived_names;
 pub(crate) mod each;
 pub(crate) mod element;
+pub(crate) mod event;
 pub(crate) mod fill_target;
 pub(crate) mod limit;
 pub(crate) mod log;

@@ -31,6 +31,8 @@ enum Wanted {
 
 /// Why this selects nothing of an array.
 pub(crate) enum NoSelection {
+    /// Slices of a local array, which has no shape.
+    Local,
     Text(ParseSelectionError),
     Shape(SelectionError),
 }
@@ -74,8 +76,8 @@ impl Select {
         match &self.wanted {
             Wanted::Exact(selection) => Ok(selection.clone()),
             Wanted::Slices(expression) => {
-                let shape = shape.copied().unwrap_or_else(Shape::scalar);
-                expression.resolve(&shape).map_err(NoSelection::Shape)
+                let shape = shape.ok_or(NoSelection::Local)?;
+                expression.resolve(shape).map_err(NoSelection::Shape)
             }
             Wanted::Misspelt(error) => Err(NoSelection::Text(error.clone())),
         }

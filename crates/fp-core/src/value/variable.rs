@@ -24,7 +24,7 @@ pub struct Variable {
 pub enum VariableError {
     /// The name is none.
     #[error("variable name: {0}")]
-    Name(#[from] NameError),
+    Name(NameError),
     /// More dimensions than there can be.
     #[error(transparent)]
     Dims(#[from] fp_types::TooManyDims),
@@ -39,6 +39,12 @@ pub enum VariableError {
         /// The element type.
         dtype: Dtype,
     },
+}
+
+impl From<NameError> for VariableError {
+    fn from(error: NameError) -> Self {
+        Self::Name(error)
+    }
 }
 
 impl Variable {

@@ -41,6 +41,7 @@ mod signals;
 mod smoke;
 mod sync;
 mod tasks;
+mod texts;
 mod through;
 mod tls;
 mod type_search;

@@ -183,7 +183,7 @@ fn a_region_outside_the_shape() {
         let error = reader.get::<u64>("array", &selection).expect_err("it does not go with the array");
         assert!(matches!(error, ReadError::Misuse { source: Misuse::Selection { .. }, .. }), "{error}");
     }
-    let mut short = vec![0u64; 5];
+    let mut short = [0u64; 5];
     let error = text(reader.get_into("array", &Selection::All, &mut short).expect_err("too short"));
     assert!(error.contains("has 1000 elements, but 5 were given"), "{error}");
     drop(reader);

@@ -200,7 +200,7 @@ fn what_does_not_fit_is_refused_before_the_first_step_is_taken() {
          OtherBond.a: is u32, wanted as string\n  \
          OtherBond.length: is in \"angstrom\", wanted in \"nm\"\n  \
          OtherBond.energy: is wanted, but not there\n  \
-         OtherBond.b: is there, but not wanted"
+         no hindrance:\n    OtherBond.b: is there, but not wanted"
     );
     let step = take(&mut subscriber);
     assert_eq!(step.step().0, 0, "the step that was looked at is still the next");
@@ -209,7 +209,7 @@ fn what_does_not_fit_is_refused_before_the_first_step_is_taken() {
     let none = step.get_records::<Bond>("array", "[...]").expect_err("no records").to_string();
     assert!(none.ends_with("variable \"array\": its elements are u64, no records"), "{none}");
     let numbers = step.get::<f64>("bonds", "[...]").expect_err("records");
-    assert!(matches!(numbers, ReadError::Misuse { source: Misuse::WrongDtype { .. }, .. }), "{numbers}");
+    assert!(matches!(numbers, ReadError::Misuse { source: Misuse::NoNumbers { .. }, .. }), "{numbers}");
 }
 
 #[test]

@@ -1,15 +1,21 @@
 //! Work sharing: members of a set divide the steps of one subscription among themselves.
 
 use crate::support::{PATIENCE, Place, STREAM, eventually, publish, take};
-use fp_core::{NextStep, Publisher, Share, ShareMode, Subscriber};
+use fp_core::{
+    Misuse, NextStep, OpenError, Publisher, ReadError, Selection, Share, ShareMode, StepReader, Subscriber,
+    SubscriberOptions,
+};
 
 const LEN: u64 = 2000;
 
+fn options(place: &Place, mode: ShareMode) -> SubscriberOptions {
+    let share = Share { set: "workers".to_owned(), mode, redeliver: true };
+    place.subscriber_options().with_share(share).with_limit_steps(8).with_credit_steps(2)
+}
+
 /// A member of the set that takes two steps ahead.
 fn member(place: &Place, mode: ShareMode) -> Subscriber {
-    let share = Share { set: "workers".to_owned(), mode, redeliver: true };
-    let options = place.subscriber_options().with_share(share).with_limit_steps(8).with_credit_steps(2);
-    Subscriber::open(STREAM, options).expect("a member")
+    Subscriber::open(STREAM, options(place, mode)).expect("a member")
 }
 
 fn publish_steps(publisher: &mut Publisher, steps: u64) {
@@ -89,4 +95,82 @@ fn who_leaves_gives_back_what_it_did_not_take() {
         assert!(taken.contains(&(2, true)) && taken.contains(&(1, false)), "{taken:?}");
         closing.join().expect("no panic").expect("closed");
     }
+}
+
+/// How a member lets go of its first step, by what it does with it, and whether a member gets that step again.
+type LetsGo = (&'static str, fn(StepReader), bool);
+
+/// Each reads the step first: what is given again must be readable again.
+const WAYS: [LetsGo; 5] = [
+    ("a drop", drop, false),
+    ("done", StepReader::done, false),
+    ("given back", |step| step.give_back().expect("the set redelivers"), true),
+    (
+        "a view that is dropped later",
+        |step| drop((step.view::<u64>("array", Selection::All).expect("a view"), step)),
+        false,
+    ),
+    ("a panic", |step| drop(std::thread::spawn(move || panic!("step {} failed", step.step())).join()), true),
+];
+
+fn check_first(step: &StepReader, again: bool) {
+    assert_eq!((step.step().0, step.is_redelivered()), (0, again));
+    assert_eq!(step.get::<u64>("array", Selection::All).expect("the values").len() as u64, LEN);
+}
+
+#[test]
+fn what_is_given_back_or_dropped_in_a_panic_is_given_again() {
+    for (way, let_go, comes_again) in WAYS {
+        let place = Place::new();
+        let mut publisher = place.publisher();
+        let mut alone = member(&place, ShareMode::OnDemand);
+        publish_steps(&mut publisher, 1);
+        let first = take(&mut alone);
+        check_first(&first, false);
+        let_go(first);
+        if comes_again {
+            let again = take(&mut alone);
+            check_first(&again, true);
+            again.done();
+        }
+        publish_steps(&mut publisher, 1);
+        let closing = std::thread::spawn(move || publisher.close());
+        assert_eq!(rest(&mut alone), [(1, false)], "{way}");
+        closing.join().expect("no panic").expect("closed");
+    }
+}
+
+#[test]
+fn where_steps_are_said_to_be_done_a_drop_and_a_close_give_back() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let explicit = options(&place, ShareMode::OnDemand).with_explicit_done(true);
+    let mut careful = Subscriber::open(STREAM, explicit).expect("a member");
+    publish_steps(&mut publisher, 1);
+    drop(take(&mut careful));
+    let again = take(&mut careful);
+    check_first(&again, true);
+    again.done();
+    publish_steps(&mut publisher, 1);
+    let held = take(&mut careful);
+    assert_eq!(held.step().0, 1);
+    let mut other = member(&place, ShareMode::OnDemand);
+    careful.close().expect("left");
+    let taken = take(&mut other);
+    assert_eq!((taken.step().0, taken.is_redelivered()), (1, true));
+    let late = held.give_back().expect_err("it was let go at the close");
+    assert!(matches!(late, ReadError::Misuse { source: Misuse::Closed, .. }), "{late}");
+}
+
+#[test]
+fn who_would_give_back_to_nobody_is_told() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let refused = Subscriber::open(STREAM, place.subscriber_options().with_explicit_done(true)).err();
+    assert!(matches!(refused, Some(OpenError::NotRedelivered { .. })), "{refused:?}");
+    let mut lone = place.subscriber();
+    publish_steps(&mut publisher, 1);
+    let refused = take(&mut lone).give_back().expect_err("nobody would get it");
+    assert!(matches!(refused, ReadError::Misuse { source: Misuse::NotRedelivered { .. }, .. }), "{refused}");
+    eventually("it is released", || publisher.queue_depth().iter().all(|(_, steps)| *steps == 0));
 }

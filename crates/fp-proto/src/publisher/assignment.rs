@@ -4,6 +4,7 @@ use super::lead::{Queued, Served};
 use crate::config::{QueuePolicy, ShareMode};
 use crate::effect::{Misbehaviour, PeerId};
 use crate::event::{Event, MemberEnd};
+use crate::let_go::LetGo;
 use crate::message::{Assignment, Decision, MemberId, Message};
 use crate::publisher::PublisherMachine;
 use crate::publisher::ledger::RESERVE;
@@ -191,22 +192,27 @@ fn drop_assigned(machine: &mut PublisherMachine, subscription: SubscriptionId) {
     }
 }
 
-/// A member's cohort has released a step, or some rank of it has closed and may still look at it.
+/// A member's cohort has let go of a step: some rank of it may have given it back, or have closed and still look at it.
 pub(crate) fn member_released(
     machine: &mut PublisherMachine,
     from: PeerId,
     member: MemberId,
-    (step, retire): (StepId, bool),
+    (step, let_go): (StepId, LetGo),
 ) {
-    let Some(known) = machine.lead.as_mut().and_then(|lead| lead.members.get_mut(&member)) else { return };
-    if !known.held.remove(&step) {
+    let Some(lead) = &mut machine.lead else { return };
+    let Some(known) = lead.members.get_mut(&member) else { return };
+    let redelivers = lead.served.get(&known.subscription).is_some_and(|served| served.spec.redelivers());
+    if (let_go.given_back && !redelivers) || !known.held.remove(&step) {
         machine.misbehaved(from, Misbehaviour::OutOfOrder("Release"));
         return;
     }
     known.credit += 1;
     let subscription = known.subscription;
     machine.wire.mark(Transition::StepReleased);
-    released(machine, subscription, vec![step], retire);
+    let given_back = let_go.given_back && !mutated!(machine.wire, GiveBackForgotten);
+    if !given_back || !queue_again(machine, subscription, &BTreeSet::from([step]), let_go.retire) {
+        released(machine, subscription, vec![step], let_go.retire);
+    }
     assign(machine, subscription);
     drain::consider_ending(machine);
 }
@@ -256,27 +262,45 @@ pub(crate) fn recover(
     held: BTreeSet<StepId>,
     reason: MemberEnd,
 ) {
-    let Some(lead) = &mut machine.lead else { return };
-    let Some(served) = lead.served.get_mut(&subscription) else { return };
-    let able = |id: &MemberId| lead.members.get(id).is_some_and(|member| !member.ended);
-    let others = served.members.iter().any(able);
-    let redeliver = others && served.spec.share.as_ref().is_some_and(|share| share.redeliver);
-    let redeliver = redeliver && !mutated!(machine.wire, RedeliveryForgotten);
-    if redeliver {
-        for (_, decided) in lead.steps.iter_mut().filter(|(step, _)| held.contains(step)) {
-            decided.retire |= reason != MemberEnd::Left;
-        }
-        for &step in held.iter().rev() {
-            served.queue.push_front(Queued { step, skipped: 0, redelivered: true });
-            machine.wire.mark(Transition::StepRedelivered);
-        }
+    let is_lost = reason != MemberEnd::Left;
+    let forgets = mutated!(machine.wire, RedeliveryForgotten);
+    if !forgets && queue_again(machine, subscription, &held, is_lost) {
         return;
     }
-    if others && reason != MemberEnd::Left {
+    let others = has_able_member(machine, subscription);
+    if let Some(served) = machine.served(subscription).filter(|_| others && is_lost) {
         served.skip_before_front(held.len() as u64);
     }
     if !held.is_empty() {
         machine.wire.mark(Transition::StepLost);
     }
-    released(machine, subscription, held.into_iter().collect(), reason != MemberEnd::Left);
+    released(machine, subscription, held.into_iter().collect(), is_lost);
+}
+
+/// Whether a member of the subscription can be given steps.
+fn has_able_member(machine: &PublisherMachine, subscription: SubscriptionId) -> bool {
+    let Some(lead) = &machine.lead else { return false };
+    lead.members_of(subscription).any(|(_, member)| !member.ended)
+}
+
+/// Steps that a member had go to the front of the queue, if the set redelivers and anybody is there to take them.
+/// `retire`: that member may still look at them.
+fn queue_again(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    steps: &BTreeSet<StepId>,
+    retire: bool,
+) -> bool {
+    let others = has_able_member(machine, subscription);
+    let Some(lead) = &mut machine.lead else { return false };
+    let served = lead.served.get_mut(&subscription).filter(|served| others && served.spec.redelivers());
+    let Some(served) = served else { return false };
+    for (_, decided) in lead.steps.iter_mut().filter(|(step, _)| steps.contains(step)) {
+        decided.retire |= retire;
+    }
+    for &step in steps.iter().rev() {
+        served.queue.push_front(Queued { step, skipped: 0, redelivered: true });
+        machine.wire.mark(Transition::StepRedelivered);
+    }
+    true
 }

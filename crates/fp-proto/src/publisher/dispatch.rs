@@ -3,6 +3,7 @@
 use super::lead::Ask;
 use super::{Phase, PublisherMachine};
 use crate::effect::PeerId;
+use crate::let_go::LetGo;
 use crate::message::Message;
 use crate::publisher::{assignment, change, contacts, drain, log, loss, membership, ready, steps, tables};
 use crate::status::answer::{self, Question};
@@ -24,8 +25,8 @@ pub(crate) fn dispatch(machine: &mut PublisherMachine, from: PeerId, role: Role,
         {
             membership::subscribe(machine, from, Ask { spec, label, cohort_size, credit, resume });
         }
-        (Role::Member(member), Message::Release { step, retire }) => {
-            assignment::member_released(machine, from, member, (step, retire))
+        (Role::Member(member), Message::Release { step, retire, given_back }) => {
+            assignment::member_released(machine, from, member, (step, LetGo { retire, given_back }))
         }
         (Role::Member(member), Message::Reselect { spec }) => {
             membership::reselect(machine, from, member, spec)

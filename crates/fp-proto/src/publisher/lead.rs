@@ -188,8 +188,7 @@ impl Lead {
     /// Whether nothing is left to be given to a subscription. What a member of a redelivering set holds may
     /// still come back.
     pub(crate) fn is_drained(&self, served: &Served, subscription: SubscriptionId) -> bool {
-        let redeliver = served.spec.share.as_ref().is_some_and(|share| share.redeliver);
-        served.queue.is_empty() && !(redeliver && self.held(subscription) > 0)
+        served.queue.is_empty() && !(served.spec.redelivers() && self.held(subscription) > 0)
     }
 
     /// Subscriptions that have not ended.

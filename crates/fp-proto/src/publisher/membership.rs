@@ -5,7 +5,7 @@ use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use crate::effect::{DisconnectReason, Misbehaviour, PeerId};
 use crate::event::{Event, MemberEnd};
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
-use crate::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SpecPart};
+use crate::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SharePart, SpecPart};
 use crate::publisher::{Phase, PublisherMachine};
 use crate::publisher::{assignment, drain, log};
 use crate::transition::Transition;
@@ -51,10 +51,10 @@ fn subscription_for(
     if let Some(share) = &ask.spec.share {
         let of_set = |served: &Served| served.spec.share.as_ref().is_some_and(|other| other.set == share.set);
         let mut live = lead.served.iter().filter(|(_, served)| !served.removed);
-        match live.find(|(_, served)| of_set(served)) {
-            Some((&id, served)) if served.spec == ask.spec => return Ok(Some(id)),
-            Some(_) => return Err(RefusalReason::ShareMismatch { set: share.set.clone() }),
-            None => {}
+        if let Some((&id, served)) = live.find(|(_, served)| of_set(served)) {
+            let part = difference(&served.spec, &ask.spec);
+            let mismatch = |part| RefusalReason::ShareMismatch { set: share.set.clone(), part };
+            return part.map_or(Ok(Some(id)), |part| Err(mismatch(part)));
         }
     }
     let limit = machine.config.limit_subscriptions;
@@ -62,6 +62,22 @@ fn subscription_for(
         return Err(RefusalReason::TooManySubscriptions { limit });
     }
     Ok(None)
+}
+
+/// The first thing in which members of one set ask for something else than one another.
+fn difference(one: &SubscriptionSpec, other: &SubscriptionSpec) -> Option<SharePart> {
+    let mode = |spec: &SubscriptionSpec| spec.share.as_ref().map(|share| share.mode);
+    let same = [
+        (SharePart::Variables, one.variables == other.variables),
+        (SharePart::Policy, one.policy == other.policy),
+        (SharePart::LimitSteps, one.limit_steps == other.limit_steps),
+        (SharePart::StartAt, one.start_at == other.start_at),
+        (SharePart::Mode, mode(one) == mode(other)),
+        (SharePart::Redeliver, one.redelivers() == other.redelivers()),
+        (SharePart::Requests, one.requests == other.requests),
+        (SharePart::Condition, one.when == other.when),
+    ];
+    same.into_iter().find(|(_, same)| !same).map(|(part, _)| part)
 }
 
 /// No peer has more members than it may.

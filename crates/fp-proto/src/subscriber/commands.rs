@@ -5,6 +5,7 @@ use crate::bounds::LIMIT_CONTACTS;
 use crate::commands::{CommandError, Next};
 use crate::config::{CohortConfig, SubscriptionSpec};
 use crate::event::OpenFailure;
+use crate::let_go::LetGo;
 use crate::message::{Message, ResolveQuery};
 use crate::outcome::LossReason;
 use crate::subscriber::contacts::{Asker, put_contact_questions};
@@ -48,7 +49,25 @@ impl SubscriberMachine {
         if !self.stream.held.remove(&step) {
             return Err(CommandError::NotHeld(step));
         }
-        stream::release_own(self, step);
+        stream::release_own(self, step, LetGo::default());
+        Ok(())
+    }
+
+    /// The application did not finish a step. A member of the work-sharing set gets it again, be it this one, when all
+    /// ranks of the cohort have let go of it.
+    ///
+    /// # Errors
+    /// If the step is not held, or nothing is given again: then it stays held.
+    pub fn give_back(&mut self, now: Moment, step: StepId) -> Result<(), CommandError> {
+        self.wire.enter(now);
+        if !self.config.spec.redelivers() {
+            return Err(CommandError::NotRedelivered);
+        }
+        if !self.stream.held.remove(&step) {
+            return Err(CommandError::NotHeld(step));
+        }
+        self.wire.mark(Transition::SubscriberGivesBack);
+        stream::release_own(self, step, LetGo { given_back: true, ..LetGo::default() });
         Ok(())
     }
 
@@ -144,9 +163,9 @@ impl SubscriberMachine {
         self.phase = Phase::Closing;
         self.phase_since = self.wire.now;
         self.close_give_up = Some(self.wire.now.after(self.config.cohort.close_timeout));
-        for step in self.stream.give_up() {
+        for step in self.stream.give_up(self.config.gives_back_held) {
             if mutated!(self.wire, LeaveDiscards) {
-                stream::release_own(self, step);
+                stream::release_own(self, step, LetGo::default());
             }
             stream::merge_release(self, step);
         }

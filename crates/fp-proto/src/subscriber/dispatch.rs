@@ -3,6 +3,7 @@
 use super::{Phase, SubscriberMachine};
 use crate::effect::PeerId;
 use crate::event::CloseOutcome;
+use crate::let_go::LetGo;
 use crate::message::Message;
 use crate::status::answer::{self, Question};
 use crate::subscriber::{attachment, contacts, drain, loss, questions, stream};
@@ -70,8 +71,8 @@ fn hear_relative(machine: &mut SubscriberMachine, from: PeerId, role: Role, mess
         }
         (Role::Parent, Message::StreamEnd { reason, skipped }) => loss::ended(machine, reason, skipped),
         (Role::Parent, Message::Left) => drain::closed(machine, CloseOutcome::Clean),
-        (Role::Child(child), Message::Release { step, retire }) => {
-            stream::child_released(machine, from, child, (step, retire))
+        (Role::Child(child), Message::Release { step, retire, given_back }) => {
+            stream::child_released(machine, from, child, (step, LetGo { retire, given_back }))
         }
         (Role::Child(child), Message::RestartHeard) => stream::child_heard_restart(machine, from, child),
         (Role::Child(child), Message::Leaving) => drain::child_leaving(machine, child),

@@ -4,6 +4,7 @@ use super::{Phase, SubscriberMachine};
 use crate::config::SubscriptionSpec;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::event::Event;
+use crate::let_go::LetGo;
 use crate::message::{Assignment, Message};
 use crate::outcome::{EndReason, StreamEnding};
 use crate::status::report::StepCounts;
@@ -20,8 +21,14 @@ struct Pending {
     /// Whether a rank of this subtree took it. What none took is not released: the cohort leaves with it, and others of
     /// a work-sharing set may have it.
     taken: bool,
-    /// Whether a rank that closed may still look at it.
-    retire: bool,
+    let_go: LetGo,
+}
+
+impl Pending {
+    /// Whether nobody of this subtree took it, or has it.
+    fn is_nobodys(&self) -> bool {
+        !self.own && self.children.is_empty() && !self.taken
+    }
 }
 
 /// The stream as this rank sees it.
@@ -95,15 +102,16 @@ impl Stream {
     }
 
     /// This rank takes no more and lets go of all steps, taken or not: these are waited for by nobody here. What it holds
-    /// it may go on looking at.
-    pub(crate) fn give_up(&mut self) -> Vec<StepId> {
+    /// it may go on looking at, and may give back.
+    pub(crate) fn give_up(&mut self, given_back: bool) -> Vec<StepId> {
         self.queue.clear();
         let held = std::mem::take(&mut self.held);
         let own = self.pending.iter_mut().filter(|(_, pending)| pending.own);
         own.map(|(&step, pending)| {
             pending.own = false;
-            pending.taken |= held.contains(&step);
-            pending.retire |= held.contains(&step);
+            let is_held = held.contains(&step);
+            pending.taken |= is_held;
+            pending.let_go.merge(LetGo { retire: is_held, given_back: is_held && given_back });
             step
         })
         .collect()
@@ -131,7 +139,9 @@ impl Stream {
 pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment: Assignment) {
     let step = assignment.step;
     let falls = machine.stream.last.is_some_and(|last| step <= last) && !assignment.redelivered;
-    if falls || machine.attachment.epoch.is_none() || machine.stream.pending.contains_key(&step) {
+    // A subtree that has left said nothing of a step that others of the cohort gave back.
+    let is_pending = machine.stream.pending.get(&step).is_some_and(|pending| !pending.is_nobodys());
+    if falls || machine.attachment.epoch.is_none() || is_pending {
         machine.misbehaved(from, Misbehaviour::OutOfOrder("Assign"));
         return;
     }
@@ -148,7 +158,7 @@ pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment
     let is_open = machine.phase != Phase::Closing;
     let taken = (news.is_none() && is_open) || mutated!(machine.wire, LeaveDiscards);
     let queued = news.filter(|_| is_open);
-    let pending = Pending { own: queued.is_some(), children, taken, retire: false };
+    let pending = Pending { own: queued.is_some(), children, taken, let_go: LetGo::default() };
     machine.stream.pending.insert(step, pending);
     match queued {
         Some(assignment) => machine.stream.queue.push_back(assignment),
@@ -156,10 +166,11 @@ pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment
     }
 }
 
-pub(crate) fn release_own(machine: &mut SubscriberMachine, step: StepId) {
+pub(crate) fn release_own(machine: &mut SubscriberMachine, step: StepId, let_go: LetGo) {
     if let Some(pending) = machine.stream.pending.get_mut(&step) {
         pending.own = false;
         pending.taken = true;
+        pending.let_go.merge(let_go);
     }
     merge_release(machine, step);
 }
@@ -169,7 +180,7 @@ pub(crate) fn child_released(
     machine: &mut SubscriberMachine,
     from: PeerId,
     child: Rank,
-    (step, retire): (StepId, bool),
+    (step, let_go): (StepId, LetGo),
 ) {
     if machine.stream.behind.contains_key(&child) || mutated!(machine.wire, LostRelease) {
         return;
@@ -182,7 +193,8 @@ pub(crate) fn child_released(
     };
     pending.children.remove(&child);
     pending.taken = true;
-    pending.retire |= retire;
+    let heeded = !mutated!(machine.wire, GiveBackUnmerged);
+    pending.let_go.merge(LetGo { given_back: let_go.given_back && heeded, ..let_go });
     merge_release(machine, step);
 }
 
@@ -202,7 +214,10 @@ pub(crate) fn merge_release(machine: &mut SubscriberMachine, step: StepId) {
     if pending.own || (!pending.children.is_empty() && !early) {
         return;
     }
-    let retire = pending.retire && !mutated!(machine.wire, CloseWithoutRetire);
+    let LetGo { retire, given_back } = pending.let_go;
+    let retire = retire && !mutated!(machine.wire, CloseWithoutRetire);
+    // The lead of this cohort speaks for it: what it asked for at first says whether anything is given again.
+    let given_back = given_back && machine.config.spec.redelivers();
     if !pending.taken {
         return;
     }
@@ -210,7 +225,7 @@ pub(crate) fn merge_release(machine: &mut SubscriberMachine, step: StepId) {
     machine.wire.mark(Transition::ReleaseMerged);
     let upwards = machine.attachment.publisher.or(machine.cohort.parent());
     let Some(peer) = upwards else { return };
-    machine.wire.send(peer, Message::Release { step, retire });
+    machine.wire.send(peer, Message::Release { step, retire, given_back });
 }
 
 /// Merges again what a lost or closed child no longer delays.

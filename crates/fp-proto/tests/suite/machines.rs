@@ -335,12 +335,17 @@ fn a_release_of_an_epoch_that_is_over_is_not_one_of_the_next() {
     // The child has not heard of the restart, and releases step 0 of the old epoch, then one unknown to the new.
     subscribers.read(later, second, StepId(0));
     for step in [StepId(0), StepId(1)] {
-        let heard = subscribers.child_says(later, Message::Release { step, retire: false });
+        let heard =
+            subscribers.child_says(later, Message::Release { step, retire: false, given_back: false });
         assert!(heard.is_empty(), "{heard:?}");
     }
     assert!(subscribers.child_says(later, Message::RestartHeard).is_empty());
-    let heard = subscribers.child_says(later, Message::Release { step: StepId(0), retire: false });
-    assert_eq!(sent_to(&heard, second), [Message::Release { step: StepId(0), retire: false }]);
+    let heard =
+        subscribers.child_says(later, Message::Release { step: StepId(0), retire: false, given_back: false });
+    assert_eq!(
+        sent_to(&heard, second),
+        [Message::Release { step: StepId(0), retire: false, given_back: false }]
+    );
     // It can hear of one restart only once.
     let heard = subscribers.child_says(later, Message::RestartHeard);
     let reason = DisconnectReason::PeerMisbehaved(Misbehaviour::OutOfOrder("RestartHeard"));

@@ -121,7 +121,13 @@ pub enum DeployError {
     },
     /// Its output makes no sense.
     #[error("the module's output: {0}")]
-    Output(#[from] OutputFault),
+    Output(OutputFault),
+}
+
+impl From<OutputFault> for DeployError {
+    fn from(error: OutputFault) -> Self {
+        Self::Output(error)
+    }
 }
 
 /// What can be wrong with the output of a module.

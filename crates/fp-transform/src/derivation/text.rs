@@ -50,13 +50,19 @@ pub enum ParseFault {
     },
     /// Slices that cannot be read.
     #[error("{0}; written is slice(0:10, ::2, 5), a slice for each dimension")]
-    Slices(#[from] fp_types::ParseSelectionError),
+    Slices(fp_types::ParseSelectionError),
     /// Something behind the compression.
     #[error("nothing follows compression")]
     AfterCompression,
     /// A derivation that cannot be.
     #[error(transparent)]
     Refused(#[from] DeriveError),
+}
+
+impl From<fp_types::ParseSelectionError> for ParseFault {
+    fn from(error: fp_types::ParseSelectionError) -> Self {
+        Self::Slices(error)
+    }
 }
 
 impl TryFrom<&str> for Derivation {

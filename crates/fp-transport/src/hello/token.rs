@@ -34,7 +34,7 @@ pub enum TokenFileError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// It holds the bytes of a token, and not their digits.
     #[error(
@@ -52,7 +52,7 @@ pub enum TokenFileError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: TokenError,
+        r#source: TokenError,
     },
 }
 

@@ -52,7 +52,7 @@ pub enum LinkError {
     Closed,
     /// The connection broke, or the peer went in the middle of a frame.
     #[error("the link was lost: {0}")]
-    Lost(#[source] io::Error),
+    Lost(io::Error),
     /// The deadline is over.
     #[error("the deadline is over while waiting for {waiting_for}")]
     Deadline {

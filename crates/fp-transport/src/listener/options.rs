@@ -231,7 +231,7 @@ pub enum ListenError {
     },
     /// The listener's own descriptors failed.
     #[error("the listener failed: {0}")]
-    System(#[source] io::Error),
+    System(io::Error),
 }
 
 impl ListenError {

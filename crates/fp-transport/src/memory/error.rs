@@ -26,7 +26,7 @@ pub enum MemoryError {
     },
     /// The kernel cannot make or seal a memfd (F_SEAL_FUTURE_WRITE needs Linux 5.1).
     #[error("the kernel has no sealed shared memory: {0}")]
-    NoSeals(#[source] io::Error),
+    NoSeals(io::Error),
     /// An alignment that is no power of two or larger than a page.
     #[error("alignment {align} is not a power of two up to {limit}")]
     Alignment {
@@ -37,7 +37,7 @@ pub enum MemoryError {
     },
     /// A received descriptor is no memfd.
     #[error("the received descriptor is no memfd: {0}")]
-    NotMemfd(#[source] io::Error),
+    NotMemfd(io::Error),
     /// A received memfd lacks seals: its owner could shrink it (SIGBUS) or others could write to it.
     #[error("the received memfd is not sealed: has {found:?}, needs {needed:?}")]
     NotSealed {

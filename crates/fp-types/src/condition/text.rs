@@ -33,7 +33,7 @@ pub enum ParseConditionError {
         /// Where the name begins.
         at: usize,
         /// What is wrong with it.
-        source: NameError,
+        r#source: NameError,
     },
     /// A character that stands in quotes only, or a quote without its other half.
     #[error("{text:?}, character {at}: {character:?} stands here; names with such characters go in quotes")]

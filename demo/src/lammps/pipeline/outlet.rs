@@ -214,7 +214,7 @@ fn follow(publisher: &mut Publisher, attached: &mut BTreeMap<SubscriptionId, Str
                 attached.remove(&subscription);
             }
             Event::Opened { .. }
-            | Event::OpenFailed(_)
+            | Event::OpenFailed { .. }
             | Event::SubscriptionStarted { .. }
             | Event::SubscriptionEnded { .. }
             | Event::Denied(_)
@@ -222,14 +222,12 @@ fn follow(publisher: &mut Publisher, attached: &mut BTreeMap<SubscriptionId, Str
             | Event::StepRejected { .. }
             | Event::RankLagging { .. }
             | Event::RankLost { .. }
-            | Event::Resolved { .. }
-            | Event::Contacts { .. }
-            | Event::Specified { .. }
             | Event::Reselected { .. }
             | Event::AwaitingRestart { .. }
             | Event::Restarted { .. }
             | Event::Ended(_)
-            | Event::Closed(_) => {}
+            | Event::Closed(_)
+            | _ => {}
         }
     }
 }

@@ -12,7 +12,9 @@ use fp_proto::message::{
     Assignment, ChangeId, ChangeKind, Decision, MemberId, Message, NoTable, ReadyReport, ResolveQuery,
     Resumption, ScalarValue,
 };
-use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SpecPart};
+use fp_proto::outcome::{
+    EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SharePart, SpecPart,
+};
 use fp_proto::request::Request;
 use fp_types::{
     BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, PutChanges,
@@ -145,7 +147,7 @@ fn refusals() -> Vec<RefusalReason> {
         RefusalReason::RankTaken { rank: RANK },
         RefusalReason::Closing,
         RefusalReason::TooManySubscriptions { limit: 64 },
-        RefusalReason::ShareMismatch { set: "workers".to_owned() },
+        RefusalReason::ShareMismatch { set: "workers".to_owned(), part: SharePart::StartAt },
         RefusalReason::InvalidSpec { part: SpecPart::Name },
         RefusalReason::Denied(denial()),
         RefusalReason::Condition(ConditionRefusal::Version { version: 2, known: 1 }),
@@ -266,7 +268,8 @@ fn about_subscriptions() -> Vec<Message> {
         resuming,
         Message::Subscribed { subscription, member, first, publisher_size, continues: true },
         Message::Assign(assignment()),
-        Message::Release { step: STEP, retire: true },
+        Message::Release { step: STEP, retire: true, given_back: false },
+        Message::Release { step: STEP, retire: false, given_back: true },
         Message::Reselect { spec: SubscriptionSpec::default() },
         Message::Reselected { first, spec: SubscriptionSpec::default() },
         Message::Unsubscribe,

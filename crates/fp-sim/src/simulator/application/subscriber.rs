@@ -88,6 +88,11 @@ impl SubscriberApp {
         }
     }
 
+    /// Whether it gives back a step that it lets go of. Now and then it does, where another then gets it.
+    pub(crate) fn gives_back(&mut self) -> bool {
+        self.plan.spec.redelivers() && self.prng.chance(15)
+    }
+
     /// Whether it lets go of this step at once: some ranks do so with some steps.
     pub(crate) fn passes_over(&self, step: StepId) -> bool {
         self.is_hasty && step.0 % 3 != 0
@@ -116,7 +121,7 @@ impl SubscriberApp {
         let early = match self.plan.leaves {
             Leaves::AtEnd => false,
             Leaves::After(steps) => done && self.taken >= steps,
-            // Whatever it holds then: closing releases it.
+            // Whatever it holds then: closing releases it, or gives it back.
             Leaves::At(moment) => now >= moment,
         };
         !self.closing && (early || (done && self.ended))

@@ -1,12 +1,13 @@
 //! Who may be given which step, and what a member is told with it.
 
-use super::{Oracle, PublisherTruth, SubscriptionTruth};
+use super::{MemberTruth, Oracle, PublisherTruth, SubscriptionTruth};
 use crate::simulator::content::CLOCK;
 use crate::simulator::names::CohortId;
 use fp_proto::event::MemberEnd;
 use fp_proto::message::{Assignment, MemberId};
 use fp_proto::publisher::{PRECIOUS, RESERVE};
 use fp_types::{Rank, StepId, SubscriptionId};
+use std::collections::BTreeSet;
 
 impl Oracle {
     /// A publisher rank was told that a member was given a step.
@@ -64,9 +65,20 @@ impl Oracle {
         self.check_range(cohort, subscription, &wanted, step);
         self.check_credit(cohort, member, step);
         self.check_sharing(cohort, &wanted, member, step);
-        let truth = self.publishers.get_mut(&cohort).expect("it was there above");
+        self.note_given(cohort, subscription, member, step);
+    }
+
+    fn note_given(&mut self, cohort: CohortId, subscription: SubscriptionId, member: MemberId, step: StepId) {
+        let truth = self.publishers.get_mut(&cohort).expect("the caller found it");
         truth.subscriptions.get_mut(&subscription).expect("as above").assignments.push((step, member));
-        truth.members.get_mut(&member).expect("as above").assigned.push(step);
+        let known = truth.members.get_mut(&member).expect("as above");
+        known.assigned.push(step);
+        if !known.given_back.remove(&step) {
+            return;
+        }
+        known.release_heard.remove(&step);
+        let (reader, attachment) = (known.cohort, known.attachment);
+        self.subscribers.get_mut(&reader).expect("a member is known").given_again(attachment, step);
     }
 
     /// A step is given only to whom it is about, and as nothing else is said of a step, nobody hears of another.
@@ -130,16 +142,15 @@ impl Oracle {
     fn check_credit(&mut self, cohort: CohortId, member: MemberId, step: StepId) {
         let truth = &self.publishers[&cohort];
         let known = &truth.members[&member];
-        let out =
-            known.assigned.iter().filter(|&&given| self.is_released(truth, member, given).is_none()).count()
-                as u64;
+        let is_out = |given: &&StepId| self.is_released(truth, member, **given).is_none();
+        let out = known.assigned.iter().filter(is_out).collect::<BTreeSet<_>>().len() as u64;
         let (credit, reader) = (known.credit_steps, known.cohort);
         self.demand(out < credit, "no steps beyond credit", || {
             format!("{cohort} gives step {step} to {reader}, which has {out} of at most {credit}")
         });
     }
 
-    /// Each step goes to exactly one member, or again when that one is gone and the set asked for it.
+    /// Each step goes to exactly one member, or again when that one gave it back or is gone, and the set asked for it.
     fn check_sharing(
         &mut self,
         cohort: CohortId,
@@ -151,9 +162,10 @@ impl Oracle {
         let before =
             wanted.assignments.iter().rev().find(|(given, _)| *given == step).map(|&(_, member)| member);
         let again = before.is_some();
-        let gone = before.is_none_or(|before| truth.members[&before].gone.is_some());
+        let is_over = |known: &MemberTruth| known.gone.is_some() || known.given_back.contains(&step);
+        let gone = before.is_none_or(|before| is_over(&truth.members[&before]));
         let last = truth.members[&member].assigned.iter().max().copied();
-        let allowed = !again || wanted.spec.share.as_ref().is_some_and(|share| share.redeliver);
+        let allowed = !again || wanted.spec.redelivers();
         self.demand(gone && allowed, "a step is given to one member", || {
             format!("{cohort} gives step {step} to {member:?} after {before:?}")
         });
@@ -254,7 +266,7 @@ impl Oracle {
         let truth = self.publishers.get_mut(&cohort).expect("it was there above");
         truth.members.get_mut(&member).expect("as above").gone = Some((now, reason));
         let Some(wanted) = truth.subscriptions.get_mut(&known.subscription) else { return };
-        let redelivers = wanted.spec.share.as_ref().is_some_and(|share| share.redeliver);
+        let redelivers = wanted.spec.redelivers();
         if others && !redelivers && reason != MemberEnd::Left {
             wanted.lost += held;
         }

@@ -30,11 +30,18 @@ impl Oracle {
     }
 
     /// The application of a subscriber rank closed: it has let go of everything, and goes on looking at these steps.
-    pub(crate) fn reader_closing(&mut self, cohort: CohortId, rank: Rank, viewed: Vec<StepKey>) {
+    pub(crate) fn reader_closing(
+        &mut self,
+        cohort: CohortId,
+        rank: Rank,
+        viewed: Vec<StepKey>,
+        given_back: bool,
+    ) {
         let now = self.now;
         if let Some(truth) = self.subscribers.get_mut(&cohort) {
             let own = &mut truth.ranks[rank.0 as usize];
             own.close_called.get_or_insert(now);
+            own.given_back.extend(viewed.iter().copied().filter(|_| given_back));
             own.viewed.extend(viewed);
         }
     }
@@ -94,7 +101,10 @@ impl Oracle {
         let common = truth.lowest_begun();
         let given = |step: u64| {
             let last = wanted.assignments.iter().rev().find(|(given, _)| given.0 == step);
-            last.is_some_and(|&(step, member)| !self.went_untaken(truth, wanted, member, step))
+            last.is_some_and(|&(step, member)| {
+                let is_again_due = truth.members[&member].given_back.contains(&step);
+                !is_again_due && !self.went_untaken(truth, wanted, member, step)
+            })
         };
         let due = |step: &u64| {
             let step = StepId(*step);
@@ -120,14 +130,14 @@ impl Oracle {
         member: MemberId,
         step: StepId,
     ) -> bool {
-        let redelivers = wanted.spec.share.as_ref().is_some_and(|share| share.redeliver);
+        let redelivers = wanted.spec.redelivers();
         let known = &truth.members[&member];
         let left = matches!(known.gone, Some((_, MemberEnd::Left)));
         let reader = &self.subscribers[&known.cohort];
         let Some(attachment) = reader.attachments.get(known.attachment).filter(|_| redelivers && left) else {
             return false;
         };
-        let at = attachment.sent.iter().position(|sent| sent.step == step);
+        let at = attachment.sent.iter().rposition(|sent| sent.step == step);
         let taken = |rank: &SubscriberRank| at.is_some_and(|at| at < rank.delivered);
         !reader.ranks.iter().any(taken)
     }

@@ -1,11 +1,12 @@
 //! What subscriber ranks are given: the same steps, in the same order, each what was put.
 
 use super::{Attachment, MemberTruth, Oracle, SubscriptionTruth};
+use crate::simulator::application::held_step::StepKey;
 use crate::simulator::names::CohortId;
 use fp_proto::config::SubscriptionSpec;
 use fp_proto::message::{Assignment, MemberId};
 use fp_types::{Epoch, Rank, StepId, SubscriptionId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Oracle {
     /// A subscriber cohort joins a subscription, known or new.
@@ -83,6 +84,7 @@ impl Oracle {
             credit_steps,
             assigned: Vec::new(),
             release_heard: BTreeMap::new(),
+            given_back: BTreeSet::new(),
             gone: None,
             end_told: false,
         };
@@ -196,23 +198,30 @@ impl Oracle {
     }
 
     /// A subscriber rank let go of a step.
-    pub(crate) fn released(&mut self, reader: CohortId, rank: Rank, attachment: usize, step: StepId) {
+    pub(crate) fn released(&mut self, reader: CohortId, rank: Rank, key: StepKey, given_back: bool) {
         let now = self.now;
         let Some(truth) = self.subscribers.get_mut(&reader) else { return };
-        truth.ranks[rank.0 as usize].released.insert((attachment, step), now);
+        let own = &mut truth.ranks[rank.0 as usize];
+        own.released.insert(key, now);
+        own.given_back.extend(Some(key).filter(|_| given_back));
     }
 
     /// A release of a cohort reached its publisher's lead: every rank must have let go.
-    pub(crate) fn release_heard(&mut self, publisher: CohortId, reader: CohortId, step: StepId) {
+    pub(crate) fn release_heard(&mut self, publisher: CohortId, reader: CohortId, step: StepId, back: bool) {
         let now = self.now;
         let Some(truth) = self.publishers.get_mut(&publisher) else { return };
         let mine =
             truth.members.iter_mut().find(|(_, member)| member.cohort == reader && member.gone.is_none());
         let Some((&id, member)) = mine else { return };
         member.release_heard.entry(step).or_insert(now);
+        member.given_back.extend(Some(step).filter(|_| back));
         let attachment = member.attachment;
-        let released =
-            self.subscribers.get(&reader).and_then(|truth| truth.released_by_all(attachment, step));
+        let reading = self.subscribers.get(&reader);
+        let released = reading.and_then(|truth| truth.released_by_all(attachment, step));
+        let by_any = reading.is_some_and(|truth| truth.is_given_back(attachment, step));
+        self.demand(back == by_any, "a cohort gives back what any of its ranks does", || {
+            format!("{reader} ({id:?}) gave step {step} back: {back}, any of its ranks did: {by_any}")
+        });
         self.demand(released.is_some(), "a release means all ranks", || {
             format!("{reader} ({id:?}) released step {step} to its publisher before all its ranks did")
         });

@@ -1,9 +1,10 @@
 //! What a queue that keeps the newest may give up: never the newest, and nothing that there is a place for.
 
-use super::{Oracle, PublisherTruth, SubscriptionTruth};
+use super::{MemberTruth, Oracle, PublisherTruth, SubscriptionTruth};
 use crate::simulator::names::CohortId;
 use fp_proto::config::QueuePolicy;
 use fp_types::{StepId, SubscriptionId};
+use std::collections::BTreeSet;
 
 impl Oracle {
     /// The lead gave up a step of a queue.
@@ -52,7 +53,8 @@ fn is_queued(
     step: StepId,
 ) -> bool {
     let holder = wanted.assignments.iter().rev().find(|(given, _)| *given == step).map(|&(_, member)| member);
-    let is_free = holder.is_none_or(|member| truth.members[&member].gone.is_some());
+    let is_over = |known: &MemberTruth| known.gone.is_some() || known.given_back.contains(&step);
+    let is_free = holder.is_none_or(|member| is_over(&truth.members[&member]));
     let begun = truth.first_of(subscription).is_some_and(|first| step >= first);
     begun && is_free && is_kept(truth, wanted, subscription, step)
 }
@@ -69,5 +71,6 @@ fn occupancy(
         let known = &truth.members[&member];
         known.gone.is_none() && !known.release_heard.contains_key(&step)
     };
-    (queued.count(), wanted.assignments.iter().filter(|given| is_held(given)).count())
+    let given: BTreeSet<_> = wanted.assignments.iter().filter(|given| is_held(given)).collect();
+    (queued.count(), given.len())
 }

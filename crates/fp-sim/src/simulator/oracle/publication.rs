@@ -164,11 +164,12 @@ impl Oracle {
             let released = self.is_released(truth, *member, step);
             let known = truth.members.get(member);
             let gone = known.and_then(|known| known.gone).map(|(gone, _)| gone);
-            // Of a redelivering set it may be waiting for another member. What the member released before it went
-            // is over at its lead from then on, and everywhere else once that news has come.
-            let redeliver = wanted.spec.share.as_ref().is_some_and(|share| share.redeliver);
-            if in_doubt && redeliver && gone.is_some() {
+            // Of a redelivering set it may be waiting for a member again. What the member released before it went is
+            // over at its lead from then on, and everywhere else once that news has come.
+            let given_back = known.is_some_and(|known| self.is_given_back(known, step));
+            if in_doubt && wanted.spec.redelivers() && (gone.is_some() || given_back) {
                 let heard = known.and_then(|known| known.release_heard.get(&step).copied());
+                let heard = heard.filter(|_| !given_back);
                 return dropped || heard.is_some_and(|heard| heard <= at);
             }
             return dropped || released.into_iter().chain(gone).any(|over| over <= at);

@@ -18,6 +18,12 @@ impl Oracle {
         self.subscribers.get(&member.cohort)?.released_by_all(member.attachment, step)
     }
 
+    /// Whether a member's cohort, or a rank of it so far, gave back a step.
+    pub(crate) fn is_given_back(&self, member: &MemberTruth, step: StepId) -> bool {
+        let reader = self.subscribers.get(&member.cohort);
+        reader.is_some_and(|reader| reader.is_given_back(member.attachment, step))
+    }
+
     /// Whether a rank of a member closed while it held a step.
     fn is_viewed(&self, truth: &PublisherTruth, member: MemberId, step: StepId) -> bool {
         let Some(member) = truth.members.get(&member) else { return false };

@@ -127,9 +127,12 @@ pub(crate) struct MemberTruth {
     /// Which of the cohort's attachments this is.
     pub(crate) attachment: usize,
     pub(crate) credit_steps: u64,
+    /// What it was given, a step that it gave back as often as it was given.
     pub(crate) assigned: Vec<StepId>,
     /// Releases that have reached the publisher's lead, and when.
     pub(crate) release_heard: BTreeMap<StepId, Moment>,
+    /// Steps of them that it gave back, and was not given again since.
+    pub(crate) given_back: BTreeSet<StepId>,
     pub(crate) gone: Option<(Moment, MemberEnd)>,
     /// It was told that the stream is over.
     pub(crate) end_told: bool,
@@ -280,6 +283,8 @@ pub(crate) struct SubscriberRank {
     pub(crate) had: Option<StepId>,
     /// Released, with the attachment.
     pub(crate) released: BTreeMap<(usize, StepId), Moment>,
+    /// Given back, with the attachment.
+    pub(crate) given_back: BTreeSet<(usize, StepId)>,
     pub(crate) close_called: Option<Moment>,
     /// Steps that it held as it closed, with the attachment: it goes on looking at them.
     pub(crate) viewed: BTreeSet<(usize, StepId)>,
@@ -343,6 +348,19 @@ impl SubscriberTruth {
             own.or(rank.close_called)
         };
         self.ranks.iter().map(release).collect::<Option<Vec<Moment>>>()?.into_iter().max()
+    }
+
+    /// Whether a rank gave a step of an attachment back.
+    pub(crate) fn is_given_back(&self, attachment: usize, step: StepId) -> bool {
+        self.ranks.iter().any(|rank| rank.given_back.contains(&(attachment, step)))
+    }
+
+    /// The cohort is given a step again that it gave back.
+    pub(crate) fn given_again(&mut self, attachment: usize, step: StepId) {
+        for rank in &mut self.ranks {
+            rank.released.remove(&(attachment, step));
+            rank.given_back.remove(&(attachment, step));
+        }
     }
 
     /// A rank was told that it is attached. A cohort enters an attachment when its lead is told of it. A lead that has

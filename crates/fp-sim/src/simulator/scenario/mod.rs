@@ -151,6 +151,11 @@ pub(crate) struct SubscriberPlan {
 }
 
 impl SubscriberPlan {
+    /// Whether what a rank holds as it closes is given back.
+    pub(crate) fn gives_back_held(&self) -> bool {
+        self.spec.redelivers() && self.epoch.0.is_multiple_of(2)
+    }
+
     /// Whether no publisher accepts its specification.
     pub(crate) fn is_wrong(&self) -> bool {
         let never = matches!(self.spec.policy, QueuePolicy::EveryKth { every: 0, .. });

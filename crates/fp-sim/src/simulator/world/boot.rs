@@ -228,6 +228,7 @@ impl World {
         config.spec = plan.spec.clone();
         config.credit_steps = plan.credit_steps;
         config.on_loss = plan.on_loss;
+        config.gives_back_held = plan.gives_back_held();
         if plan.epoch.0.is_multiple_of(2) {
             config.askers_each = 1;
         }

@@ -195,8 +195,8 @@ impl World {
         let (own, rank) = self.place(slot);
         let reader = self.slot(other).cohort;
         let from_reader = matches!((own, reader), (CohortId::Publisher(_), CohortId::Subscriber(_)));
-        if let (Message::Release { step, .. }, true) = (message, from_reader) {
-            self.oracle.release_heard(own, reader, *step);
+        if let (Message::Release { step, given_back, .. }, true) = (message, from_reader) {
+            self.oracle.release_heard(own, reader, *step, *given_back);
         }
         if let (Message::Subscribe { resume, .. }, true) = (message, from_reader) {
             self.oracle.asked(reader, *resume);

@@ -230,7 +230,7 @@ impl World {
 fn insults(pick: u64) -> Vec<Message> {
     let step = StepId(pick % 7);
     let first = match pick / 7 % 10 {
-        0 => Message::Release { step, retire: pick % 2 == 0 },
+        0 => Message::Release { step, retire: pick % 2 == 0, given_back: pick % 3 == 0 },
         1 => Message::Prepared { change: ChangeId(0), next: step },
         2 => Message::Log { serial: 0, entries: Vec::new() },
         3 => Message::Expire { subscription: SubscriptionId(2), rank: Rank(0), waited_ms: 9 },

@@ -126,15 +126,22 @@ impl World {
     pub(crate) fn release_step(&mut self, slot: SlotId, key: StepKey) {
         let now = self.now;
         let (cohort, rank) = self.place(slot);
-        self.oracle.released(cohort, rank, key.0, key.1);
+        let gives_back = self.subscriber(slot).is_some_and(|(_, app)| app.gives_back());
+        self.oracle.released(cohort, rank, key, gives_back);
         self.wake_at(slot, now.after(std::time::Duration::from_micros(20)));
         let Some((machine, app)) = self.subscriber(slot) else { return };
         app.held.remove(&key);
         if app.attachment != Some(key.0) {
             return;
         }
-        let answer = machine.release(now, key.1);
-        self.note(slot, || format!("releases step {}: {answer:?}", key.1));
+        let (step, redelivers) = (key.1, app.plan.spec.redelivers());
+        let refused = if redelivers { Ok(()) } else { machine.give_back(now, step) };
+        let answer = if gives_back { machine.give_back(now, step) } else { machine.release(now, step) };
+        self.note(slot, || format!("lets go of step {step} (gives back: {gives_back}): {answer:?}"));
+        let right = redelivers || refused == Err(CommandError::NotRedelivered);
+        self.oracle.demand(right, "misuse is refused", || {
+            format!("{cohort} rank {rank} gave step {step} back: {refused:?}")
+        });
         self.oracle.demand(answer.is_ok(), "commands fail for a reason", || {
             format!("{cohort} rank {rank}: {answer:?}")
         });
@@ -153,13 +160,14 @@ impl World {
         self.note(slot, || "closes".to_owned());
         let Some((machine, app)) = self.subscriber(slot) else { return };
         app.closing = true;
+        let given_back = app.plan.gives_back_held();
         let held = std::mem::take(&mut app.held);
         let keys: Vec<StepKey> = held.keys().copied().collect();
         app.left_views.extend(
             held.into_iter().flat_map(|(key, held)| held.views.into_iter().map(move |view| (key, view))),
         );
         machine.close(now);
-        self.oracle.reader_closing(cohort, rank, keys);
+        self.oracle.reader_closing(cohort, rank, keys, given_back);
         self.settle(slot);
     }
 

@@ -87,7 +87,7 @@ pub enum RecordBuildError {
         /// The field.
         field: String,
         /// Why.
-        source: ElementConversionError,
+        r#source: ElementConversionError,
     },
     /// A truth value that is neither 0 nor 1.
     #[error("{field}: a truth value is 0 or 1")]

@@ -21,18 +21,30 @@ use crate::shape::Shape;
 
 /// Two types without a conversion, and all that they differ in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{from:?} is not {to:?}:{}", list(.differences))]
+#[error("{from:?} is not {to:?}:{}", list(.differences, *.loss))]
 pub struct Incompatible {
     /// The type that there is.
     pub from: String,
     /// The type that is wanted.
     pub to: String,
-    /// What they differ in, also what alone would be no hindrance.
+    /// What they differ in, also what alone would be no hindrance: [`Difference::is_fatal`] says which is.
     pub differences: Vec<Difference>,
+    /// Whether values could be lost.
+    pub loss: Loss,
 }
 
-fn list(differences: &[Difference]) -> String {
-    differences.iter().map(|difference| format!("\n  {difference}")).collect()
+/// What is in the way, and behind it the rest.
+fn list(differences: &[Difference], loss: Loss) -> String {
+    let lines = |fatal: bool, indent: &str| -> String {
+        let listed = differences.iter().filter(|difference| difference.is_fatal(loss) == fatal);
+        listed.map(|difference| format!("\n{indent}{difference}")).collect()
+    };
+    let (fatal, others) = (lines(true, "  "), lines(false, "    "));
+    match (fatal.is_empty(), others.is_empty()) {
+        (true, _) => lines(false, "  "),
+        (false, true) => fatal,
+        (false, false) => format!("{fatal}\n  no hindrance:{others}"),
+    }
 }
 
 /// The conversion from one record type to another.
@@ -55,7 +67,7 @@ impl Conversion {
         let (from, to) = (from.clone(), to.clone());
         let Some(plan) = plan else {
             let (from, to) = (from.record().name.clone(), to.record().name.clone());
-            return Err(Incompatible { from, to, differences });
+            return Err(Incompatible { from, to, differences, loss });
         };
         let is_identity = orders.0 == orders.1 && is_same(from.record(), to.record());
         Ok(Self { from, to, plan, is_identity })

@@ -16,6 +16,11 @@ use crate::shape::Shape;
 
 /// A Rust type that is a record. `#[derive(Record)]` writes this; nothing breaks memory safety if it is written by
 /// hand and wrong, as every place is checked.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no record",
+    label = "no record",
+    note = "a struct of named fields becomes one by `#[derive(Record)]`"
+)]
 pub trait Record: Sized {
     /// The record type.
     fn record_type() -> RecordType;
@@ -66,6 +71,11 @@ pub trait ElementValue: Sized {
 }
 
 /// A Rust type that is a field: an element, an array of them, a list of them, or any of these as an option.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of a record's field",
+    label = "no field of a record is of this type",
+    note = "numbers, `bool`, `String`, types with `#[derive(Record)]`, and `[T; N]`, `Vec<T>` and `Option<T>` of these are"
+)]
 pub trait FieldValue: Sized {
     /// The field of that name.
     fn field(name: &str) -> Field;

@@ -32,7 +32,7 @@ pub enum FilesError {
         /// The file.
         path: PathBuf,
         /// What HDF5 says.
-        source: hdf5_metno::Error,
+        r#source: hdf5_metno::Error,
     },
     /// The file system refused something.
     #[error("{}: {source}", path.display())]
@@ -40,7 +40,7 @@ pub enum FilesError {
         /// The file or folder.
         path: PathBuf,
         /// What the system says.
-        source: std::io::Error,
+        r#source: std::io::Error,
     },
     /// A file did not come: whoever writes it is slow, stuck or dead.
     #[error("{} did not appear within {waited:?}, nor the end of its stream", path.display())]
