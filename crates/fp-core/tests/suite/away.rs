@@ -107,27 +107,29 @@ fn publish_steps(publisher: &mut Publisher, steps: usize) {
     (0..steps).for_each(|_| _ = publish(publisher, LEN));
 }
 
+/// The next event that says it. Later ones stay: a subscriber may be back before this one is looked at.
+fn told<T>(subscriber: &Subscriber, what: &str, says: impl Fn(Event) -> Option<T>) -> T {
+    let events = subscriber.event_queue();
+    loop {
+        let event = events.next(PATIENCE).unwrap_or_else(|| panic!("never: {what}"));
+        if let Some(said) = says(event) {
+            return said;
+        }
+    }
+}
+
 /// Why it waits for the publisher.
-fn awaited(subscriber: &mut Subscriber) -> EndReason {
-    let mut found = None;
-    eventually("the loss is told of", || {
-        let told = |event| if let Event::AwaitingRestart { reason } = event { Some(reason) } else { None };
-        found = found.take().or_else(|| subscriber.events().into_iter().find_map(told));
-        found.is_some()
-    });
-    found.expect("told")
+fn awaited(subscriber: &Subscriber) -> EndReason {
+    told(subscriber, "the loss is told of", |event| {
+        if let Event::AwaitingRestart { reason } = event { Some(reason) } else { None }
+    })
 }
 
 /// Whether numbers go on, once it is back.
-fn back(subscriber: &mut Subscriber) -> bool {
-    let mut found = None;
-    eventually("it is attached again", || {
-        let told =
-            |event| if let Event::Restarted { continues, .. } = event { Some(continues) } else { None };
-        found = found.or(subscriber.events().into_iter().find_map(told));
-        found.is_some()
-    });
-    found.expect("told")
+fn back(subscriber: &Subscriber) -> bool {
+    told(subscriber, "it is attached again", |event| {
+        if let Event::Restarted { continues, .. } = event { Some(continues) } else { None }
+    })
 }
 
 #[test]
@@ -138,11 +140,11 @@ fn who_loses_the_way_comes_back_to_the_same_epoch_and_goes_on() {
     let held = take(&mut subscriber);
     assert_eq!(held.step().0, 2);
     way.cut();
-    assert!(matches!(awaited(&mut subscriber), EndReason::Lost { .. }));
+    assert!(matches!(awaited(&subscriber), EndReason::Lost { .. }));
     eventually("the publisher knows of it", || !publisher.has_subscribers());
     publish_steps(&mut publisher, 3);
     way.mend();
-    assert!(back(&mut subscriber), "numbers go on, though the publisher said no first step");
+    assert!(back(&subscriber), "numbers go on, though the publisher said no first step");
     assert_eq!(subscriber.epoch(), Some(publisher.epoch()));
     // What was taken before belongs to another attachment, and its release to none.
     held.get::<u64>("array", &Selection::All).expect_err("of before");
@@ -162,11 +164,11 @@ fn of_what_was_missed_the_reserve_gives_what_it_has() {
     (0..3).for_each(|step| assert_eq!(read(&mut subscriber), (step, 0)));
     for first in [3, 6] {
         way.cut();
-        awaited(&mut subscriber);
+        awaited(&subscriber);
         eventually("the publisher knows of it", || !publisher.has_subscribers());
         publish_steps(&mut publisher, 2);
         way.mend();
-        assert!(back(&mut subscriber));
+        assert!(back(&subscriber));
         publish_steps(&mut publisher, 1);
         (first..first + 3)
             .for_each(|step| assert_eq!(read(&mut subscriber), (step, 0), "none missed, none twice"));
@@ -183,10 +185,10 @@ fn who_was_given_up_because_nothing_was_heard_of_it_comes_back() {
     publish_steps(&mut publisher, 1);
     assert_eq!(read(&mut subscriber), (0, 0));
     way.mute();
-    let reason = awaited(&mut subscriber);
+    let reason = awaited(&subscriber);
     let is_silence = matches!(reason, EndReason::Expelled { cause: ExpulsionCause::Silent { .. }, .. });
     assert!(is_silence, "{reason}");
-    assert!(back(&mut subscriber));
+    assert!(back(&subscriber));
     publish_steps(&mut publisher, 1);
     assert_eq!(read(&mut subscriber), (1, 0));
     subscriber.close().expect("left");
