@@ -46,12 +46,6 @@ enum RunError {
     Io(#[from] io::Error),
 }
 
-impl From<GtsError> for RunError {
-    fn from(error: GtsError) -> Self {
-        Self::Follow(error)
-    }
-}
-
 /// Run all of it, and say what came of it.
 pub fn run(settings: &Settings, interrupt: &Interrupt, screen: &mut Screen) -> Outcome {
     let checks = match run_parts(settings, interrupt, screen) {
@@ -137,9 +131,19 @@ impl<'a> Run<'a> {
         }
         let Some(following) = self.following.take() else { return Ok(None) };
         let followed = following.join().map_err(|_| RunError::Panicked)?;
-        // If a part has failed, that is why.
-        followed.or_else(|error| self.look().and(Err(error.into())))?;
-        Ok(None)
+        followed.map(|()| None).map_err(|error| self.cause(error))
+    }
+
+    /// If a part has failed, that is why. Its links close a moment before the system says that it has ended.
+    fn cause(&mut self, error: GtsError) -> RunError {
+        let noticed = Instant::now();
+        while noticed.elapsed() < 20 * LOOK {
+            if let Err(found) = self.look() {
+                return found;
+            }
+            thread::sleep(LOOK);
+        }
+        RunError::Follow(error)
     }
 
     fn look(&mut self) -> Result<(), RunError> {
