@@ -89,6 +89,7 @@ fn a_newcomer_waits_for_memory(place: &Place) {
     assert!(began.elapsed() >= Duration::from_secs(2), "it tries again");
     let refused = refused.err().expect("there is too little memory");
     assert!(matches!(refused, OpenError::Failed { .. }), "{refused:?}");
+    assert!(refused.is_retryable(), "memory may come free");
     let text = refused.to_string();
     assert!(text.contains("bytes of memory left and keeps 335544320 for its own steps"), "{text}");
     let options = patience(Duration::from_secs(60));

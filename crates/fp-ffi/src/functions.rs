@@ -11,19 +11,6 @@ use fp_core::{Array, Dtype, MemoryOrder, Native, NativeElement, NativeError, Sha
 use half::{bf16, f16};
 use std::ffi::{c_char, c_void};
 
-/// Makes elements of those of one block of each variable. `inputs` are `input_count` arrays of `count` elements each.
-/// It writes all `made_count` elements to `made`. Returns 0, or a number of its own for the text of the failure.
-pub type Function = Option<
-    extern "C" fn(
-        context: *mut c_void,
-        inputs: *const *const c_void,
-        input_count: u64,
-        count: u64,
-        made: *mut c_void,
-        made_count: u64,
-    ) -> i32,
->;
-
 /// Runs the same with `$T` as the Rust type of the elements of a function.
 macro_rules! with_number {
     ($dtype:expr, $T:ident => $run:expr) => {
@@ -99,8 +86,10 @@ fn made_bytes(gives: Dtype) -> Result<usize, Failure> {
 
 /// Adds a function over plain arrays, for derivations that call it: `x, y | call(name)` (docs/derived.md). It takes
 /// elements of the type `takes`, and makes those of `gives`, each one of `flexpath_dtype`. Of each block it makes as
-/// many as it is given, or `made_count` unless that is 0: a row, for `call(name, f64, 3)`. `run` is called with
-/// `context`, on threads of Flexpath, on several at one time. `release(context)` is called once, whatever this returns,
+/// many as it is given, or `made_count` unless that is 0: a row, for `call(name, f64, 3)`. `run` gets `input_count` arrays
+/// of `count` elements each, one for each variable. It writes all `made_count` elements to `made`, and returns 0, or a
+/// number of its own for the text of the failure. It is called with `context`, on threads of Flexpath, on several at one
+/// time. `release(context)` is called once, whatever this returns,
 /// when the function will not be called any more; it may be null. Neither may throw or longjmp. A call that takes too
 /// long is not waited for, and after two such calls the function is refused. Any thread.
 #[unsafe(no_mangle)]

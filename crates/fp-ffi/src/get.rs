@@ -5,7 +5,7 @@ use crate::elements::{dtype, with_type};
 use crate::failure::{Failure, Outcome, Status, guard};
 use crate::handles::find;
 use crate::raw::{as_len, check_place, give, patience, room, text, values};
-use crate::selection::{converted, select};
+use crate::selection::{ConversionCode, converted, select};
 use crate::step::{GetStruct, StepHandle};
 use crate::view::{ViewHandle, give_view};
 use fp_core::{Element, Fetch, Select};
@@ -52,11 +52,8 @@ pub extern "C" fn flexpath_step_get_by_text(
     len: u64,
     timeout_ms: i64,
 ) -> Status {
-    guard(|| {
-        let (step, variable) = (&*find(step)?, text(variable, "variable")?);
-        let select = text(selected, "selection")?.into();
-        Wanted { step, variable, select, dtype, destination, len }.fetch(std::ptr::null(), timeout_ms)
-    })
+    let none = ConversionCode::None as i32;
+    flexpath_step_get_converted_by_text(step, variable, selected, none, dtype, destination, len, timeout_ms)
 }
 
 /// As `flexpath_step_get_by_text`, of elements that may become another number type as they are got. `conversion` is one

@@ -55,7 +55,6 @@ pub use cohort::{Allgather, Barrier};
 pub use elements::{DtypeCode, KindCode, OrderCode};
 pub use events::{EventCode, EventStruct};
 pub use failure::Status;
-pub use functions::Function;
 pub use options::PlacementCode;
 pub use provided::{FoundStruct, ProvidedStruct};
 pub use record_set::ValueStruct;

@@ -86,11 +86,13 @@ impl<R: Role> Endpoint<R> {
     /// Hands a message to the machine, or has it refused.
     fn hear(&self, state: &mut State<R>, from: PeerId, mut message: Message, proof: Option<&PeerProof>) {
         let strange = proof.filter(|_| !state.machine.is_of_cohort(from));
-        if matches!(message, Message::Subscribe { .. }) {
-            state.machine.set_shortage(state.role.shortage());
-        }
         match strange.map_or(Ok(()), |proof| state.role.admit(&mut message, proof)) {
-            Ok(()) => state.machine.handle_message(self.clock.now(), from, message),
+            Ok(()) => {
+                if matches!(message, Message::Subscribe { .. }) {
+                    state.machine.set_shortage(state.role.shortage());
+                }
+                state.machine.handle_message(self.clock.now(), from, message);
+            }
             Err(denial) => state.machine.handle_denied(self.clock.now(), from, message, denial),
         }
     }

@@ -41,14 +41,20 @@ impl OpenError {
 fn may_pass(failure: &OpenFailure) -> bool {
     match failure {
         OpenFailure::TimedOut(_) | OpenFailure::RankLost { .. } => true,
-        OpenFailure::Refused(reason) => matches!(
-            reason,
+        OpenFailure::Refused(reason) => match reason {
             RefusalReason::NameTaken { .. }
-                | RefusalReason::RankTaken { .. }
-                | RefusalReason::Closing
-                | RefusalReason::TooManySubscriptions { .. }
-                | RefusalReason::TooManyOfPeer { .. }
-        ),
+            | RefusalReason::RankTaken { .. }
+            | RefusalReason::Closing
+            | RefusalReason::TooManySubscriptions { .. }
+            | RefusalReason::TooManyOfPeer { .. }
+            | RefusalReason::ShortOfMemory(_) => true,
+            RefusalReason::CohortMismatch { .. }
+            | RefusalReason::ShareMismatch { .. }
+            | RefusalReason::InvalidSpec { .. }
+            | RefusalReason::Denied(_)
+            | RefusalReason::FirstStepMismatch { .. }
+            | RefusalReason::Condition(_) => false,
+        },
     }
 }
 

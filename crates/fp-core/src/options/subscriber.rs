@@ -183,6 +183,11 @@ impl SubscriberOptions {
         Ok(self)
     }
 
+    /// Whether the members of its work-sharing set are given again what one of them did not finish.
+    pub(crate) fn redelivers(&self) -> bool {
+        self.share.as_ref().is_some_and(|share| share.redeliver)
+    }
+
     /// The derived variables.
     pub(crate) fn derived(&self) -> impl Iterator<Item = &DerivedVariable> {
         self.requests

@@ -168,8 +168,7 @@ fn config(
 
 /// Steps are said to be done only where they could be given again.
 fn check_done(stream: &str, options: &SubscriberOptions) -> Result<(), OpenError> {
-    let redelivers = options.share.as_ref().is_some_and(|share| share.redeliver);
-    if options.explicit_done && !redelivers {
+    if options.explicit_done && !options.redelivers() {
         return Err(OpenError::NotRedelivered { stream: stream.to_owned() });
     }
     Ok(())
@@ -268,11 +267,6 @@ impl SubscriberSession {
     pub(crate) fn check_open(&self) -> Result<(), ReadError> {
         self.check_fork()?;
         if self.closed.load(Ordering::Acquire) { Err(self.misuse(Misuse::Closed)) } else { Ok(()) }
-    }
-
-    /// Whether the members of its work-sharing set are given again what one of them did not finish.
-    pub(crate) fn redelivers(&self) -> bool {
-        self.options.share.as_ref().is_some_and(|share| share.redeliver)
     }
 
     pub(crate) fn let_go(&self, step: StepId, epoch: Option<AttachmentId>, given_back: bool) {

@@ -166,7 +166,11 @@ impl Drop for HeldStep {
     fn drop(&mut self) {
         if !self.is_ahead {
             let given_back = self.verdict.is_given_back(self.shared.options.explicit_done);
-            self.shared.let_go(self.assignment.step, self.epoch, given_back && self.shared.redelivers());
+            self.shared.let_go(
+                self.assignment.step,
+                self.epoch,
+                given_back && self.shared.options.redelivers(),
+            );
         }
     }
 }

@@ -134,7 +134,7 @@ impl StepReader {
     /// closed, and has let go of the step before.
     pub fn give_back(self) -> Result<(), ReadError> {
         self.held.shared.check_open()?;
-        if !self.held.shared.redelivers() {
+        if !self.held.shared.options.redelivers() {
             return Err(self.held.misuse(Misuse::NotRedelivered { step: self.step() }));
         }
         self.held.verdict.give_back();
@@ -241,8 +241,9 @@ impl StepReader {
     }
 
     /// The selected elements into the caller's memory, densely, in order as by [`StepReader::get`]. A `Vec` is made as
-    /// long as the selection, and other memory must be so long. The call returns only when nothing can write there any more. Over RDMA, memory that [`Subscriber::register`] guards is read into
-    /// straight. Other memory is filled by way of the stream's own, with a copy (counted).
+    /// long as the selection, and other memory must be so long. The call returns only when nothing can write there any
+    /// more. Over RDMA, memory that [`Subscriber::register`] guards is read into straight. Other memory is filled by way
+    /// of the stream's own, with a copy (counted).
     ///
     /// [`Subscriber::register`]: crate::Subscriber::register
     ///

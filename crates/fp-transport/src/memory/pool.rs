@@ -255,9 +255,11 @@ impl PoolShared {
     /// A segment by the system. If it has none, kept segments of other lengths make room.
     fn make_or_exchange(&self, len: usize) -> Result<Segment, MemoryError> {
         let made = Segment::make(len, self.options.shareable);
-        let is_out = |cause: &io::Error| cause.kind() == io::ErrorKind::OutOfMemory;
         let Err(MemoryError::NoRoom { cause: Some(cause), .. }) = &made else { return made };
-        let outgoing = if is_out(cause) { lock(&self.state).let_go_of(u64::MAX) } else { Vec::new() };
+        if cause.kind() != io::ErrorKind::OutOfMemory {
+            return made;
+        }
+        let outgoing = lock(&self.state).let_go_of(u64::MAX);
         if outgoing.is_empty() {
             return made;
         }
