@@ -98,11 +98,15 @@ pub enum Mutation {
     LossHoldsClose,
     /// Who awaits a restart takes a loss for the end.
     LossIsFinal,
+    /// What a rank waited for a subscription before counts though it has released a step since.
+    PatienceUsedUp,
+    /// What was missed after the last step is not told as the stream ends.
+    MissedAtEndUntold,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 47] = [
+    pub const ALL: [Self; 49] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -150,5 +154,7 @@ impl Mutation {
         Self::ShortageIsFinal,
         Self::LossHoldsClose,
         Self::LossIsFinal,
+        Self::PatienceUsedUp,
+        Self::MissedAtEndUntold,
     ];
 }

@@ -309,13 +309,19 @@ pub struct StreamEnding {
     pub reason: EndReason,
     /// The last step that was assigned to this cohort.
     pub last: Option<StepId>,
+    /// Steps after it that the subscription did not get, as far as the publisher could say.
+    pub skipped: u64,
 }
 
 impl fmt::Display for StreamEnding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.last {
-            Some(last) => write!(f, "{} (the last step was {last})", self.reason),
-            None => write!(f, "{} (before any step)", self.reason),
+        match (self.last, self.skipped) {
+            (Some(last), 0) => write!(f, "{} (the last step was {last})", self.reason),
+            (Some(last), skipped) => {
+                write!(f, "{} (the last step was {last}, and {skipped} after it were skipped)", self.reason)
+            }
+            (None, 0) => write!(f, "{} (before any step)", self.reason),
+            (None, skipped) => write!(f, "{} (all its {skipped} steps were skipped)", self.reason),
         }
     }
 }
@@ -326,9 +332,14 @@ mod tests {
 
     #[test]
     fn an_ending_says_why_and_after_which_step() {
-        let ending = StreamEnding { reason: EndReason::Closed, last: Some(StepId(9)) };
+        let ending = StreamEnding { reason: EndReason::Closed, last: Some(StepId(9)), skipped: 0 };
         assert_eq!(ending.to_string(), "the publisher closed the stream (the last step was 9)");
-        let at_once = StreamEnding { reason: EndReason::Left, last: None };
+        let behind = StreamEnding { skipped: 2, ..ending };
+        let text = "the publisher closed the stream (the last step was 9, and 2 after it were skipped)";
+        assert_eq!(behind.to_string(), text);
+        let at_once = StreamEnding { reason: EndReason::Left, last: None, skipped: 0 };
         assert_eq!(at_once.to_string(), "the subscriber left (before any step)");
+        let missed = StreamEnding { reason: EndReason::Closed, last: None, skipped: 3 };
+        assert_eq!(missed.to_string(), "the publisher closed the stream (all its 3 steps were skipped)");
     }
 }

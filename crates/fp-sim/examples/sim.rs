@@ -1,17 +1,17 @@
 //! Replays seeds of the simulator: `cargo run --profile ci -p flexpath-sim --example sim -- --seed 7`.
 
-use fp_proto::mutation::Mutation;
-use fp_sim::simulator::{Outcome, Scenario, TraceMode, run};
+use fp_sim::simulator::{Flaw, Outcome, Scenario, TraceMode, run};
 use std::process::ExitCode;
 
 const HELP: &str = "\
 Runs the protocol's machines in a simulated world that one seed decides, and judges the run.
 
-usage: sim --seed S [--seeds N] [--mutation NAME] [--quiet]
+usage: sim --seed S [--seeds N] [--flaw NAME] [--quiet]
 
   --seed S         the seed, or the first of several
   --seeds N        run N seeds and report the first that fails; implies --quiet
-  --mutation NAME  switch on a deliberate mistake in every machine (LostRelease, ...)
+  --flaw NAME      switch on a mistake in every machine (LostRelease, ...), or show the oracles
+                   something false (FreedTwice, ...)
   --quiet          no trace
   --help           this text
 
@@ -21,7 +21,7 @@ The exit status is 0 if no rule was broken, 1 if one was, 2 if the arguments mak
 struct Arguments {
     seed: u64,
     seeds: u64,
-    mutation: Option<Mutation>,
+    flaw: Option<Flaw>,
     quiet: bool,
 }
 
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 }
 
 fn parse(words: &[String]) -> Result<Arguments, String> {
-    let mut arguments = Arguments { seed: 0, seeds: 1, mutation: None, quiet: false };
+    let mut arguments = Arguments { seed: 0, seeds: 1, flaw: None, quiet: false };
     let mut named = false;
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -49,7 +49,7 @@ fn parse(words: &[String]) -> Result<Arguments, String> {
         match word.as_str() {
             "--seed" => (arguments.seed, named) = (number(value()?)?, true),
             "--seeds" => arguments.seeds = number(value()?)?,
-            "--mutation" => arguments.mutation = Some(mutation(value()?)?),
+            "--flaw" => arguments.flaw = Some(flaw(value()?)?),
             "--quiet" => arguments.quiet = true,
             other => return Err(format!("unknown argument {other}")),
         }
@@ -64,9 +64,11 @@ fn number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("{text} is not a number"))
 }
 
-fn mutation(name: &str) -> Result<Mutation, String> {
-    let known = Mutation::ALL.into_iter().find(|mutation| format!("{mutation:?}") == name);
-    known.ok_or_else(|| format!("no mutation {name}; there are {:?}", Mutation::ALL))
+fn flaw(name: &str) -> Result<Flaw, String> {
+    let names = || Flaw::all().map(Flaw::name).collect::<Vec<_>>().join(", ");
+    Flaw::all()
+        .find(|flaw| flaw.name() == name)
+        .ok_or_else(|| format!("no flaw {name}; there are {}", names()))
 }
 
 fn replay(arguments: &Arguments) -> ExitCode {
@@ -75,7 +77,7 @@ fn replay(arguments: &Arguments) -> ExitCode {
         if loud {
             println!("{:#?}", Scenario::draw(seed));
         }
-        let outcome = run(seed, arguments.mutation, if loud { TraceMode::Print } else { TraceMode::Hash });
+        let outcome = run(seed, arguments.flaw, if loud { TraceMode::Print } else { TraceMode::Hash });
         if let Some(violation) = &outcome.violation {
             println!("seed {seed} FAILED: {violation}");
             return ExitCode::FAILURE;

@@ -1,6 +1,6 @@
 //! Small worlds of the scale model: what must hold whatever the size. A binary of its own, as its allocator counts.
 
-use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, askers, crowd, observe, run};
+use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, askers, crowd, observe, rest, run};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -136,4 +136,16 @@ fn every_subscription_of_a_crowd_gets_every_step() {
     println!("{ranks} ranks, {subscriptions} subscriptions: {many:?}");
     assert!(many.lead_bytes_each <= 8 << 10, "{many:?}");
     assert!(many.publisher_bytes_each <= 4 << 10, "{many:?}");
+}
+
+/// Steps, layouts, questions and subscriptions that are over leave nothing behind, on any rank.
+#[test]
+fn nothing_is_remembered_for_ever() {
+    let cluster = LinkCost::named("cluster").expect("there is such a network");
+    let mut world = World::new(cluster, 64, 8);
+    world.charges_cpu = false;
+    let rounds = rest(world, 60);
+    for (rank, (early, late)) in rounds[19].iter().zip(&rounds[59]).enumerate() {
+        assert!(late - early <= 256, "rank {rank}: {early} bytes after 20 rounds, {late} after 60");
+    }
 }

@@ -72,8 +72,11 @@ impl Role for SubscriberRole {
                 self.sides.changed(*first, &before, &now);
                 return;
             }
-            Event::Ended(StreamEnding { reason: EndReason::Lost { rank, .. }, .. }) => {
-                self.owners.lost(*rank);
+            Event::Ended(StreamEnding { reason, skipped, .. }) => {
+                Counters::add(&self.counters.skipped_steps, *skipped as usize);
+                if let EndReason::Lost { rank, .. } = reason {
+                    self.owners.lost(*rank);
+                }
             }
             Event::Resolved { request, outcome } => {
                 self.answers.insert(*request, outcome.clone());
@@ -94,8 +97,7 @@ impl Role for SubscriberRole {
             | Event::StepRejected { .. }
             | Event::RankLagging { .. }
             | Event::RankLost { .. }
-            | Event::Reselected { .. }
-            | Event::Ended(_) => {}
+            | Event::Reselected { .. } => {}
         }
         tracing::debug!(?event, "subscriber");
         self.life.event(event);

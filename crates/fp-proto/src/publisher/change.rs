@@ -83,10 +83,17 @@ pub(crate) fn let_go_all(
     steps: &[StepId],
     retire: bool,
 ) {
+    let waits = |known: &Subscription| (known.waiting_since, known.waited);
+    let before = machine.ledger.subscriptions.get(&subscription).map(waits);
     for &step in steps {
         if let Some(freed) = machine.ledger.let_go(subscription, step, retire) {
             steps::step_freed(machine, freed);
         }
+    }
+    if let Some(known) = machine.ledger.subscriptions.get_mut(&subscription)
+        && mutated!(machine.wire, PatienceUsedUp)
+    {
+        (known.waiting_since, known.waited) = before.unwrap_or_default();
     }
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn cohort_lost(machine: &mut SubscriberMachine, rank: Rank, reason: L
         return;
     }
     machine.wire.event(Event::RankLost { rank, reason });
-    end_here(machine, EndReason::CohortLost { rank, reason });
+    end_here(machine, EndReason::CohortLost { rank, reason }, 0);
 }
 
 /// The subscription ends without a word.
@@ -150,17 +150,18 @@ fn comes_back(machine: &mut SubscriberMachine, reason: &EndReason, is_over: bool
 pub(crate) fn ended(machine: &mut SubscriberMachine, reason: EndReason, skipped: u64) {
     let news = || Message::StreamEnd { reason: reason.clone(), skipped };
     machine.cohort.tell_children(&mut machine.wire, news);
-    end_here(machine, reason);
+    end_here(machine, reason, skipped);
 }
 
-fn end_here(machine: &mut SubscriberMachine, reason: EndReason) {
+fn end_here(machine: &mut SubscriberMachine, reason: EndReason, skipped: u64) {
     machine.wire.mark(match reason {
         EndReason::Closed | EndReason::Left => Transition::SubscriberEndedClosed,
         EndReason::Lost { .. } => Transition::SubscriberEndedLost,
         EndReason::Expelled { .. } | EndReason::Denied(_) => Transition::SubscriberEndedExpelled,
         EndReason::CohortLost { .. } => Transition::SubscriberCohortLost,
     });
-    if let Some(ending) = machine.stream.end(reason) {
+    let skipped = if mutated!(machine.wire, MissedAtEndUntold) { 0 } else { skipped };
+    if let Some(ending) = machine.stream.end(reason, skipped) {
         machine.wire.event(Event::Ended(ending));
     }
     if !matches!(machine.phase, Phase::Closing | Phase::Closed) {

@@ -93,11 +93,12 @@ impl Stream {
         self.held.clear();
     }
 
-    pub(crate) fn end(&mut self, reason: EndReason) -> Option<StreamEnding> {
+    pub(crate) fn end(&mut self, reason: EndReason, skipped: u64) -> Option<StreamEnding> {
         if self.ending.is_some() {
             return None;
         }
-        self.ending = Some(StreamEnding { reason, last: self.last });
+        let skipped = skipped + std::mem::take(&mut self.untold);
+        self.ending = Some(StreamEnding { reason, last: self.last, skipped });
         self.ending.clone()
     }
 

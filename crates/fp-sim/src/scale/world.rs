@@ -57,6 +57,8 @@ pub struct World {
     pub charges_cpu: bool,
     pub(crate) publishers: u32,
     pub(crate) subscribers: u32,
+    /// Subscribers of one rank that are attached beside the cohort, and take steps.
+    pub(crate) guests: u32,
     pub(crate) ranks: Vec<Rank>,
     pub(crate) books: Books,
     pub(crate) content: Content,
@@ -79,6 +81,7 @@ impl World {
             charges_cpu: true,
             publishers,
             subscribers,
+            guests: 0,
             ranks: Vec::with_capacity((publishers + subscribers + 1) as usize),
             books: Books::default(),
             content: Content::new(publishers),

@@ -6,6 +6,7 @@
 mod application;
 mod content;
 mod data_message;
+mod falsification;
 mod layouts;
 mod machine;
 mod names;
@@ -19,7 +20,8 @@ mod store;
 mod trace;
 mod world;
 
-pub use oracle::Violation;
+pub use falsification::{Falsification, Flaw};
+pub use oracle::{Rule, Violation};
 pub use runner::{Outcome, run};
 pub use scenario::Scenario;
 pub use trace::TraceMode;

@@ -1,13 +1,15 @@
 //! One seed from beginning to end.
 
+use crate::simulator::falsification::{Falsification, Flaw};
 use crate::simulator::names::SlotId;
+use crate::simulator::oracle::Rule;
 use crate::simulator::oracle::Violation;
 use crate::simulator::scenario::Scenario;
 use crate::simulator::trace::TraceMode;
 use crate::simulator::world::{Due, Life, World};
-use fp_proto::mutation::Mutation;
 use fp_proto::time::Moment;
 use fp_proto::transition::TransitionSet;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Things that may happen in one run; a usual one takes a hundredth of that.
@@ -19,6 +21,8 @@ pub struct Outcome {
     pub seed: u64,
     /// The first thing that must never be; a panic counts as one.
     pub violation: Option<Violation>,
+    /// The rules that were broken at the same moment.
+    pub broken: BTreeSet<Rule>,
     /// What the machines went through.
     pub transitions: TransitionSet,
     /// Over everything that happened: two runs with one hash are the same.
@@ -31,14 +35,13 @@ pub struct Outcome {
     pub assignments: u64,
 }
 
-/// Runs a seed, with a mistake switched on in every machine if one is named.
-pub fn run(seed: u64, mutation: Option<Mutation>, mode: TraceMode) -> Outcome {
-    catch_unwind(AssertUnwindSafe(|| play(seed, mutation, mode)))
-        .unwrap_or_else(|panic| panicked(seed, &panic))
+/// Runs a seed, with something wrong in it if that is named.
+pub fn run(seed: u64, flaw: Option<Flaw>, mode: TraceMode) -> Outcome {
+    catch_unwind(AssertUnwindSafe(|| play(seed, flaw, mode))).unwrap_or_else(|panic| panicked(seed, &panic))
 }
 
-fn play(seed: u64, mutation: Option<Mutation>, mode: TraceMode) -> Outcome {
-    let mut world = World::new(Scenario::draw(seed), mutation, mode);
+fn play(seed: u64, flaw: Option<Flaw>, mode: TraceMode) -> Outcome {
+    let mut world = World::new(Scenario::draw(seed), flaw, mode);
     let bound = world.scenario.bound();
     for happened in 0_u64.. {
         if !world.oracle.violations.is_empty() || world.is_over() {
@@ -47,7 +50,7 @@ fn play(seed: u64, mutation: Option<Mutation>, mode: TraceMode) -> Outcome {
         let Some((at, due)) = world.queue.pop() else { break };
         world
             .oracle
-            .demand(happened < LIMIT_HAPPENINGS, "no storm of messages", || format!("{happened} so far"));
+            .demand(happened < LIMIT_HAPPENINGS, Rule::NoStormOfMessages, || format!("{happened} so far"));
         if at > bound {
             break;
         }
@@ -64,7 +67,8 @@ fn panicked(seed: u64, panic: &Box<dyn std::any::Any + Send>) -> Outcome {
     let text = text.unwrap_or_else(|| "of unknown kind".to_owned());
     Outcome {
         seed,
-        violation: Some(Violation { at: Moment::ZERO, rule: "a machine never panics", text }),
+        violation: Some(Violation { at: Moment::ZERO, rule: Rule::MachineNeverPanics, text }),
+        broken: BTreeSet::from([Rule::MachineNeverPanics]),
         transitions: TransitionSet::default(),
         hash: 0,
         lines: Vec::new(),
@@ -75,6 +79,9 @@ fn panicked(seed: u64, panic: &Box<dyn std::any::Any + Send>) -> Outcome {
 
 impl World {
     fn happens(&mut self, due: Due) {
+        if self.falsifies(Falsification::Storm) {
+            self.queue.push(self.now, Due::Timer(SlotId(0)));
+        }
         match due {
             Due::Start(slot) => self.start(slot),
             Due::Message { link, side, bytes } => self.message_arrives(link, side, &bytes),
@@ -85,6 +92,7 @@ impl World {
             Due::Timer(slot) => self.timer_rings(slot),
             Due::Wake(slot) => self.wakes(slot),
             Due::Data(message) => self.data_arrives(message),
+            Due::Late(slot, effect) => self.late_effect(slot, effect),
             Due::Strike(number) => self.strike(number),
             Due::Resume(slot) => self.resume(slot),
             Due::Restart(number) => self.restart(number),
@@ -108,6 +116,7 @@ impl World {
         Outcome {
             seed,
             violation: self.oracle.violations.first().cloned(),
+            broken: self.oracle.violations.iter().map(|violation| violation.rule).collect(),
             transitions,
             hash: self.trace.hash(),
             ended_at: self.now,
@@ -123,7 +132,7 @@ impl World {
             .filter(|slot| slot.life == Life::Unborn || self.hangs(slot))
             .map(|slot| slot.who.clone())
             .collect();
-        self.oracle.demand(waiting.is_empty(), "no hang", || format!("never finished: {waiting:?}"));
+        self.oracle.demand(waiting.is_empty(), Rule::NoHang, || format!("never finished: {waiting:?}"));
         (0..self.slots.len()).map(SlotId).for_each(|slot| self.check_left_views(slot));
         self.oracle.check_leaks();
         self.oracle.check_somebody_opened();

@@ -1,10 +1,12 @@
 //! Who may be given which step, and what a member is told with it.
 
+use super::Rule;
 use super::{MemberTruth, Oracle, PublisherTruth, SubscriptionTruth};
 use crate::simulator::content::CLOCK;
 use crate::simulator::names::CohortId;
 use fp_proto::event::MemberEnd;
 use fp_proto::message::{Assignment, MemberId};
+use fp_proto::outcome::EndReason;
 use fp_proto::publisher::{PRECIOUS, RESERVE};
 use fp_types::{Rank, StepId, SubscriptionId};
 use std::collections::BTreeSet;
@@ -28,13 +30,13 @@ impl Oracle {
             let told = self.publishers[&cohort].ranks[0].assigned.get(position).copied();
             self.demand(
                 told == Some((subscription, member, step)),
-                "all ranks hear the same assignments",
+                Rule::AllRanksHearSameAssignments,
                 || format!("{cohort} rank {rank}: step {step} of {subscription} where the lead has {told:?}"),
             );
         }
         let freed =
             self.publishers[&cohort].ranks[rank.0 as usize].steps.get(step.0 as usize).map(|own| own.freed);
-        self.demand(freed == Some(None), "an assigned step is in memory on every rank", || {
+        self.demand(freed == Some(None), Rule::AssignedStepIsInMemoryOnEveryRank, || {
             format!("{cohort} rank {rank}: step {step}, assigned to {subscription}, was freed ({freed:?})")
         });
     }
@@ -51,13 +53,13 @@ impl Oracle {
             (truth.subscriptions.get(&subscription), truth.members.get(&member))
         else {
             self.violated(
-                "only members are given steps",
+                Rule::OnlyMembersAreGivenSteps,
                 format!("{cohort}: {subscription} {member:?} step {step}"),
             );
             return;
         };
         let (wanted, known) = (wanted.clone(), known.clone());
-        self.demand(known.gone.is_none() && !known.end_told, "only members are given steps", || {
+        self.demand(known.gone.is_none() && !known.end_told, Rule::OnlyMembersAreGivenSteps, || {
             format!("{cohort} gives step {step} to {}, which is gone", known.cohort)
         });
         self.check_met(cohort, subscription, step);
@@ -85,11 +87,9 @@ impl Oracle {
     fn check_met(&mut self, cohort: CohortId, subscription: SubscriptionId, step: StepId) {
         let truth = &self.publishers[&cohort];
         let has = truth.subscriptions.get(&subscription).and_then(|wanted| wanted.has);
-        self.demand(
-            truth.is_met(step, subscription),
-            "a step satisfies the condition of whom it is given",
-            || format!("{cohort} gives step {step} to {subscription}, which wants steps with {has:?}"),
-        );
+        self.demand(truth.is_met(step, subscription), Rule::StepSatisfiesCondition, || {
+            format!("{cohort} gives step {step} to {subscription}, which wants steps with {has:?}")
+        });
     }
 
     /// A step is given only whole: every rank ended it, kept it, and stored what was asked for.
@@ -99,13 +99,13 @@ impl Oracle {
         let standing = truth.kept_by_all(step, RESERVE) || truth.kept_by_all(step, PRECIOUS);
         let kept = truth.kept_by_all(step, subscription) || standing;
         let missing = missing_variable(truth, subscription, step);
-        self.demand(whole, "only whole steps are given", || {
+        self.demand(whole, Rule::OnlyWholeStepsAreGiven, || {
             format!("{cohort} gives step {step} to {subscription}, not whole (abandoned: {abandoned})")
         });
-        self.demand(kept, "only kept steps are given", || {
+        self.demand(kept, Rule::OnlyKeptStepsAreGiven, || {
             format!("{cohort} gives step {step} to {subscription}, which not every rank kept")
         });
-        self.demand(missing.is_none(), "what was asked for is stored", || {
+        self.demand(missing.is_none(), Rule::WhatWasAskedForIsStored, || {
             format!("{cohort} gives step {step} to {subscription}: rank and variable not stored: {missing:?}")
         });
     }
@@ -126,14 +126,14 @@ impl Oracle {
         let precious = step == truth.plan.first() && truth.plan.precious_first;
         let had = wanted.lowest.is_some_and(|lowest| step < lowest);
         let regular = first.is_some_and(|first| step >= first);
-        self.demand(!had, "nothing comes that was had", || {
+        self.demand(!had, Rule::NothingComesThatWasHad, || {
             format!("{cohort} gives step {step} to {subscription}, which wants {:?} and later", wanted.lowest)
         });
-        self.demand(regular || reserved || precious, "nothing comes before the first step", || {
+        self.demand(regular || reserved || precious, Rule::NothingComesBeforeFirstStep, || {
             format!("{cohort} gives step {step} to {subscription}, whose first is {first:?}")
         });
         let meant = first.is_none_or(|first| wanted.takes(step, first));
-        self.demand(meant || reserved || precious, "every k-th means every k-th", || {
+        self.demand(meant || reserved || precious, Rule::EveryKthMeansThat, || {
             format!("{cohort} gives step {step} to {subscription}, first {first:?}, {:?}", wanted.spec.policy)
         });
     }
@@ -145,7 +145,7 @@ impl Oracle {
         let is_out = |given: &&StepId| self.is_released(truth, member, **given).is_none();
         let out = known.assigned.iter().filter(is_out).collect::<BTreeSet<_>>().len() as u64;
         let (credit, reader) = (known.credit_steps, known.cohort);
-        self.demand(out < credit, "no steps beyond credit", || {
+        self.demand(out < credit, Rule::NoStepsBeyondCredit, || {
             format!("{cohort} gives step {step} to {reader}, which has {out} of at most {credit}")
         });
     }
@@ -166,10 +166,10 @@ impl Oracle {
         let gone = before.is_none_or(|before| is_over(&truth.members[&before]));
         let last = truth.members[&member].assigned.iter().max().copied();
         let allowed = !again || wanted.spec.redelivers();
-        self.demand(gone && allowed, "a step is given to one member", || {
+        self.demand(gone && allowed, Rule::StepIsGivenToOneMember, || {
             format!("{cohort} gives step {step} to {member:?} after {before:?}")
         });
-        self.demand(again || last.is_none_or(|last| last < step), "steps rise", || {
+        self.demand(again || last.is_none_or(|last| last < step), Rule::StepsRise, || {
             format!("{cohort} gives step {step} to {member:?} after step {last:?}")
         });
     }
@@ -212,13 +212,13 @@ impl Oracle {
         let times =
             truth.subscriptions[&subscription].assignments.iter().filter(|(given, _)| *given == step).count();
         let again = times > 1;
-        self.demand(assignment.len_bytes == len_bytes, "a step's bytes add up", || {
+        self.demand(assignment.len_bytes == len_bytes, Rule::BytesAddUp, || {
             format!("{cohort}: step {step} has {len_bytes} bytes, {} said", assignment.len_bytes)
         });
-        self.demand(right, "scalars ride in the decision", || {
+        self.demand(right, Rule::ScalarsRideInDecision, || {
             format!("{cohort}: step {step} came with {told:?} for {CLOCK}, agreed was {clock:?}")
         });
-        self.demand(assignment.redelivered == again, "a redelivered step says so", || {
+        self.demand(assignment.redelivered == again, Rule::RedeliveredStepSaysSo, || {
             format!("{cohort}: step {step} to {subscription}: {assignment:?}, given {times} times")
         });
     }
@@ -226,7 +226,6 @@ impl Oracle {
     /// The numbers of skipped steps and the steps given add up to all that were meant for the subscription.
     fn check_skipped(&mut self, cohort: CohortId, subscription: SubscriptionId, assignment: &Assignment) {
         let truth = self.publishers.get_mut(&cohort).expect("checked by the caller");
-        let precious = Some(truth.plan.first()).filter(|_| truth.plan.precious_first);
         let Some(wanted) = truth.subscriptions.get_mut(&subscription) else { return };
         wanted.skipped += assignment.skipped;
         if assignment.redelivered {
@@ -234,23 +233,45 @@ impl Oracle {
         }
         let (told, step) = (wanted.skipped, assignment.step);
         let truth = &self.publishers[&cohort];
-        let (least, most) = missed_before(truth, subscription, precious, step);
-        // With a precious step 0 and a reserve, gaps may count from the one or from the other.
-        let (_, from_start) = missed_before(truth, subscription, None, step);
-        let most = if precious.is_some() { from_start } else { most };
-        self.demand(told >= least && told <= most, "skipped steps are counted", || {
+        let (least, most) = skipped_before(truth, subscription, step);
+        self.demand(told >= least && told <= most, Rule::SkippedStepsAreCounted, || {
             format!(
                 "{cohort}: with step {step} {subscription} was told of {told} skipped steps, {least} to {most} were"
             )
         });
     }
 
-    /// A member was told that the stream is over.
-    pub(crate) fn end_sent(&mut self, cohort: CohortId, member: MemberId, skipped: u64) {
+    /// A member was told that the stream is over, and what was skipped after its last step.
+    pub(crate) fn end_sent(&mut self, cohort: CohortId, member: MemberId, reason: &EndReason, skipped: u64) {
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         let Some(known) = truth.members.get_mut(&member) else { return };
         known.end_told = true;
-        let _ = skipped;
+        let (reader, attachment, subscription) = (known.cohort, known.attachment, known.subscription);
+        if let Some(reader) = self.subscribers.get_mut(&reader)
+            && let Some(attachment) = reader.attachments.get_mut(attachment)
+        {
+            attachment.end_skipped = Some(skipped);
+        }
+        let whole = !self.is_touched(cohort) && !self.close_is_overdue(cohort);
+        if *reason == EndReason::Closed && whole {
+            self.check_skipped_at_end(cohort, subscription, skipped);
+        }
+    }
+
+    /// With what is told at the end, all steps that were meant for a subscription were given or counted.
+    fn check_skipped_at_end(&mut self, cohort: CohortId, subscription: SubscriptionId, skipped: u64) {
+        let truth = &self.publishers[&cohort];
+        let Some(wanted) = truth.subscriptions.get(&subscription) else { return };
+        let told = wanted.skipped + skipped;
+        // Steps that only some ranks began were never published; what lies before its first one may be counted.
+        let (lowest, highest) = (StepId(truth.lowest_begun()), StepId(truth.highest_begun()));
+        let (least, _) = skipped_before(truth, subscription, lowest);
+        let (_, most) = skipped_before(truth, subscription, highest);
+        self.demand(told >= least && told <= most, Rule::SkippedStepsAreCounted, || {
+            format!(
+                "{cohort}: at the end {subscription} was told of {told} skipped steps, {least} to {most} were"
+            )
+        });
     }
 
     /// A member is gone: what it held is lost to its set, unless it is to be redelivered.
@@ -276,6 +297,15 @@ impl Oracle {
     fn held_at_lead(&self, truth: &PublisherTruth, member: MemberId, step: StepId) -> bool {
         !truth.members[&member].release_heard.contains_key(&step)
     }
+}
+
+/// What a subscription may have been told before `step` of skipped steps: at least and at most.
+fn skipped_before(truth: &PublisherTruth, subscription: SubscriptionId, step: StepId) -> (u64, u64) {
+    let precious = Some(truth.plan.first()).filter(|_| truth.plan.precious_first);
+    let (least, most) = missed_before(truth, subscription, precious, step);
+    // With a precious first step and a reserve, gaps may count from the one or from the other.
+    let (_, from_start) = missed_before(truth, subscription, None, step);
+    (least, if precious.is_some() { from_start } else { most })
 }
 
 /// Steps before `step` that were meant for a subscription and that it did not get: at least and at most. Of those before

@@ -1,5 +1,6 @@
 //! Closing drains, in time; what remains is named; nothing leaks.
 
+use super::Rule;
 use super::truth::{PublisherTruth, SubscriberRank, SubscriptionTruth};
 use super::{Attachment, Oracle};
 use crate::simulator::application::held_step::StepKey;
@@ -57,14 +58,14 @@ impl Oracle {
         let in_time = called.is_some_and(|called| now.since(called) <= patience);
         // A rank that has not closed by then is closed by its lead.
         let excused = self.is_touched(cohort) || (called.is_none() && self.close_is_overdue(cohort));
-        self.demand(in_time || excused, "closing ends by its deadline", || {
+        self.demand(in_time || excused, Rule::ClosingEndsByItsDeadline, || {
             format!("{cohort} rank {rank} closed at last, close was called at {called:?}")
         });
         match outcome {
             CloseOutcome::Clean => self.check_clean(cohort, rank),
             CloseOutcome::Held(held) => {
                 let none = held.is_empty();
-                self.demand(!none, "who held what is named", || format!("{cohort} rank {rank} names nobody"));
+                self.demand(!none, Rule::WhoHeldWhatIsNamed, || format!("{cohort} rank {rank} names nobody"));
                 self.note_expired_close(cohort);
             }
             CloseOutcome::Lost { .. } => {}
@@ -86,7 +87,7 @@ impl Oracle {
             held = held.or(open.map(|&step| (member.cohort, step)));
         }
         let expired = truth.close_expired;
-        self.demand(held.is_none() || expired, "a clean close means that all is released", || {
+        self.demand(held.is_none() || expired, Rule::CleanCloseMeansThatAllIsReleased, || {
             format!("{cohort} rank {rank} closed clean while cohort and step are held: {held:?}")
         });
     }
@@ -117,7 +118,7 @@ impl Oracle {
         let excused = truth.close_expired
             || self.close_is_overdue(attachment.publisher)
             || self.is_touched(attachment.publisher);
-        self.demand(missing.is_none() || excused, "a lossless subscription gets every step", || {
+        self.demand(missing.is_none() || excused, Rule::LosslessSubscriptionGetsEveryStep, || {
             format!("{reader} rank {rank}: the stream was closed, and step {missing:?} was never given")
         });
     }
@@ -159,7 +160,7 @@ impl Oracle {
         let called = own.close_called;
         let in_time = called.is_some_and(|called| now.since(called) <= self.close_timeout + self.slack);
         let waited_in_vain = called.is_some_and(|called| now.since(called) >= self.close_timeout);
-        self.demand(in_time || touched, "closing ends by its deadline", || {
+        self.demand(in_time || touched, Rule::ClosingEndsByItsDeadline, || {
             format!("{cohort} rank {rank} closed at last, close was called at {called:?}")
         });
         // It leaves by itself then: to those of its cohort that go on it is lost.
@@ -183,6 +184,8 @@ impl Oracle {
                 leak = leak.or(step.map(|step| (cohort, rank, step)));
             }
         }
-        self.demand(leak.is_none(), "nothing leaks", || format!("cohort, rank, step never freed: {leak:?}"));
+        self.demand(leak.is_none(), Rule::NothingLeaks, || {
+            format!("cohort, rank, step never freed: {leak:?}")
+        });
     }
 }

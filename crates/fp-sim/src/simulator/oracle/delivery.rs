@@ -1,5 +1,6 @@
 //! What subscriber ranks are given: the same steps, in the same order, each what was put.
 
+use super::Rule;
 use super::{Attachment, MemberTruth, Oracle, SubscriptionTruth};
 use crate::simulator::application::held_step::StepKey;
 use crate::simulator::names::CohortId;
@@ -22,7 +23,7 @@ impl Oracle {
         let lowest = named.zip(plan).and_then(|(truth, plan)| truth.lowest_of(plan));
         let spec = named.map(|truth| (truth.spec.clone(), truth.plan.has));
         let right = named.is_some_and(|truth| truth.plan.size == size);
-        self.demand(right, "who is attached is known", || {
+        self.demand(right, Rule::WhoIsAttachedIsKnown, || {
             format!("{publisher}: {label} of {size} ranks joined")
         });
         let (Some((spec, has)), Some(truth)) = (spec, self.publishers.get_mut(&publisher)) else { return };
@@ -37,7 +38,7 @@ impl Oracle {
 
     /// A member more: nobody joins who could take the memory of the next put.
     pub(crate) fn newcomer_joined(&mut self, publisher: CohortId, label: &str) {
-        self.demand(!self.is_short(publisher), "who is short of memory takes no newcomer", || {
+        self.demand(!self.is_short(publisher), Rule::WhoIsShortOfMemoryTakesNoNewcomer, || {
             format!("{publisher}: {label} joined")
         });
     }
@@ -49,7 +50,7 @@ impl Oracle {
         truth.hosts.insert(member, reader.host());
         let count = truth.hosts.values().filter(|&&host| host == reader.host()).count();
         let limit = truth.plan.limit_peer_subscriptions;
-        self.demand(count <= limit as usize, "no peer has more subscriptions than it may", || {
+        self.demand(count <= limit as usize, Rule::NoPeerHasMoreSubscriptionsThanItMay, || {
             format!("{publisher}: {label} is number {count} of its host, {limit} may be")
         });
     }
@@ -70,7 +71,7 @@ impl Oracle {
         let continues = truth.resume.is_some() && lowest.is_some();
         #[rustfmt::skip]
         truth.attachments.push(Attachment {
-            publisher, subscription, member, first, spec, continues, lowest, sent: Vec::new(),
+            publisher, subscription, member, first, spec, continues, lowest, sent: Vec::new(), end_skipped: None,
         });
         let credit_steps = u64::from(truth.plan.credit_steps);
         let Some(truth) = self.publishers.get_mut(&publisher) else { return };
@@ -98,7 +99,7 @@ impl Oracle {
         let highest = truth.highest_begun();
         let lowest = truth.subscriptions.get(&subscription).and_then(|wanted| wanted.lowest);
         let awaited = lowest.is_some_and(|lowest| first <= lowest);
-        self.demand(first.0 <= highest || awaited, "a subscription starts as soon as it can", || {
+        self.demand(first.0 <= highest || awaited, Rule::SubscriptionStartsAsSoonAsItCan, || {
             format!("{publisher}: {subscription} starts at step {first}, next to begin is {highest}")
         });
     }
@@ -117,21 +118,21 @@ impl Oracle {
         self.resumed(reader, rank);
         let Some((publisher, first)) = facts else {
             self.violated(
-                "ranks attach as their lead does",
+                Rule::RanksAttachAsTheirLeadDoes,
                 format!("{reader} rank {rank} attached before its lead"),
             );
             return;
         };
         let right = self.publishers[&publisher].plan.epoch;
-        self.demand(epoch == right, "an attachment names its epoch", || {
+        self.demand(epoch == right, Rule::AttachmentNamesItsEpoch, || {
             format!("{reader} rank {rank} was told {epoch}, it is attached to {right}")
         });
-        self.demand(again == restarted.is_some() && again == awaited, "a restart is announced", || {
+        self.demand(again == restarted.is_some() && again == awaited, Rule::RestartIsAnnounced, || {
             format!(
                 "{reader} rank {rank}: attached again {again}, restarted {restarted:?}, awaiting {awaited}"
             )
         });
-        self.demand(restarted.is_none_or(|said| said == first), "a restart is announced", || {
+        self.demand(restarted.is_none_or(|said| said == first), Rule::RestartIsAnnounced, || {
             format!("{reader} rank {rank}: first step {first} but told {restarted:?}")
         });
     }
@@ -165,7 +166,7 @@ impl Oracle {
     ) -> Option<usize> {
         let truth = self.subscribers.get_mut(&reader)?;
         let Some(current) = truth.current(rank.0 as usize) else {
-            self.violated("no steps before the attachment", format!("{reader} rank {rank}: {assignment:?}"));
+            self.violated(Rule::NoStepsBeforeAttachment, format!("{reader} rank {rank}: {assignment:?}"));
             return None;
         };
         let own = &mut truth.ranks[rank.0 as usize];
@@ -179,19 +180,15 @@ impl Oracle {
         // What was lost with the epoch before is told here too: "none missing across a restart" judges that.
         sent.iter_mut().filter(|_| continues).for_each(|sent| sent.skipped = assignment.skipped);
         self.check_resumption(reader, rank, current, assignment);
-        self.demand(
-            sent.as_ref() == Some(assignment),
-            "all ranks see the same steps in the same order",
-            || {
-                format!(
-                    "{reader} rank {rank} got as number {position} {assignment:?}, its lead was sent {sent:?}"
-                )
-            },
-        );
-        self.demand(!awaiting, "no steps of an epoch that is over", || {
+        self.demand(sent.as_ref() == Some(assignment), Rule::AllRanksSeeSameStepsInSameOrder, || {
+            format!(
+                "{reader} rank {rank} got as number {position} {assignment:?}, its lead was sent {sent:?}"
+            )
+        });
+        self.demand(!awaiting, Rule::NoStepsOfEpochThatIsOver, || {
             format!("{reader} rank {rank} got step {} while it awaits a restart", assignment.step)
         });
-        self.demand(!closed, "no steps after close", || {
+        self.demand(!closed, Rule::NoStepsAfterClose, || {
             format!("{reader} rank {rank} got step {}", assignment.step)
         });
         Some(current)
@@ -219,10 +216,10 @@ impl Oracle {
         let reading = self.subscribers.get(&reader);
         let released = reading.and_then(|truth| truth.released_by_all(attachment, step));
         let by_any = reading.is_some_and(|truth| truth.is_given_back(attachment, step));
-        self.demand(back == by_any, "a cohort gives back what any of its ranks does", || {
+        self.demand(back == by_any, Rule::GivenBackByAnyIsByAll, || {
             format!("{reader} ({id:?}) gave step {step} back: {back}, any of its ranks did: {by_any}")
         });
-        self.demand(released.is_some(), "a release means all ranks", || {
+        self.demand(released.is_some(), Rule::ReleaseMeansAllRanks, || {
             format!("{reader} ({id:?}) released step {step} to its publisher before all its ranks did")
         });
     }
@@ -258,13 +255,13 @@ impl Oracle {
         let same = *known == layout;
         let other = truth.tables.iter().find(|(id, known)| **id != assignment.table && **known == layout);
         let other = other.map(|(id, _)| *id);
-        self.demand(same, "a table id stands for one layout", || {
+        self.demand(same, Rule::TableIdStandsForOneLayout, || {
             format!(
                 "{publisher}: table {} of step {} was seen with another layout",
                 assignment.table, assignment.step
             )
         });
-        self.demand(other.is_none(), "a layout has one table id", || {
+        self.demand(other.is_none(), Rule::LayoutHasOneTableId, || {
             format!(
                 "{publisher}: step {} has table {}, known as {other:?}",
                 assignment.step, assignment.table

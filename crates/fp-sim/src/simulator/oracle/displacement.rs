@@ -1,5 +1,6 @@
 //! What a queue that keeps the newest may give up: never the newest, and nothing that there is a place for.
 
+use super::Rule;
 use super::{MemberTruth, Oracle, PublisherTruth, SubscriptionTruth};
 use crate::simulator::names::CohortId;
 use fp_proto::config::QueuePolicy;
@@ -23,10 +24,10 @@ impl Oracle {
         let over = if latest_alone { queued > 1 } else { queued + held > limit };
         let of_the_past = wanted.takes_reserve() || truth.plan.precious_first;
         let tight = truth.plan.limit_bytes < 1 << 30 || truth.plan.tight_rank.is_some();
-        self.demand(newer, "a queue that keeps the newest keeps it", || {
+        self.demand(newer, Rule::QueueThatKeepsNewestKeepsIt, || {
             format!("{cohort} drops step {step} of {subscription} ({policy:?}), and has no newer one for it")
         });
-        self.demand(over || of_the_past || tight, "nothing is dropped that there is a place for", || {
+        self.demand(over || of_the_past || tight, Rule::NothingIsDroppedThatThereIsPlaceFor, || {
             format!(
                 "{cohort} drops step {step} of {subscription} ({policy:?}): {queued} queued, {held} held, limit {limit}"
             )

@@ -1,6 +1,7 @@
 //! One name, one incumbent.
 
 use super::Oracle;
+use super::Rule;
 use crate::simulator::names::CohortId;
 use fp_proto::event::{OpenFailure, OpenWait};
 use fp_proto::outcome::RefusalReason;
@@ -18,7 +19,7 @@ impl Oracle {
             self.check_incumbents(cohort);
         }
         let in_time = late <= self.open_timeout + self.slack * 2 || self.is_touched(cohort);
-        self.demand(in_time, "opening ends by its deadline", || {
+        self.demand(in_time, Rule::OpeningEndsByItsDeadline, || {
             format!("{cohort} rank {rank} opened after {late:?}")
         });
     }
@@ -32,7 +33,7 @@ impl Oracle {
             *other != cohort && truth.opened_at.is_some() && !over && !self.is_pair_tainted(*other, cohort)
         };
         let rival = self.publishers.keys().copied().find(holds);
-        self.demand(rival.is_none(), "one incumbent a name", || {
+        self.demand(rival.is_none(), Rule::OneIncumbent, || {
             format!("{cohort} opened while {rival:?} holds the name")
         });
     }
@@ -62,11 +63,11 @@ impl Oracle {
             OpenFailure::TimedOut(OpenWait::Publisher) => false,
             OpenFailure::RankLost { .. } => odd || rivals,
         };
-        self.demand(excused || touched || earlier, "who can open does", || {
+        self.demand(excused || touched || earlier, Rule::WhoCanOpenDoes, || {
             format!("{cohort} rank {rank}: {failure:?}")
         });
         let in_time = late <= self.open_timeout + self.slack * 2 || touched;
-        self.demand(in_time, "opening ends by its deadline", || {
+        self.demand(in_time, Rule::OpeningEndsByItsDeadline, || {
             format!("{cohort} rank {rank} failed after {late:?}")
         });
     }
@@ -79,7 +80,7 @@ impl Oracle {
         };
         let all_healthy = self.publishers.keys().all(healthy);
         let opened = self.publishers.values().any(|truth| truth.opened_at.is_some());
-        self.demand(!all_healthy || opened || self.publishers.is_empty(), "one survivor a name", || {
+        self.demand(!all_healthy || opened || self.publishers.is_empty(), Rule::OneSurvivor, || {
             "no publisher opened though all were healthy".to_owned()
         });
     }

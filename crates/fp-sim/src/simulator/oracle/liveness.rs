@@ -1,5 +1,6 @@
 //! Every wait ends by its deadline, and losses are noticed, told, and nobody's imagination.
 
+use super::Rule;
 use super::{Oracle, PublisherTruth};
 use crate::simulator::machine::host_name;
 use crate::simulator::names::CohortId;
@@ -17,7 +18,7 @@ impl Oracle {
         match event {
             Event::Opened { epoch } => {
                 let right = self.publishers[&cohort].plan.epoch;
-                self.demand(*epoch == right, "an opening names its epoch", || {
+                self.demand(*epoch == right, Rule::OpeningNamesItsEpoch, || {
                     format!("{cohort} rank {rank} was told {epoch} instead of {right}")
                 });
                 self.publisher_opened(cohort, rank);
@@ -76,7 +77,7 @@ impl Oracle {
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         let known = truth.first_of(subscription);
         truth.ranks[rank.0 as usize].started.insert(subscription, first);
-        self.demand(known.is_none_or(|known| known == first), "one first step for all ranks", || {
+        self.demand(known.is_none_or(|known| known == first), Rule::OneFirstStepForAllRanks, || {
             format!("{cohort} rank {rank}: {subscription} starts at {first}, elsewhere at {known:?}")
         });
     }
@@ -93,10 +94,10 @@ impl Oracle {
         wanted.lost += u64::from(wanted.assignments.iter().any(|(given, _)| *given == step));
         let over = wanted.ended;
         let lossless = wanted.is_lossless();
-        self.demand(!lossless || rejected || over || !kept, "a lossless subscription drops nothing", || {
+        self.demand(!lossless || rejected || over || !kept, Rule::LosslessSubscriptionDropsNothing, || {
             format!("{cohort} drops step {step} of {subscription}")
         });
-        self.demand(is_met || rejected, "nobody misses a step that is none of its", || {
+        self.demand(is_met || rejected, Rule::NobodyMissesOthersSteps, || {
             format!("{cohort} drops step {step} of {subscription}, which is about others")
         });
     }
@@ -109,7 +110,7 @@ impl Oracle {
             StepRejection::Abandoned { rank } => own(rank).is_some_and(|own| own.abandoned),
             StepRejection::Disagreement { .. } => truth.content.is_disputed(step.0),
         };
-        self.demand(true_reason, "a step is rejected for a reason", || {
+        self.demand(true_reason, Rule::StepIsRejectedForReason, || {
             format!("{cohort} step {step}: {reason:?}")
         });
     }
@@ -125,7 +126,7 @@ impl Oracle {
             .into_iter()
             .all(|rank| truth.ranks[rank.0 as usize].steps.get(step.0 as usize).is_some_and(said));
         let touched = self.is_touched(cohort);
-        self.demand(!all || touched, "who is named as late is late", || {
+        self.demand(!all || touched, Rule::WhoIsNamedAsLateIsLate, || {
             format!("{cohort}: rank {late} ended step {step} long ago")
         });
     }
@@ -138,17 +139,17 @@ impl Oracle {
             MemberEnd::Lost(how) => {
                 let over = self.publishers[&cohort].over_at.is_some();
                 let excused = over || self.is_pair_tainted(cohort, reader) || self.has_failed_rank(reader);
-                self.demand(excused, "nobody is lost without a fault", || {
+                self.demand(excused, Rule::NobodyIsLostWithoutFault, || {
                     format!("{cohort} lost {reader} ({how}) though nothing hit them")
                 });
                 let untold = matches!(how, LossReason::Silent { .. }) && !known.end_told;
-                self.demand(!untold, "who is given up as silent is told so", || {
+                self.demand(!untold, Rule::WhoIsGivenUpAsSilentIsToldSo, || {
                     format!("{cohort} closed the link of {reader} without a word ({how})")
                 });
             }
             MemberEnd::Left => {
                 let left = self.subscribers[&reader].ranks.iter().any(|rank| rank.close_called.is_some());
-                self.demand(left, "who left has closed", || {
+                self.demand(left, Rule::WhoLeftHasClosed, || {
                     format!("{cohort}: {reader} is said to have left")
                 });
             }
@@ -182,15 +183,37 @@ impl Oracle {
         let live = known.filter(|step| truth.is_met(*step, subscription)).count();
         let limit = wanted.spec.limit_steps as usize;
         let tight = super::publication::rank_limit_bytes(truth, rank) < 1 << 30;
-        self.demand(patience.is_some_and(|patience| waited_ms >= patience), "patience is kept", || {
+        let really = self.has_waited(cohort, rank, subscription) || self.is_disturbed(cohort, subscription);
+        self.demand(patience.is_some_and(|patience| waited_ms >= patience), Rule::PatienceIsKept, || {
             format!("{cohort} expels {member:?} after {waited_ms} ms, {patience:?} were promised")
         });
+        self.demand(really, Rule::PatienceIsKept, || {
+            format!("{cohort} expels {member:?}, and rank {rank} has not waited {patience:?} for it")
+        });
         let caused = live >= limit || (tight && live > 0) || self.is_disturbed(cohort, subscription);
-        self.demand(caused, "nobody is expelled without a cause", || {
+        self.demand(caused, Rule::NobodyIsExpelledWithoutCause, || {
             format!(
                 "{cohort} rank {rank} waited for {subscription} with {live} live steps of at most {limit}"
             )
         });
+    }
+
+    /// Whether a rank waited for a subscription in one step as long as its policy lets it, or since its last release as
+    /// long as the owner lets it. By these books, whatever the machine says. News of the last release may be on its way.
+    fn has_waited(&self, cohort: CohortId, rank: Rank, subscription: SubscriptionId) -> bool {
+        let truth = &self.publishers[&cohort];
+        let wanted = &truth.subscriptions[&subscription];
+        let (QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. }) =
+            wanted.spec.policy
+        else {
+            return false;
+        };
+        let releases =
+            wanted.assignments.iter().filter_map(|&(step, member)| self.is_released(truth, member, step));
+        let known = releases.filter(|released| *released < self.long_ago());
+        let released = known.max().unwrap_or(Moment::ZERO);
+        let (last, sum) = truth.ranks[rank.0 as usize].waited(released, self.long_ago(), self.now);
+        last.as_millis() as u64 >= max_wait_ms || sum >= truth.plan.limit_wait
     }
 
     /// A publisher rank was told that a rank of its cohort is lost.
@@ -201,7 +224,7 @@ impl Oracle {
         truth.ranks[rank.0 as usize].told_lost = true;
         truth.over_at.get_or_insert(now);
         let excused = tainted || truth.close_expired || truth.ranks.iter().any(|rank| rank.gone.is_some());
-        self.demand(excused, "nobody is lost without a fault", || {
+        self.demand(excused, Rule::NobodyIsLostWithoutFault, || {
             format!("{cohort} rank {rank} says a rank is lost, and nothing hit it")
         });
     }
@@ -224,10 +247,14 @@ impl Oracle {
             EndReason::Lost { .. } => self.check_publisher_loss(publisher, reader, rank),
             EndReason::Closed => {
                 let closed = self.publishers[&publisher].ranks.iter().any(|rank| rank.close_called.is_some());
-                self.demand(closed, "a stream ends when its publisher closes", || {
+                self.demand(closed, Rule::StreamEndsWhenItsPublisherCloses, || {
                     format!("{reader} rank {rank} was told that {publisher} closed")
                 });
                 self.check_tail(reader, rank, &attachment);
+                let told = attachment.continues || Some(ending.skipped) == attachment.end_skipped;
+                self.demand(told, Rule::SkippedStepsAreCounted, || {
+                    format!("{reader} rank {rank}: {ending}, its lead was told {:?}", attachment.end_skipped)
+                });
             }
             EndReason::Denied(_) => self.denied_without_list(reader),
             EndReason::Expelled { .. } | EndReason::Left | EndReason::CohortLost { .. } => {}
@@ -247,7 +274,7 @@ impl Oracle {
         let since = truth.ranks[rank.0 as usize].awaiting;
         let waited = since.map(|since| self.now.since(since) + self.slack * 2);
         let right = waited.is_some_and(|waited| waited >= patience) || self.is_touched(reader);
-        self.demand(right, "who awaits a restart does so", || {
+        self.demand(right, Rule::WhoAwaitsRestartDoesSo, || {
             format!("{reader} rank {rank} ended after {waited:?} of {patience:?}: {reason}")
         });
     }
@@ -257,7 +284,7 @@ impl Oracle {
         let truth = &self.publishers[&publisher];
         let gone = truth.over_at.is_some() || truth.ranks.iter().any(|rank| rank.gone.is_some());
         let excused = gone || self.is_pair_tainted(publisher, reader);
-        self.demand(excused, "nobody is lost without a fault", || {
+        self.demand(excused, Rule::NobodyIsLostWithoutFault, || {
             format!("{reader} rank {rank} lost {publisher}, and nothing hit them")
         });
     }
@@ -268,7 +295,7 @@ impl Oracle {
         let Some(truth) = self.subscribers.get_mut(&reader) else { return };
         truth.ranks[rank.0 as usize].told_lost = true;
         let gone = truth.ranks.iter().any(|rank| rank.gone.is_some());
-        self.demand(tainted || gone, "nobody is lost without a fault", || {
+        self.demand(tainted || gone, Rule::NobodyIsLostWithoutFault, || {
             format!("{reader} rank {rank} lost a rank of its own, and nothing hit it")
         });
     }
@@ -281,7 +308,7 @@ impl Oracle {
         let started = truth.started_at;
         let in_time = now.since(started) <= self.open_timeout * 2 + self.slack * 2;
         let touched = self.is_touched(reader);
-        self.demand(in_time || touched, "opening ends by its deadline", || {
+        self.demand(in_time || touched, Rule::OpeningEndsByItsDeadline, || {
             format!("{reader} rank {rank} failed after {:?}: {failure:?}", now.since(started))
         });
         let reason = match failure {
@@ -294,7 +321,7 @@ impl Oracle {
         };
         let excused = touched
             || self.subscribers[&reader].ranks.iter().any(|rank| rank.gone.is_some_and(|at| at < now));
-        self.demand(reason || excused, "who can attach does", || {
+        self.demand(reason || excused, Rule::WhoCanAttachDoes, || {
             format!("{reader} rank {rank}: {failure:?}")
         });
     }
@@ -319,7 +346,7 @@ impl Oracle {
     }
 
     fn denied_without_list(&mut self, cohort: CohortId) {
-        self.violated("nobody is refused without an access list", format!("{cohort} was"));
+        self.violated(Rule::NobodyIsRefusedWithoutAccessList, format!("{cohort} was"));
     }
 
     fn check_refused(&self, reader: CohortId, reason: &RefusalReason) -> bool {
@@ -357,7 +384,7 @@ impl Oracle {
         let Some(truth) = self.publishers.get(&cohort) else { return };
         let unaware =
             truth.ranks.iter().position(|rank| rank.opened && !rank.told_lost && rank.gone.is_none());
-        self.demand(unaware.is_none(), "a lost rank is noticed", || {
+        self.demand(unaware.is_none(), Rule::LostRankIsNoticed, || {
             format!("{cohort}: rank {unaware:?} has not noticed that its cohort is lost")
         });
         let readers: Vec<CohortId> = self.subscribers.keys().copied().collect();
@@ -373,7 +400,7 @@ impl Oracle {
                     && own.close_called.is_none()
             };
             let unaware = (0..truth.ranks.len()).find(hangs);
-            self.demand(unaware.is_none(), "a lost publisher is noticed", || {
+            self.demand(unaware.is_none(), Rule::LostPublisherIsNoticed, || {
                 format!("{reader}: rank {unaware:?} has not noticed that {cohort} is lost")
             });
         }
@@ -394,7 +421,7 @@ impl Oracle {
                 && rank.close_called.is_none()
                 && !rank.ended
         });
-        self.demand(unaware.is_none(), "a lost rank is noticed", || {
+        self.demand(unaware.is_none(), Rule::LostRankIsNoticed, || {
             format!("{reader}: rank {unaware:?} has not noticed that its cohort is lost")
         });
         let kept = self.publishers.iter().find(|(_, truth)| {
@@ -403,7 +430,7 @@ impl Oracle {
             member && truth.over_at.is_none() && truth.ranks.iter().all(|rank| rank.gone.is_none())
         });
         let kept = kept.map(|(id, _)| *id);
-        self.demand(kept.is_none(), "a lost member is noticed", || {
+        self.demand(kept.is_none(), Rule::LostMemberIsNoticed, || {
             format!("{kept:?} still has {reader} as a member")
         });
     }

@@ -11,11 +11,13 @@ mod observation;
 mod publication;
 mod reclamation;
 mod resumption;
+mod rule;
 mod tables;
 mod traffic;
 mod truth;
 
 pub(crate) use observation::{AskedStatus, Sleeps, allowed};
+pub use rule::Rule;
 pub(crate) use traffic::Traffic;
 pub(crate) use truth::{
     Attachment, MemberTruth, PublisherTruth, RankStep, SubscriberTruth, SubscriptionTruth,
@@ -34,7 +36,7 @@ pub struct Violation {
     /// When.
     pub at: Moment,
     /// Which rule.
-    pub rule: &'static str,
+    pub rule: Rule,
     /// What happened instead.
     pub text: String,
 }
@@ -82,12 +84,12 @@ impl Oracle {
     }
 
     /// Notes a violation.
-    pub(crate) fn violated(&mut self, rule: &'static str, text: String) {
+    pub(crate) fn violated(&mut self, rule: Rule, text: String) {
         self.violations.push(Violation { at: self.now, rule, text });
     }
 
     /// Notes a violation unless `holds`.
-    pub(crate) fn demand(&mut self, holds: bool, rule: &'static str, text: impl FnOnce() -> String) {
+    pub(crate) fn demand(&mut self, holds: bool, rule: Rule, text: impl FnOnce() -> String) {
         if !holds {
             self.violated(rule, text());
         }

@@ -1,6 +1,7 @@
 //! Observers hold nobody up, cost a bounded number of messages, and are told who is silent.
 
 use super::Oracle;
+use super::Rule;
 use crate::simulator::names::CohortId;
 use fp_proto::bounds::{LIMIT_STATUS_BYTES, OBSERVER_QUESTIONS};
 use fp_proto::status::report::{CohortStatus, NoAnswer, StatusReport, StatusScope};
@@ -32,7 +33,7 @@ impl Oracle {
     /// An observer has so many answers by now.
     pub(crate) fn check_answers(&mut self, answers: u64, came: Moment, heartbeat: Duration) {
         let most = allowed(self.now.since(came), heartbeat);
-        self.demand(answers <= most, "observers cost a bounded number of messages", || {
+        self.demand(answers <= most, Rule::ObserversCostBoundedNumberOfMessages, || {
             format!("an observer was answered {answers} times, {most} would do")
         });
     }
@@ -47,7 +48,7 @@ impl Oracle {
     ) {
         let told: u64 = report.cohorts.iter().map(|of| 1 + u64::from(of.size)).sum();
         let most = (LIMIT_STATUS_BYTES as u64).min(told * LIMIT_RANK_BYTES) + 32;
-        self.demand(len_bytes as u64 <= most, "observers cost a bounded number of bytes", || {
+        self.demand(len_bytes as u64 <= most, Rule::ObserversCostBoundedNumberOfBytes, || {
             format!("{cohort} rank {rank} answered with {len_bytes} bytes, {most} would do")
         });
         let own = &report.cohorts[0];
@@ -57,7 +58,7 @@ impl Oracle {
                 own.told() == u64::from(own.size) && report.cohorts.iter().all(is_whole)
             }
         };
-        self.demand(whole, "an answer names who is silent", || {
+        self.demand(whole, Rule::AnswerNamesWhoIsSilent, || {
             format!("{cohort} rank {rank}, asked for {:?}: {report:?}", asked.scope)
         });
     }
@@ -66,7 +67,7 @@ impl Oracle {
     pub(crate) fn check_sleepers(&mut self, report: &StatusReport, sleeps: &Sleeps) {
         let answered = report.cohorts[0].ranks.iter().find(|row| sleeps.contains(&row.rank));
         let answered = answered.map(|row| row.rank);
-        self.demand(answered.is_none(), "an answer names who is silent", || {
+        self.demand(answered.is_none(), Rule::AnswerNamesWhoIsSilent, || {
             format!("rank {answered:?} slept, and is said to have answered")
         });
     }
@@ -75,7 +76,7 @@ impl Oracle {
     pub(crate) fn check_quiet(&mut self, cohort: CohortId, report: &StatusReport) {
         let silent = |why: NoAnswer| matches!(why, NoAnswer::Silent { .. });
         let named = report.cohorts[0].unanswered.iter().find(|named| silent(named.why)).copied();
-        self.demand(named.is_none(), "who is named as silent is silent", || format!("{cohort}: {named:?}"));
+        self.demand(named.is_none(), Rule::WhoIsNamedAsSilentIsSilent, || format!("{cohort}: {named:?}"));
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a publisher rank may begin, keep and wait for.
 
+use super::Rule;
 use super::{Oracle, PublisherTruth, RankStep, SubscriptionTruth};
 use crate::simulator::names::CohortId;
 use fp_proto::commands::{BeginWait, BegunStep};
@@ -17,10 +18,12 @@ fn is_standing(subscription: SubscriptionId) -> bool {
 impl Oracle {
     /// A rank began a step.
     pub(crate) fn begun(&mut self, cohort: CohortId, rank: Rank, begun: &BegunStep) {
+        let now = self.now;
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         let own = &mut truth.ranks[rank.0 as usize];
         let expected = own.steps.len() as u64;
         own.waits = None;
+        own.wait_ends(now);
         own.steps.push(RankStep {
             kept: begun.kept.clone(),
             said: None,
@@ -29,7 +32,7 @@ impl Oracle {
             len_bytes: 0,
             freed: None,
         });
-        self.demand(begun.step.0 == expected, "steps are counted from the first", || {
+        self.demand(begun.step.0 == expected, Rule::StepsAreCountedFromFirst, || {
             format!("{cohort} rank {rank} began {} as its step number {expected}", begun.step)
         });
         self.check_skew(cohort, rank, begun.step);
@@ -50,7 +53,7 @@ impl Oracle {
             |step: &u64| truth.ranks.iter().all(|rank| rank.steps.get(*step as usize).is_some_and(has_said));
         let count = (0..=step.0).filter(|step| undecided(step) && !given_up(step)).count();
         let limit = truth.plan.skew_steps as usize;
-        self.demand(count <= limit, "skew is bounded", || {
+        self.demand(count <= limit, Rule::SkewIsBounded, || {
             format!(
                 "{cohort} rank {rank} began step {step} with {count} undecided ones, at most {limit} allowed"
             )
@@ -87,7 +90,7 @@ impl Oracle {
         };
         let policy = wanted.spec.policy;
         let count = live.len();
-        self.demand(allowed || self.is_disturbed(cohort, subscription), "a policy drops only what it may", || {
+        self.demand(allowed || self.is_disturbed(cohort, subscription), Rule::PolicyDropsOnlyWhatItMay, || {
             format!(
                 "{cohort} rank {rank} did not keep step {step} for {subscription} ({policy:?}) with {count} live steps"
             )
@@ -100,7 +103,7 @@ impl Oracle {
         let reserve = truth.plan.reserve_steps == 0 || begun.kept.contains(&RESERVE);
         let later = begun.step > truth.plan.first();
         let precious = !truth.plan.precious_first || later || begun.kept.contains(&PRECIOUS);
-        self.demand(bounded || (reserve && precious), "standing subscriptions are kept", || {
+        self.demand(bounded || (reserve && precious), Rule::StandingSubscriptionsAreKept, || {
             format!("{cohort} rank {rank} keeps step {} for {:?} only", begun.step, begun.kept)
         });
     }
@@ -203,10 +206,10 @@ impl Oracle {
         }
         let steps = &truth.ranks[rank.0 as usize].steps;
         let stored = steps.iter().filter(|step| !step.kept.is_empty() && step.freed.is_none()).count();
-        self.demand(excess.is_none(), "live steps of a subscription are bounded", || {
+        self.demand(excess.is_none(), Rule::LiveStepsOfSubscriptionAreBounded, || {
             format!("{cohort} rank {rank}: subscription, live steps and bound: {excess:?}")
         });
-        self.demand(stored <= total, "memory of a rank is bounded", || {
+        self.demand(stored <= total, Rule::MemoryOfRankIsBounded, || {
             format!("{cohort} rank {rank} stores {stored} steps, more than {total}")
         });
     }
@@ -230,7 +233,7 @@ impl Oracle {
             is_standing(*id) || truth.subscriptions.get(id).is_some_and(|wanted| wanted.ever_wanted(variable))
         };
         let wanted = kept.iter().any(asked);
-        self.demand(!stored || wanted, "what nobody asked for is not stored", || {
+        self.demand(!stored || wanted, Rule::WhatNobodyAskedForIsNotStored, || {
             format!("{cohort} rank {rank} stores {variable} of step {step}, kept for {kept:?}")
         });
     }
@@ -273,10 +276,11 @@ impl Oracle {
                 same.is_some_and(|(subscription, has)| subscription == waits && has >= had)
             };
             let since = own.waits.filter(unchanged).map_or(now, |(.., since)| since);
+            own.begin_waits.get_or_insert(now);
             own.waits = same.map(|(subscription, live_steps)| (subscription, live_steps, since));
         }
         match reason {
-            BeginWait::Opening => self.demand(until.is_some(), "every wait has a deadline", || {
+            BeginWait::Opening => self.demand(until.is_some(), Rule::EveryWaitHasDeadline, || {
                 format!("{cohort} rank {rank} waits for its cohort without a deadline")
             }),
             BeginWait::Skew { step, lagging } => self.check_skew_wait(cohort, rank, *step, *lagging),
@@ -294,7 +298,7 @@ impl Oracle {
         let all_said = truth.ranks.iter().all(|rank| rank.steps.get(step.0 as usize).is_some_and(has_said));
         let last = truth.ranks.iter().filter_map(said_at).max();
         let stuck = all_said && last.is_some_and(|last| last < self.long_ago()) && !self.is_touched(cohort);
-        self.demand(!stuck, "no wait without a cause", || {
+        self.demand(!stuck, Rule::NoWaitWithoutCause, || {
             format!("{cohort} rank {rank} waits for step {step}, which every rank ended long ago (lagging {lagging:?})")
         });
     }
@@ -314,10 +318,10 @@ impl Oracle {
         let spec = truth.subscriptions.get(&subscription).map(|wanted| wanted.spec.clone());
         let full =
             spec.as_ref().is_some_and(|spec| live_steps >= spec.limit_steps) || live_bytes >= limit_bytes;
-        self.demand(full, "no wait without a cause", || {
+        self.demand(full, Rule::NoWaitWithoutCause, || {
             format!("{cohort} rank {rank} waits for {subscription} with {live_steps} steps, {live_bytes} bytes live")
         });
-        self.demand(until.is_some(), "every wait has a deadline", || {
+        self.demand(until.is_some(), Rule::EveryWaitHasDeadline, || {
             format!("{cohort} rank {rank} waits for {subscription} without a deadline")
         });
         let patience = match spec.map(|spec| spec.policy) {
@@ -343,7 +347,7 @@ impl Oracle {
         let late = waits == subscription
             && waited > patience + self.slack
             && !self.is_disturbed(cohort, subscription);
-        self.demand(!late, "a wait for a subscription ends", || {
+        self.demand(!late, Rule::WaitForSubscriptionEnds, || {
             format!("{cohort} rank {rank} has waited {waited:?} for {subscription}, allowed are {patience:?}")
         });
     }

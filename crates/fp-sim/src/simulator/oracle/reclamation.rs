@@ -1,5 +1,6 @@
 //! When memory may be used again: not before everybody who may look has let go.
 
+use super::Rule;
 use super::{MemberTruth, Oracle, PublisherTruth};
 use crate::simulator::names::CohortId;
 use fp_proto::message::MemberId;
@@ -36,11 +37,11 @@ impl Oracle {
         let now = self.now;
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         let Some(own) = truth.ranks[rank.0 as usize].steps.get_mut(step.0 as usize) else {
-            self.violated("only begun steps are freed", format!("{cohort} rank {rank} frees step {step}"));
+            self.violated(Rule::OnlyBegunStepsAreFreed, format!("{cohort} rank {rank} frees step {step}"));
             return;
         };
         let twice = own.freed.replace(now);
-        self.demand(twice.is_none(), "a step is freed once", || {
+        self.demand(twice.is_none(), Rule::StepIsFreedOnce, || {
             format!("{cohort} rank {rank} frees step {step} again, after {twice:?}")
         });
         let mut somebody_may_look = false;
@@ -51,7 +52,7 @@ impl Oracle {
         let closed = self.publishers[&cohort].ranks[rank.0 as usize].close_called.is_some();
         self.demand(
             !retire || somebody_may_look || touched || closed,
-            "memory is not retired without need",
+            Rule::MemoryIsNotRetiredWithoutNeed,
             || format!("{cohort} rank {rank} retires step {step}, which nobody may look at"),
         );
     }
@@ -68,7 +69,7 @@ impl Oracle {
         let truth = &self.publishers[&cohort];
         if self.is_released(truth, member, step).is_some() {
             let viewed = self.is_viewed(truth, member, step);
-            self.demand(retire || !viewed, "memory that somebody may see is retired", || {
+            self.demand(retire || !viewed, Rule::MemoryThatSomebodyMaySeeIsRetired, || {
                 format!(
                     "{cohort} rank {rank} reuses step {step}, which a closed rank of {member:?} may look at"
                 )
@@ -79,10 +80,10 @@ impl Oracle {
         let closing = own.close_called.is_some() || self.close_is_overdue(cohort);
         let over = own.told_lost || own.gone.is_some() || closing;
         let Some(known) = truth.members.get(&member).cloned() else { return false };
-        self.demand(known.gone.is_some() || over, "a step is freed when it is released", || {
+        self.demand(known.gone.is_some() || over, Rule::StepIsFreedWhenItIsReleased, || {
             format!("{cohort} rank {rank} frees step {step} while {} still has it", known.cohort)
         });
-        self.demand(retire, "memory that somebody may see is retired", || {
+        self.demand(retire, Rule::MemoryThatSomebodyMaySeeIsRetired, || {
             format!("{cohort} rank {rank} reuses step {step}, which {} may still look at", known.cohort)
         });
         true

@@ -1,6 +1,7 @@
 //! Numbers that outlive an epoch: whoever goes on after a restart takes no step twice, and misses none that it is not
 //! told of.
 
+use super::Rule;
 use super::truth::SubscriberRank;
 use super::{Attachment, Oracle};
 use crate::simulator::names::CohortId;
@@ -36,9 +37,7 @@ impl Oracle {
     pub(crate) fn check_continues(&mut self, reader: CohortId, told: bool) {
         let attachment = self.subscribers.get(&reader).and_then(|truth| truth.attachments.last());
         let right = attachment.is_none_or(|attachment| attachment.continues == told);
-        self.demand(right, "a restart says whether its numbers go on", || {
-            format!("{reader} was told {told}")
-        });
+        self.demand(right, Rule::RestartSaysWhetherItsNumbersGoOn, || format!("{reader} was told {told}"));
     }
 
     /// A rank has entered an attachment: what it took counts on, or not.
@@ -78,18 +77,16 @@ impl Oracle {
         let own = &mut truth.ranks[rank.0 as usize];
         let (last, step) = (own.taken, assignment.step);
         own.taken = own.taken.max(Some(step));
-        self.demand(
-            !is_alone || last.is_none_or(|last| last < step),
-            "no step twice across a restart",
-            || format!("{reader} rank {rank} got step {step} after step {last:?}"),
-        );
+        self.demand(!is_alone || last.is_none_or(|last| last < step), Rule::NoStepTwiceAcrossRestart, || {
+            format!("{reader} rank {rank} got step {step} after step {last:?}")
+        });
         let next = last.map(|last| StepId(last.0 + 1)).or(lowest);
         let Some(next) = next.filter(|_| lowest.is_some() && is_alone && !every_kth) else { return };
         let (gap, told) = (step.0.saturating_sub(next.0), assignment.skipped);
         let epochs = &self.subscribers[&reader].attachments[..=current];
         let is_unmet = |step: &u64| epochs.iter().any(|epoch| self.is_unmet(epoch, StepId(*step)));
         let unmet = (next.0..step.0).filter(is_unmet).count() as u64;
-        self.demand(told <= gap && told + unmet >= gap, "none missing across a restart", || {
+        self.demand(told <= gap && told + unmet >= gap, Rule::NoneMissingAcrossRestart, || {
             format!("{reader} rank {rank} wanted step {next}, got step {step}, and was told of {told} skipped ones")
         });
     }

@@ -2,6 +2,7 @@
 //! remembers itself.
 
 use super::Oracle;
+use super::Rule;
 use crate::simulator::names::CohortId;
 use fp_proto::bounds::LIMIT_RECENT;
 use fp_proto::message::{Decision, ReadyReport};
@@ -32,7 +33,7 @@ impl Oracle {
         own.told += u64::from(again.is_none());
         own.recent_told.insert(0, entry);
         own.recent_told.truncate(LIMIT_RECENT);
-        self.demand(again.is_some() == at.is_some(), "a layout that returns is told by its number", || {
+        self.demand(again.is_some() == at.is_some(), Rule::LayoutThatReturnsIsToldByItsNumber, || {
             format!("{cohort} rank {rank} tells {again:?}, {:?}", report.changed)
         });
     }
@@ -65,7 +66,7 @@ impl Oracle {
     pub(crate) fn table_asked(&mut self, cohort: CohortId, rank: Rank, table: TableId) {
         let Some(truth) = self.publishers.get(&cohort) else { return };
         let has_it = truth.ranks[rank.0 as usize].sent_tables.contains(&table);
-        self.demand(!has_it, "a table that returns is not asked for again", || {
+        self.demand(!has_it, Rule::TableThatReturnsIsNotAskedForAgain, || {
             format!("{cohort} rank {rank} asks for table {table}, which it was sent")
         });
     }

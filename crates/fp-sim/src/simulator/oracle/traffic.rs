@@ -1,6 +1,7 @@
 //! Control messages are few: a bounded number for each step, and for each change of who is there.
 
 use super::Oracle;
+use super::Rule;
 use fp_proto::message::Message;
 
 /// What was sent in a run.
@@ -58,7 +59,7 @@ impl Oracle {
         let subscribers: u64 = self.subscribers.values().map(|truth| u64::from(truth.plan.size)).sum();
         let Traffic { status, status_questions, status_admitted, .. } = self.traffic;
         let allowed = status_questions + status_admitted * 2 * (publishers + subscribers);
-        self.demand(status <= allowed, "observers cost a bounded number of messages", || {
+        self.demand(status <= allowed, Rule::ObserversCostBoundedNumberOfMessages, || {
             format!("{status} messages about status were sent, {allowed} would do")
         });
     }
@@ -79,12 +80,12 @@ impl Oracle {
             }
         }
         let sent = self.traffic.steps;
-        self.demand(sent <= allowed, "messages are bounded", || {
+        self.demand(sent <= allowed, Rule::MessagesAreBounded, || {
             format!("{sent} messages were sent for steps, {allowed} would do")
         });
         self.check_status_traffic();
         let bytes = self.traffic.largest_unchanged_ready_bytes;
-        self.demand(bytes <= 128, "an unchanged layout costs a few bytes", || {
+        self.demand(bytes <= 128, Rule::UnchangedLayoutCostsFewBytes, || {
             format!("a report without changes took {bytes} bytes")
         });
     }

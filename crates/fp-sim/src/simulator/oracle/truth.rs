@@ -9,6 +9,7 @@ use fp_proto::message::{Assignment, MemberId, Resumption};
 use fp_proto::time::Moment;
 use fp_types::{PutChanges, Rank, StepId, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// A step on one publisher rank.
 #[derive(Clone, Debug)]
@@ -56,6 +57,26 @@ pub(crate) struct PublisherRank {
     pub(crate) recent_told: Vec<(u64, PutChanges)>,
     /// For whom `begin_step` waits, how many steps that one has, and since when it has released none.
     pub(crate) waits: Option<(SubscriptionId, u32, Moment)>,
+    /// Since when `begin_step` waits, for whomever, and its waits of before, with their ends.
+    pub(crate) begin_waits: Option<Moment>,
+    pub(crate) begin_waited: Vec<(Moment, Moment)>,
+}
+
+impl PublisherRank {
+    /// The wait of `begin_step` is over.
+    pub(crate) fn wait_ends(&mut self, now: Moment) {
+        let over = self.begin_waits.take().map(|since| (since, now));
+        self.begin_waited.extend(over);
+    }
+
+    /// How long `begin_step` waits, or waited if that ended after `recently`, and how long it waited in all after `from`.
+    pub(crate) fn waited(&self, from: Moment, recently: Moment, now: Moment) -> (Duration, Duration) {
+        let all = self.begin_waited.iter().copied().chain(self.begin_waits.map(|since| (since, now)));
+        let last =
+            all.clone().filter(|(_, over)| *over >= recently).map(|(since, over)| over.since(since)).max();
+        let sum = all.map(|(since, over)| over.since(since.max(from))).sum();
+        (last.unwrap_or_default(), sum)
+    }
 }
 
 /// A subscription, as the members' requests made it.
@@ -268,6 +289,8 @@ pub(crate) struct Attachment {
     pub(crate) lowest: Option<StepId>,
     /// What the publisher's lead sent, in order.
     pub(crate) sent: Vec<Assignment>,
+    /// What it said was skipped, as it said that the stream is over.
+    pub(crate) end_skipped: Option<u64>,
 }
 
 /// One rank of a subscriber cohort.

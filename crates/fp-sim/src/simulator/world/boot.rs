@@ -5,6 +5,7 @@ use crate::simulator::application::App;
 use crate::simulator::application::publisher::PublisherApp;
 use crate::simulator::application::subscriber::SubscriberApp;
 use crate::simulator::content::Content;
+use crate::simulator::falsification::Flaw;
 use crate::simulator::machine::{Impostor, Lie, Machine};
 use crate::simulator::names::{CohortId, SlotId};
 use crate::simulator::network::Network;
@@ -32,13 +33,21 @@ pub(crate) fn contact(cohort: CohortId, rank: Rank) -> ContactText {
 }
 
 impl World {
+    /// The mistake of all machines.
+    fn mutation(&self) -> Option<Mutation> {
+        match self.flaw? {
+            Flaw::Mutation(mutation) => Some(mutation),
+            Flaw::Falsification(_) => None,
+        }
+    }
+
     /// The world of a scenario, before anything happened.
-    pub(crate) fn new(scenario: Scenario, mutation: Option<Mutation>, mode: TraceMode) -> Self {
+    pub(crate) fn new(scenario: Scenario, flaw: Option<Flaw>, mode: TraceMode) -> Self {
         let prng = Prng::new(scenario.seed).fork(2);
         let network = Network::new(scenario.delays, prng.fork(3));
         let mut world = Self {
             now: Moment::ZERO,
-            mutation,
+            flaw,
             queue: Queue::new(),
             network,
             slots: Vec::new(),
@@ -183,7 +192,7 @@ impl World {
         config.limit_wait = plan.limit_wait;
         config.lag_report = self.scenario.timing.lag_report;
         config.conditions = Arc::new(TableConditions);
-        config.mutation = self.mutation;
+        config.mutation = self.mutation();
         config
     }
 
@@ -232,7 +241,7 @@ impl World {
         if plan.epoch.0.is_multiple_of(2) {
             config.askers_each = 1;
         }
-        config.mutation = self.mutation;
+        config.mutation = self.mutation();
         config
     }
 

@@ -1,8 +1,10 @@
 //! What coordinators do for their machines: effects become messages, dials, entries and events.
 
 use crate::simulator::application::App;
+use crate::simulator::falsification::Falsification;
 use crate::simulator::machine::{Input, Machine};
 use crate::simulator::names::{CohortId, SlotId};
+use crate::simulator::oracle::Rule;
 use crate::simulator::world::observers::is_status;
 use crate::simulator::world::{Due, Life, World};
 use fp_proto::bounds::FRAGMENT_BYTES;
@@ -18,8 +20,14 @@ impl World {
     /// Does whatever the machine asks for.
     pub(crate) fn drain(&mut self, slot: SlotId) {
         while let Some(effect) = self.slot_mut(slot).machine.as_mut().and_then(Machine::poll) {
-            self.do_effect(slot, effect);
+            self.falsified(slot, effect).into_iter().for_each(|effect| self.do_effect(slot, effect));
         }
+    }
+
+    /// What was held up happens.
+    pub(crate) fn late_effect(&mut self, slot: SlotId, effect: Effect) {
+        self.do_effect(slot, effect);
+        self.settle(slot);
     }
 
     fn do_effect(&mut self, slot: SlotId, effect: Effect) {
@@ -78,7 +86,7 @@ impl World {
             | Effect::Event(_) => false,
         };
         let who = self.slot(slot).who.clone();
-        self.oracle.demand(alone, "an observer delays no step", || format!("{who}: {effect:?}"));
+        self.oracle.demand(alone, Rule::ObserverDelaysNoStep, || format!("{who}: {effect:?}"));
     }
 
     /// Our own machines keep to the protocol: none may say of another that it does not.
@@ -88,7 +96,7 @@ impl World {
         let other = self.slot(other);
         let honest = matches!(other.machine, Some(Machine::Publisher(_) | Machine::Subscriber(_)));
         let (accuser, accused) = (self.slot(slot).who.clone(), other.who.clone());
-        self.oracle.demand(!honest, "who keeps to the protocol is not blamed", || {
+        self.oracle.demand(!honest, Rule::WhoKeepsToProtocolIsNotBlamed, || {
             format!("{accuser} says that {accused} broke it: {what:?}")
         });
     }
@@ -105,10 +113,14 @@ impl World {
     }
 
     fn send(&mut self, slot: SlotId, to: PeerId, message: &Message) {
-        let bytes = codec::encode(message);
+        let mut bytes = codec::encode(message);
+        if self.falsifies(Falsification::MessageCut) {
+            bytes.pop();
+        }
         self.trace.word(slot.0 as u64 ^ self.now.as_micros() << 16);
         self.trace.bytes(&bytes);
-        self.oracle.traffic.sent(message, bytes.len() as u64);
+        let times = if self.falsifies(Falsification::ThousandfoldTraffic) { 1_000 } else { 1 };
+        (0..times).for_each(|_| self.oracle.traffic.sent(message, bytes.len() as u64 * times));
         let Some(other) = self.other_end(to) else { return };
         if *message != Message::Heartbeat {
             let whom = self.trace.is_recording().then(|| self.slot(other).who.clone());
@@ -145,6 +157,7 @@ impl World {
             return;
         }
         match message {
+            Message::Subscribed { .. } if self.falsifies(Falsification::MembersUnheard) => {}
             Message::Subscribed { subscription, member, first, continues, .. } => {
                 self.oracle.subscribed(from, to, *subscription, *member, *first);
                 self.oracle.check_continues(to, *continues);
@@ -162,7 +175,7 @@ impl World {
                 {
                     self.oracle.check_expulsion(from, member, *rank, *waited_ms);
                 }
-                self.oracle.end_sent(from, member, *skipped);
+                self.oracle.end_sent(from, member, reason, *skipped);
             }
             #[rustfmt::skip]
             Message::Heartbeat | Message::Probe { .. } | Message::ProbeReply { .. } | Message::Join { .. }
@@ -232,7 +245,7 @@ impl World {
                 Some(number) => self.observer_told(number, message, bytes.len()),
                 None => self.input(end.slot, Input::Message(end.peer, message)),
             },
-            Err(error) => self.oracle.violated("what was encoded is decoded", format!("{error:?}")),
+            Err(error) => self.oracle.violated(Rule::WhatWasEncodedIsDecoded, format!("{error:?}")),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::simulator::application::App;
 use crate::simulator::data_message::{DataMessage, Piece};
+use crate::simulator::falsification::Falsification;
 use crate::simulator::machine::Machine;
 use crate::simulator::names::FetchId;
 use crate::simulator::names::SlotId;
@@ -80,7 +81,8 @@ impl World {
     /// An owner answers a fetch from its store.
     fn serve(&mut self, reader: SlotId, owner: SlotId, fetch: FetchId, step: StepId, variable: &'static str) {
         let runs = self.is_alive(owner) && matches!(self.slot(owner).machine, Some(Machine::Publisher(_)));
-        let here = runs && self.slot(owner).store.live_steps().contains(&step.0);
+        let has = !self.falsifies(Falsification::NothingServed);
+        let here = has && runs && self.slot(owner).store.live_steps().contains(&step.0);
         let pieces = here.then(|| self.pieces(owner, step, variable));
         self.note(owner, || {
             format!("serves {variable} of step {step}: {}", if here { "there" } else { "not there" })

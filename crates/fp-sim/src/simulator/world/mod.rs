@@ -5,6 +5,7 @@
 mod boot;
 mod coordinator;
 mod data_plane;
+mod falsified;
 mod observers;
 mod owner_search;
 mod publisher_turns;
@@ -15,18 +16,19 @@ mod subscriber_turns;
 use crate::queue::Queue;
 use crate::simulator::application::App;
 use crate::simulator::data_message::DataMessage;
+use crate::simulator::falsification::{Falsification, Flaw};
 use crate::simulator::machine::{Input, Machine};
 use crate::simulator::names::{CohortId, SlotId};
 use crate::simulator::network::{LinkId, Network};
 use crate::simulator::oracle::Oracle;
+use crate::simulator::oracle::Rule;
 use crate::simulator::prng::Prng;
 use crate::simulator::rendezvous::Rendezvous;
 use crate::simulator::scenario::Scenario;
 use crate::simulator::store::Store;
 use crate::simulator::trace::Trace;
 use fp_proto::config::ContactText;
-use fp_proto::effect::DialTicket;
-use fp_proto::mutation::Mutation;
+use fp_proto::effect::{DialTicket, Effect};
 use fp_proto::outcome::MemoryShortage;
 use fp_proto::time::Moment;
 use fp_proto::transition::TransitionSet;
@@ -108,6 +110,8 @@ pub(crate) enum Due {
     Timer(SlotId),
     Wake(SlotId),
     Data(DataMessage),
+    /// An effect that a falsification held up.
+    Late(SlotId, Effect),
     /// The fault of this number strikes.
     Strike(usize),
     Resume(SlotId),
@@ -140,7 +144,7 @@ pub(crate) enum Due {
 pub(crate) struct World {
     pub(crate) now: Moment,
     pub(crate) scenario: Scenario,
-    pub(crate) mutation: Option<Mutation>,
+    pub(crate) flaw: Option<Flaw>,
     pub(crate) queue: Queue<Moment, Due>,
     pub(crate) network: Network,
     pub(crate) slots: Vec<Slot>,
@@ -205,6 +209,7 @@ impl World {
     }
 
     fn feed(&mut self, slot: SlotId, input: Input) {
+        assert!(!self.falsifies(Falsification::Panic), "on purpose");
         self.heard(slot, &input);
         let now = self.now;
         let is_status = matches!(&input, Input::Message(_, message) if observers::is_status(message));
@@ -218,7 +223,7 @@ impl World {
             machine.handle(now, input);
         }
         let same = !is_status || before == self.begins_freely(slot);
-        self.oracle.demand(same, "an observer delays no step", || format!("slot {}", slot.0));
+        self.oracle.demand(same, Rule::ObserverDelaysNoStep, || format!("slot {}", slot.0));
         self.is_observed = is_status;
         self.drain(slot);
         self.is_observed = false;
@@ -279,7 +284,7 @@ impl World {
         if spins.1 > 100 {
             let who = self.slot(slot).who.clone();
             self.oracle
-                .violated("a machine does not spin", format!("{who} has a deadline that does not pass"));
+                .violated(Rule::MachineDoesNotSpin, format!("{who} has a deadline that does not pass"));
         }
     }
 

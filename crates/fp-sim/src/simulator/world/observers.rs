@@ -1,8 +1,10 @@
 //! Observers come, ask, and go. What they are told is judged by the oracles.
 
+use crate::simulator::falsification::Falsification;
 use crate::simulator::machine::{Input, Machine};
 use crate::simulator::names::{CohortId, SlotId};
 use crate::simulator::network::LinkId;
+use crate::simulator::oracle::Rule;
 use crate::simulator::oracle::{AskedStatus, Sleeps, allowed};
 use crate::simulator::scenario::observers::ObserverPlan;
 use crate::simulator::world::{Due, World};
@@ -130,7 +132,7 @@ impl World {
             return;
         };
         let Some(asked) = self.observers[number].open.remove(request) else {
-            self.oracle.violated("only questions are answered", format!("an observer is told {message:?}"));
+            self.oracle.violated(Rule::OnlyQuestionsAreAnswered, format!("an observer is told {message:?}"));
             return;
         };
         let Message::Status { report, .. } = message else { return };
@@ -138,8 +140,9 @@ impl World {
         let Observer { came, answers, target, .. } = self.observers[number];
         let (cohort, rank) = self.place(target);
         let heartbeat = self.scenario.timing.heartbeat;
+        let times = if self.falsifies(Falsification::LongAnswers) { 1_000 } else { 1 };
         self.oracle.check_answers(answers, came, heartbeat);
-        self.oracle.check_status(asked, (cohort, rank), &report, len_bytes);
+        self.oracle.check_status(asked, (cohort, rank), &report, len_bytes * times);
         let sleeps = self.sleeps(cohort, asked.at);
         self.oracle.check_sleepers(&report, &sleeps);
         if self.is_quiet(cohort, asked.at) {
@@ -189,7 +192,7 @@ impl World {
             || self.oracle.is_touched(target.cohort)
             || self.network.spikes.iter().any(|spike| spike.is_felt_since(asked.at));
         let (who, at) = (target.who.clone(), asked.at);
-        self.oracle.demand(excused, "a question of an observer is answered in time", || {
+        self.oracle.demand(excused, Rule::QuestionOfObserverIsAnsweredInTime, || {
             format!("{who} was asked at {:.6} s", at.as_micros() as f64 / 1e6)
         });
     }

@@ -4,6 +4,7 @@
 use crate::simulator::application::App;
 use crate::simulator::application::held_step::StepKey;
 use crate::simulator::names::{CohortId, SlotId};
+use crate::simulator::oracle::Rule;
 use crate::simulator::world::{Due, World};
 use fp_proto::config::ContactText;
 use fp_types::Rank;
@@ -29,7 +30,7 @@ impl World {
     /// Whoever is told where a rank is finds that rank there.
     fn check_contact(&mut self, publisher: CohortId, rank: Rank, contact: &ContactText) {
         let there = self.owner_slot(publisher, rank).map(|slot| self.slot(slot).contact.clone());
-        self.oracle.demand(there.as_ref() == Some(contact), "a contact is that of its rank", || {
+        self.oracle.demand(there.as_ref() == Some(contact), Rule::ContactIsThatOfItsRank, || {
             format!("{publisher} rank {rank}: {contact:?} instead of {there:?}")
         });
     }
@@ -76,15 +77,17 @@ impl World {
         let (cohort, rank) = self.place(slot);
         let Some((_, app)) = self.subscriber(slot) else { return };
         let Some((key, mut missing)) = app.locating.remove(&request) else {
-            self.oracle
-                .violated("only questions are answered", format!("{cohort} rank {rank}: contacts {request}"));
+            self.oracle.violated(
+                Rule::OnlyQuestionsAreAnswered,
+                format!("{cohort} rank {rank}: contacts {request}"),
+            );
             return;
         };
         let asked = contacts.iter().all(|(rank, _)| missing.remove(rank)) && missing.len() == left;
         if left > 0 {
             app.locating.insert(request, (key, missing));
         }
-        self.oracle.demand(asked, "only ranks that were asked for are told of, each once", || {
+        self.oracle.demand(asked, Rule::OnlyRanksAskedForAreToldOf, || {
             format!("{cohort} rank {rank}: {contacts:?}, {left} left")
         });
         let Some(publisher) = self.publisher_of(slot, key) else { return };
@@ -109,7 +112,7 @@ impl World {
             App::Publisher(_) | App::None => false,
         };
         let (cohort, rank) = self.place(slot);
-        self.oracle.demand(!open, "every question is answered", || {
+        self.oracle.demand(!open, Rule::EveryQuestionIsAnswered, || {
             format!("{cohort} rank {rank}: contacts {request}")
         });
     }

@@ -3,9 +3,11 @@
 use crate::simulator::application::App;
 use crate::simulator::application::publisher::{Act, PublisherApp};
 use crate::simulator::content::Content;
+use crate::simulator::falsification::Falsification;
 use crate::simulator::layouts;
 use crate::simulator::machine::Machine;
 use crate::simulator::names::{CohortId, SlotId};
+use crate::simulator::oracle::Rule;
 use crate::simulator::world::World;
 use fp_proto::commands::{Begin, BegunStep, CommandError};
 use fp_proto::event::Event;
@@ -50,7 +52,9 @@ impl World {
         let Some((machine, app)) = self.publisher(slot) else { return };
         let free = machine.begins_freely();
         let answer = machine.begin_step(now);
-        if app.act != Act::Wait || !matches!(answer, Ok(Begin::Wait { .. })) {
+        let waits = app.act == Act::Wait;
+        let answer = self.falsified_begin(answer);
+        if !waits || !matches!(answer, Ok(Begin::Wait { .. })) {
             self.note(slot, || format!("begin: {answer:?}"));
         }
         match answer {
@@ -60,7 +64,7 @@ impl World {
                 self.step_begun(slot, &begun);
             }
             Ok(Begin::Wait { reason, until }) => {
-                self.oracle.demand(!free, "an observer delays no step", || format!("a wait for {reason:?}"));
+                self.oracle.demand(!free, Rule::ObserverDelaysNoStep, || format!("a wait for {reason:?}"));
                 let Some((_, app)) = self.publisher(slot) else { return };
                 app.act = Act::Wait;
                 let stop = app.stops_at;
@@ -80,7 +84,7 @@ impl World {
         let told = self.oracle.publishers[&cohort].ranks[rank.0 as usize].told_lost;
         let right = matches!(error, CommandError::Lost { .. }) && told;
         self.oracle
-            .demand(right, "commands fail for a reason", || format!("{cohort} rank {rank} begins: {error}"));
+            .demand(right, Rule::CommandsFailForReason, || format!("{cohort} rank {rank} begins: {error}"));
         self.gives_up(slot);
     }
 
@@ -110,8 +114,12 @@ impl World {
             let stored = machine.keeps(step, block.variable);
             let (cohort, rank) = self.place(slot);
             self.oracle.put(cohort, rank, step, block.variable, stored);
+            let mut block = block.clone();
+            if self.falsifies(Falsification::OtherValuesStored) {
+                block.values.iter_mut().for_each(|value| *value += 1);
+            }
             if stored {
-                self.slot_mut(slot).store.put(step.0, index, block);
+                self.slot_mut(slot).store.put(step.0, index, &block);
             }
         }
     }
@@ -175,7 +183,7 @@ impl World {
     fn answered(&mut self, slot: SlotId, what: &str, answer: Result<(), CommandError>) {
         let (cohort, rank) = self.place(slot);
         let told = self.oracle.publishers[&cohort].ranks[rank.0 as usize].told_lost;
-        self.oracle.demand(answer.is_ok() || told, "commands fail for a reason", || {
+        self.oracle.demand(answer.is_ok() || told, Rule::CommandsFailForReason, || {
             format!("{cohort} rank {rank}, {what}: {answer:?}")
         });
     }
@@ -187,8 +195,8 @@ impl World {
         if self.oracle.publishers[&cohort].ranks[rank.0 as usize].told_lost {
             return;
         }
+        let other = if self.falsifies(Falsification::MisuseDone) { step } else { StepId(step.0 + 1) };
         let Some((machine, app)) = self.publisher(slot) else { return };
-        let other = StepId(step.0 + 1);
         let again = machine.begin_step(now);
         let wrong = machine.abandon_step(now, other);
         let huge =
@@ -198,7 +206,7 @@ impl World {
         let right = again == Err(CommandError::StepOpen(step))
             && wrong == Err(CommandError::StepNotOpen(other))
             && matches!(large, Err(CommandError::ScalarsTooLarge { .. }));
-        self.oracle.demand(right, "misuse is refused", || {
+        self.oracle.demand(right, Rule::MisuseIsRefused, || {
             format!("{cohort} rank {rank}: {again:?}, {wrong:?}, {large:?}")
         });
     }

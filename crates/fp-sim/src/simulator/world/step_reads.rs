@@ -4,9 +4,11 @@
 use crate::simulator::application::App;
 use crate::simulator::application::held_step::{Held, KnownTable, Progress, StepKey, View};
 use crate::simulator::data_message::{DataMessage, Piece};
+use crate::simulator::falsification::Falsification;
 use crate::simulator::layouts::{self, Located};
 use crate::simulator::names::FetchId;
 use crate::simulator::names::{CohortId, SlotId};
+use crate::simulator::oracle::Rule;
 use crate::simulator::world::{Due, World};
 use fp_proto::event::ResolveOutcome;
 use fp_proto::message::Assignment;
@@ -89,7 +91,7 @@ impl World {
         let truth = &self.oracle.publishers[&publisher];
         let lost = truth.over_at.is_some() || truth.ranks.iter().any(|rank| rank.gone.is_some());
         let excused = !member || lost || self.oracle.is_pair_tainted(publisher, cohort);
-        self.oracle.demand(excused, "an assigned step can be read until it is released", || {
+        self.oracle.demand(excused, Rule::AssignedStepCanBeReadUntilItIsReleased, || {
             format!("{cohort} rank {rank} cannot read step {} of {publisher}: {what}", key.1)
         });
         self.release_step(slot, key);
@@ -102,7 +104,7 @@ impl World {
         let (cohort, rank) = self.place(slot);
         let Some((known, step, queries)) = asked else {
             self.oracle
-                .violated("only questions are answered", format!("{cohort} rank {rank}: request {request}"));
+                .violated(Rule::OnlyQuestionsAreAnswered, format!("{cohort} rank {rank}: request {request}"));
             return;
         };
         let key = (known.0, step);
@@ -121,7 +123,7 @@ impl World {
                         expected.first().map_or(Vec::new(), |first| layouts::located(&part, first.variable));
                     let same = blocks.len() == expected.len()
                         && blocks.iter().zip(&expected).all(|(block, expected)| block.agrees(expected));
-                    self.oracle.demand(same, "a table tells where every block is", || {
+                    self.oracle.demand(same, Rule::TableTellsWhereEveryBlockIs, || {
                         format!(
                             "{cohort} rank {rank} step {step}, {query:?}: {blocks:?} instead of {expected:?}"
                         )
@@ -129,7 +131,7 @@ impl World {
                     found.extend(blocks);
                 }
             }
-            Err(error) => self.oracle.violated("what was encoded is decoded", format!("{error:?}")),
+            Err(error) => self.oracle.violated(Rule::WhatWasEncodedIsDecoded, format!("{error:?}")),
         }
         let needed: BTreeSet<Rank> = found.iter().map(|block| block.block.rank).collect();
         if let Some((_, app)) = self.subscriber(slot) {
@@ -280,7 +282,7 @@ impl World {
             });
             let right = there.as_ref() == Some(&values);
             let (cohort, rank) = self.place(slot);
-            self.oracle.demand(right, "what is read is what was put", || {
+            self.oracle.demand(right, Rule::WhatIsReadIsWhatWasPut, || {
                 let how = if announced { "announced" } else { "fetched" };
                 format!("{cohort} rank {rank}: {variable} of step {} from rank {owner}, {how}: {there:?} instead of {block:?} {values:?}", key.1)
             });
@@ -291,6 +293,9 @@ impl World {
                 && keeps_views
             {
                 held.views.push(view);
+            }
+            if self.falsifies(Falsification::ViewReused) {
+                self.slot_mut(target).store.free(key.1.0, false);
             }
         }
     }
@@ -332,7 +337,7 @@ impl World {
         let (cohort, rank) = self.place(slot);
         let there = self.slot(view.owner).store.read(view.cell).to_vec();
         let owner = self.slot(view.owner).who.clone();
-        self.oracle.demand(there == view.values, "a view never shows foreign bytes", || {
+        self.oracle.demand(there == view.values, Rule::ViewNeverShowsForeignBytes, || {
             format!("{cohort} rank {rank}: {} of step {} at {owner}: {there:?}", view.variable, key.1)
         });
     }
@@ -345,7 +350,7 @@ impl World {
         let Some((_, app)) = self.subscriber(slot) else { return };
         let open = app.asked.contains_key(&request) && app.is_waiting();
         let (cohort, rank) = self.place(slot);
-        self.oracle.demand(!open, "every question is answered", || {
+        self.oracle.demand(!open, Rule::EveryQuestionIsAnswered, || {
             format!("{cohort} rank {rank}: request {request}")
         });
     }

@@ -5,8 +5,10 @@ use crate::simulator::application::App;
 use crate::simulator::application::held_step::Held;
 use crate::simulator::application::held_step::StepKey;
 use crate::simulator::application::subscriber::SubscriberApp;
+use crate::simulator::falsification::Falsification;
 use crate::simulator::machine::Machine;
 use crate::simulator::names::{CohortId, SlotId};
+use crate::simulator::oracle::Rule;
 use crate::simulator::scenario::Leaves;
 use crate::simulator::world::World;
 use fp_proto::commands::{CommandError, Next};
@@ -69,7 +71,7 @@ impl World {
                         app.attachment.is_none() && app.plan.on_loss != fp_proto::config::OnLoss::End;
                     let (cohort, rank) = self.place(slot);
                     let told = self.oracle.subscribers[&cohort].ranks[rank.0 as usize].ended;
-                    self.oracle.demand(told || awaits, "the end is an event", || {
+                    self.oracle.demand(told || awaits, Rule::EndIsAnEvent, || {
                         format!("{cohort} rank {rank}: {ending:?}")
                     });
                     return;
@@ -78,10 +80,17 @@ impl World {
         }
     }
 
-    fn step_taken(&mut self, slot: SlotId, assignment: Assignment) {
+    fn step_taken(&mut self, slot: SlotId, mut assignment: Assignment) {
         let now = self.now;
+        let restarted = self.subscriber(slot).is_some_and(|(_, app)| app.attachment > Some(0));
+        let is_other = self.falsifies(Falsification::OtherSkippedTaken)
+            || (restarted && self.falsifies(Falsification::OtherSkippedAfterRestart));
+        assignment.skipped += u64::from(is_other);
         self.note(slot, || format!("takes step {} (table {})", assignment.step, assignment.table));
         let (cohort, rank) = self.place(slot);
+        if self.falsifies(Falsification::TakenAfterClose) {
+            self.oracle.reader_closing(cohort, rank, Vec::new(), false);
+        }
         let attachment = self.oracle.delivered(cohort, rank, &assignment);
         let Some((_, app)) = self.subscriber(slot) else { return };
         app.taken += 1;
@@ -113,7 +122,7 @@ impl World {
         let kinds = [Err(CommandError::InvalidSpec), Err(CommandError::NotAttached)];
         self.oracle.demand(
             refused.iter().all(|refused| kinds.contains(refused)),
-            "misuse is refused",
+            Rule::MisuseIsRefused,
             || format!("{cohort}: {refused:?}"),
         );
         if answer.is_ok() {
@@ -139,15 +148,15 @@ impl World {
         let answer = if gives_back { machine.give_back(now, step) } else { machine.release(now, step) };
         self.note(slot, || format!("lets go of step {step} (gives back: {gives_back}): {answer:?}"));
         let right = redelivers || refused == Err(CommandError::NotRedelivered);
-        self.oracle.demand(right, "misuse is refused", || {
+        self.oracle.demand(right, Rule::MisuseIsRefused, || {
             format!("{cohort} rank {rank} gave step {step} back: {refused:?}")
         });
-        self.oracle.demand(answer.is_ok(), "commands fail for a reason", || {
+        self.oracle.demand(answer.is_ok(), Rule::CommandsFailForReason, || {
             format!("{cohort} rank {rank}: {answer:?}")
         });
         let Some((machine, _)) = self.subscriber(slot) else { return };
         let again = machine.release(now, key.1);
-        self.oracle.demand(again == Err(CommandError::NotHeld(key.1)), "misuse is refused", || {
+        self.oracle.demand(again == Err(CommandError::NotHeld(key.1)), Rule::MisuseIsRefused, || {
             format!("{cohort} rank {rank} released step {} twice: {again:?}", key.1)
         });
         self.settle(slot);
@@ -200,7 +209,7 @@ impl World {
             | Event::StepDropped { .. }
             | Event::StepRejected { .. }
             | Event::RankLagging { .. } => {
-                self.oracle.violated("events are for their role", format!("{cohort} rank {rank}: {event:?}"));
+                self.oracle.violated(Rule::EventsAreForTheirRole, format!("{cohort} rank {rank}: {event:?}"));
             }
         }
     }
