@@ -169,14 +169,14 @@ pub(crate) fn contribution(blocks: u64) -> Contribution {
 }
 
 /// A subscriber rank with one child, attached to an epoch.
-struct Subscribers {
+pub(crate) struct Subscribers {
     lead: SubscriberMachine,
 }
 
 const CHILD: PeerId = PeerId(11);
 
 impl Subscribers {
-    fn open() -> Self {
+    pub(crate) fn open() -> Self {
         let mut config = SubscriberConfig::new(cohort("reader", 0, 1 << 20), Epoch(3), "stream");
         config.publisher_contact = Some(contact("stream.0"));
         config.on_loss = OnLoss::AwaitRestart(Duration::from_secs(5));
@@ -192,7 +192,7 @@ impl Subscribers {
     }
 
     /// Attaches to an epoch over this link; what it says then.
-    fn attach(&mut self, now: Moment, publisher: PeerId, epoch: Epoch) -> Vec<Effect> {
+    pub(crate) fn attach(&mut self, now: Moment, publisher: PeerId, epoch: Epoch) -> Vec<Effect> {
         self.lead.handle_timeout(now);
         let ticket = dialled(&effects(|| self.lead.poll()));
         self.lead.handle_dialled(now, ticket, publisher);
@@ -226,7 +226,12 @@ impl Subscribers {
     }
 
     fn child_says(&mut self, now: Moment, message: Message) -> Vec<Effect> {
-        self.lead.handle_message(now, CHILD, message);
+        self.hear(now, CHILD, vec![message])
+    }
+
+    /// What it does when somebody says all this.
+    pub(crate) fn hear(&mut self, now: Moment, from: PeerId, messages: Vec<Message>) -> Vec<Effect> {
+        messages.into_iter().for_each(|message| self.lead.handle_message(now, from, message));
         effects(|| self.lead.poll())
     }
 }

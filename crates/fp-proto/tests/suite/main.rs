@@ -3,6 +3,7 @@
 mod conditions;
 mod contacts;
 mod gathered;
+mod insiders;
 mod machines;
 mod meeting;
 mod middle_rank;
