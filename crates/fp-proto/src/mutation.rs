@@ -102,10 +102,17 @@ pub enum Mutation {
     PatienceUsedUp,
     /// What was missed after the last step is not told as the stream ends.
     MissedAtEndUntold,
+    /// Subscriptions that are over are remembered for ever.
+    EndedRemembered,
+    /// Tables that were asked for are remembered for ever.
+    TablesRemembered,
 }
 
 impl Mutation {
-    /// All of them.
+    /// Those by which nothing happens that should not, but that remember more and more.
+    pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
+
+    /// All but the hoarding ones.
     pub const ALL: [Self; 49] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,

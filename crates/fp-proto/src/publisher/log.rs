@@ -43,7 +43,9 @@ pub(crate) fn log_from_above(
     for entry in entries {
         apply(machine, entry);
     }
-    machine.tables.keep_live(&machine.ledger);
+    if !mutated!(machine.wire, TablesRemembered) {
+        machine.tables.keep_live(&machine.ledger);
+    }
 }
 
 fn apply(machine: &mut PublisherMachine, decision: Decision) {

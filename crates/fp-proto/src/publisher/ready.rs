@@ -92,7 +92,9 @@ pub(crate) fn send_ready(machine: &mut PublisherMachine) {
             merged(machine, step);
         }
     }
-    machine.ledger.forget_ended();
+    if !mutated!(machine.wire, EndedRemembered) {
+        machine.ledger.forget_ended();
+    }
     drain::consider_closing(machine);
 }
 

@@ -63,6 +63,10 @@ impl World {
             let before = memory::live_bytes();
             let mut config = PublisherConfig::new(cohort("stream", Slot(0), rank, size), EPOCH);
             config.limit_subscriptions = LIMIT_SUBSCRIPTIONS;
+            #[cfg(feature = "mutations")]
+            {
+                config.mutation = self.mutation;
+            }
             let machine = Box::new(PublisherMachine::new(config, Moment::ZERO));
             self.ranks.push(Rank::new(Machine::Publisher(machine), false, before));
         }

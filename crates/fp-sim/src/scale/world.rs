@@ -55,6 +55,9 @@ pub struct World {
     pub(crate) cost: LinkCost,
     /// Whether the processor's time is added to virtual time.
     pub charges_cpu: bool,
+    /// The mistake that every publisher rank makes.
+    #[cfg(feature = "mutations")]
+    pub mutation: Option<fp_proto::mutation::Mutation>,
     pub(crate) publishers: u32,
     pub(crate) subscribers: u32,
     /// Subscribers of one rank that are attached beside the cohort, and take steps.
@@ -79,6 +82,8 @@ impl World {
         Self {
             cost,
             charges_cpu: true,
+            #[cfg(feature = "mutations")]
+            mutation: None,
             publishers,
             subscribers,
             guests: 0,
