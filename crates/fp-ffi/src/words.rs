@@ -52,8 +52,8 @@ mod tests {
     #[test]
     fn advice_is_in_the_words_of_c() {
         assert_eq!(of_c("raise limit_bytes, or more"), "raise LimitBytes, or more");
-        assert_eq!(of_c("stream \"s\": step 0 is still open: end or drop its writer first"), {
-            "stream \"s\": step 0 is still open: end or abandon it first"
+        assert_eq!(of_c("stream \"s\", step 0: it is still open: end or drop its writer first"), {
+            "stream \"s\", step 0: it is still open: end or abandon it first"
         });
     }
 

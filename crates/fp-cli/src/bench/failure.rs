@@ -143,7 +143,7 @@ pub(crate) enum RoleFailure {
         reason: String,
     },
     /// Another step came than should.
-    #[error("step {came} came where {wanted} was to come")]
+    #[error("step {came}: it came where {wanted} was to come")]
     OtherStep {
         /// What came.
         came: u64,
