@@ -244,6 +244,7 @@ keys! {
         _ => return Err("RoundRobin or OnDemand is expected".to_owned()),
     };
     "ShareRedeliver", Subscriber, |s, v| share(s).redeliver = truth(v)?;
+    "ShareExplicitDone", Subscriber, |s, v| s.subscriber.explicit_done = truth(v)?;
     "AwaitRestartSecs", Subscriber, |s, v| s.subscriber.on_loss = OnLoss::AwaitRestart(seconds(v)?);
     "FetchTimeoutSecs", Subscriber, |s, v| s.subscriber.fetch_timeout = seconds(v)?;
     "PublisherContact", Subscriber, |s, v| s.subscriber.publisher_contact = Some(parsed(v)?);
