@@ -202,6 +202,14 @@ pub enum ShareMode {
 }
 
 /// Membership of a work-sharing set: one subscription whose members each get some of the steps.
+///
+/// ```
+/// # use fp_proto::config as flexpath;
+/// use flexpath::{Share, ShareMode};
+///
+/// let share = Share::new("workers").with_mode(ShareMode::RoundRobin).with_redelivery();
+/// assert!(share.redeliver);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Share {
     /// The name of the set.

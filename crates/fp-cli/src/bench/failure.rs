@@ -127,7 +127,7 @@ pub(crate) enum RoleFailure {
     #[error(transparent)]
     Close(#[from] CloseError),
     /// No step came.
-    #[error("step {step} did not come within {timeout:?}")]
+    #[error("step {step}: it did not come within {timeout:?}")]
     NoStep {
         /// The step.
         step: u64,

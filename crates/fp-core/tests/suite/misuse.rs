@@ -128,7 +128,7 @@ fn a_rank_that_the_publisher_does_not_have() {
             reader.selected_shape("array", &select).expect_err("no such rank"),
             reader.view::<u64>("array", &select).map(drop).expect_err("no such rank"),
         ];
-        errors.into_iter().for_each(|error| assert_eq!(text(error), format!("stream \"stream\": {refused}")));
+        errors.into_iter().for_each(|error| assert_eq!(text(error), format!("stream \"stream\", {refused}")));
     }
     drop(reader);
     subscriber.close().expect("left");
