@@ -216,6 +216,11 @@ fn what_the_facade_hands_out_can_be_named_by_it() {
 }
 
 #[test]
+fn what_users_meet_of_handles_may_grow() {
+    assert_tidy(facade::check_growth(&sources()));
+}
+
+#[test]
 fn files_and_functions_are_short() {
     let sources = sources();
     let functions: Vec<_> = sources.iter().flat_map(length::functions).collect();

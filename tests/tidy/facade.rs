@@ -71,6 +71,34 @@ pub(crate) fn check(sources: &[Source]) -> Vec<String> {
     complaints.into_iter().collect()
 }
 
+/// Where the types of handles, options, values and errors are.
+const GROWING: &str = "crates/fp-core/src/";
+/// What a user matches as a whole: a step, none yet, or the end.
+const WHOLE: &[&str] = &["NextStep"];
+
+/// Complains about types of the handles' crate that users meet and that could get no field or variant more.
+pub(crate) fn check_growth(sources: &[Source]) -> Vec<String> {
+    let named = named(sources);
+    let growing = sources.iter().filter(|source| source.path.starts_with(GROWING));
+    let items = growing.flat_map(|source| source.tree.items.iter().map(move |item| (source, item)));
+    let closed = items.filter_map(|(source, item)| Some((source, closed(item)?)));
+    let met = closed.filter(|(_, name)| named.contains(name) && !WHOLE.contains(&name.as_str()));
+    met.map(|(source, name)| format!("{}: {name} may grow: #[non_exhaustive]", source.path)).collect()
+}
+
+/// The name of a type that others may take apart or build as a whole.
+fn closed(item: &Item) -> Option<String> {
+    let (attributes, fields) = match item {
+        Item::Struct(item) => (&item.attrs, Some(&item.fields)),
+        Item::Enum(item) => (&item.attrs, None),
+        _ => return None,
+    };
+    let is_open = attributes.iter().any(|attribute| attribute.path().is_ident("non_exhaustive"));
+    let is_hidden =
+        fields.is_some_and(|fields| fields.is_empty() || fields.iter().any(|field| !is_public(&field.vis)));
+    defined(item).filter(|_| !is_open && !is_hidden)
+}
+
 /// What the façade names, and what is in the modules that it passes on.
 fn named(sources: &[Source]) -> BTreeSet<String> {
     let listed =
@@ -197,5 +225,20 @@ mod tests {
         assert_eq!(complaints("pub use fp_core::{A, B};"), 1, "what its function returns");
         assert_eq!(complaints("pub use fp_core::{A, B, D};"), 1, "what its variant has");
         assert_eq!(complaints("pub use fp_core::{A, B, C, D};"), 0);
+    }
+
+    #[test]
+    fn what_cannot_grow_is_found() {
+        let file = "pub struct A { pub b: u8 } #[non_exhaustive] pub struct B { pub b: u8 } pub struct C { b: u8 } pub enum D { E } pub enum NextStep { F }";
+        let facade = "pub use fp_core::{A, B, C, D, NextStep};";
+        let sources = [(FACADE, facade), ("crates/fp-core/src/a.rs", file)];
+        let sources: Vec<Source> =
+            sources.iter().map(|(path, code)| Source::parse(path, code).expect("it is Rust")).collect();
+        let found = check_growth(&sources).join("\n");
+        assert_eq!(
+            (found.lines().count(), found.contains("A may"), found.contains("D may")),
+            (2, true, true),
+            "{found}"
+        );
     }
 }

@@ -86,7 +86,7 @@ impl Default for SubscriberOptions {
             modules: Vec::new(),
             selections: Vec::new(),
             condition: None,
-            policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
+            policy: QueuePolicy::EveryStep { max_wait: Duration::from_secs(60) },
             limit_steps: 4,
             credit_steps: 2,
             start_at: StartAt::Next,

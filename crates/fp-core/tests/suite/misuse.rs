@@ -91,7 +91,7 @@ fn bounds_of_nothing_and_names_of_folders() {
 
     let publisher = place.publisher();
     let options = || place.subscriber_options();
-    let every = QueuePolicy::EveryKth { every: 0, max_wait_ms: 0 };
+    let every = QueuePolicy::EveryKth { every: 0, max_wait: Duration::ZERO };
     let all = [options().with_limit_steps(0), options().with_credit_steps(0), options().with_policy(every)];
     for (options, option) in all.into_iter().zip(["limit_steps", "credit_steps", "EveryKth::every"]) {
         let told = Subscriber::open(STREAM, options).map(drop).expect_err("refused").to_string();

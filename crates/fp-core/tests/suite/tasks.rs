@@ -159,7 +159,7 @@ fn a_step_begins_when_there_is_room_and_not_before() {
 fn a_wait_for_room_ends_as_the_policy_says() {
     let place = Place::new();
     let mut publisher = place.publisher();
-    let policy = QueuePolicy::EveryStep { max_wait_ms: 40 };
+    let policy = QueuePolicy::EveryStep { max_wait: Duration::from_millis(40) };
     let options = place.subscriber_options().with_limit_steps(1).with_policy(policy);
     let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
     publish(&mut publisher, SMALL);

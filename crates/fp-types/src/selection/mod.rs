@@ -22,7 +22,7 @@ use crate::stride::StridedRegion;
 /// # use fp_types as flexpath;
 /// use flexpath::{Region, Selection};
 ///
-/// let part: Selection = Region::new([0, 2], [4, 2])?.into();
+/// let part = Selection::Region(Region::new([0, 2], [4, 2])?);
 /// # let _ = part;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -10,6 +10,7 @@ use fp_proto::message::MemberId;
 use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, StreamEnding};
 use fp_proto::time::Moment;
 use fp_types::{Rank, StepId, SubscriptionId};
+use std::time::Duration;
 
 impl Oracle {
     /// A publisher rank's event.
@@ -164,14 +165,20 @@ impl Oracle {
     }
 
     /// The publisher's lead expels a member: some rank must really have waited for it, with cause.
-    pub(crate) fn check_expulsion(&mut self, cohort: CohortId, member: MemberId, rank: Rank, waited_ms: u64) {
+    pub(crate) fn check_expulsion(
+        &mut self,
+        cohort: CohortId,
+        member: MemberId,
+        rank: Rank,
+        waited: Duration,
+    ) {
         let truth = &self.publishers[&cohort];
         let Some(known) = truth.members.get(&member) else { return };
         let subscription = known.subscription;
         let Some(wanted) = truth.subscriptions.get(&subscription) else { return };
         let patience = match wanted.spec.policy {
-            QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => {
-                Some(max_wait_ms.min(truth.plan.limit_wait.as_millis() as u64))
+            QueuePolicy::EveryStep { max_wait } | QueuePolicy::EveryKth { max_wait, .. } => {
+                Some(max_wait.min(truth.plan.limit_wait))
             }
             QueuePolicy::DropOldest
             | QueuePolicy::DropNewest
@@ -182,8 +189,8 @@ impl Oracle {
         let live = known.filter(|step| truth.is_met(*step, subscription)).count();
         let limit = wanted.spec.limit_steps as usize;
         let tight = super::publication::rank_limit_bytes(truth, rank) < 1 << 30;
-        self.demand(patience.is_some_and(|patience| waited_ms >= patience), "patience is kept", || {
-            format!("{cohort} expels {member:?} after {waited_ms} ms, {patience:?} were promised")
+        self.demand(patience.is_some_and(|patience| waited >= patience), "patience is kept", || {
+            format!("{cohort} expels {member:?} after {waited:?}, {patience:?} were promised")
         });
         let caused = live >= limit || (tight && live > 0) || self.is_disturbed(cohort, subscription);
         self.demand(caused, "nobody is expelled without a cause", || {
