@@ -43,13 +43,14 @@
 //! | [`StepReader::get`], [`StepReader::get_into`] | [`StepReader::get_async`], [`StepReader::get_into_async`] | the stream goes on; the memory is freed when nothing can write there any more |
 //! | [`StepReader::fetch`], [`StepReader::view`] | [`StepReader::fetch_async`], [`StepReader::view_async`] | as above |
 //! | [`StepReader::variables`] | [`StepReader::variables_async`] | nothing is lost |
+//! | [`StepReader::get_records`], [`StepReader::get_array`], [`StepReader::get_or_fill`] | `get_records_async` and so on | a thread ends its work, for nobody, within `fetch_timeout` |
 //! | [`Publisher::close`], [`Subscriber::close`] | `close_async` | it goes on closing |
 //!
 //! No poll waits, and none is called but for an event or a deadline. The waiting calls are not refused inside a task,
 //! as nothing tells them that they are in one. They stand on threads that may wait: `spawn_blocking` of tokio,
 //! `blocking` of smol, or threads of your own. So do those which may wait and have no
-//! future of their own. They are [`StepReader::get_records`] and what else reads records, [`StepReader::get_array`],
-//! [`StepReader::get_or_fill`], [`StepReader::get_bytes`], [`StepReader::blocks`] and [`Subscriber::find`].
+//! future of their own. They are the other calls that read records, [`StepReader::get_bytes`], [`StepReader::blocks`]
+//! and [`Subscriber::find`].
 //! [`EventQueue::next`] waits too, and so does [`StepWriter::end`] where something is derived. [`StepReader::done`] and
 //! [`StepReader::give_back`] never wait.
 //!
@@ -57,6 +58,11 @@
 //! closing on a thread of its own, and what is not delivered as the process ends is lost. So a task awaits
 //! `close_async` before it drops a handle.
 //! `examples/two_streams.rs` serves two streams and a timer in one `select!`.
+//!
+//! # Features
+//!
+//! `ndarray` (on by default) has [`StepReader::get_array`]. `stream` has `Subscriber::steps`. `wasm` runs WebAssembly that
+//! subscribers hand over. TLS and compression are in every build: either side may need them of the other.
 //!
 //! # For records
 //!
@@ -104,5 +110,6 @@ pub use fp_core::{
 pub use fp_core::{DeployError, OutputFault, Runtime};
 pub use fp_derive::Record;
 pub use half;
+#[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use num_complex;

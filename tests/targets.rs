@@ -58,6 +58,18 @@ fn quiet_is_a_number() {
 }
 
 #[test]
+fn a_row_that_failed_keeps_what_its_program_printed() {
+    let script = "import sys; sys.path.insert(0, sys.argv[1])
+from peers import Results, run
+found = Results()
+found.take('SST', 8, lambda _: run(['sh', '-c', 'echo begun; echo first >&2; echo last >&2; exit 2'], 10))
+print(found.failed['SST', 8], repr(found.printed['SST', 8]))";
+    let scripts = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/bench");
+    let Some(said) = python(&["-c", script, scripts]) else { return };
+    assert_eq!(said, r"sh ended with 2: last 'begun\nfirst\nlast\n'");
+}
+
+#[test]
 fn rows_of_a_bench_are_json_and_a_table() {
     let row = [
         ("case", Figure::Text("8 \"MiB\"")),

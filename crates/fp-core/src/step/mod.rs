@@ -33,9 +33,11 @@ use crate::value::select::Select;
 use crate::value::variable::Variable;
 use crate::value::view::View;
 use fp_proto::message::ScalarValue;
-use fp_types::{ArrayKind, BlockId, Dtype, Epoch, MemoryOrder, Region, Shape, StepId};
-use ndarray::ShapeBuilder as _;
-use ndarray::{ArrayD, IxDyn};
+#[cfg(feature = "ndarray")]
+use fp_types::MemoryOrder;
+use fp_types::{ArrayKind, BlockId, Dtype, Epoch, Region, Shape, StepId};
+#[cfg(feature = "ndarray")]
+use ndarray::{ArrayD, IxDyn, ShapeBuilder as _};
 use std::sync::Arc;
 
 /// A step assigned to this cohort. It is held until this and the views made of it are dropped.
@@ -288,6 +290,7 @@ impl StepReader {
     ///
     /// # Errors
     /// As [`StepReader::get`].
+    #[cfg(feature = "ndarray")]
     pub fn get_array<T: Element>(
         &self,
         variable: &str,
