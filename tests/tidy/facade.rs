@@ -73,8 +73,8 @@ pub(crate) fn check(sources: &[Source]) -> Vec<String> {
 
 /// Where the types of handles, options, values and errors are.
 const GROWING: &str = "crates/fp-core/src/";
-/// What a user matches as a whole: a step, none yet, or the end.
-const WHOLE: &[&str] = &["NextStep"];
+/// What a user matches as a whole (a step, none yet, or the end), and what a user makes: where a stream is said to be.
+const WHOLE: &[&str] = &["NextStep", "Entry"];
 
 /// Complains about types of the handles' crate that users meet and that could get no field or variant more.
 pub(crate) fn check_growth(sources: &[Source]) -> Vec<String> {
@@ -88,10 +88,12 @@ pub(crate) fn check_growth(sources: &[Source]) -> Vec<String> {
 
 /// The name of a type that others may take apart or build as a whole.
 fn closed(item: &Item) -> Option<String> {
-    let (attributes, fields) = match item {
-        Item::Struct(item) => (&item.attrs, Some(&item.fields)),
-        Item::Enum(item) => (&item.attrs, None),
-        _ => return None,
+    let (attributes, fields) = if let Item::Struct(item) = item {
+        (&item.attrs, Some(&item.fields))
+    } else if let Item::Enum(item) = item {
+        (&item.attrs, None)
+    } else {
+        return None;
     };
     let is_open = attributes.iter().any(|attribute| attribute.path().is_ident("non_exhaustive"));
     let is_hidden =
@@ -117,12 +119,16 @@ fn named(sources: &[Source]) -> BTreeSet<String> {
 
 /// The name of a public type or trait that is defined here.
 fn defined(item: &Item) -> Option<String> {
-    let (visibility, name) = match item {
-        Item::Struct(item) => (&item.vis, &item.ident),
-        Item::Enum(item) => (&item.vis, &item.ident),
-        Item::Trait(item) => (&item.vis, &item.ident),
-        Item::Type(item) => (&item.vis, &item.ident),
-        _ => return None,
+    let (visibility, name) = if let Item::Struct(item) = item {
+        (&item.vis, &item.ident)
+    } else if let Item::Enum(item) = item {
+        (&item.vis, &item.ident)
+    } else if let Item::Trait(item) = item {
+        (&item.vis, &item.ident)
+    } else if let Item::Type(item) = item {
+        (&item.vis, &item.ident)
+    } else {
+        return None;
     };
     matches!(visibility, Visibility::Public(_)).then(|| name.to_string())
 }
@@ -142,25 +148,25 @@ fn leaves(tree: &UseTree, into: &mut BTreeSet<String>) {
 fn handed_out(item: &Item, named: &BTreeSet<String>) -> BTreeSet<String> {
     let mut types = Types(BTreeSet::new());
     let is_named = |name: &syn::Ident| named.contains(&name.to_string());
-    match item {
-        Item::Struct(item) if is_named(&item.ident) => {
-            item.fields
-                .iter()
-                .filter(|field| is_public(&field.vis))
-                .for_each(|field| types.visit_type(&field.ty));
-        }
-        Item::Enum(item) if is_named(&item.ident) => {
-            item.variants
-                .iter()
-                .flat_map(|variant| &variant.fields)
-                .for_each(|field| types.visit_type(&field.ty));
-        }
-        Item::Impl(item)
-            if item.trait_.is_none() && owner(&item.self_ty).is_some_and(|name| is_named(&name)) =>
-        {
-            item.items.iter().for_each(|item| types.of_function(item));
-        }
-        _ => {}
+    if let Item::Struct(item) = item
+        && is_named(&item.ident)
+    {
+        let shown = item.fields.iter().filter(|field| is_public(&field.vis));
+        shown.for_each(|field| types.visit_type(&field.ty));
+    }
+    if let Item::Enum(item) = item
+        && is_named(&item.ident)
+    {
+        item.variants
+            .iter()
+            .flat_map(|variant| &variant.fields)
+            .for_each(|field| types.visit_type(&field.ty));
+    }
+    if let Item::Impl(item) = item
+        && item.trait_.is_none()
+        && owner(&item.self_ty).is_some_and(|name| is_named(&name))
+    {
+        item.items.iter().for_each(|item| types.of_function(item));
     }
     types.0
 }
@@ -171,10 +177,8 @@ fn is_public(visibility: &Visibility) -> bool {
 
 /// The name of the type that an `impl` is of.
 fn owner(kind: &Type) -> Option<syn::Ident> {
-    match kind {
-        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.clone()),
-        _ => None,
-    }
+    let Type::Path(path) = kind else { return None };
+    path.path.segments.last().map(|segment| segment.ident.clone())
 }
 
 /// The last names of all paths in types.

@@ -28,7 +28,9 @@ use crate::step::held::{HeldStep, VariableInfo};
 use crate::step::request::Request;
 use crate::value::bool_check::goes_with;
 use crate::value::element::Element;
-use crate::value::fill_target::{FillTarget as _, Fillable};
+#[cfg(feature = "ndarray")]
+use crate::value::fill_target::FillTarget as _;
+use crate::value::fill_target::Fillable;
 use crate::value::select::Select;
 use crate::value::variable::Variable;
 use crate::value::view::View;
