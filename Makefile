@@ -75,6 +75,7 @@ tools:
 lint: tools
 	$(call step,format,cargo fmt --all --check)
 	$(call step,lints,cargo clippy --profile $(CARGO_PROFILE) --workspace --all-targets -- -D warnings)
+	$(call step,lints without features,cargo clippy --profile $(CARGO_PROFILE) -p flexpath -p flexpath-core --no-default-features --lib -- -D warnings)
 
 doc: tools
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
@@ -105,7 +106,7 @@ ifneq ($(FLEXPATH_REQUIRE_ALL),)
 	$(call step,an RDMA device,scripts/required.sh part verbs sh -c "ls /sys/class/infiniband/* >/dev/null 2>&1 || exit 77")
 endif
 	$(call step,tests,$(REQUIRED) cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
-	$(call step,deployed code: tests with the feature wasm,$(REQUIRED) cargo test $(WASM) --test deployed && $(REQUIRED) cargo test $(WASM) --test processes deployed && cargo test $(WASM) --doc Guide)
+	$(call step,deployed code: tests with the feature wasm,$(REQUIRED) cargo test $(WASM) --test deployed && $(REQUIRED) cargo test $(WASM) --test processes deployed && cargo test $(WASM) --doc guide)
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
 # Each shard says what it needs, and none keeps the others from running: see scripts/shards.sh.
@@ -152,17 +153,17 @@ bench-baselines:
 	$(call step,streams beside baselines by hand,cargo bench -p flexpath --bench spine -- --rounds 3 --budget 180 --json "$(CURDIR)/docs/performance/spine.json")
 
 bench-wire:
-	$(call step,a long wire,cargo bench -p flexpath --bench wan)
+	$(call step,a long wire,scripts/bench/record.py wan cargo bench -p flexpath --bench wan)
 
 bench-calls:
-	$(call step,calls of C and Fortran; conversions; geometry; messages and machines; typed access; derivations,cargo bench -p flexpath-ffi && cargo bench -p flexpath-types && cargo bench -p flexpath-proto && cargo bench -p flexpath --bench typed && cargo bench -p flexpath-transform --features wasm)
+	$(call step,calls of C and Fortran; conversions; geometry; messages and machines; typed access; derivations,scripts/bench/record.py calls cargo bench -p flexpath-ffi && cargo bench -p flexpath-types && cargo bench -p flexpath-proto && cargo bench -p flexpath --bench typed && cargo bench -p flexpath-transform --features wasm)
 
 bench-lammps:
-	$(call optional,what publishing costs LAMMPS,scripts/check-lammps.sh speed)
+	$(call optional,what publishing costs LAMMPS,scripts/bench/record.py lammps scripts/check-lammps.sh speed)
 
 bench-mpi:
 	$(call step,build for the benches under MPI,cargo build --release -p flexpath-ffi && scripts/install-library.sh target/release "$(CURDIR)/target/bench-install")
-	$(call step,opening over 64 ranks under MPI,benches/mpi/opening.sh "$(CURDIR)/target/bench-install" 64 openmpi mpich)
+	$(call step,opening over 64 ranks under MPI,scripts/bench/record.py opening benches/mpi/opening.sh "$(CURDIR)/target/bench-install" 64 openmpi mpich)
 
 bench-peers: tools
 	$(call step,beside the peers,ADIOS2_DIR="$(ADIOS2_DIR)" scripts/bench/peers.sh $(PEERS))

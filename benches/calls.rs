@@ -10,9 +10,13 @@
 //! that takes swings with what the caches hold by far more than a call costs. The put of 64 KiB shows that the call
 //! does not grow with the length.
 
+#[path = "rows/mod.rs"]
+mod rows;
+
 use fp_core::{
     NextStep, Publisher, PublisherOptions, Region, StepWriter, Subscriber, SubscriberOptions, Variable,
 };
+use rows::{Figure, keep};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -202,6 +206,14 @@ fn row(name: &str, language: &str, ours: &[f64], rust: &[f64], limit_ns: f64) ->
         (_, false) => format!("above <= {limit_ns:.0} missed"),
     };
     println!("{name:<26}{language:<8}{ours:>10.0}{:>8.2}{above:>8.0}   {target}", ours / rust);
+    keep(&[
+        ("a put", Figure::Text(name)),
+        ("in", Figure::Text(language)),
+        ("ns", Figure::Number(ours)),
+        ("above Rust, ns", Figure::Number(above)),
+        ("at most, ns", Figure::Number(limit_ns)),
+        ("verdict", Figure::Met(is_met)),
+    ]);
     is_met
 }
 

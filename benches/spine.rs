@@ -22,6 +22,8 @@ mod report;
 mod ring;
 #[path = "spine/shared.rs"]
 mod shared;
+#[path = "spine/targets.rs"]
+mod targets;
 
 use bench::{Bench, Options};
 use process::{ROLE, Words};
@@ -52,5 +54,7 @@ fn measure(arguments: &[String]) {
             case(&mut bench);
         }
     }
-    bench.finish();
+    if !bench.finish() {
+        std::process::exit(1);
+    }
 }

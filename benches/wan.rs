@@ -13,9 +13,12 @@ mod derived;
 mod hosts;
 #[path = "wan/roles.rs"]
 mod roles;
+#[path = "rows/mod.rs"]
+mod rows;
 
 use hosts::{ADDRESSES, Hosts, Wire};
 use roles::Traffic;
+use rows::{Figure, keep};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -67,6 +70,15 @@ fn measure() -> Result<(), String> {
 fn report(name: &str, ours: f64, other: f64, unit: &str, is_met: bool, target: &str) {
     let met = if is_met { "met" } else { "missed" };
     println!("{name:<34}{ours:>9.1}{other:>9.1} {unit:<5}{:>7.2}  {target} {met}", ours / other);
+    keep(&[
+        ("case", Figure::Text(name)),
+        ("ours", Figure::Number(ours)),
+        ("other", Figure::Number(other)),
+        ("unit", Figure::Text(unit)),
+        ("ratio", Figure::Number(ours / other)),
+        ("target", Figure::Text(target)),
+        ("verdict", Figure::Met(is_met)),
+    ]);
 }
 
 fn middle(mut values: Vec<f64>) -> f64 {

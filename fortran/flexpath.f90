@@ -316,6 +316,18 @@ module flexpath_c
       type(c_ptr), value :: step
     end function c_step_release
 
+    integer(c_int32_t) function c_step_done(step) &
+        bind(C, name='flexpath_step_done')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: step
+    end function c_step_done
+
+    integer(c_int32_t) function c_step_give_back(step) &
+        bind(C, name='flexpath_step_give_back')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: step
+    end function c_step_give_back
+
     integer(c_int32_t) function c_subscriber_open(stream, options, subscriber) &
         bind(C, name='flexpath_subscriber_open')
       import :: c_char, c_int32_t, c_ptr
@@ -1231,6 +1243,7 @@ module flexpath
   public :: flexpath_subscriber_statistic, flexpath_subscriber_close
   public :: flexpath_step, flexpath_step_info, flexpath_step_describe, flexpath_step_variable_count
   public :: flexpath_variable_info, flexpath_step_variable_at, flexpath_step_variable, flexpath_step_release
+  public :: flexpath_step_done, flexpath_step_give_back
   public :: flexpath_selection, flexpath_region, flexpath_points, flexpath_block, flexpath_rank
   public :: flexpath_event, flexpath_publisher_next_event, flexpath_subscriber_next_event
   public :: flexpath_publisher_wait_for_subscribers, flexpath_publisher_promise, flexpath_publisher_contact
@@ -1372,7 +1385,8 @@ module flexpath
     integer(int64) :: skipped = 0       ! steps that the subscription did not get between the one before and this
     integer(int64) :: len_bytes = 0     ! bytes over all publisher ranks
     integer :: queued_steps = 0         ! steps that waited at the publisher behind this one
-    logical :: is_redelivered = .false. ! whether another member of the work-sharing set had it before and is gone
+    ! whether another member of the work-sharing set had it before and is gone, or a member gave it back
+    logical :: is_redelivered = .false.
   end type flexpath_step_info
 
   ! What is to be known of a variable of a step.
@@ -2639,6 +2653,30 @@ contains
     call conclude_status('flexpath_step_release', c_step_release(step%handle), stat, errmsg)
     step%handle = c_null_ptr
   end subroutine flexpath_step_release
+
+  ! Releases a step that is done: no member of a work-sharing set gets it again. That differs from flexpath_step_release
+  ! where the option ShareExplicitDone is set. While another call uses the step that is a failure, and it is still held.
+  subroutine flexpath_step_done(step, stat, errmsg)
+    type(flexpath_step), intent(inout) :: step
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    status = c_step_done(step%handle)
+    if (status /= flexpath_status_misuse) step%handle = c_null_ptr
+    call conclude_status('flexpath_step_done', status, stat, errmsg)
+  end subroutine flexpath_step_done
+
+  ! Gives a step back to its work-sharing set (ShareRedeliver): a member gets it again, with is_redelivered, be it this
+  ! one. In a set that does not redeliver, or in none, it is released and that is a failure.
+  subroutine flexpath_step_give_back(step, stat, errmsg)
+    type(flexpath_step), intent(inout) :: step
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    status = c_step_give_back(step%handle)
+    if (status /= flexpath_status_misuse) step%handle = c_null_ptr
+    call conclude_status('flexpath_step_give_back', status, stat, errmsg)
+  end subroutine flexpath_step_give_back
 
   ! More of the variables of a step: attributes, dimensions, blocks, texts, views.
 

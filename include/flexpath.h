@@ -953,7 +953,7 @@ typedef struct flexpath_step_info {
    */
   uint32_t queued_steps;
   /*
-   1 if another member of the work-sharing set had it before and is gone
+   1 if another member of the work-sharing set had it before and is gone, or a member gave it back
    */
   uint32_t is_redelivered;
 } flexpath_step_info;
@@ -1936,6 +1936,20 @@ flexpath_status flexpath_step_get_all(struct flexpath_step *step,
  released too. Any thread.
  */
 flexpath_status flexpath_step_release(struct flexpath_step *step);
+
+/*
+ Releases a step that is done: no member of a work-sharing set gets it again. That differs from
+ `flexpath_step_release` where the option `ShareExplicitDone` is set. While another call uses the step,
+ `FLEXPATH_STATUS_MISUSE`, and it is still held. Any thread.
+ */
+flexpath_status flexpath_step_done(struct flexpath_step *step);
+
+/*
+ Gives a step back to its work-sharing set (`ShareRedeliver`): a member gets it again, be it this one, and its
+ `is_redelivered` is 1. It goes back with its last view. In a set that does not redeliver, or in none, it is released
+ and this is `FLEXPATH_STATUS_MISUSE`. So it is while another call uses the step, which is still held then. Any thread.
+ */
+flexpath_status flexpath_step_give_back(struct flexpath_step *step);
 
 /*
  Attaches to a stream; `options` may be null. Waits for it to appear, at most `OpenTimeoutSecs`. Any thread.

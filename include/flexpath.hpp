@@ -1081,6 +1081,16 @@ private:
 class step : public handle<flexpath_step, flexpath_step_release> {
 public:
     using handle::handle;
+    /* It is done: no member of a work-sharing set gets it again. */
+    void done() {
+        check(flexpath_step_done(raw()));
+        take();
+    }
+    /* A member of its work-sharing set gets it again. */
+    void give_back() {
+        check(flexpath_step_give_back(raw()));
+        take();
+    }
     flexpath_step_info info() const {
         flexpath_step_info told;
         check(flexpath_step_describe(raw(), &told));

@@ -24,8 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What `[1:3]` may be says [`SelectionExpression`]. docs/workers.md is about workers that share a stream, and about what
-//! comes back after a failure.
+//! What `[1:3]` may be says [`SelectionExpression`]. [`guide::workers`] is about workers that share a stream, and about
+//! what comes back after a failure. [`guide`] has all guides.
 //!
 //! # For tasks
 //!
@@ -43,13 +43,14 @@
 //! | [`StepReader::get`], [`StepReader::get_into`] | [`StepReader::get_async`], [`StepReader::get_into_async`] | the stream goes on; the memory is freed when nothing can write there any more |
 //! | [`StepReader::fetch`], [`StepReader::view`] | [`StepReader::fetch_async`], [`StepReader::view_async`] | as above |
 //! | [`StepReader::variables`] | [`StepReader::variables_async`] | nothing is lost |
+//! | [`StepReader::get_records`], [`StepReader::get_array`], [`StepReader::get_or_fill`] | `get_records_async` and so on | a thread ends its work, for nobody, within `fetch_timeout` |
 //! | [`Publisher::close`], [`Subscriber::close`] | `close_async` | it goes on closing |
 //!
 //! No poll waits, and none is called but for an event or a deadline. The waiting calls are not refused inside a task,
 //! as nothing tells them that they are in one. They stand on threads that may wait: `spawn_blocking` of tokio,
 //! `blocking` of smol, or threads of your own. So do those which may wait and have no
-//! future of their own. They are [`StepReader::get_records`] and what else reads records, [`StepReader::get_array`],
-//! [`StepReader::get_or_fill`], [`StepReader::get_bytes`], [`StepReader::blocks`] and [`Subscriber::find`].
+//! future of their own. They are the other calls that read records, [`StepReader::get_bytes`], [`StepReader::blocks`]
+//! and [`Subscriber::find`].
 //! [`EventQueue::next`] waits too, and so does [`StepWriter::end`] where something is derived. [`StepReader::done`] and
 //! [`StepReader::give_back`] never wait.
 //!
@@ -58,65 +59,57 @@
 //! `close_async` before it drops a handle.
 //! `examples/two_streams.rs` serves two streams and a timer in one `select!`.
 //!
+//! # Features
+//!
+//! `ndarray` (on by default) has [`StepReader::get_array`]. `stream` has `Subscriber::steps`. `wasm` runs WebAssembly that
+//! subscribers hand over. TLS and compression are in every build: either side may need them of the other.
+//!
 //! # For records
 //!
-//! `#[derive(flexpath::Record)]` makes a Rust struct a record: see docs/types.md. Structs that are put and viewed as
+//! `#[derive(flexpath::Record)]` makes a Rust struct a record: see [`guide::types`]. Structs that are put and viewed as
 //! they lie in memory are `Pod` as well, which the derives of [`bytemuck`] make them.
 //!
 //! # Derived variables
 //!
-//! [`SubscriberOptions::with_derivation`] has a variable computed where the data is: see docs/derived.md.
+//! [`SubscriberOptions::with_derivation`] has a variable computed where the data is: see [`guide::derived`].
 #![forbid(unsafe_code)]
+pub mod guide;
+
 pub use bytemuck;
 #[cfg(feature = "stream")]
 pub use fp_core::Steps;
 pub use fp_core::{
     Access, AccessError, AccessRule, Action, Append, Array, ArrayKind, ArrayType, Arrays, AsyncFetch,
-    AttributeValue, BeginError, Block, BlockId, CallError, CloseError, CloseOutcome, Cohort, CohortError,
-    CohortSide, CollectiveFailure, Collectives, CommandError, Condition, ConditionRefusal, Contact,
-    ContactText, Cost, DataType, Denial, DeployLimits, DeployPolicy, DeployedModule, Derivation,
-    DerivationError, DeriveError, DerivedVariable, Dims, Dtype, Element, EndReason, Epoch, Event, EventQueue,
-    ExpulsionCause, Fetch, Fetched, Fillable, FindError, Fingerprint, Fit, FoundStream, GatherError,
-    LimitError, LinkOptions, ListenAddress, ListenAddressError, ListenError, Loan, LoanBytes, Loss,
-    LossReason, MemberEnd, MemoryError, MemoryOrder, Misfit, Misuse, ModuleHash, NameError, Native,
-    NativeElement, NativeError, NextStep, NoProvider, NoTable, OnLoss, OpenError, OpenFailure, OpenWait,
-    ParseConditionError, ParseDerivationError, ParseModuleHashError, ParseSelectionError, PathError,
-    PlanError, PolicyError, PolicyRefusal, PoolError, PoolStats, Position, Provided, Publisher,
-    PublisherOptions, PutError, QueuePolicy, Rank, ReadError, Reason, Record, RecordBlock, RecordBlockError,
-    RecordProblem, RecordSet, Refusal, RefusalReason, Region, RegionError, RegisterError, Registered,
-    RegisteredPart, Rendezvous, Seen, Select, Selection, SelectionError, SelectionExpression, Shape,
-    ShapeTooLarge, Share, ShareMode, SharePart, SharedCollectives, Slice, SpecPart, StartAt, Statistics,
-    StepId, StepReader, StepRejection, StepWriter, StreamEnding, StrideError, StridedRegion, Subscriber,
-    SubscriberOptions, SubscriptionId, SubscriptionRequest, SyncError, TlsError, TlsOptions, Token,
+    AttributeValue, BeginError, Bins, Block, BlockId, Breakage, CallError, CloseError, CloseOutcome, Cohort,
+    CohortError, CohortSide, CollectiveFailure, Collectives, CommandError, Comparison, Compression,
+    CompressionError, Condition, ConditionRefusal, Contact, ContactText, ContributionError, CopyError, Cost,
+    DataType, Denial, DeployLimits, DeployPolicy, DeployedModule, Derivation, DerivationDecodeError,
+    DerivationError, DerivationId, DeriveError, DerivedVariable, DialError, Dims, Dtype, Element, EndReason,
+    Endpoint, Epoch, Event, EventQueue, Expression, ExpressionError, ExpressionFault, ExpulsionCause,
+    Extreme, Fetch, Fetched, Fillable, FindError, Fingerprint, Fit, FoundStream, Function, GatherError,
+    HostId, LimitError, LinkError, LinkOptions, ListenAddress, ListenAddressError, ListenError, Loan,
+    LoanBytes, Loss, LossReason, MemberEnd, MemoryError, MemoryOrder, MemoryShortage, Misfit, Misuse,
+    ModuleCall, ModuleHash, NameError, Native, NativeElement, NativeError, NextStep, NoProvider, NoTable,
+    OnLoss, OpenError, OpenFailure, OpenWait, Operation, OutputType, ParseConditionError,
+    ParseDerivationError, ParseFault, ParseModuleHashError, ParseSelectionError, PathError, PlanError,
+    PolicyError, PolicyRefusal, PoolError, PoolStats, Position, ProcessId, Provided, Publisher,
+    PublisherOptions, PutError, QueuePolicy, Rank, ReadError, Real, Reason, Record, RecordBlock,
+    RecordBlockError, RecordId, RecordProblem, RecordSet, Reduction, Refusal, RefusalReason, Region,
+    RegionError, RegisterError, Registered, RegisteredPart, Relation, Rendezvous, RunsError, SchemaError,
+    Seen, Select, Selection, SelectionError, SelectionExpression, Shape, ShapeTooLarge, Share, ShareMode,
+    SharePart, SharedCollectives, Side, Signal, Slice, SpecPart, StartAt, Statistics, StepId, StepReader,
+    StepRejection, StepWriter, StreamEnding, StrideError, StridedRegion, Subscriber, SubscriberOptions,
+    SubscriptionId, SubscriptionRequest, SyncError, TlsError, TlsFailure, TlsOptions, Token, TokenError,
     TokenFileError, TokenHash, TooManyDims, TransformOptions, TransformPath, TransformProblem,
-    TransformedVariable, Transforms, TransportKind, TransportPolicy, Variable, VariableDef, VariableError,
-    VariableInfo, VariableOrigin, VariablePlacement, VariableSet, VerbsDevice, VerbsTrouble, View,
-    WantedType, Who, diagnosis, limit_process_bytes, own_pid, record, record_array, rendezvous, start_log,
-    verbs_devices,
+    TransformedVariable, Transforms, TransportKind, TransportPolicy, TransportRefusal, Variable, VariableDef,
+    VariableError, VariableInfo, VariableOrigin, VariablePlacement, VariableSet, VerbsDevice, VerbsTrouble,
+    View, WantedType, Who, diagnosis, limit_process_bytes, own_pid, record, record_array, rendezvous,
+    start_log, verbs_devices,
 };
 #[cfg(feature = "wasm")]
-pub use fp_core::{DeployError, Runtime};
+pub use fp_core::{DeployError, OutputFault, Runtime};
 pub use fp_derive::Record;
 pub use half;
+#[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use num_complex;
-
-/// The programs of docs/types.md, which the tests run.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/types.md")]
-struct Guide;
-
-/// The programs of docs/derived.md, which the tests run.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/derived.md")]
-struct DerivedGuide;
-
-/// The programs of docs/workers.md, which the tests run.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/workers.md")]
-struct WorkersGuide;
-
-/// The programs of docs/transforms.md, which the tests run.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/transforms.md")]
-struct TransformsGuide;

@@ -7,6 +7,8 @@
 mod architecture;
 #[path = "tidy/errors.rs"]
 mod errors;
+#[path = "tidy/facade.rs"]
+mod facade;
 #[path = "tidy/graph/mod.rs"]
 mod graph;
 #[path = "tidy/hygiene.rs"]
@@ -206,6 +208,16 @@ fn locks_outside_the_workspace_know_what_our_packages_depend_on() {
 #[test]
 fn what_an_error_says_is_not_its_source() {
     assert_tidy(sources().iter().flat_map(errors::check).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_the_facade_hands_out_can_be_named_by_it() {
+    assert_tidy(facade::check(&sources()));
+}
+
+#[test]
+fn what_users_meet_of_handles_may_grow() {
+    assert_tidy(facade::check_growth(&sources()));
 }
 
 #[test]

@@ -2,11 +2,14 @@
 
 use crate::machine::{Ticks, description, hop_ns};
 use crate::report::{Row, median, print_head};
+use crate::targets::judge;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// The targets that were met before.
+const TARGETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance/targets.json");
 /// A round is quiet if others used less than this of all cores meanwhile.
 const QUIET_PERCENT: f64 = 12.0;
 /// How long the machine is looked at to see whether it is quiet.
@@ -170,14 +173,26 @@ impl Bench {
         self.rows.push(row.to_json());
     }
 
-    /// Writes the rows where they are wanted.
-    pub(crate) fn finish(self) {
+    /// Writes the rows where they are wanted; whether every target is met that was met before. A quick run says nothing
+    /// of that.
+    pub(crate) fn finish(self) -> bool {
         let missed = self.rows.iter().filter(|row| row["met"] == json!(false)).count();
         println!("{} rows, {missed} missed", self.rows.len());
-        let Some(file) = self.options.json else { return };
-        let all = json!({ "machine": description(), "quick": self.options.quick, "rows": self.rows });
-        std::fs::write(&file, format!("{all:#}\n")).expect("the file for the rows");
+        if let Some(file) = &self.options.json {
+            let all = json!({ "machine": description(), "quick": self.options.quick, "rows": self.rows });
+            std::fs::write(file, format!("{all:#}\n")).expect("the file for the rows");
+        }
+        self.options.quick || keeps_targets(&self.rows)
     }
+}
+
+/// Says which targets are missed that were met before, and which the other way round.
+fn keeps_targets(rows: &[Value]) -> bool {
+    let file = std::fs::read_to_string(TARGETS).unwrap_or_else(|error| panic!("{TARGETS}: {error}"));
+    let judged = judge(&file, "spine", rows).unwrap_or_else(|error| panic!("{TARGETS}: {error}"));
+    judged.risen.iter().for_each(|case| println!("met now, and not listed in {TARGETS}: {case}"));
+    judged.fallen.iter().for_each(|case| println!("MISSED, and met before ({TARGETS}): {case}"));
+    judged.fallen.is_empty()
 }
 
 fn await_quiet(until: Instant) {

@@ -23,6 +23,16 @@ simulate() {
 say() {
     printf '%s (%s ranks on %s cores, load %s)\n' "$1" "${RANKS:-4}" "$(nproc --all)" "$(cut -d ' ' -f 1-3 /proc/loadavg)"
     grep -E 'Loop time|^Flexpath' log
+    keep "$1"
+}
+# Appends a row to the file that scripts/bench/record.py names.
+keep() {
+    [ -n "${FLEXPATH_BENCH_ROWS:-}" ] || return 0
+    awk -v run="$1" -v ranks="${RANKS:-4}" -v load="$(cut -d ' ' -f 1 /proc/loadavg)" '
+        /^Flexpath CPU:/ { cpu = sprintf("\"calls, s\": %s, \"other threads, s\": %s, \"of CPU, %%\": %s, \"CPU, s\": %s", $4, $9, $12, $17) }
+        /^Flexpath wall:/ { wall = sprintf(", \"calls, wall, s\": %s, \"of wall, %%\": %s, \"wall, s\": %s", $4, $9, $12) }
+        END { if (cpu != "") printf "{\"run\": \"%s\", \"ranks\": %s, \"load\": %s, %s%s}\n", run, ranks, load, cpu, wall }
+    ' log >>"$FLEXPATH_BENCH_ROWS"
 }
 under_limit() { awk '/^Flexpath CPU/ { found = 1; for (i = 1; i < NF; i++) if ($i == "=" && $(i + 2) == "%") { if ($(i + 1) >= 1) bad = 1; break } } END { exit bad || !found }' log; }
 

@@ -12,6 +12,8 @@ from processes import NotMeasured, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLOURS = ["#1b6ca8", "#c8553d", "#2a9d5c", "#8e5ea2", "#b8860b", "#5f6b6d", "#d6336c", "#0b7285", "#a05a2c", "#364fc7"]
+# A machine is quiet if others use at most so much of all cores.
+QUIET_PERCENT = 10
 SIZES = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20, 128 << 20, 256 << 20]
 
 
@@ -113,16 +115,21 @@ def busy_percent(seconds=0.2):
 def until_quiet(patience_s=120):
     """Waits until nothing of what ran before is at work any more, or says that it still is."""
     until = time.monotonic() + patience_s
-    while (busy := busy_percent(2.0)) is not None and busy > 10:
+    while (busy := busy_percent(2.0)) is not None and busy > QUIET_PERCENT:
         if time.monotonic() > until:
             print(f"{busy:.0f} % of the machine are still in use: measured all the same", flush=True)
             return
         print(f"{busy:.0f} % of the machine are in use: waiting", flush=True)
 
 
+def quietness(busy):
+    """Whether that is quiet, with the number that says so."""
+    return f"{'quiet' if busy <= QUIET_PERCENT else 'not quiet'} ({busy:.0f} % in use)"
+
+
 def machine_line(of):
     busy = of.get("busy_percent")
-    used = "" if busy is None else f", {busy:.0f} % in use in the second before"
+    used = "" if busy is None else f", {quietness(busy)} in the second before"
     return f"{of['processor']}, {of['cores']} cores, Linux {of['kernel']}; {of['date']}{used}"
 
 

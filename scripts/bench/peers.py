@@ -17,6 +17,7 @@ import time
 
 from figures import ROOT, busy_percent, flexpath, floors, machine, machine_line, plot, program, short, size_name, spine, table
 from processes import NotMeasured, Progress, Rounds, TookTooLong, adopt, finish, pair, run, start, tidied
+from targets import keep
 
 BUILT = ROOT / "target/peers"
 KIB, MIB = 1 << 10, 1 << 20
@@ -194,7 +195,7 @@ class Results:
     """What was found in all rounds."""
 
     def __init__(self):
-        self.found, self.failed, self.versions, self.lost = {}, {}, {}, {}
+        self.found, self.failed, self.printed, self.versions, self.lost = {}, {}, {}, {}, {}
         self.hopeless = set()
 
     def take(self, name, size, measure):
@@ -207,7 +208,7 @@ class Results:
             with tidied():
                 figures = measure(size)
         except NotMeasured as reason:
-            self.failed[(name, size)] = str(reason)
+            self.failed[(name, size)], self.printed[(name, size)] = str(reason), reason.printed
             if time.monotonic() - began > PATIENCE_S / 2:
                 self.hopeless.add((name, size))
             return
@@ -366,7 +367,7 @@ def main():
     text = markdown(of, results, rows, names, rounds.done, base)
     options.folder.mkdir(parents=True, exist_ok=True)
     keyed = lambda of: [{"case": name, "bytes": size, "found": found} for (name, size), found in of.items()]
-    whole = {"machine": of, "rounds": rounds.done, "floors": base, "versions": versions(results), "rows": keyed(results.found), "not_measured": keyed(results.failed),
+    whole = {"machine": of, "rounds": rounds.done, "floors": base, "versions": versions(results), "rows": keyed(results.found), "not_measured": [{**row, "printed": results.printed.get((row["case"], row["bytes"]), "")} for row in keyed(results.failed)],
              "targets": [dict(zip(("what", "ours", "theirs", "ratio", "target", "verdict"), row)) for row in rows]}
     (options.folder / "peers.json").write_text(json.dumps(whole, indent=1) + "\n")
     (options.folder / "peers.md").write_text(text)
@@ -375,6 +376,8 @@ def main():
     plot(options.folder / "peers.svg", "One to one, every byte written afresh and copied out", "bytes a step", "GB/s", series)
     print(text)
     print(f"{time.monotonic() - began:.0f} s, written to {options.folder}")
+    if not options.quick and not keep("peers", [(row[0], row[5]) for row in rows]):
+        sys.exit(1)
 
 
 if __name__ == "__main__":

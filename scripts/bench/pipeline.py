@@ -144,7 +144,7 @@ def write(options, found, began):
     folder = pathlib.Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
     sizes, of_machine, rounds = options.ranks, machine(), len(next(iter(found.values())))
-    of_machine["load"], of_machine["date"] = began["load"], began["date"]
+    of_machine |= {word: began[word] for word in ("load", "date", "busy_percent")}
     rows = [{"ranks": ranks, "coupling": coupling, "runs": reports} for (ranks, coupling), reports in found.items()]
     whole = {"machine": of_machine, "problem": options.problem, "size": options.size, "rounds": rounds, "rows": rows}
     (folder / "pipeline.json").write_text(json.dumps(whole, indent=1) + "\n")

@@ -22,8 +22,16 @@ THEIRS = re.compile(r"mpich_shm_|vader_segment\.|.*\.zenoh$|iox2_|ucx_shm_")
 COLOURS = re.compile("\x1b\\[[0-9;]*m")
 
 
+# So much of what a failed program printed is kept.
+KEPT_LETTERS = 4000
+
+
 class NotMeasured(Exception):
-    """Why a figure cannot be had here."""
+    """Why a figure cannot be had here, and the end of what the program printed."""
+
+    def __init__(self, why, printed=""):
+        super().__init__(why)
+        self.printed = COLOURS.sub("", printed or "")[-KEPT_LETTERS:]
 
 
 class TookTooLong(NotMeasured):
@@ -76,17 +84,17 @@ def run(command, timeout_s, env=None):
     finally:
         finish(end)
     if end.returncode != 0:
-        raise NotMeasured(last_words(end, err.strip() or out))
+        raise NotMeasured(last_words(end, err.strip() or out), out + err)
     return out
 
 
 def reason(end):
-    """Why a process failed, if it has; one that still runs is given a moment."""
+    """Why a process failed and what it printed, if it has; one that still runs is given a moment."""
     try:
         out, err = end.communicate(timeout=10)
     except subprocess.TimeoutExpired:
         return None
-    return last_words(end, err or out) if end.returncode != 0 else None
+    return NotMeasured(last_words(end, err or out), out + err) if end.returncode != 0 else None
 
 
 def pair(first, second, timeout_s, env=None):
@@ -100,7 +108,7 @@ def pair(first, second, timeout_s, env=None):
         for end in reversed(ends):
             out, err = end.communicate(timeout=max(1, until - time.monotonic()))
             if end.returncode != 0:
-                raise NotMeasured(reason(ends[0]) or last_words(end, err or out))
+                raise reason(ends[0]) or NotMeasured(last_words(end, err or out), out + err)
             said.append(json.loads(out.strip().splitlines()[-1]) if out.strip() else {})
         return said[1], said[0]
     except subprocess.TimeoutExpired as error:

@@ -91,7 +91,7 @@ def in_time(time_us):
 
 
 def in_bytes(number):
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if number >= 10 * unit:
             return f"{number / unit:.0f} {name}"
     return f"{number} B"
@@ -99,6 +99,21 @@ def in_bytes(number):
 
 def stages(run_of):
     return {stage["name"]: stage for stage in run_of["stages"]}
+
+
+# What a rank that asks makes travel: its question, the answer, and the table that its peer fetches to answer. What is too
+# long for one message goes in fragments, and nothing else here is.
+ASKED = ("Resolve", "Resolved", "TableRequest", "TableReply", "Fragment")
+
+
+def had_all_asked(stage, ranks):
+    """Bytes of a stage if all subscriber ranks had asked, each as much as those that did; None if none did."""
+    kinds = stage["messages_bytes_longest_by_kind"]
+    asking = kinds.get("Resolve", [0])[0]
+    if not asking:
+        return None
+    of_asking = sum(kinds[kind][1] for kind in ASKED if kind in kinds)
+    return round(stage["bytes"] + of_asking * (max(ranks, asking) / asking - 1))
 
 
 def simulated_tables(runs):
@@ -115,13 +130,15 @@ def simulated_tables(runs):
         known.append([name, of_stage("attach"), owners("first layout"), owners("one rank"), owners("new layout"), owners("every count")])
         memory, moved = of["memory_bytes"], lambda stage: in_bytes(by[stage]["bytes"])
         sizes.append([name, f"{by['unchanged']['most_bytes_on_a_link']} B", *(moved(stage) for stage in (
-            "unchanged", "one rank", "new layout", "every count", "attach")), *(in_bytes(memory[word]) for word in (
+            "unchanged", "one rank", "new layout")), in_bytes(had_all_asked(by["new layout"], of["subscribers"]) or 0),
+            *(moved(stage) for stage in ("every count", "attach")), *(in_bytes(memory[word]) for word in (
                 "publisher", "subscriber", "lead", "lead_layouts", "answering_rank_layouts")),
             str(of["control_links_peak"])])
     return [table(["M x N", "unchanged", "of it links", "one rank", "new layout", "every count", "newcomer",
                    "data links (computed)", "detach", "death", "to run, s (processor)", "memory of the run"], times),
             table(["M x N", "attach", "owners known, first layout", "one rank", "new layout", "every count"], known),
-            table(["M x N", "most on a link, unchanged", "in all, unchanged", "one rank", "new layout", "every count", "attach",
+            table(["M x N", "most on a link, unchanged", "in all, unchanged", "one rank", "new layout",
+                   "new layout, had all asked (computed)", "every count", "attach",
                    "publisher rank", "subscriber rank", "lead", "its layouts", "layouts of a rank that answers",
                    "links"], sizes)]
 

@@ -46,7 +46,7 @@ fn silence() -> Duration {
 pub(crate) fn subscribe() {
     let options = subscriber_options()
         .with_silence(silence())
-        .with_policy(QueuePolicy::EveryStep { max_wait_ms: number("max_wait_ms") });
+        .with_policy(QueuePolicy::EveryStep { max_wait: Duration::from_millis(number("max_wait_ms")) });
     let mut subscriber = Subscriber::open("asleep", options).expect("attached");
     let first = subscriber.next_step(PATIENCE).expect("a step");
     assert!(matches!(first, NextStep::Step(_)), "{first:?}");

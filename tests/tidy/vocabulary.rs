@@ -46,8 +46,8 @@ const ALLOWED_WORDS: &[Allowed] = &[
         word: "get",
         package: "crates/fp-core",
         names: &[
-            "get", "get_array", "get_async", "get_bytes", "get_into", "get_into_async", "get_or_fill",
-            "get_record_bytes", "get_records",
+            "get", "get_array", "get_array_async", "get_async", "get_bytes", "get_into", "get_into_async", "get_or_fill", "get_or_fill_async",
+            "get_record_bytes", "get_records", "get_records_async",
         ],
     },
     // A map, as those of the standard library.

@@ -86,17 +86,14 @@ fn first_step(subscriber: &mut Subscriber, stream: &str, timeout: Duration) -> R
         Ok(NextStep::Step(step)) => Ok(step),
         Ok(NextStep::NotYet) => Err(Failure::NoStep { stream, waited: timeout }),
         Ok(NextStep::Ended(ending)) => Err(Failure::Ended { stream, ending: ending.reason.to_string() }),
-        Err(source) => Err(Failure::read(&stream, source)),
+        Err(source) => Err(source.into()),
     }
 }
 
 /// What a step tells.
 fn describe(stream: &str, step: &StepReader) -> Result<Description, Failure> {
-    let variables = step.variables();
-    let variables = variables.map_err(|source| Failure::read(stream, source))?;
-    let summary = |info: &VariableInfo| {
-        VariableSummary::with_fields(step, info).map_err(|source| Failure::read(stream, source))
-    };
+    let variables = step.variables()?;
+    let summary = |info: &VariableInfo| VariableSummary::with_fields(step, info);
     Ok(Description {
         stream: stream.to_owned(),
         epoch: step.epoch().map(|epoch| epoch.to_string()),

@@ -24,13 +24,8 @@ pub(crate) enum Failure {
         alive: Vec<String>,
     },
     /// A step, or something in it, cannot be read.
-    #[error("stream {stream:?}: {source}")]
-    Read {
-        /// The stream.
-        stream: String,
-        /// Why.
-        r#source: Box<ReadError>,
-    },
+    #[error("{0}")]
+    Read(Box<ReadError>),
     /// The stream could not be left in order.
     #[error(transparent)]
     Close(#[from] CloseError),
@@ -112,10 +107,9 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl Failure {
-    /// Something of a stream's step could not be read.
-    pub(crate) fn read(stream: &str, source: ReadError) -> Self {
-        Self::Read { stream: stream.to_owned(), source: Box::new(source) }
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        Self::Read(Box::new(error))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fp_core::{AttributeValue, ReadError, StepReader, VariableInfo};
+use fp_core::{AttributeValue, ReadError, Shape, StepReader, VariableDef, VariableInfo};
 use serde::Serialize;
 
 use crate::fields::{FieldSummary, in_short};
@@ -59,7 +59,10 @@ pub(crate) enum Attribute {
 impl VariableSummary {
     /// What there is to say of a variable.
     pub(crate) fn new(info: &VariableInfo) -> Self {
-        let def = &info.def;
+        Self::of(&info.def, info.shape)
+    }
+
+    fn of(def: &VariableDef, shape: Option<Shape>) -> Self {
         let attributes = def.attributes.iter().map(|(name, value)| (name.clone(), Attribute::new(value)));
         Self {
             name: def.name.clone(),
@@ -67,7 +70,7 @@ impl VariableSummary {
             dtype: def.dtype.to_string(),
             record: def.record.as_ref().map(|record| record.name.clone()),
             fields: None,
-            shape: info.shape.map(|shape| shape.dims().to_vec()),
+            shape: shape.map(|shape| shape.dims().to_vec()),
             dimensions: def.dimensions.iter().filter(|name| !name.is_empty()).cloned().collect(),
             order: def.order.to_string(),
             unit: def.unit.clone(),
@@ -149,13 +152,13 @@ impl fmt::Display for Attribute {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fp_core::{Shape, Variable};
+    use fp_core::Variable;
 
     fn summary() -> VariableSummary {
         let variable = Variable::global::<f64>("T", &[64, 32]).unwrap().with_unit("K");
         let variable = variable.with_dimensions(&["y", "x"]).with_attribute("origin", "north");
         let shape = Some(Shape::new([64, 32]).unwrap());
-        VariableSummary::new(&VariableInfo { def: variable.definition().clone(), shape })
+        VariableSummary::of(variable.definition(), shape)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use fp_core::rendezvous::Rendezvous;
-use fp_core::{EndReason, NextStep, QueuePolicy, ReadError, StepReader, Subscriber, SubscriberOptions};
+use fp_core::{EndReason, NextStep, QueuePolicy, StepReader, Subscriber, SubscriberOptions};
 
 use crate::arguments::{TailOptions, Target};
 use crate::describe::open;
@@ -42,7 +42,7 @@ fn follow(subscriber: &mut Subscriber, options: &TailOptions, interrupt: &Interr
     let mut shown = 0;
     let mut quiet_since = Instant::now();
     while !interrupt.is_requested() && options.steps.is_none_or(|limit| shown < limit) {
-        match subscriber.next_step(NOTICE).map_err(|source| failed(options, source))? {
+        match subscriber.next_step(NOTICE)? {
             NextStep::Step(step) => {
                 show(&mut out, options, &step)?;
                 shown += 1;
@@ -71,7 +71,7 @@ fn show(out: &mut impl Write, options: &TailOptions, step: &StepReader) -> Resul
 
 /// Shows what a step holds.
 fn show_step(out: &mut impl Write, options: &TailOptions, step: &StepReader) -> Result<(), Failure> {
-    let variables = step.variables().map_err(|source| failed(options, source))?;
+    let variables = step.variables()?;
     if options.json {
         line::step_json(out, step, &variables)
     } else {
@@ -86,13 +86,13 @@ fn show_values(
     target: &Target,
     step: &StepReader,
 ) -> Result<(), Failure> {
-    let variables = step.variables().map_err(|source| failed(options, source))?;
+    let variables = step.variables()?;
     let found = variables.iter().find(|info| info.def.name == target.variable);
     let Some(info) = found else {
         let known = variables.into_iter().map(|info| info.def.name).collect();
-        return Err(failed(options, line::unknown(step, target, known)));
+        return Err(line::unknown(step, target, known).into());
     };
-    let selection = line::selection(step, target, info).map_err(|source| failed(options, source))?;
+    let selection = line::selection(step, target, info)?;
     line::values(out, options, step, info, &selection)
 }
 
@@ -104,9 +104,4 @@ fn ended(options: &TailOptions, reason: &EndReason) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Ended { stream, ending })
-}
-
-/// An error of a read, with its stream.
-fn failed(options: &TailOptions, source: ReadError) -> Failure {
-    Failure::read(&options.stream, source)
 }

@@ -61,28 +61,32 @@ pub use fp_proto::config::{ContactText, OnLoss, QueuePolicy, Share, ShareMode, S
 pub use fp_proto::event::{CloseOutcome, MemberEnd, OpenFailure, OpenWait, Seen, StepRejection};
 pub use fp_proto::message::NoTable;
 pub use fp_proto::outcome::{
-    EndReason, ExpulsionCause, LossReason, RefusalReason, SharePart, SpecPart, StreamEnding,
+    EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SharePart, SpecPart, StreamEnding,
 };
 pub use fp_transform::{
-    Array, ArrayType, Block, CallError, CohortSide, Cost, DataType, DeployLimits, DeployPolicy, Derivation,
-    DeriveError, ModuleHash, Native, NativeElement, NativeError, ParseDerivationError, ParseModuleHashError,
-    PathError, PolicyRefusal, PoolError, RegisterError, TransformOptions, TransformPath, Transforms,
-    record_array,
+    Array, ArrayType, Bins, Block, CallError, CohortSide, Comparison, Compression, CompressionError, Cost,
+    DataType, DeployLimits, DeployPolicy, Derivation, DerivationDecodeError, DerivationId, DeriveError,
+    Expression, ExpressionError, ExpressionFault, Extreme, Function, ModuleCall, ModuleHash, Native,
+    NativeElement, NativeError, Operation, OutputType, ParseDerivationError, ParseFault,
+    ParseModuleHashError, PathError, PolicyRefusal, PoolError, Reduction, RegisterError, Relation,
+    TransformOptions, TransformPath, Transforms, record_array,
 };
 #[cfg(feature = "wasm")]
-pub use fp_transform::{DeployError, Runtime};
+pub use fp_transform::{DeployError, OutputFault, Runtime};
 pub use fp_transport::{
-    Contact, ListenAddress, ListenAddressError, ListenError, MemoryError, PolicyError, PoolStats, Reason,
-    Refusal, TlsError, TlsOptions, Token, TokenFileError, TokenHash, TransportKind, TransportPolicy,
-    VerbsDevice, VerbsTrouble, own_pid, verbs_devices,
+    Breakage, Contact, DialError, Endpoint, HostId, LinkError, ListenAddress, ListenAddressError,
+    ListenError, MemoryError, PolicyError, PoolStats, ProcessId, Reason, Refusal, TlsError, TlsFailure,
+    TlsOptions, Token, TokenError, TokenFileError, TokenHash, TransportKind, TransportPolicy,
+    TransportRefusal, VerbsDevice, VerbsTrouble, own_pid, verbs_devices,
 };
 pub use fp_types::record;
 pub use fp_types::record::{Loss, Record};
 pub use fp_types::{
-    ArrayKind, AttributeValue, BlockId, Condition, ConditionRefusal, Dims, Dtype, Epoch, Fingerprint,
-    MemoryOrder, NameError, ParseConditionError, ParseSelectionError, PlanError, Position, Rank, Region,
-    RegionError, Selection, SelectionError, SelectionExpression, Shape, ShapeTooLarge, Slice, StepId,
-    StrideError, StridedRegion, SubscriptionId, TooManyDims, VariableDef, VariableOrigin,
+    ArrayKind, AttributeValue, BlockId, Condition, ConditionRefusal, ContributionError, CopyError, Dims,
+    Dtype, Epoch, Fingerprint, MemoryOrder, NameError, ParseConditionError, ParseSelectionError, PlanError,
+    Position, Rank, Real, RecordId, Region, RegionError, RunsError, SchemaError, Selection, SelectionError,
+    SelectionExpression, Shape, ShapeTooLarge, Side, Slice, StepId, StrideError, StridedRegion,
+    SubscriptionId, TooManyDims, VariableDef, VariableOrigin,
 };
 pub use options::access::{Access, AccessRule, Who};
 pub use options::derived_variable::DerivedVariable;

@@ -196,13 +196,13 @@ failures! {
         ReadError::NoLayout { .. } | ReadError::Coordinator { .. } | _ => Status::Internal,
     };
     SyncError: error => match &error {
-        SyncError::Misuse(source) => of_misuse(source),
+        SyncError::Misuse { source, .. } => of_misuse(source),
         SyncError::Held { .. } => Status::TimedOut,
         SyncError::Lost { .. } => Status::Lost,
         SyncError::Coordinator { .. } | _ => Status::Internal,
     };
     CloseError: error => match &error {
-        CloseError::Misuse(source) => of_misuse(source),
+        CloseError::Misuse { source, .. } => of_misuse(source),
         CloseError::Held { .. } | CloseError::Lost { .. } => Status::NotClean,
         CloseError::Coordinator { .. } | _ => Status::Internal,
     };

@@ -68,15 +68,29 @@ pub(crate) fn find<T: Handle>(handle: *const T) -> Result<Arc<T>, Failure> {
 
 /// What a handle stands for, and the handle is no more. Where two threads close the same handle, one is late and fails.
 pub(crate) fn take<T: Handle>(handle: *const T) -> Result<Arc<T>, Failure> {
+    take_from(&mut TABLE.write().unwrap_or_else(PoisonError::into_inner), handle)
+}
+
+/// The same of a handle that no other call uses; otherwise it stays as it is.
+pub(crate) fn take_alone<T: Handle>(handle: *const T) -> Result<T, Failure> {
+    let in_use = || Failure::misuse(format!("another call uses this {}: let that return first", T::NAME));
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+    // Calls take their share under this lock, so nobody has one from here on.
+    if table.entries.get(&handle.addr()).is_some_and(|(_, held)| Arc::strong_count(held) > 1) {
+        return Err(in_use());
+    }
+    let taken = take_from(&mut table, handle)?;
+    drop(table);
+    Arc::into_inner(taken).ok_or_else(in_use)
+}
+
+fn take_from<T: Handle>(table: &mut Table, handle: *const T) -> Result<Arc<T>, Failure> {
     let entry = match table.entries.entry(handle.addr()) {
         MapEntry::Occupied(entry) if entry.get().1.is::<T>() => Some(entry.remove()),
         MapEntry::Occupied(entry) => Some(entry.get().clone()),
         MapEntry::Vacant(_) => None,
     };
-    let issued = table.issued;
-    drop(table);
-    of_kind(entry, handle.addr(), issued)
+    of_kind(entry, handle.addr(), table.issued)
 }
 
 fn of_kind<T: Handle>(entry: Option<Entry>, key: usize, issued: usize) -> Result<Arc<T>, Failure> {
@@ -109,6 +123,17 @@ mod tests {
     }
     impl Handle for Other {
         const NAME: &'static str = "other";
+    }
+
+    #[test]
+    fn a_handle_in_use_is_not_taken_alone() {
+        let handle = hold(One(7));
+        let used = find(handle).expect("it is held");
+        let text = take_alone(handle).map_err(|failure| failure.text).expect_err("it is in use");
+        assert_eq!(text, "another call uses this one: let that return first");
+        drop(used);
+        assert_eq!(take_alone(handle).map(|one| one.0).ok(), Some(7));
+        assert!(take_alone(handle).is_err_and(|failure| failure.status == Status::BadHandle));
     }
 
     #[test]

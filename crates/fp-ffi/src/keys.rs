@@ -76,10 +76,6 @@ fn seconds(value: &str) -> Result<Duration, String> {
     seconds.ok_or_else(|| "a number of seconds is expected, such as 2.5".to_owned())
 }
 
-fn millis(value: &str) -> Result<u64, String> {
-    Ok(u64::try_from(seconds(value)?.as_millis()).unwrap_or(u64::MAX))
-}
-
 fn truth(value: &str) -> Result<bool, String> {
     match value.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Ok(true),
@@ -89,16 +85,16 @@ fn truth(value: &str) -> Result<bool, String> {
 }
 
 fn policy(value: &str) -> Result<QueuePolicy, String> {
-    const WAIT_MS: u64 = 60_000;
+    const WAIT: Duration = Duration::from_secs(60);
     let (name, bound) = value.split_once(':').unwrap_or((value, ""));
     match (name, bound) {
-        ("Block" | "EveryStep", "") => Ok(QueuePolicy::EveryStep { max_wait_ms: WAIT_MS }),
-        ("Block" | "EveryStep", wait) => Ok(QueuePolicy::EveryStep { max_wait_ms: millis(wait)? }),
+        ("Block" | "EveryStep", "") => Ok(QueuePolicy::EveryStep { max_wait: WAIT }),
+        ("Block" | "EveryStep", wait) => Ok(QueuePolicy::EveryStep { max_wait: seconds(wait)? }),
         ("Discard" | "DropNewest", "") => Ok(QueuePolicy::DropNewest),
         ("DropOldest", "") => Ok(QueuePolicy::DropOldest),
         ("LatestOnly", "") => Ok(QueuePolicy::LatestOnly),
-        ("EveryKth", every) => Ok(QueuePolicy::EveryKth { every: number(every, 1)?, max_wait_ms: WAIT_MS }),
-        ("WaitAtMost", wait) => Ok(QueuePolicy::WaitAtMost { wait_ms: millis(wait)? }),
+        ("EveryKth", every) => Ok(QueuePolicy::EveryKth { every: number(every, 1)?, max_wait: WAIT }),
+        ("WaitAtMost", wait) => Ok(QueuePolicy::WaitAtMost { wait: seconds(wait)? }),
         _ => Err("Block, EveryStep[:seconds], Discard, DropNewest, DropOldest, LatestOnly, EveryKth:<k> or \
                   WaitAtMost:<seconds> is expected"
             .to_owned()),
@@ -244,6 +240,7 @@ keys! {
         _ => return Err("RoundRobin or OnDemand is expected".to_owned()),
     };
     "ShareRedeliver", Subscriber, |s, v| share(s).redeliver = truth(v)?;
+    "ShareExplicitDone", Subscriber, |s, v| s.subscriber.explicit_done = truth(v)?;
     "AwaitRestartSecs", Subscriber, |s, v| s.subscriber.on_loss = OnLoss::AwaitRestart(seconds(v)?);
     "FetchTimeoutSecs", Subscriber, |s, v| s.subscriber.fetch_timeout = seconds(v)?;
     "PublisherContact", Subscriber, |s, v| s.subscriber.publisher_contact = Some(parsed(v)?);
@@ -274,7 +271,7 @@ mod tests {
         assert_eq!(both.subscriber.link.open_timeout, Duration::from_millis(1500));
         assert_eq!(
             set("QueueFullPolicy", "EveryKth:3")?.subscriber.policy,
-            QueuePolicy::EveryKth { every: 3, max_wait_ms: 60_000 }
+            QueuePolicy::EveryKth { every: 3, max_wait: Duration::from_secs(60) }
         );
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::attribute_value::Attribute;
 use crate::c_text::clean;
 use crate::elements::{dtype, kind_code, with_type};
 use crate::failure::{Failure, Status, guard};
-use crate::handles::{Handle, find, take};
+use crate::handles::{Handle, find, take, take_alone};
 use crate::raw::{as_len, give, patience, room, text, values};
 use crate::selection::{SelectionStruct, padded, select};
 use fp_core::{BlockId, Dtype, Misuse, ReadError, Region, Selection, StepReader, VariableInfo as CoreInfo};
@@ -52,7 +52,7 @@ pub struct StepInfo {
     pub len_bytes: u64,
     /// steps that waited at the publisher behind this one
     pub queued_steps: u32,
-    /// 1 if another member of the work-sharing set had it before and is gone
+    /// 1 if another member of the work-sharing set had it before and is gone, or a member gave it back
     pub is_redelivered: u32,
 }
 
@@ -313,6 +313,25 @@ pub extern "C" fn flexpath_step_get_all(
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_step_release(step: *mut StepHandle) -> Status {
     guard(|| take(step).map(|_| Status::Ok))
+}
+
+/// Releases a step that is done: no member of a work-sharing set gets it again. That differs from
+/// `flexpath_step_release` where the option `ShareExplicitDone` is set. While another call uses the step,
+/// `FLEXPATH_STATUS_MISUSE`, and it is still held. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_done(step: *mut StepHandle) -> Status {
+    guard(|| take_alone(step).map(|handle| handle.reader.done()).map(|()| Status::Ok))
+}
+
+/// Gives a step back to its work-sharing set (`ShareRedeliver`): a member gets it again, be it this one, and its
+/// `is_redelivered` is 1. It goes back with its last view. In a set that does not redeliver, or in none, it is released
+/// and this is `FLEXPATH_STATUS_MISUSE`. So it is while another call uses the step, which is still held then. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_give_back(step: *mut StepHandle) -> Status {
+    guard(|| {
+        take_alone(step)?.reader.give_back()?;
+        Ok(Status::Ok)
+    })
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ const WORDS: &[(&str, &str)] = &[
     ("read them by records or get_records", "read them by flexpath_step_get_records"),
     ("read it by get, with that element type", "read it by flexpath_step_get, with that element type"),
     ("put it with a region", "put it by flexpath_publisher_put, with start and count"),
+    ("ask for one by with_share", "ask for one by ShareSet and ShareRedeliver"),
+    ("with_explicit_done", "ShareExplicitDone"),
     ("with_module names it", "flexpath_options_add_module names it"),
 ];
 
@@ -52,8 +54,8 @@ mod tests {
     #[test]
     fn advice_is_in_the_words_of_c() {
         assert_eq!(of_c("raise limit_bytes, or more"), "raise LimitBytes, or more");
-        assert_eq!(of_c("stream \"s\": step 0 is still open: end or drop its writer first"), {
-            "stream \"s\": step 0 is still open: end or abandon it first"
+        assert_eq!(of_c("stream \"s\", step 0: it is still open: end or drop its writer first"), {
+            "stream \"s\", step 0: it is still open: end or abandon it first"
         });
     }
 

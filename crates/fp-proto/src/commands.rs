@@ -72,13 +72,13 @@ pub enum CommandError {
     #[error("the stream is closed on this handle")]
     Closed,
     /// A step is begun already and neither ended nor abandoned.
-    #[error("step {0} is still open: end it first")]
+    #[error("step {0}: it is still open: end it first")]
     StepOpen(StepId),
     /// This step is not the one that is begun.
-    #[error("step {0} is not open")]
+    #[error("step {0}: it is not open")]
     StepNotOpen(StepId),
     /// The step was not assigned, or is released already.
-    #[error("step {0} is not held")]
+    #[error("step {0}: it is not held")]
     NotHeld(StepId),
     /// Steps are given again only to members of a work-sharing set that redelivers.
     #[error("nothing is given back: this is no member of a work-sharing set that redelivers")]

@@ -145,10 +145,11 @@ impl PublisherConfig {
 /// What happens at the bound of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum QueuePolicy {
-    /// Lossless: the publisher waits at most `max_wait_ms` (0: not at all), then the subscription is detached.
+    /// Lossless: the publisher waits at most `max_wait` (none: not at all), then the subscription is detached.
     EveryStep {
-        /// The longest wait of the publisher, in milliseconds.
-        max_wait_ms: u64,
+        /// The longest wait of the publisher, in whole milliseconds; parts count as whole.
+        #[serde(with = "crate::millis")]
+        max_wait: Duration,
     },
     /// The oldest step that nobody was assigned gives way to the new one. The newest always waits.
     DropOldest,
@@ -161,13 +162,15 @@ pub enum QueuePolicy {
     EveryKth {
         /// The stride, at least 1.
         every: u64,
-        /// The longest wait of the publisher, in milliseconds.
-        max_wait_ms: u64,
+        /// The longest wait of the publisher, in whole milliseconds; parts count as whole.
+        #[serde(with = "crate::millis")]
+        max_wait: Duration,
     },
     /// The publisher waits at most this long for room, then the new step is not kept.
     WaitAtMost {
-        /// The longest wait, in milliseconds.
-        wait_ms: u64,
+        /// The longest wait, in whole milliseconds; parts count as whole.
+        #[serde(with = "crate::millis")]
+        wait: Duration,
     },
 }
 
@@ -202,6 +205,14 @@ pub enum ShareMode {
 }
 
 /// Membership of a work-sharing set: one subscription whose members each get some of the steps.
+///
+/// ```
+/// # use fp_proto::config as flexpath;
+/// use flexpath::{Share, ShareMode};
+///
+/// let share = Share::new("workers").with_mode(ShareMode::RoundRobin).with_redelivery();
+/// assert!(share.redeliver);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Share {
     /// The name of the set.
@@ -319,7 +330,7 @@ impl Default for SubscriptionSpec {
     fn default() -> Self {
         Self {
             variables: VariableSet::All,
-            policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
+            policy: QueuePolicy::EveryStep { max_wait: Duration::from_secs(60) },
             limit_steps: 4,
             start_at: StartAt::Next,
             share: None,

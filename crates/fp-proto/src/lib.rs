@@ -18,6 +18,7 @@ mod fragment;
 mod let_go;
 pub mod meeting;
 pub mod message;
+mod millis;
 #[cfg(feature = "mutations")]
 pub mod mutation;
 pub mod outcome;

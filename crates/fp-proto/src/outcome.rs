@@ -4,6 +4,7 @@ use crate::access::Denial;
 use fp_types::{ConditionRefusal, Epoch, Rank, StepId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 /// How a loss was noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -12,8 +13,9 @@ pub enum LossReason {
     Disconnected,
     /// Nothing was heard for this long.
     Silent {
-        /// Milliseconds.
-        silence_ms: u64,
+        /// For how long.
+        #[serde(with = "crate::millis")]
+        silence: Duration,
     },
     /// The peer broke the protocol.
     Misbehaved,
@@ -34,7 +36,7 @@ impl fmt::Display for LossReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Disconnected => f.write_str("its link was closed"),
-            Self::Silent { silence_ms } => write!(f, "nothing was heard of it for {silence_ms} ms"),
+            Self::Silent { silence } => write!(f, "nothing was heard of it for {} ms", silence.as_millis()),
             Self::Misbehaved => f.write_str("it broke the protocol"),
             Self::Unreachable => f.write_str("it could not be reached"),
             Self::TooManyBlocks { blocks, len_bytes, limit_bytes } => {
@@ -53,12 +55,14 @@ pub enum ExpulsionCause {
     /// It released no step for as long as the publisher waits under its policy.
     Unreleased {
         /// How long the rank waited.
-        waited_ms: u64,
+        #[serde(with = "crate::millis")]
+        waited: Duration,
     },
     /// Nothing was heard of it for this long: it was stopped, or could not be reached.
     Silent {
-        /// Milliseconds.
-        silence_ms: u64,
+        /// For how long.
+        #[serde(with = "crate::millis")]
+        silence: Duration,
     },
 }
 
@@ -97,13 +101,14 @@ pub enum EndReason {
 impl fmt::Display for ExpulsionCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreleased { waited_ms } => {
-                write!(f, "waited {waited_ms} ms for this subscription to release a step")
+            Self::Unreleased { waited } => {
+                write!(f, "waited {} ms for this subscription to release a step", waited.as_millis())
             }
-            Self::Silent { silence_ms } => {
+            Self::Silent { silence } => {
                 write!(
                     f,
-                    "heard nothing of this subscriber for {silence_ms} ms: it was stopped, or could not be reached"
+                    "heard nothing of this subscriber for {} ms: it was stopped, or could not be reached",
+                    silence.as_millis()
                 )
             }
         }

@@ -281,8 +281,8 @@ impl Wire {
     }
 
     /// After so long a peer is given up.
-    pub(crate) fn silence_ms(&self) -> u64 {
-        u64::try_from(self.silence.as_millis()).unwrap_or(u64::MAX)
+    pub(crate) fn silence(&self) -> Duration {
+        self.silence
     }
 
     pub(crate) fn disconnect_all(&mut self, reason: DisconnectReason) {

@@ -54,7 +54,7 @@ pub mod verbs;
 pub use contact::{Contact, ContactError, Endpoint};
 pub use dial::{DialError, DialOptions, dial};
 pub use frame::{FrameLimits, InFrame, OutFrame};
-pub use hello::{Hello, Purpose, Refusal, Token, TokenFileError, TokenHash};
+pub use hello::{Hello, Purpose, Refusal, Token, TokenError, TokenFileError, TokenHash, TransportRefusal};
 pub use identity::{HostId, PeerIdentity, ProcessId, own_pid};
 pub use link::{Flushed, Link, LinkError, MemoryRegistrar};
 pub use listen_address::{ListenAddress, ListenAddressError};
@@ -70,7 +70,8 @@ pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};
 pub use transport_kind::TransportKind;
 pub use transport_policy::{PolicyError, TransportPolicy};
 pub use verbs::{
-    Domain, DomainStats, Keys, Landing, ReadRun, ReadTarget, VerbsDevice, VerbsTrouble, verbs_devices,
+    Breakage, Domain, DomainStats, Keys, Landing, ReadRun, ReadTarget, VerbsDevice, VerbsTrouble,
+    verbs_devices,
 };
 
 /// Handles are moved between threads and shared under a lock.

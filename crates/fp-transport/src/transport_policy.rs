@@ -4,6 +4,15 @@ use crate::transport_kind::TransportKind;
 use std::str::FromStr;
 
 /// Which transports may be used, in which order.
+///
+/// ```
+/// # use fp_transport as flexpath;
+/// use flexpath::{TransportKind, TransportPolicy};
+///
+/// let policy: TransportPolicy = "tcp".parse()?;
+/// assert_eq!(policy.allow, [TransportKind::Tcp]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransportPolicy {
     /// Candidates, tried in this order.

@@ -30,11 +30,10 @@ pub const MOVED: &str = "moved";
 
 /// The longest that anybody waits for anybody else.
 pub const PATIENCE: Duration = Duration::from_secs(60);
-const PATIENCE_MS: u64 = 60_000;
 
 /// A subscription of a part, called `part.stream`: no step is lost.
 pub fn subscribing(name: &str, cohort: Cohort) -> SubscriberOptions {
-    let policy = QueuePolicy::EveryStep { max_wait_ms: PATIENCE_MS };
+    let policy = QueuePolicy::EveryStep { max_wait: PATIENCE };
     SubscriberOptions::default().with_cohort(cohort).with_name(name).with_policy(policy)
 }
 

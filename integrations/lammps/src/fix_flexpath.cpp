@@ -301,11 +301,13 @@ void FixFlexpath::report()
     MPI_Reduce(mine, sum, 4, MPI_DOUBLE, MPI_SUM, 0, world);
     MPI_Reduce(mine + 4, most, 3, MPI_DOUBLE, MPI_MAX, 0, world);
     if (comm->me != 0 || most[1] == 0.0) return;
-    char text[512];
+    char text[1024];
     std::snprintf(text, sizeof text,
                   "Flexpath stream %s: %.0f steps, %.0f of them wanted by a subscriber, %.1f MiB of atoms\n"
                   "Flexpath CPU: calls %.4f s + other threads %.4f s = %.3f %% of the run's %.2f s\n"
-                  "Flexpath wall: calls %.4f s (slowest rank) = %.3f %% of %.2f s\n",
+                  "Flexpath wall: calls %.4f s (slowest rank) = %.3f %% of %.2f s\n"
+                  "Flexpath leaves out of both: computes, variables and thermo words, which LAMMPS evaluates on published "
+                  "steps; of CPU: waiting for a first subscriber or for room, which is in the wall time\n",
                   name.c_str(), most[1], most[2], sum[3] / 1048576.0, sum[0], sum[1],
                   100.0 * (sum[0] + sum[1]) / sum[2], sum[2], most[0], 100.0 * most[0] / wall, wall);
     utils::logmesg(lmp, std::string(text));

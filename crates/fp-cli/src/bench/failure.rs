@@ -127,7 +127,7 @@ pub(crate) enum RoleFailure {
     #[error(transparent)]
     Close(#[from] CloseError),
     /// No step came.
-    #[error("step {step} did not come within {timeout:?}")]
+    #[error("step {step}: it did not come within {timeout:?}")]
     NoStep {
         /// The step.
         step: u64,
@@ -143,7 +143,7 @@ pub(crate) enum RoleFailure {
         reason: String,
     },
     /// Another step came than should.
-    #[error("step {came} came where {wanted} was to come")]
+    #[error("step {came}: it came where {wanted} was to come")]
     OtherStep {
         /// What came.
         came: u64,

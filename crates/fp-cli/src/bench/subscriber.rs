@@ -21,7 +21,6 @@ const NAME: &str = "bench-subscribers";
 const CREDIT_STEPS: u32 = 2;
 
 fn options(setup: &Setup, rank: u32, selection: &Selection) -> Result<SubscriberOptions, RoleFailure> {
-    let max_wait_ms = setup.timeout.as_millis().try_into().unwrap_or(u64::MAX);
     let options = SubscriberOptions::default()
         .with_rendezvous(Rendezvous::at(&setup.directory)?)
         .with_cohort(Cohort::of(rank, setup.subscribers)?)
@@ -29,7 +28,7 @@ fn options(setup: &Setup, rank: u32, selection: &Selection) -> Result<Subscriber
         .with_open_timeout(setup.timeout)
         .with_close_timeout(setup.timeout)
         .with_fetch_timeout(setup.timeout)
-        .with_policy(QueuePolicy::EveryStep { max_wait_ms })
+        .with_policy(QueuePolicy::EveryStep { max_wait: setup.timeout })
         .with_limit_steps(setup.queue_limit)
         .with_credit_steps(CREDIT_STEPS.min(setup.queue_limit))
         .with_busy_poll(busy_poll(setup))

@@ -138,7 +138,7 @@ struct Show<'a> {
 impl Show<'_> {
     /// Fetches the elements and shows them.
     fn elements<T: Shown>(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let (shape, elements) = self.fetch::<T>().map_err(|source| self.failed(source))?;
+        let (shape, elements) = self.fetch::<T>()?;
         if self.options.json {
             return self.json(out, &shape, elements.iter().map(Shown::to_json).collect());
         }
@@ -148,7 +148,7 @@ impl Show<'_> {
 
     /// Shows a text, in quotes. There are no arrays of texts but in records.
     fn text(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let text = self.step.text(&self.info.def.name).map_err(|source| self.failed(source))?;
+        let text = self.step.text(&self.info.def.name)?;
         if self.options.json {
             return self.json(out, &[], vec![text]);
         }
@@ -159,7 +159,7 @@ impl Show<'_> {
     /// Fetches records and shows them, a line each.
     fn records(&self, out: &mut impl Write) -> Result<(), Failure> {
         let set = self.step.records(&self.info.def.name, self.selection);
-        let set = set.map_err(|source| self.failed(source))?;
+        let set = set?;
         let unread = |what: String| self.unreadable(what);
         let records = set.records().map_err(|error| unread(error.to_string()))?;
         let shown: Result<Vec<Fields>, _> = records.iter().map(|record| Fields::of(&record)).collect();
@@ -176,10 +176,6 @@ impl Show<'_> {
     fn head(&self, out: &mut impl Write, more: &str) -> io::Result<()> {
         let unit = self.info.def.unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
         writeln!(out, "{}  {}{}{unit}{more}", title(self.step), self.info.def.name, self.selection)
-    }
-
-    fn failed(&self, source: ReadError) -> Failure {
-        Failure::read(&self.options.stream, source)
     }
 
     /// Records that are none.

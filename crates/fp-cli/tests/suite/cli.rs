@@ -189,6 +189,7 @@ fn failures_say_what_where_and_what_to_do() {
     assert!(unknown.contains("\"cold\"") && unknown.contains("being published: heat"), "{unknown}");
     let variable = failed(&["tail", "heat", "pressure"]);
     assert!(variable.contains("no variable \"pressure\"") && variable.contains("temperature"), "{variable}");
+    assert_eq!(variable.matches("stream").count(), 1, "where that was is said once: {variable}");
     let outside = failed(&["tail", "heat", "temperature[0:5, :]"]);
     assert!(
         outside.contains("\"temperature\"") && outside.contains("reaches past the extent 3"),

@@ -12,6 +12,24 @@ use std::time::{Duration, Instant};
 
 /// The events of a publisher or a subscriber, for any thread. Waiting for one holds up no call on the handle. An event
 /// is given once, here or by `events`. The last 1024 that nobody took are kept.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// let events = publisher.event_queue();
+/// let watching = std::thread::spawn(move || {
+///     while let Some(event) = events.next(Duration::from_millis(100)) {
+///         println!("{event:?}");
+///     }
+/// });
+/// # watching.join().expect("it ends");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct EventQueue(pub(crate) Of);
 

@@ -29,6 +29,29 @@ struct OwnedGet {
 
 /// Gets that are fetched together into owned memory; nothing happens before what [`AsyncFetch::wait`] returns is
 /// polled. The step is held until then and while it lasts.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// # let temperature = Variable::global::<f64>("temperature", &[4])?;
+/// # let mut writer = publisher.begin_step()?;
+/// # writer.put(&temperature, &Region::new([0], [4])?, vec![300.0, 301.0, 302.0, 303.0])?;
+/// # writer.end()?;
+/// # let NextStep::Step(step) = subscriber.next_step(Duration::from_secs(10))? else { panic!("no step") };
+/// # let task = async {
+/// let fetch = step.fetch_async().get::<f64>("temperature", "[:1]", vec![]).get::<f64>("temperature", "[1:]", vec![]);
+/// let (outcome, (first, rest)) = fetch.wait(Duration::from_secs(10)).await;
+/// outcome?;
+/// # let _: (Vec<f64>, Vec<f64>) = (first, rest);
+/// # Ok::<(), flexpath::ReadError>(())
+/// # };
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "nothing is fetched before `wait` is awaited"]
 pub struct AsyncFetch<A: Arrays> {
     held: Arc<HeldStep>,

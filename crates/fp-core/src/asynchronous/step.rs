@@ -9,6 +9,7 @@ use crate::value::element::Element;
 use crate::value::limit::after;
 use crate::value::select::Select;
 use crate::value::view::View;
+use fp_types::record::Record;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
@@ -61,6 +62,66 @@ impl StepReader {
         Box::pin(async move {
             let (outcome, (elements,)) = fetched.await;
             (outcome, elements)
+        })
+    }
+
+    /// As [`StepReader::get_or_fill`], for a task. A thread of the process does it, as of [`AsyncFetch::wait`]. It begins
+    /// within `fetch_timeout` of the first poll, and takes at most that time.
+    ///
+    /// Cancel safe. Dropped before the thread has begun, nothing is done. Dropped later, the thread ends its work, for
+    /// nobody, and holds the step meanwhile.
+    ///
+    /// # Errors
+    /// As [`StepReader::get_or_fill`].
+    pub fn get_or_fill_async<T: Element>(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+        fill: T,
+    ) -> Pin<Box<dyn Future<Output = Result<Vec<T>, ReadError>> + Send>> {
+        self.entrusted(variable, selection, move |step, name, select| step.get_or_fill(name, select, fill))
+    }
+
+    /// As [`StepReader::get_array`], for a task; by a thread, as [`StepReader::get_or_fill_async`].
+    ///
+    /// # Errors
+    /// As [`StepReader::get_array`].
+    #[cfg(feature = "ndarray")]
+    pub fn get_array_async<T: Element>(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+    ) -> Pin<Box<dyn Future<Output = Result<ndarray::ArrayD<T>, ReadError>> + Send>> {
+        self.entrusted(variable, selection, |step, name, select| step.get_array(name, select))
+    }
+
+    /// As [`StepReader::get_records`], for a task; by a thread, as [`StepReader::get_or_fill_async`].
+    ///
+    /// # Errors
+    /// As [`StepReader::get_records`].
+    pub fn get_records_async<T: Record + Send + 'static>(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+    ) -> Pin<Box<dyn Future<Output = Result<Vec<T>, ReadError>> + Send>> {
+        self.entrusted(variable, selection, |step, name, select| step.get_records(name, select))
+    }
+
+    /// Has a thread make a call that waits.
+    fn entrusted<R, F>(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+        get: F,
+    ) -> Pin<Box<dyn Future<Output = Result<R, ReadError>> + Send>>
+    where
+        R: Send + 'static,
+        F: FnOnce(&Self, &str, Select) -> Result<R, ReadError> + Send + 'static,
+    {
+        let (held, variable, select) = (self.held.clone(), variable.to_owned(), selection.into());
+        Box::pin(async move {
+            let deadline = after(Instant::now(), held.shared.options.fetch_timeout);
+            call(held, deadline, move |held, _| get(&Self { held: held.clone() }, &variable, select)).await
         })
     }
 

@@ -39,7 +39,7 @@ pub enum StatusError {
     #[error(transparent)]
     Token(#[from] TokenFileError),
     /// Nobody publishes the stream.
-    #[error("nobody publishes stream {stream:?}: no entry in {directory} has that name and answers")]
+    #[error("stream {stream:?}: nobody publishes it: no entry in {directory} has that name and answers")]
     NotFound {
         /// The stream.
         stream: String,

@@ -1,6 +1,7 @@
 //! Why a handle was not closed cleanly.
 
 use crate::error::misuse::Misuse;
+use crate::error::place::within;
 use fp_proto::outcome::LossReason;
 use fp_types::Rank;
 use std::time::Duration;
@@ -30,8 +31,13 @@ pub enum CloseError {
         reason: LossReason,
     },
     /// The handle belongs to another process.
-    #[error(transparent)]
-    Misuse(#[from] Misuse),
+    #[error("{}", within(stream, source))]
+    Misuse {
+        /// The stream.
+        stream: String,
+        /// Which mistake.
+        r#source: Misuse,
+    },
     /// The coordinator failed.
     #[error("stream {stream:?}: {what}")]
     Coordinator {

@@ -6,6 +6,7 @@ use std::fmt;
 
 /// A variable that does not provide the type that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Misfit {
     /// The variable that was to provide it is not there, or was not subscribed to; the others are listed.
     NotThere(String, Vec<String>),

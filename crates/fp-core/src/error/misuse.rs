@@ -24,10 +24,10 @@ pub enum Misuse {
         step: StepId,
     },
     /// A step is open already.
-    #[error("step {0} is still open: end or drop its writer first")]
+    #[error("step {0}: it is still open: end or drop its writer first")]
     StepOpen(StepId),
     /// The step is not open any more.
-    #[error("step {0} is not open any more")]
+    #[error("step {0}: it is not open any more")]
     StepNotOpen(StepId),
     /// The element type differs from the variable's.
     #[error("step {step}, variable {variable:?}: elements are {expected}, not {found}")]
@@ -94,7 +94,7 @@ pub enum Misuse {
         what: &'static str,
     },
     /// A call that does not go with the variable's kind.
-    #[error("variable {variable:?} is a {kind}: {instead}")]
+    #[error("variable {variable:?}: it is a {kind}: {instead}")]
     WrongKind {
         /// The variable.
         variable: String,
@@ -104,7 +104,7 @@ pub enum Misuse {
         instead: &'static str,
     },
     /// The step has no such variable.
-    #[error("step {step} has no variable {variable:?}; it has: {}", known.join(", "))]
+    #[error("step {step}: it has no variable {variable:?}, but: {}", known.join(", "))]
     UnknownVariable {
         /// The step.
         step: StepId,
@@ -114,7 +114,7 @@ pub enum Misuse {
         known: Vec<String>,
     },
     /// The subscription did not ask for this variable.
-    #[error("step {step}: variable {variable:?} is not among those subscribed to")]
+    #[error("step {step}, variable {variable:?}: it is not among those subscribed to")]
     NotSubscribed {
         /// The step.
         step: StepId,
@@ -191,7 +191,7 @@ pub enum Misuse {
         what: String,
     },
     /// A byte of a truth value that is neither 0 nor 1.
-    #[error("variable {variable:?} is of truth values, 0 or 1, and has a byte of {value}")]
+    #[error("variable {variable:?}: it is of truth values, 0 or 1, and has a byte of {value}")]
     NoTruthValue {
         /// The variable.
         variable: String,
@@ -215,7 +215,7 @@ pub enum Misuse {
         found_bytes: u64,
     },
     /// Bytes that are to be a text and are none.
-    #[error("variable {variable:?} is a text, and what was given is no UTF-8")]
+    #[error("variable {variable:?}: it is a text, and what was given is no UTF-8")]
     NoText {
         /// The variable.
         variable: String,

@@ -9,6 +9,7 @@ pub(crate) mod limit;
 pub(crate) mod misfit;
 pub(crate) mod misuse;
 mod open_failure;
+mod place;
 mod read;
 pub(crate) mod record;
 pub(crate) mod record_block;
@@ -26,6 +27,7 @@ use crate::error::limit::LimitError;
 use crate::error::misfit::Misfit;
 use crate::error::misuse::Misuse;
 use crate::error::open_failure::{describe_failure, holder};
+use crate::error::place::within;
 use crate::error::record::RecordProblem;
 use crate::error::rendezvous::RendezvousError;
 use crate::error::transform::TransformProblem;
@@ -230,7 +232,7 @@ impl From<NameError> for OpenError {
 #[non_exhaustive]
 pub enum BeginError {
     /// The caller's mistake.
-    #[error("stream {stream:?}: {source}")]
+    #[error("{}", within(stream, source))]
     Misuse {
         /// The stream.
         stream: String,
@@ -248,7 +250,7 @@ pub enum BeginError {
         reason: LossReason,
     },
     /// The handle is closed.
-    #[error("stream {stream:?} is closed")]
+    #[error("stream {stream:?}: it is closed")]
     Closed {
         /// The stream.
         stream: String,
@@ -278,7 +280,7 @@ pub enum BeginError {
 #[non_exhaustive]
 pub enum PutError {
     /// The caller's mistake.
-    #[error("stream {stream:?}: {source}")]
+    #[error("{}", within(stream, source))]
     Misuse {
         /// The stream.
         stream: String,
@@ -314,7 +316,7 @@ pub enum PutError {
 #[non_exhaustive]
 pub enum ReadError {
     /// The caller's mistake.
-    #[error("stream {stream:?}: {source}")]
+    #[error("{}", within(stream, source))]
     Misuse {
         /// The stream.
         stream: String,

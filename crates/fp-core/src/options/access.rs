@@ -85,6 +85,15 @@ impl AccessRule {
 
 /// Who may do what with the streams of a publisher. The first rule whose pattern and whose *who* fit decides alone.
 /// What it does not allow, and what no rule is for, is refused.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// use flexpath::{Access, AccessRule, Action, PublisherOptions, Who};
+///
+/// let anyone = AccessRule::new("*", Who::Anybody).with_actions([Action::Subscribe]);
+/// let options = PublisherOptions::default().with_access(Access::new().with_rule(anyone));
+/// # let _ = options;
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     pub(crate) rules: Vec<AccessRule>,

@@ -6,6 +6,16 @@ use fp_transform::{CohortSide, Derivation};
 use fp_types::validate_name;
 
 /// A variable that a subscriber has derived.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// use flexpath::{CohortSide, DerivedVariable, SubscriberOptions};
+///
+/// let hot = DerivedVariable::new("hot", "temperature | count(> 1800)")?.with_placement(CohortSide::Publisher);
+/// let options = SubscriberOptions::default().with_request(hot)?;
+/// # let _ = options;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DerivedVariable {

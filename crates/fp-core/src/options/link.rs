@@ -10,6 +10,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// What publisher and subscriber have in common: cohort, rendezvous, transports, patience.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// use flexpath::PublisherOptions;
+/// use std::time::Duration;
+///
+/// let mut options = PublisherOptions::default();
+/// options.link.close_timeout = Duration::from_secs(30); // the same as with_close_timeout
+/// # let _ = options;
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LinkOptions {

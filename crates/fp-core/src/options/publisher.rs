@@ -11,6 +11,18 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// How a publisher opens its stream.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// use flexpath::PublisherOptions;
+/// use std::time::Duration;
+///
+/// let options = PublisherOptions::default()
+///     .with_min_subscribers(1) // `open` waits for the first one
+///     .with_limit_bytes(1 << 30)
+///     .with_limit_wait(Duration::from_secs(5)); // the longest that a subscription may hold it up
+/// # let _ = options;
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PublisherOptions {

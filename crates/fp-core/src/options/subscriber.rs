@@ -22,6 +22,18 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// How a subscriber attaches.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// use flexpath::{QueuePolicy, SubscriberOptions};
+///
+/// let options = SubscriberOptions::default()
+///     .with_policy(QueuePolicy::LatestOnly)
+///     .with_variables(["temperature"])
+///     .with_derivation("hot", "temperature | count(> 1800)")?;
+/// # let _ = options;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SubscriberOptions {
@@ -74,7 +86,7 @@ impl Default for SubscriberOptions {
             modules: Vec::new(),
             selections: Vec::new(),
             condition: None,
-            policy: QueuePolicy::EveryStep { max_wait_ms: 60_000 },
+            policy: QueuePolicy::EveryStep { max_wait: Duration::from_secs(60) },
             limit_steps: 4,
             credit_steps: 2,
             start_at: StartAt::Next,

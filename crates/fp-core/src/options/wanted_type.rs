@@ -4,6 +4,16 @@ use crate::error::record_block::RecordBlockError;
 use fp_types::record::{Record, RecordSchema};
 
 /// A type of records that a subscriber must be provided with.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// use flexpath::WantedType;
+/// use flexpath::record::RecordSchema;
+///
+/// # fn wanted(particle: &RecordSchema) -> WantedType {
+/// WantedType::new(particle).with_variable("particles")
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WantedType {

@@ -9,6 +9,23 @@ use std::ops::{Deref, DerefMut};
 
 /// Memory of the pool, lent to be filled with the bytes of one block: its elements, densely in the variable's memory
 /// order. It is aligned to 64 bytes. [`StepWriter::put_loan`](crate::StepWriter::put_loan) puts it without a copy.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// let letters = Variable::global::<u8>("letters", &[4])?;
+/// let mut writer = publisher.begin_step()?;
+/// let mut loan = writer.loan_bytes(&letters, &Region::new([0], [4])?)?;
+/// loan.copy_from_slice(b"heat");
+/// writer.put_loan(loan)?;
+/// writer.end()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct LoanBytes {
     pub(crate) memory: PoolMemory,
     pub(crate) variable: Variable,
@@ -32,6 +49,23 @@ impl DerefMut for LoanBytes {
 
 /// Memory of the pool, lent to be filled with the elements of one block;
 /// [`StepWriter::put_loan`](crate::StepWriter::put_loan) puts it without a copy.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// let cells = Variable::global::<f64>("cells", &[4])?;
+/// let mut writer = publisher.begin_step()?;
+/// let mut loan = writer.loan::<f64>(&cells, &Region::new([0], [4])?)?;
+/// loan.fill(1.5);
+/// writer.put_loan(loan)?;
+/// writer.end()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Loan<T: Element> {
     pub(crate) bytes: LoanBytes,
     pub(crate) element: PhantomData<T>,

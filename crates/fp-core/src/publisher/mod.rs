@@ -23,6 +23,22 @@ use std::time::{Duration, Instant};
 
 /// A publisher rank of a stream. Dropped without [`Publisher::close`], it closes with what time `close_timeout`
 /// leaves, and says nothing of how that went.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// use flexpath::{Publisher, PublisherOptions, Region, Variable};
+/// # let place = tempfile::tempdir()?;
+/// # let options = PublisherOptions::default().with_rendezvous(flexpath::Rendezvous::at(place.path())?);
+/// let mut publisher = Publisher::open("heat", options)?; // such as PublisherOptions::default()
+/// let temperature = Variable::global::<f64>("temperature", &[4])?;
+/// for step in 0..3 {
+///     let mut writer = publisher.begin_step()?;
+///     writer.put(&temperature, &Region::new([0], [4])?, vec![300.0 + f64::from(step); 4])?;
+///     writer.end()?;
+/// }
+/// publisher.close()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Publisher {
     pub(crate) shared: Arc<PublisherSession>,
     pub(crate) epoch: Epoch,

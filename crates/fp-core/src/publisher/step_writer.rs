@@ -16,6 +16,26 @@ use std::sync::Arc;
 
 /// A step of this rank, open until [`StepWriter::end`]. Dropped without it, the step is abandoned for the whole
 /// cohort: nobody gets it, and the log warns of it.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// let cells = Variable::global::<f64>("cells", &[2, 4])?;
+/// let time = Variable::scalar::<f64>("time")?;
+/// let mut writer = publisher.begin_step()?;
+/// writer.put(&cells, &Region::new([0, 0], [1, 4])?, vec![1.0; 4])?; // a block; a rank may put several
+/// writer.put_copy(&cells, &Region::new([1, 0], [1, 4])?, &[2.0; 4])?;
+/// writer.put_scalar(&time, 0.5)?;
+/// writer.end()?;
+/// # let NextStep::Step(step) = subscriber.next_step(Duration::from_secs(10))? else { panic!("no step") };
+/// # assert_eq!(step.get::<f64>("cells", "[:, 3]")?, [1.0, 2.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "a step that is dropped without `end` is given up: nobody gets it"]
 pub struct StepWriter {
     pub(crate) open: OpenStep,

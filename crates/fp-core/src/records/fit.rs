@@ -7,6 +7,7 @@ use std::fmt;
 
 /// A variable that provides the type that was asked for.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Provided {
     /// Its name.
     pub variable: String,

@@ -25,6 +25,19 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Where cohorts find one another: a directory, or a meeting place.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// use flexpath::{Publisher, PublisherOptions, Rendezvous};
+///
+/// # let place = tempfile::tempdir()?;
+/// # let directory = place.path();
+/// let rendezvous = Rendezvous::at(directory)?; // or tcp://HOST:PORT of `flexpath meet`
+/// let publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// assert_eq!(rendezvous.list()?[0].name, "heat");
+/// # drop(publisher);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rendezvous {
     place: Place,

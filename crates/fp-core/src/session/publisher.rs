@@ -320,7 +320,7 @@ impl Session for PublisherSession {
 
     fn start_closing(&self) -> Result<Instant, CloseError> {
         if self.endpoint.is_forked() {
-            return Err(Misuse::Forked.into());
+            return Err(CloseError::Misuse { stream: self.stream.clone(), source: Misuse::Forked });
         }
         self.endpoint.drive(|state, now| state.machine.close(now));
         Ok(Instant::now() + self.options.link.close_timeout + Duration::from_secs(5))

@@ -301,7 +301,7 @@ impl Session for SubscriberSession {
 
     fn start_closing(&self) -> Result<Instant, CloseError> {
         if self.endpoint.is_forked() {
-            return Err(Misuse::Forked.into());
+            return Err(CloseError::Misuse { stream: self.stream.clone(), source: Misuse::Forked });
         }
         self.closed.store(true, Ordering::Release);
         self.endpoint.drive(|state, now| state.machine.close(now));

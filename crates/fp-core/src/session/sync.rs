@@ -24,7 +24,7 @@ pub(crate) struct Syncing<'a> {
 impl<'a> Syncing<'a> {
     pub(crate) fn begin(shared: &'a PublisherSession, timeout: Duration) -> Result<Self, SyncError> {
         if shared.endpoint.is_forked() {
-            return Err(Misuse::Forked.into());
+            return Err(SyncError::Misuse { stream: shared.stream.clone(), source: Misuse::Forked });
         }
         let watch = Stopwatch::start(&shared.counters.sync_ns);
         Ok(Self { shared, deadline: after(watch.started, timeout), watch, held: Holders::new() })
@@ -45,7 +45,7 @@ impl<'a> Syncing<'a> {
             Err(CommandError::Lost { rank, reason }) => {
                 Ok(Err(SyncError::Lost { stream: stream(), rank, reason }))
             }
-            Err(error) => Ok(Err(Misuse::Command(error).into())),
+            Err(error) => Ok(Err(SyncError::Misuse { stream: stream(), source: Misuse::Command(error) })),
         }
     }
 

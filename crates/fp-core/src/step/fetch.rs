@@ -14,6 +14,26 @@ use crate::value::select::Select;
 use std::time::{Duration, Instant};
 
 /// Gets that are fetched together into borrowed memory; nothing is sent before [`Fetch::wait`].
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// # let temperature = Variable::global::<f64>("temperature", &[4])?;
+/// # let mut writer = publisher.begin_step()?;
+/// # writer.put(&temperature, &Region::new([0], [4])?, vec![300.0, 301.0, 302.0, 303.0])?;
+/// # writer.end()?;
+/// # let NextStep::Step(step) = subscriber.next_step(Duration::from_secs(10))? else { panic!("no step") };
+/// let (mut first, mut rest) = ([0.0; 1], Vec::new());
+/// let fetch = step.fetch().get::<f64>("temperature", "[:1]", &mut first).get::<f64>("temperature", "[1:]", &mut rest);
+/// fetch.wait(Duration::from_secs(10))?;
+/// assert_eq!((first, rest), ([300.0], vec![301.0, 302.0, 303.0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "nothing is fetched before `wait`"]
 pub struct Fetch<'a> {
     reader: &'a StepReader,

@@ -177,6 +177,7 @@ impl Drop for HeldStep {
 
 /// What a step says of one of its variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VariableInfo {
     /// Name, element type, kind, dimensions, unit, attributes.
     pub def: VariableDef,

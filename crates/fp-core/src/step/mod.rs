@@ -28,14 +28,18 @@ use crate::step::held::{HeldStep, VariableInfo};
 use crate::step::request::Request;
 use crate::value::bool_check::goes_with;
 use crate::value::element::Element;
-use crate::value::fill_target::{FillTarget as _, Fillable};
+#[cfg(feature = "ndarray")]
+use crate::value::fill_target::FillTarget as _;
+use crate::value::fill_target::Fillable;
 use crate::value::select::Select;
 use crate::value::variable::Variable;
 use crate::value::view::View;
 use fp_proto::message::ScalarValue;
-use fp_types::{ArrayKind, BlockId, Dtype, Epoch, MemoryOrder, Region, Shape, StepId};
-use ndarray::ShapeBuilder as _;
-use ndarray::{ArrayD, IxDyn};
+#[cfg(feature = "ndarray")]
+use fp_types::MemoryOrder;
+use fp_types::{ArrayKind, BlockId, Dtype, Epoch, Region, Shape, StepId};
+#[cfg(feature = "ndarray")]
+use ndarray::{ArrayD, IxDyn, ShapeBuilder as _};
 use std::sync::Arc;
 
 /// A step assigned to this cohort. It is held until this and the views made of it are dropped.
@@ -53,6 +57,28 @@ use std::sync::Arc;
 ///
 /// So does a `?` that leaves the function: it is a plain drop. Who returns errors that way asks for
 /// `with_explicit_done`, or gives the step back before.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// # let temperature = Variable::global::<f64>("temperature", &[4])?;
+/// # let mut writer = publisher.begin_step()?;
+/// # writer.put(&temperature, &Region::new([0], [4])?, vec![300.0, 301.0, 302.0, 303.0])?;
+/// # writer.end()?;
+/// # let NextStep::Step(step) = subscriber.next_step(Duration::from_secs(10))? else { panic!("no step") };
+/// for variable in step.variables()? {
+///     println!("{} {:?}", variable.def.name, variable.shape);
+/// }
+/// let some = step.get::<f64>("temperature", "[1:3]")?;
+/// assert_eq!(some, [301.0, 302.0]);
+/// step.done(); // or its drop: the publisher may use its memory again
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct StepReader {
     pub(crate) held: Arc<HeldStep>,
 }
@@ -267,6 +293,7 @@ impl StepReader {
     ///
     /// # Errors
     /// As [`StepReader::get`].
+    #[cfg(feature = "ndarray")]
     pub fn get_array<T: Element>(
         &self,
         variable: &str,

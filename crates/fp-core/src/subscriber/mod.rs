@@ -34,6 +34,25 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What waiting for a step gave.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// # publisher.close()?;
+/// loop {
+///     match subscriber.next_step(Duration::from_secs(10))? {
+///         NextStep::Step(step) => println!("step {}", step.step()),
+///         NextStep::NotYet => println!("nothing within 10 s"),
+///         NextStep::Ended(ending) => break println!("{}", ending.reason),
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub enum NextStep {
     /// The step; dropping it, and the views made of it, releases it.
@@ -46,6 +65,25 @@ pub enum NextStep {
 
 /// A subscriber rank of a stream. Dropped without [`Subscriber::close`], it leaves just the same, but waits for that at
 /// most half a second.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{Publisher, PublisherOptions, Rendezvous};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # drop(publisher.begin_step()?);
+/// use flexpath::{NextStep, Subscriber, SubscriberOptions};
+///
+/// # let options = SubscriberOptions::default().with_rendezvous(rendezvous);
+/// let mut subscriber = Subscriber::open("heat", options)?; // such as SubscriberOptions::default()
+/// while let NextStep::Step(step) = subscriber.next_step(Duration::from_millis(1))? {
+///     println!("step {}: {:?}", step.step(), step.get::<f64>("temperature", "[:10]")?);
+/// }
+/// subscriber.close()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Subscriber {
     pub(crate) shared: Arc<SubscriberSession>,
     pub(crate) closed: bool,

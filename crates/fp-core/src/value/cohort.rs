@@ -4,6 +4,15 @@ use crate::error::cohort::CohortError;
 use fp_types::Rank;
 
 /// Rank and size of the process in its cohort.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// use flexpath::{Cohort, SubscriberOptions};
+///
+/// let options = SubscriberOptions::default().with_cohort(Cohort::of(1, 4)?); // the second of four ranks
+/// # let _ = options;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cohort {
     rank: Rank,

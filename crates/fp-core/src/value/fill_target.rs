@@ -60,6 +60,26 @@ impl<T: Element, const COUNT: usize> FillTarget<T> for [T; COUNT] {
 
 /// Memory of the caller's that RDMA devices may write to, for as long as this guard lives. It is registered with a
 /// device by the first read over it, and by no later one.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// # let temperature = Variable::global::<f64>("temperature", &[4])?;
+/// # let mut writer = publisher.begin_step()?;
+/// # writer.put(&temperature, &Region::new([0], [4])?, vec![300.0, 301.0, 302.0, 303.0])?;
+/// # writer.end()?;
+/// # let NextStep::Step(step) = subscriber.next_step(Duration::from_secs(10))? else { panic!("no step") };
+/// let mut cells = vec![0.0; 4];
+/// let mut registered = subscriber.register(&mut cells);
+/// step.get_into::<f64>("temperature", "[...]", &mut registered)?;
+/// # assert_eq!(registered[3], 303.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Registered<'a, T> {
     memory: ReadTarget<'a>,

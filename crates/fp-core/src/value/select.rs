@@ -15,6 +15,29 @@ use fp_types::{
 ///
 /// The elements arrive in row-major order, whatever the publisher's order, unless [`Select::with_order`] says
 /// otherwise.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// # let temperature = Variable::global::<f64>("temperature", &[4])?;
+/// # let mut writer = publisher.begin_step()?;
+/// # writer.put(&temperature, &Region::new([0], [4])?, vec![300.0, 301.0, 302.0, 303.0])?;
+/// # writer.end()?;
+/// # let NextStep::Step(step) = subscriber.next_step(Duration::from_secs(10))? else { panic!("no step") };
+/// use flexpath::{MemoryOrder, Rank, Select};
+///
+/// assert_eq!(step.get::<f64>("temperature", "[::2]")?, [300.0, 302.0]);
+/// assert_eq!(step.get::<f64>("temperature", Region::new([3], [1])?)?, [303.0]);
+/// assert_eq!(step.get::<f64>("temperature", Rank(0))?.len(), 4);
+/// let columns = Select::from("[1:3]").with_order(MemoryOrder::ColumnMajor);
+/// assert_eq!(step.get::<f64>("temperature", columns)?, [301.0, 302.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Select {
     wanted: Wanted,

@@ -10,6 +10,18 @@ use std::sync::Arc;
 
 /// A variable as a publisher defines it. Cheap enough to clone for every step; its shape may change from step to
 /// step.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// use flexpath::Variable;
+///
+/// let temperature = Variable::global::<f64>("temperature", &[512, 512])?.with_unit("K").with_dimensions(&["y", "x"]);
+/// let particles = Variable::joined::<f32>("particles", &[3])?; // as many rows of three as the ranks put
+/// let time = Variable::scalar::<f64>("time")?;
+/// assert_eq!(temperature.shape().to_string(), "[512, 512]");
+/// # let _ = (particles, time);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     pub(crate) def: Arc<VariableDef>,

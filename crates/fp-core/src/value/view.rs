@@ -13,6 +13,25 @@ enum Memory<T> {
 }
 
 /// Elements of a step. The step is released when its reader and its last view are gone.
+///
+/// ```
+/// # use fp_core as flexpath;
+/// # use flexpath::{NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Variable};
+/// # use std::time::Duration;
+/// # let place = tempfile::tempdir()?;
+/// # let rendezvous = Rendezvous::at(place.path())?;
+/// # let mut publisher = Publisher::open("heat", PublisherOptions::default().with_rendezvous(rendezvous.clone()))?;
+/// # let mut subscriber = Subscriber::open("heat", SubscriberOptions::default().with_rendezvous(rendezvous))?;
+/// # let temperature = Variable::global::<f64>("temperature", &[4])?;
+/// # let mut writer = publisher.begin_step()?;
+/// # writer.put(&temperature, &Region::new([0], [4])?, vec![300.0, 301.0, 302.0, 303.0])?;
+/// # writer.end()?;
+/// # let NextStep::Step(step) = subscriber.next_step(Duration::from_secs(10))? else { panic!("no step") };
+/// let view = step.view::<f64>("temperature", "[1:3]")?;
+/// drop(step); // the view holds the step
+/// assert_eq!(*view, [301.0, 302.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct View<T: Pod> {
     memory: Memory<T>,
     _held: StepHold,

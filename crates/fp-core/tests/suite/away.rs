@@ -198,7 +198,7 @@ fn who_was_given_up_because_nothing_was_heard_of_it_comes_back() {
 #[test]
 fn who_was_expelled_for_being_slow_does_not_come_back_by_itself() {
     let slow = |options: SubscriberOptions| {
-        options.with_policy(QueuePolicy::EveryStep { max_wait_ms: 0 }).with_limit_steps(2)
+        options.with_policy(QueuePolicy::EveryStep { max_wait: Duration::ZERO }).with_limit_steps(2)
     };
     let (_place, mut publisher, _way, mut subscriber) = apart(|options| options, slow);
     publish_steps(&mut publisher, 3);

@@ -8,6 +8,7 @@ use fp_core::{
 };
 use std::pin::pin;
 use std::task::Poll;
+use std::time::Duration;
 
 const KINDS: [TransportKind; 3] = [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp];
 /// Elements of the field: more than fits into an announcement.
@@ -100,8 +101,8 @@ fn nobody_is_woken_for_steps_of_others() {
     for kind in KINDS {
         let place = Place::new();
         let mut publisher = place.publisher();
-        let options =
-            has(place.over(kind), "particles").with_policy(QueuePolicy::EveryStep { max_wait_ms: 0 });
+        let options = has(place.over(kind), "particles")
+            .with_policy(QueuePolicy::EveryStep { max_wait: Duration::ZERO });
         let options = options.with_limit_steps(1).with_credit_steps(1);
         let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
         let mut every = place.subscriber_over(kind);

@@ -41,18 +41,18 @@ fn an_element_of_another_type() {
     let mut writer = publisher.begin_step().expect("a step");
     let error = writer.put(&variable, &region, vec![1.0f32; LEN as usize]).expect_err("f32 into u64");
     assert!(matches!(error, PutError::Misuse { source: Misuse::WrongDtype { .. }, .. }));
-    assert_eq!(text(error), "stream \"stream\": step 0, variable \"array\": elements are u64, not f32");
+    assert_eq!(text(error), "stream \"stream\", step 0, variable \"array\": elements are u64, not f32");
     writer.put(&variable, &region, values(0, LEN)).expect("put");
     writer.put_scalar(&Variable::scalar::<f64>("time").expect("a name"), 0.5).expect("put");
     writer.end().expect("ended");
 
     let reader = take(&mut subscriber);
     let error = reader.get::<f64>("array", &Selection::All).expect_err("f64 of u64");
-    assert_eq!(text(error), "stream \"stream\": step 0, variable \"array\": elements are u64, not f64");
+    assert_eq!(text(error), "stream \"stream\", step 0, variable \"array\": elements are u64, not f64");
     let error = reader.view::<i64>("array", &Selection::All).map(drop).expect_err("i64 of u64");
-    assert_eq!(text(error), "stream \"stream\": step 0, variable \"array\": elements are u64, not i64");
+    assert_eq!(text(error), "stream \"stream\", step 0, variable \"array\": elements are u64, not i64");
     let error = reader.scalar::<u64>("time").expect_err("as many bytes, but another type");
-    assert_eq!(text(error), "stream \"stream\": step 0, variable \"time\": elements are f64, not u64");
+    assert_eq!(text(error), "stream \"stream\", step 0, variable \"time\": elements are f64, not u64");
     drop(reader);
     goes_on(publisher, subscriber);
 }
@@ -91,7 +91,7 @@ fn bounds_of_nothing_and_names_of_folders() {
 
     let publisher = place.publisher();
     let options = || place.subscriber_options();
-    let every = QueuePolicy::EveryKth { every: 0, max_wait_ms: 0 };
+    let every = QueuePolicy::EveryKth { every: 0, max_wait: Duration::ZERO };
     let all = [options().with_limit_steps(0), options().with_credit_steps(0), options().with_policy(every)];
     for (options, option) in all.into_iter().zip(["limit_steps", "credit_steps", "EveryKth::every"]) {
         let told = Subscriber::open(STREAM, options).map(drop).expect_err("refused").to_string();
@@ -128,7 +128,7 @@ fn a_rank_that_the_publisher_does_not_have() {
             reader.selected_shape("array", &select).expect_err("no such rank"),
             reader.view::<u64>("array", &select).map(drop).expect_err("no such rank"),
         ];
-        errors.into_iter().for_each(|error| assert_eq!(text(error), format!("stream \"stream\": {refused}")));
+        errors.into_iter().for_each(|error| assert_eq!(text(error), format!("stream \"stream\", {refused}")));
     }
     drop(reader);
     subscriber.close().expect("left");
@@ -147,7 +147,7 @@ fn an_array_that_is_read_as_a_scalar() {
         [reader.text("array").expect_err("numbers"), reader.scalar::<u64>("array").expect_err("many")];
     for error in errors {
         let instead = "is a global array of u64: read it by get, with that element type";
-        assert_eq!(text(error), format!("stream \"stream\": variable \"array\" {instead}"));
+        assert_eq!(text(error), format!("stream \"stream\", variable \"array\": it {instead}"));
     }
     drop(reader);
     goes_on(publisher, subscriber);
@@ -161,7 +161,7 @@ fn a_region_outside_the_shape() {
     let mut writer = publisher.begin_step().expect("a step");
     let outside = Region::new([LEN - 1], [2]).expect("a region");
     let error = text(writer.put(&variable, &outside, vec![0u64; 2]).expect_err("outside"));
-    assert!(error.starts_with("stream \"stream\": step 0, rank 0, variable \"array\": region "), "{error}");
+    assert!(error.starts_with("stream \"stream\", step 0, rank 0, variable \"array\": region "), "{error}");
     assert!(error.contains("999") && error.contains("1000"), "{error}");
     let error = text(writer.put(&variable, &outside, vec![0u64; 3]).expect_err("another number"));
     assert!(error.contains("has 2 elements, but 3 were given"), "{error}");
@@ -173,7 +173,7 @@ fn a_region_outside_the_shape() {
     assert!(matches!(error, ReadError::Misuse { source: Misuse::Selection { .. }, .. }));
     let error = text(error);
     assert!(
-        error.starts_with("stream \"stream\": step 1, variable \"array\": dimension 0: 999:1001"),
+        error.starts_with("stream \"stream\", step 1, variable \"array\": dimension 0: 999:1001"),
         "{error}"
     );
     let flat = Region::new([0, 0], [1, 1]).expect("a region");
@@ -197,9 +197,9 @@ fn an_unknown_variable() {
     publish(&mut publisher, LEN);
     let reader = take(&mut subscriber);
     let error = text(reader.get::<u64>("aray", &Selection::All).expect_err("misspelt"));
-    assert_eq!(error, "stream \"stream\": step 0 has no variable \"aray\"; it has: array");
+    assert_eq!(error, "stream \"stream\", step 0: it has no variable \"aray\", but: array");
     let error = text(reader.scalar::<u64>("count").expect_err("there is none"));
-    assert!(error.starts_with("stream \"stream\": step 0 has no variable \"count\""), "{error}");
+    assert!(error.starts_with("stream \"stream\", step 0: it has no variable \"count\""), "{error}");
     drop(reader);
     goes_on(publisher, subscriber);
 }
@@ -262,7 +262,7 @@ fn a_step_without_a_put_that_failed() {
             }
             (true, ended) => assert_eq!(
                 text(ended.expect_err("refused")),
-                "stream \"stream\": step 0, rank 0: nobody gets it, as a put of it failed: step 0, variable \
+                "stream \"stream\", step 0, rank 0: nobody gets it, as a put of it failed: step 0, variable \
                  \"other\": [0:4] has 4 elements, but 3 were given"
             ),
         }
@@ -283,14 +283,14 @@ fn a_put_twice() {
     let mut writer = publisher.begin_step().expect("a step");
     writer.put(&variable, &region, values(0, LEN)).expect("put");
     let error = text(writer.put_copy(&variable, &region, &values(9, LEN)).expect_err("again"));
-    assert_eq!(error, "stream \"stream\": step 0, rank 0, variable \"array\": this region was put already");
+    assert_eq!(error, "stream \"stream\", step 0, rank 0, variable \"array\": this region was put already");
     let other = Variable::global::<u64>("array", &[LEN + 1]).expect("a shape");
     let error = text(writer.put_copy(&other, &region, &values(9, LEN)).expect_err("another shape"));
     assert!(error.contains("definition differs"), "{error}");
     let count = Variable::scalar::<u64>("count").expect("a name");
     writer.put_scalar(&count, 1u64).expect("put");
     let error = text(writer.put_scalar(&count, 2u64).expect_err("again"));
-    assert_eq!(error, "stream \"stream\": step 0, rank 0, variable \"count\": its value was put already");
+    assert_eq!(error, "stream \"stream\", step 0, rank 0, variable \"count\": its value was put already");
     writer.end().expect("ended");
     let reader = take(&mut subscriber);
     assert_eq!(reader.get::<u64>("array", &Selection::All).expect("got"), values(0, LEN));
@@ -309,7 +309,7 @@ fn a_broken_promise() {
     writer.put(&variable, &region, values(0, LEN)).expect("put");
     let error = writer.end().expect_err("energy is missing");
     assert!(matches!(error, PutError::Misuse { source: Misuse::PromiseBroken { .. }, .. }));
-    assert_eq!(text(error), "stream \"stream\": step 0, rank 0: promised variable \"energy\" was not put");
+    assert_eq!(text(error), "stream \"stream\", step 0, rank 0: promised variable \"energy\" was not put");
     expect_rejected(&mut publisher, 0);
     let step = publish(&mut publisher, LEN);
     let reader = take(&mut subscriber);
@@ -450,7 +450,7 @@ fn a_loan_of_another_step() {
     drop(writer);
     let mut writer = publisher.begin_step().expect("a step");
     let error = text(writer.put_loan(loan).expect_err("of another step"));
-    assert!(error.contains("step 0 is not open"), "{error}");
+    assert!(error.contains("step 0: it is not open"), "{error}");
     drop(writer);
     goes_on(publisher, subscriber);
 }

@@ -219,7 +219,7 @@ impl Drop for Process {
 
 fn awaiting(place: &Place) -> Subscriber {
     let options = place.subscriber_options().with_on_loss(OnLoss::AwaitRestart(PATIENCE));
-    let options = options.with_policy(QueuePolicy::EveryStep { max_wait_ms: 60_000 });
+    let options = options.with_policy(QueuePolicy::EveryStep { max_wait: Duration::from_secs(60) });
     Subscriber::open(STREAM, options.with_limit_steps(20).with_credit_steps(20)).expect("attached")
 }
 

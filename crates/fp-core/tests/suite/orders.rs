@@ -208,3 +208,29 @@ fn a_view_in_the_blocks_order_is_never_copied() {
     subscriber.close().expect("left");
     publisher.close().expect("closed");
 }
+
+/// Unsorted, repeated, of two blocks that are each of another order: each point has its place in the selection.
+#[test]
+fn points_arrive_in_the_order_of_the_selection() {
+    for kind in [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp] {
+        let place = Place::new();
+        let (mut publisher, mut subscriber) = (place.publisher(), place.subscriber_over(kind));
+        let grid = Variable::global::<u64>("grid", &[4, 6]).expect("a shape");
+        let mut writer = publisher.begin_step().expect("a step");
+        for half in [0u64, 1] {
+            let region = Region::new([0, 3 * half], [4, 3]).expect("inside");
+            let cells = (0..12).map(|cell| 6 * (cell / 3) + 3 * half + cell % 3).collect::<Vec<u64>>();
+            writer.put(&grid, &region, cells).expect("put");
+        }
+        writer.end().expect("ended");
+        let reader = take(&mut subscriber);
+        let wanted = [(3, 5), (0, 0), (2, 1), (2, 4), (0, 0), (1, 3)];
+        let points = wanted.map(|(row, column)| Dims::from([row, column])).to_vec();
+        let expected = wanted.map(|(row, column)| 6 * row + column);
+        let got = reader.get::<u64>("grid", fp_core::Selection::Points(points)).expect("got");
+        assert_eq!(got, expected, "{kind}");
+        drop(reader);
+        subscriber.close().expect("left");
+        publisher.close().expect("closed");
+    }
+}

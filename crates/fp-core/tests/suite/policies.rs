@@ -145,7 +145,7 @@ fn at_the_byte_bound_each_policy_drops_what_its_name_says() {
         (QueuePolicy::DropOldest, vec![0, 8, 9]),
         (QueuePolicy::LatestOnly, vec![0, 9]),
         (QueuePolicy::DropNewest, vec![0, 1, 2, 3]),
-        (QueuePolicy::WaitAtMost { wait_ms: 0 }, vec![0, 1, 2, 3]),
+        (QueuePolicy::WaitAtMost { wait: Duration::ZERO }, vec![0, 1, 2, 3]),
     ];
     for (policy, expected) in cases {
         let place = Place::new();
@@ -164,7 +164,7 @@ fn at_the_byte_bound_each_policy_drops_what_its_name_says() {
 fn every_third_step_comes() {
     let place = Place::new();
     let mut publisher = place.publisher();
-    let policy = QueuePolicy::EveryKth { every: 3, max_wait_ms: 10_000 };
+    let policy = QueuePolicy::EveryKth { every: 3, max_wait: Duration::from_millis(10_000) };
     let mut subscriber = open(place.subscriber_options().with_policy(policy).with_limit_steps(8));
     publish_steps(&mut publisher, 11);
     assert_eq!(read(&mut subscriber), (0, 0));
@@ -212,7 +212,7 @@ fn what_is_missed_after_the_last_step_is_told_with_the_end() {
 fn the_publisher_waits_at_most_so_long() {
     let place = Place::new();
     let mut publisher = place.publisher();
-    let policy = QueuePolicy::WaitAtMost { wait_ms: 120 };
+    let policy = QueuePolicy::WaitAtMost { wait: Duration::from_millis(120) };
     let mut subscriber = open(place.subscriber_options().with_policy(policy).with_limit_steps(2));
     publish_steps(&mut publisher, 2);
     let started = Instant::now();
@@ -229,17 +229,17 @@ fn the_publisher_waits_at_most_so_long() {
 
 #[test]
 fn a_subscriber_that_never_releases_is_expelled_in_time() {
-    for max_wait_ms in [0, 150] {
+    for max_wait in [Duration::ZERO, Duration::from_millis(150)] {
         let place = Place::new();
         let mut publisher = place.publisher();
-        let policy = QueuePolicy::EveryStep { max_wait_ms };
+        let policy = QueuePolicy::EveryStep { max_wait };
         let mut slow = open(place.subscriber_options().with_policy(policy).with_limit_steps(2));
         publish_steps(&mut publisher, 2);
         let started = Instant::now();
         publish_steps(&mut publisher, 1);
         let waited = started.elapsed();
-        assert!(waited >= Duration::from_millis(max_wait_ms), "{waited:?}");
-        assert!(waited < Duration::from_millis(max_wait_ms) + Duration::from_secs(2), "{waited:?}");
+        assert!(waited >= max_wait, "{waited:?}");
+        assert!(waited < max_wait + Duration::from_secs(2), "{waited:?}");
         let expelled = |event: &Event| matches!(event, Event::MemberLeft { reason: MemberEnd::Expelled, .. });
         assert!(publisher.events().iter().any(expelled));
         // What was assigned before can be read to the end, and then it learns why there is no more.
@@ -258,11 +258,11 @@ fn no_policy_waits_longer_than_the_owner_allows() {
     let place = Place::new();
     let mut publisher =
         Publisher::open(STREAM, place.publisher_options().with_limit_wait(longest)).expect("a publisher");
-    let hour = 3_600_000;
+    let hour = Duration::from_secs(3600);
     let policies = [
-        QueuePolicy::EveryStep { max_wait_ms: hour },
-        QueuePolicy::EveryKth { every: 1, max_wait_ms: hour },
-        QueuePolicy::WaitAtMost { wait_ms: hour },
+        QueuePolicy::EveryStep { max_wait: hour },
+        QueuePolicy::EveryKth { every: 1, max_wait: hour },
+        QueuePolicy::WaitAtMost { wait: hour },
     ];
     let options = |policy| place.subscriber_options().with_policy(policy).with_limit_steps(2);
     let mut slow: Vec<Subscriber> = policies.into_iter().map(|policy| open(options(policy))).collect();

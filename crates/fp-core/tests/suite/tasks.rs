@@ -3,6 +3,7 @@
 
 use crate::support::executor::{Bell, Task, block_on, counted, poll, run};
 use crate::support::{PATIENCE, Place, STREAM, array, eventually, named, publish, take, values};
+use fp_core::record::Record as _;
 use fp_core::{
     BeginError, Misuse, NextStep, OpenError, Publisher, QueuePolicy, ReadError, Region, Selection,
     StepReader, Subscriber, TransportKind, Variable,
@@ -159,7 +160,7 @@ fn a_step_begins_when_there_is_room_and_not_before() {
 fn a_wait_for_room_ends_as_the_policy_says() {
     let place = Place::new();
     let mut publisher = place.publisher();
-    let policy = QueuePolicy::EveryStep { max_wait_ms: 40 };
+    let policy = QueuePolicy::EveryStep { max_wait: Duration::from_millis(40) };
     let options = place.subscriber_options().with_limit_steps(1).with_policy(policy);
     let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
     publish(&mut publisher, SMALL);
@@ -367,4 +368,44 @@ fn every_call_may_move_between_threads() {
     assert_eq!(region.element_count(), SMALL);
     moves(&subscriber.close_async());
     moves(&publisher.close_async());
+}
+
+#[derive(fp_derive::Record, Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[record(crate = fp_core)]
+#[repr(C)]
+struct Atom {
+    id: u64,
+}
+
+#[test]
+fn tasks_read_records_arrays_and_gaps() {
+    for kind in KINDS {
+        let place = Place::new();
+        let (mut publisher, mut subscriber) =
+            (place.publisher(), Subscriber::open(STREAM, place.over(kind)).expect("attached"));
+        let grid = Variable::global::<u64>("grid", &[2, 4]).expect("a name");
+        let atoms =
+            Variable::global_records("atoms", &Atom::schema().expect("a type"), &[2]).expect("a name");
+        let mut writer = publisher.begin_step().expect("a step");
+        writer.put(&grid, &Region::new([0, 0], [1, 4]).expect("inside"), vec![1u64, 2, 3, 4]).expect("put");
+        let both = Region::new([0], [2]).expect("inside");
+        writer.put_records_copy(&atoms, &both, &[Atom { id: 7 }, Atom { id: 8 }]).expect("put");
+        writer.end().expect("ended");
+        let step = take(&mut subscriber);
+        let filled = block_on(step.get_or_fill_async("grid", "[:, 3]", 9u64)).expect("filled");
+        assert_eq!(filled, [4, 9], "{kind}");
+        let gap = block_on(step.get_array_async::<u64>("grid", "[...]")).expect_err("a gap");
+        assert!(matches!(gap, ReadError::Plan { .. }), "{gap}");
+        let row = block_on(step.get_array_async::<u64>("grid", "[0:1, 2:]")).expect("a row");
+        assert_eq!((row.shape(), row[[0, 1]]), (&[1, 2][..], 4), "{kind}");
+        let read = step.get_records_async::<Atom>("atoms", "[...]");
+        drop(step);
+        assert_eq!(
+            block_on(read).expect("read"),
+            [Atom { id: 7 }, Atom { id: 8 }],
+            "the call holds the step"
+        );
+        drop(subscriber);
+        publisher.close().expect("closed");
+    }
 }

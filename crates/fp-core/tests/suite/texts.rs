@@ -112,7 +112,7 @@ fn what_does_not_go_with_a_variable_says_what_goes() {
     writer.end().expect("ended");
     let step = take(&mut subscriber);
     let sliced = step.get::<u64>("list", "[0:2]").expect_err("a local array").to_string();
-    assert!(sliced.contains("\"list\" is a local array: it has no positions over all ranks"), "{sliced}");
+    assert!(sliced.contains("\"list\": it is a local array: it has no positions over all ranks"), "{sliced}");
     assert_eq!(step.get::<u64>("list", "[rank 0]").expect("a rank"), values(0, 2));
     let numbers = step.get::<f64>("atoms", "[...]").expect_err("records").to_string();
     assert!(

@@ -33,7 +33,7 @@ fn add_up(what: &str, mut call: impl FnMut() -> (u64, Duration)) {
 fn a_publisher_counts_what_it_waited_for_a_subscription() {
     let place = Place::new();
     let mut publisher = place.publisher();
-    let policy = QueuePolicy::EveryStep { max_wait_ms: 60_000 };
+    let policy = QueuePolicy::EveryStep { max_wait: Duration::from_secs(60) };
     let options = place.subscriber_options().with_policy(policy).with_limit_steps(1);
     let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
     publish(&mut publisher, LEN);

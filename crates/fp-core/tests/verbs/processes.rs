@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
 
 /// Steps where a rank is killed or expelled meanwhile.
 const MANY: u64 = 12;
@@ -150,7 +151,7 @@ fn publish_for_ever(folder: &Path) {
 
 /// Holds its first step and reads it again and again, until that fails: then it must be told that the step is gone.
 fn hold(folder: &Path) -> ExitCode {
-    let policy = QueuePolicy::EveryStep { max_wait_ms: 1000 };
+    let policy = QueuePolicy::EveryStep { max_wait: Duration::from_millis(1000) };
     let options = subscribing(folder).with_policy(policy).with_limit_steps(2);
     let mut subscriber = Subscriber::open(super::STREAM, options).expect("attached");
     let reader = next(&mut subscriber);

@@ -341,6 +341,43 @@ static void check_conditions(void)
     MUST(flexpath_variable_free(particles));
 }
 
+/* A member of a work-sharing set gives a step back and gets it again. What it only releases, it did not do. */
+static void check_given_back(flexpath_step *lone)
+{
+    flexpath_publisher *from;
+    flexpath_subscriber *worker;
+    flexpath_options *member;
+    flexpath_variable *field;
+    flexpath_step *taken;
+    flexpath_step_info about;
+    uint64_t number;
+    int turn;
+    FAILS(FLEXPATH_STATUS_MISUSE, "no member of a work-sharing set", flexpath_step_give_back(lone));
+    FAILS(FLEXPATH_STATUS_BAD_HANDLE, "released before", flexpath_step_done(lone));
+    MUST(flexpath_variable_scalar("field", FLEXPATH_DTYPE_U64, &field));
+    MUST(flexpath_publisher_open("given", NULL, &from));
+    MUST(flexpath_options_create(&member));
+    MUST(flexpath_options_set(member, "ShareExplicitDone", "true"));
+    FAILS(FLEXPATH_STATUS_NOT_OPENED, "ShareExplicitDone is for members", flexpath_subscriber_open("given", member, &worker));
+    MUST(flexpath_options_set(member, "ShareSet", "workers"));
+    MUST(flexpath_options_set(member, "ShareRedeliver", "true"));
+    MUST(flexpath_subscriber_open("given", member, &worker));
+    MUST(flexpath_publisher_begin_step(from, &number));
+    MUST(flexpath_publisher_put(from, field, NULL, NULL, &number));
+    MUST(flexpath_publisher_end_step(from));
+    for (turn = 0; turn < 3; turn++) {
+        MUST(flexpath_subscriber_next_step(worker, 60000, &taken));
+        MUST(flexpath_step_describe(taken, &about));
+        CHECK(about.step == 0 && about.is_redelivered == (turn > 0));
+        MUST(turn == 0 ? flexpath_step_give_back(taken) : turn == 1 ? flexpath_step_release(taken) : flexpath_step_done(taken));
+    }
+    MUST(flexpath_publisher_sync(from, 60000));
+    MUST(flexpath_subscriber_close(worker));
+    MUST(flexpath_publisher_close(from));
+    MUST(flexpath_options_free(member));
+    MUST(flexpath_variable_free(field));
+}
+
 /* Numbers that go on from run to run: steps from 40 on, and a subscriber that has step 37 and those before it. The
  * reserve has 41 and 42. */
 static void check_numbers(void)
@@ -404,7 +441,7 @@ int main(void)
     MUST(flexpath_publisher_statistic(publisher, "queued_steps", &counted));
     CHECK(counted == 1);
     FAILS(FLEXPATH_STATUS_TIMED_OUT, "subscription ", flexpath_publisher_sync(publisher, 0));
-    MUST(flexpath_step_release(step));
+    check_given_back(step);
     MUST(flexpath_publisher_sync(publisher, 60000));
     MUST(flexpath_publisher_statistic(publisher, "sync_ns", &counted));
     CHECK(counted > 0);

@@ -25,6 +25,7 @@ program complete
   call close_both()
   call go_on_counting()
   call take_some()
+  call give_back()
   print '(a)', 'complete'
 contains
   subroutine define()
@@ -281,6 +282,40 @@ contains
   end subroutine go_on_counting
 
   ! The mask is in every other step: whoever wants it takes steps 0 and 2, and hears of no other.
+  ! A member of a work-sharing set gives a step back and gets it again. What it only releases, it did not do.
+  subroutine give_back()
+    type(flexpath_publisher) :: from
+    type(flexpath_subscriber) :: worker
+    type(flexpath_options) :: options
+    type(flexpath_variable) :: field
+    type(flexpath_step_info) :: info
+    integer :: turn
+    call flexpath_variable_scalar(field, 'field', flexpath_dtype_i32)
+    call flexpath_publisher_open(from, 'given')
+    call flexpath_options_set(options, 'ShareSet', 'workers')
+    call flexpath_options_set(options, 'ShareRedeliver', 'true')
+    call flexpath_options_set(options, 'ShareExplicitDone', 'true')
+    call flexpath_subscriber_open(worker, 'given', options)
+    call flexpath_publisher_begin_step(from)
+    call flexpath_put(from, field, 7)
+    call flexpath_publisher_end_step(from)
+    do turn = 1, 3
+      call flexpath_subscriber_next_step(worker, step, 60000, status)
+      call flexpath_step_describe(step, info)
+      call check('the same step', info%step == 0 .and. (info%is_redelivered .eqv. turn > 1))
+      if (turn == 1) call flexpath_step_give_back(step)
+      if (turn == 2) call flexpath_step_release(step)
+      if (turn == 3) call flexpath_step_done(step)
+    end do
+    call flexpath_step_done(step, stat=status)
+    call check('it is released', status == flexpath_status_bad_handle)
+    call flexpath_publisher_sync(from, 60000)
+    call flexpath_subscriber_close(worker)
+    call flexpath_publisher_close(from)
+    call flexpath_variable_free(field)
+    call flexpath_options_free(options)
+  end subroutine give_back
+
   subroutine take_some()
     type(flexpath_options) :: reader
     type(flexpath_step_info) :: info

@@ -34,10 +34,10 @@ pub(crate) fn lost_link(machine: &mut PublisherMachine, peer: PeerId, role: Role
 
 /// A peer was silent for too long. A subscriber that only slept is told what became of it.
 pub(crate) fn silent_peer(machine: &mut PublisherMachine, peer: PeerId) {
-    let silence_ms = machine.wire.silence_ms();
-    let (own, reason) = (machine.config.cohort.rank, LossReason::Silent { silence_ms });
+    let silence = machine.wire.silence();
+    let (own, reason) = (machine.config.cohort.rank, LossReason::Silent { silence });
     let farewell = if let Some(Role::Member(member)) = machine.wire.role(peer) {
-        let cause = ExpulsionCause::Silent { silence_ms };
+        let cause = ExpulsionCause::Silent { silence };
         membership::farewell(machine, member, EndReason::Expelled { rank: own, cause })
     } else {
         None

@@ -12,6 +12,7 @@ use crate::transition::Transition;
 use crate::wire::{Role, mutated};
 use fp_types::{Epoch, Rank, StepId, SubscriptionId};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// A subscriber cohort asks for a subscription.
 pub(crate) fn subscribe(machine: &mut PublisherMachine, from: PeerId, ask: Ask) {
@@ -292,7 +293,10 @@ pub(crate) fn expel(
         lead.members_of(subscription).map(|(&id, member)| (id, member.peer)).collect();
     for (member, peer) in members {
         machine.wire.mark(Transition::MemberExpelled);
-        let reason = EndReason::Expelled { rank, cause: ExpulsionCause::Unreleased { waited_ms } };
+        let reason = EndReason::Expelled {
+            rank,
+            cause: ExpulsionCause::Unreleased { waited: Duration::from_millis(waited_ms) },
+        };
         end_with(machine, peer, member, reason, MemberEnd::Expelled);
     }
 }

@@ -370,10 +370,10 @@ fn judge(
     let Waits { now, silence, limit_wait } = *waits;
     let at_steps = subscription.live.len() >= subscription.spec.limit_steps as usize;
     let at_bytes = full && !subscription.live.is_empty();
-    let wait = |subscription: &mut Subscription, ms: u64, expires: bool| {
+    let wait = |subscription: &mut Subscription, longest: Duration, expires: bool| {
         let since = *subscription.waiting_since.get_or_insert(now);
         let most = limit_wait.saturating_sub(subscription.waited);
-        Verdict::Wait { until: since.after(Duration::from_millis(ms).min(most)), expires }
+        Verdict::Wait { until: since.after(longest.min(most)), expires }
     };
     if is_standing(id) {
         return if full { Verdict::Refuse } else { Verdict::Keep };
@@ -385,13 +385,11 @@ fn judge(
             Verdict::Wait { until: now.after(silence), expires: false }
         }
         // Nor is one for steps of which it does not know, and that it may never get.
-        QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => {
-            match unjudged {
-                Some(step) => Verdict::AwaitJudgement(step),
-                None => wait(subscription, max_wait_ms, true),
-            }
-        }
-        QueuePolicy::WaitAtMost { wait_ms } => match wait(subscription, wait_ms, false) {
+        QueuePolicy::EveryStep { max_wait } | QueuePolicy::EveryKth { max_wait, .. } => match unjudged {
+            Some(step) => Verdict::AwaitJudgement(step),
+            None => wait(subscription, max_wait, true),
+        },
+        QueuePolicy::WaitAtMost { wait: longest } => match wait(subscription, longest, false) {
             Verdict::Wait { until, .. } if now >= until => Verdict::Refuse,
             #[rustfmt::skip]
             verdict @ (Verdict::Keep | Verdict::Refuse | Verdict::Wait { .. } | Verdict::AwaitDecision

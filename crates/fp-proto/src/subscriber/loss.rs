@@ -38,7 +38,7 @@ pub(crate) fn lost_link(machine: &mut SubscriberMachine, peer: PeerId, role: Rol
 
 /// A peer was silent for too long.
 pub(crate) fn silent_peer(machine: &mut SubscriberMachine, peer: PeerId) {
-    let reason = LossReason::Silent { silence_ms: machine.wire.silence_ms() };
+    let reason = LossReason::Silent { silence: machine.wire.silence() };
     if let Some(role) = machine.wire.silenced(peer, None) {
         lost_link(machine, peer, role, reason);
     }

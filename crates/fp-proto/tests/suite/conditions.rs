@@ -11,6 +11,7 @@ use fp_types::{
     Condition, ConditionRefusal, Contribution, Dtype, Epoch, LIMIT_CONDITION_BYTES, StepId, VariableDef,
     VariablePut,
 };
+use std::time::Duration;
 
 const READER: PeerId = PeerId(3);
 const OTHER: PeerId = PeerId(4);
@@ -89,7 +90,7 @@ fn nothing_is_said_of_steps_that_a_subscription_is_not_about() {
 #[test]
 fn steps_that_are_not_its_take_no_place_once_they_are_judged() {
     let mut machine = publisher(0);
-    let policy = QueuePolicy::EveryStep { max_wait_ms: 0 };
+    let policy = QueuePolicy::EveryStep { max_wait: Duration::ZERO };
     subscribe(&mut machine, READER, SubscriptionSpec { policy, limit_steps: 1, ..particles() });
     (0..5).for_each(|_| publish(&mut machine, false));
     publish(&mut machine, true);
@@ -102,7 +103,7 @@ fn steps_that_are_not_its_take_no_place_once_they_are_judged() {
 #[test]
 fn each_kth_is_counted_among_all_steps() {
     let mut machine = publisher(0);
-    let policy = QueuePolicy::EveryKth { every: 2, max_wait_ms: 0 };
+    let policy = QueuePolicy::EveryKth { every: 2, max_wait: Duration::ZERO };
     subscribe(&mut machine, READER, SubscriptionSpec { policy, limit_steps: 9, ..particles() });
     (0..13).for_each(|step| publish(&mut machine, step % 3 == 0));
     assert_eq!(steps(&heard(&mut machine, READER)), [(0, 0), (6, 0), (12, 0)]);

@@ -14,6 +14,7 @@ use fp_proto::status::report::{
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 use fp_types::{Contribution, Epoch, Rank};
+use std::time::Duration;
 
 const OBSERVER: PeerId = PeerId(2);
 const READER: PeerId = PeerId(3);
@@ -181,7 +182,7 @@ fn held_up() -> PublisherMachine {
     machine.handle_listing(START, Vec::new());
     machine.handle_accepted(START, READER);
     machine.handle_accepted(START, OBSERVER);
-    let policy = QueuePolicy::EveryStep { max_wait_ms: 60_000 };
+    let policy = QueuePolicy::EveryStep { max_wait: Duration::from_millis(60_000) };
     let spec = SubscriptionSpec { policy, limit_steps: 2, ..SubscriptionSpec::default() };
     let label = "viewer".to_owned();
     machine.handle_message(

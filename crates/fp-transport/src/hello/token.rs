@@ -13,6 +13,13 @@ const LIMIT_FILE_BYTES: u64 = 4096;
 
 /// 32 secret bytes that every rank and subscriber of a run knows; written as 64 hexadecimal digits. Never printed.
 /// Over tcp without TLS it travels in clear: it keeps strangers out, not listeners on the wire.
+///
+/// ```
+/// # use fp_transport as flexpath;
+/// let token: flexpath::Token = "5e".repeat(32).parse()?;
+/// # let _ = token;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Token([u8; 32]);
 

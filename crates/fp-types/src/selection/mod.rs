@@ -17,6 +17,15 @@ use crate::shape::Shape;
 use crate::stride::StridedRegion;
 
 /// Which elements of a variable a subscriber wants.
+///
+/// ```
+/// # use fp_types as flexpath;
+/// use flexpath::{Region, Selection};
+///
+/// let part = Selection::Region(Region::new([0, 2], [4, 2])?);
+/// # let _ = part;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Selection {
     /// Everything: the whole of a global or joined array; all blocks of a local one, one after another.

@@ -45,13 +45,13 @@ pub enum ContributionError {
         limit: usize,
     },
     /// One variable twice.
-    #[error("variable {variable:?} was put twice")]
+    #[error("variable {variable:?}: it was put twice")]
     Duplicate {
         /// Its name.
         variable: String,
     },
     /// A global array without a shape, or anything else with one, or a shape of other dimensions.
-    #[error("variable {variable:?}, {kind} of {ndims} dimensions, does not go with {}", ShapeText(shape))]
+    #[error("variable {variable:?}: {kind} of {ndims} dimensions does not go with {}", ShapeText(shape))]
     Shape {
         /// The variable's name.
         variable: String,

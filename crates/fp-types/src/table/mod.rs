@@ -42,13 +42,13 @@ pub struct StepTable {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
     /// One variable twice.
-    #[error("variable {variable:?} occurs twice")]
+    #[error("variable {variable:?}: it occurs twice")]
     Duplicate {
         /// Its name.
         variable: String,
     },
     /// A layout of another number of dimensions, or a global one for a local variable or the reverse.
-    #[error("variable {variable:?} does not go with layout {layout}")]
+    #[error("variable {variable:?}: it does not go with layout {layout}")]
     Mismatch {
         /// The variable's name.
         variable: String,

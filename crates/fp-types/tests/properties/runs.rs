@@ -110,3 +110,26 @@ fn large_transposes_arrive() {
         }
     }
 }
+
+/// Wider and higher than the panels in which tiles are taken, on both sides of their edges.
+#[test]
+fn transposes_beyond_a_panel_arrive() {
+    let (rows, columns) = (1030u64, 521u64);
+    let whole = Region::new([0, 0], [rows, columns]).unwrap();
+    let value = |row: u64, column: u64| (row * columns + column) as u32;
+    let dense = |order| DenseArray::new(whole, order);
+    let by_rows: Vec<u32> =
+        (0..rows).flat_map(|row| (0..columns).map(move |column| value(row, column))).collect();
+    let by_columns: Vec<u32> =
+        (0..columns).flat_map(|column| (0..rows).map(move |row| value(row, column))).collect();
+    for (from, to, source, expected) in
+        [(RowMajor, ColumnMajor, &by_rows, &by_columns), (ColumnMajor, RowMajor, &by_columns, &by_rows)]
+    {
+        let bytes: Vec<u8> = source.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        let mut copied = vec![0; bytes.len()];
+        copy(&bytes, &dense(from), &mut copied, &dense(to), &StridedRegion::dense(whole), 4).unwrap();
+        let copied: Vec<u32> = copied.as_chunks().0.iter().map(|chunk| u32::from_ne_bytes(*chunk)).collect();
+        let wrong = copied.iter().zip(expected).position(|(found, wanted)| found != wanted);
+        assert_eq!(wrong, None, "the first wrong element, {from} to {to}");
+    }
+}

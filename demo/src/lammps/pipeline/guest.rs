@@ -11,6 +11,7 @@ use super::report::{Report, say};
 use super::settings::Settings;
 use super::streams::{ATOMS, TIME_STEP};
 use crate::shared::error::StreamError;
+use std::time::Duration;
 
 /// How long the simulation waits for this one. The others have much longer.
 pub const ALLOWED_MS: u64 = 250;
@@ -23,7 +24,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let options = subscribing(settings, None, SubscriberOptions::default())?
         .with_name(format!("{}.{ATOMS}", Part::Guest.name()))
         .with_variables([TIME_STEP, "id"])
-        .with_policy(QueuePolicy::EveryStep { max_wait_ms: ALLOWED_MS });
+        .with_policy(QueuePolicy::EveryStep { max_wait: Duration::from_millis(ALLOWED_MS) });
     let mut subscriber = Subscriber::open(ATOMS, options)?;
     let (mut held, waited) = (Vec::new(), settings.step_patience());
     let reason = loop {
@@ -33,10 +34,14 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
             NextStep::NotYet => return Err(StreamError::NoStep { stream: ATOMS, waited }.into()),
         }
     };
-    let EndReason::Expelled { cause: ExpulsionCause::Unreleased { waited_ms }, .. } = reason else {
+    let EndReason::Expelled { cause: ExpulsionCause::Unreleased { waited: held_up }, .. } = reason else {
         return Err(StreamError::Ended { stream: ATOMS, reason }.into());
     };
-    let report = Report::Detached { held: held.len(), waited_ms, reason: reason.to_string() };
+    let report = Report::Detached {
+        held: held.len(),
+        waited_ms: held_up.as_millis() as u64,
+        reason: reason.to_string(),
+    };
     say(Part::Guest, 0, report);
     drop(held);
     Ok(subscriber.close()?)

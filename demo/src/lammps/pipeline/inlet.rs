@@ -86,10 +86,10 @@ impl Inlet {
         variables: &[&str],
     ) -> Result<Self, PartError> {
         let cohort = Cohort::from_environment()?;
-        let max_wait_ms = settings.max_wait_ms;
+        let max_wait = Duration::from_millis(settings.max_wait_ms);
         let policy = match every {
-            Every::Step => QueuePolicy::EveryStep { max_wait_ms },
-            Every::Nth(every) => QueuePolicy::EveryKth { every, max_wait_ms },
+            Every::Step => QueuePolicy::EveryStep { max_wait },
+            Every::Nth(every) => QueuePolicy::EveryKth { every, max_wait },
         };
         let options = subscribing(settings, None, options)?
             .with_cohort(cohort)

@@ -22,6 +22,7 @@ use fp_types::{
     VariableDef, VariablePut,
 };
 use status::about_status;
+use std::time::Duration;
 
 const RANK: Rank = Rank(300);
 const STEP: StepId = StepId(70_000);
@@ -123,7 +124,7 @@ fn report() -> ReadyReport {
 fn log() -> Vec<Decision> {
     let prepare = |kind| Decision::Prepare { change: CHANGE, subscription: SUBSCRIPTION, kind };
     vec![
-        prepare(ChangeKind::Add(spec(QueuePolicy::EveryStep { max_wait_ms: 60_000 }))),
+        prepare(ChangeKind::Add(spec(QueuePolicy::EveryStep { max_wait: Duration::from_millis(60_000) }))),
         prepare(ChangeKind::Remove),
         prepare(ChangeKind::Update(SubscriptionSpec::default())),
         Decision::Start { change: CHANGE, first: STEP, reserved: vec![StepId(1)], reserve_from: StepId(2) },
@@ -131,7 +132,7 @@ fn log() -> Vec<Decision> {
         Decision::Assigned { subscription: SUBSCRIPTION, member: MEMBER, step: STEP },
         Decision::Released { subscription: SUBSCRIPTION, steps: vec![STEP], retire: true },
         Decision::Lagging { step: STEP, rank: RANK },
-        Decision::Lost { rank: RANK, reason: LossReason::Silent { silence_ms: 10_000 } },
+        Decision::Lost { rank: RANK, reason: LossReason::Silent { silence: Duration::from_secs(10) } },
         Decision::Closed,
     ]
 }
@@ -166,8 +167,8 @@ fn policies() -> Vec<QueuePolicy> {
         QueuePolicy::DropOldest,
         QueuePolicy::DropNewest,
         QueuePolicy::LatestOnly,
-        QueuePolicy::EveryKth { every: 3, max_wait_ms: 5 },
-        QueuePolicy::WaitAtMost { wait_ms: 20 },
+        QueuePolicy::EveryKth { every: 3, max_wait: Duration::from_millis(5) },
+        QueuePolicy::WaitAtMost { wait: Duration::from_millis(20) },
     ]
 }
 
@@ -177,8 +178,14 @@ fn endings() -> Vec<EndReason> {
     let lost = losses.map(|reason| EndReason::Lost { rank: RANK, reason });
     let others = [
         EndReason::Closed,
-        EndReason::Expelled { rank: RANK, cause: ExpulsionCause::Unreleased { waited_ms: 60_000 } },
-        EndReason::Expelled { rank: RANK, cause: ExpulsionCause::Silent { silence_ms: 10_000 } },
+        EndReason::Expelled {
+            rank: RANK,
+            cause: ExpulsionCause::Unreleased { waited: Duration::from_secs(60) },
+        },
+        EndReason::Expelled {
+            rank: RANK,
+            cause: ExpulsionCause::Silent { silence: Duration::from_secs(10) },
+        },
         EndReason::Left,
         EndReason::CohortLost { rank: RANK, reason: LossReason::Disconnected },
         EndReason::Denied(denial()),

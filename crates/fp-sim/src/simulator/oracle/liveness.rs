@@ -11,6 +11,7 @@ use fp_proto::message::MemberId;
 use fp_proto::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, StreamEnding};
 use fp_proto::time::Moment;
 use fp_types::{Rank, StepId, SubscriptionId};
+use std::time::Duration;
 
 impl Oracle {
     /// A publisher rank's event.
@@ -165,14 +166,20 @@ impl Oracle {
     }
 
     /// The publisher's lead expels a member: some rank must really have waited for it, with cause.
-    pub(crate) fn check_expulsion(&mut self, cohort: CohortId, member: MemberId, rank: Rank, waited_ms: u64) {
+    pub(crate) fn check_expulsion(
+        &mut self,
+        cohort: CohortId,
+        member: MemberId,
+        rank: Rank,
+        waited: Duration,
+    ) {
         let truth = &self.publishers[&cohort];
         let Some(known) = truth.members.get(&member) else { return };
         let subscription = known.subscription;
         let Some(wanted) = truth.subscriptions.get(&subscription) else { return };
         let patience = match wanted.spec.policy {
-            QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. } => {
-                Some(max_wait_ms.min(truth.plan.limit_wait.as_millis() as u64))
+            QueuePolicy::EveryStep { max_wait } | QueuePolicy::EveryKth { max_wait, .. } => {
+                Some(max_wait.min(truth.plan.limit_wait))
             }
             QueuePolicy::DropOldest
             | QueuePolicy::DropNewest
@@ -184,8 +191,8 @@ impl Oracle {
         let limit = wanted.spec.limit_steps as usize;
         let tight = super::publication::rank_limit_bytes(truth, rank) < 1 << 30;
         let really = self.has_waited(cohort, rank, subscription) || self.is_disturbed(cohort, subscription);
-        self.demand(patience.is_some_and(|patience| waited_ms >= patience), Rule::PatienceIsKept, || {
-            format!("{cohort} expels {member:?} after {waited_ms} ms, {patience:?} were promised")
+        self.demand(patience.is_some_and(|patience| waited >= patience), Rule::PatienceIsKept, || {
+            format!("{cohort} expels {member:?} after {waited:?}, {patience:?} were promised")
         });
         self.demand(really, Rule::PatienceIsKept, || {
             format!("{cohort} expels {member:?}, and rank {rank} has not waited {patience:?} for it")
@@ -203,7 +210,7 @@ impl Oracle {
     fn has_waited(&self, cohort: CohortId, rank: Rank, subscription: SubscriptionId) -> bool {
         let truth = &self.publishers[&cohort];
         let wanted = &truth.subscriptions[&subscription];
-        let (QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. }) =
+        let (QueuePolicy::EveryStep { max_wait } | QueuePolicy::EveryKth { max_wait, .. }) =
             wanted.spec.policy
         else {
             return false;
@@ -213,7 +220,7 @@ impl Oracle {
         let known = releases.filter(|released| *released < self.long_ago());
         let released = known.max().unwrap_or(Moment::ZERO);
         let (last, sum) = truth.ranks[rank.0 as usize].waited(released, self.long_ago(), self.now);
-        last.as_millis() as u64 >= max_wait_ms || sum >= truth.plan.limit_wait
+        last >= max_wait || sum >= truth.plan.limit_wait
     }
 
     /// A publisher rank was told that a rank of its cohort is lost.

@@ -325,13 +325,11 @@ impl Oracle {
             format!("{cohort} rank {rank} waits for {subscription} without a deadline")
         });
         let patience = match spec.map(|spec| spec.policy) {
-            Some(QueuePolicy::EveryStep { max_wait_ms } | QueuePolicy::EveryKth { max_wait_ms, .. }) => {
-                max_wait_ms
-            }
-            Some(QueuePolicy::WaitAtMost { wait_ms }) => wait_ms,
-            _ => 0,
+            Some(QueuePolicy::EveryStep { max_wait } | QueuePolicy::EveryKth { max_wait, .. }) => max_wait,
+            Some(QueuePolicy::WaitAtMost { wait }) => wait,
+            _ => Duration::ZERO,
         };
-        let patience = Duration::from_millis(patience).min(limit_wait);
+        let patience = patience.min(limit_wait);
         self.check_patience(cohort, rank, subscription, patience);
     }
 

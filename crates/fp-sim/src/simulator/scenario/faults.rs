@@ -277,7 +277,8 @@ fn local_timeout(scenario: &mut Scenario, prng: &mut Prng) {
     plan.tight_rank = Some((Rank(prng.below(u64::from(plan.size)) as u32), prng.pick(&[1, 200, 600])));
     for subscriber in &mut scenario.subscribers {
         if prng.chance(50) {
-            subscriber.spec.policy = QueuePolicy::EveryStep { max_wait_ms: prng.pick(&[5, 30]) };
+            subscriber.spec.policy =
+                QueuePolicy::EveryStep { max_wait: Duration::from_millis(prng.pick(&[5, 30])) };
             subscriber.hold.high_us = subscriber.hold.high_us.max(40_000);
             subscriber.spec.share = None;
         }
@@ -338,7 +339,7 @@ fn bad_subscriptions(scenario: &mut Scenario, prng: &mut Prng) {
     match prng.below(3) {
         0 if plan.epoch.0.is_multiple_of(2) => plan.spec.limit_steps = 0,
         0 => plan.spec.when = Some(b"\x01\x05above\x01\x00T".to_vec()),
-        1 => plan.spec.policy = QueuePolicy::EveryKth { every: 0, max_wait_ms: 10 },
+        1 => plan.spec.policy = QueuePolicy::EveryKth { every: 0, max_wait: Duration::from_millis(10) },
         _ => {
             let mode = prng.pick(&[ShareMode::RoundRobin, ShareMode::OnDemand]);
             let share = Share { set: "workers".to_owned(), mode, redeliver: prng.chance(50) };

@@ -419,14 +419,14 @@ pub(crate) fn draw_variables(prng: &mut Prng) -> VariableSet {
 }
 
 fn draw_policy(prng: &mut Prng) -> QueuePolicy {
-    let max_wait_ms = prng.pick(&[2_000, 2_000, 2_000, 40, 0]);
+    let max_wait = Duration::from_millis(prng.pick(&[2_000, 2_000, 2_000, 40, 0]));
     match prng.below(10) {
-        0..=3 => QueuePolicy::EveryStep { max_wait_ms },
+        0..=3 => QueuePolicy::EveryStep { max_wait },
         4 => QueuePolicy::DropOldest,
         5 => QueuePolicy::DropNewest,
         6 => QueuePolicy::LatestOnly,
-        7 | 8 => QueuePolicy::EveryKth { every: prng.between(1, 4), max_wait_ms },
-        _ => QueuePolicy::WaitAtMost { wait_ms: prng.pick(&[0, 2, 20]) },
+        7 | 8 => QueuePolicy::EveryKth { every: prng.between(1, 4), max_wait },
+        _ => QueuePolicy::WaitAtMost { wait: Duration::from_millis(prng.pick(&[0, 2, 20])) },
     }
 }
 

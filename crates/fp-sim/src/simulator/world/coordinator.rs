@@ -171,9 +171,8 @@ impl World {
             Message::Reselected { first, .. } => self.oracle.reselected(to, *first),
             Message::StreamEnd { reason, skipped } => {
                 let Some(member) = self.oracle.member_of(from, to) else { return };
-                if let EndReason::Expelled { rank, cause: ExpulsionCause::Unreleased { waited_ms } } = reason
-                {
-                    self.oracle.check_expulsion(from, member, *rank, *waited_ms);
+                if let EndReason::Expelled { rank, cause: ExpulsionCause::Unreleased { waited } } = reason {
+                    self.oracle.check_expulsion(from, member, *rank, *waited);
                 }
                 self.oracle.end_sent(from, member, reason, *skipped);
             }

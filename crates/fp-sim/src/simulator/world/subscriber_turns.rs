@@ -114,7 +114,10 @@ impl World {
         }
         app.reselected = true;
         let spec = SubscriptionSpec { variables, ..app.plan.spec.clone() };
-        let wrong = SubscriptionSpec { policy: QueuePolicy::WaitAtMost { wait_ms: 77 }, ..spec.clone() };
+        let wrong = SubscriptionSpec {
+            policy: QueuePolicy::WaitAtMost { wait: std::time::Duration::from_millis(77) },
+            ..spec.clone()
+        };
         let other = SubscriptionSpec { when: Some(b"another".to_vec()), ..spec.clone() };
         let refused = [machine.reselect(now, wrong), machine.reselect(now, other)];
         let answer = machine.reselect(now, spec.clone());

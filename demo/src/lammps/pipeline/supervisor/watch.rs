@@ -11,6 +11,7 @@ use super::super::settings::Settings;
 use super::super::streams::{SYMMETRY, TIME_STEP};
 use super::notice::{Judged, Notice};
 use crate::shared::steps::next_step;
+use std::time::Duration;
 
 /// Take every verdict, in a thread of its own, until CSym ends.
 pub(super) fn watch(rendezvous: Rendezvous, settings: &Settings, inbox: Sender<Notice>) {
@@ -27,7 +28,7 @@ fn take_all(rendezvous: Rendezvous, settings: &Settings, inbox: &Sender<Notice>)
         .with_rendezvous(rendezvous)
         .with_name("demo")
         .with_variables([TIME_STEP, "torn", "torn_atoms", "atoms", "bonds"])
-        .with_policy(QueuePolicy::EveryStep { max_wait_ms: settings.max_wait_ms });
+        .with_policy(QueuePolicy::EveryStep { max_wait: Duration::from_millis(settings.max_wait_ms) });
     let mut subscriber = Subscriber::open(SYMMETRY, options)?;
     let waited = settings.step_patience();
     while let Some(step) = next_step(&mut subscriber, SYMMETRY, waited)? {

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Runs a bench that prints for people, and keeps what it found: NAME.json with the machine, and others.md with a table of
+each such bench that was run.
+
+usage: record.py NAME COMMAND...     FLEXPATH_BENCH_FOLDER=docs/performance unless set
+
+The command finds a file in FLEXPATH_BENCH_ROWS and appends a line of JSON for each row: figures by name. It ends as the
+command does. Where no row came, nothing is written.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from figures import ROOT, machine, machine_line, table
+
+# The benches, in the order of the report: name, title, the command that writes it.
+BENCHES = [
+    ("wan", "A long wire", "make bench-wire"),
+    ("calls", "Puts in C and Fortran", "make bench-calls"),
+    ("lammps", "What publishing costs LAMMPS", "make bench-lammps"),
+    ("opening", "Opening under MPI", "make bench-mpi"),
+]
+
+
+def report(folder):
+    """The text, of what the files in the folder hold."""
+    text = ["# Other figures", "", "Written by `make bench`; docs/performance.md says what is compared.", ""]
+    for name, title, command in BENCHES:
+        file = folder / f"{name}.json"
+        if not file.exists():
+            continue
+        found = json.loads(file.read_text())
+        head = list(dict.fromkeys(key for row in found["rows"] for key in row))
+        cells = [[said(row.get(key)) for key in head] for row in found["rows"]]
+        text += [f"## {title}", "", f"{machine_line(found['machine'])}, load {found['machine']['load']}; `{command}`.", "", table(head, cells)]
+    return "\n".join(text)
+
+
+def said(value):
+    """Whether a target was met, in words; all else as it is."""
+    return {True: "met", False: "missed"}[value] if isinstance(value, bool) else value
+
+
+def main():
+    name, *command = sys.argv[1:]
+    assert name in [known for known, *_ in BENCHES] and command, __doc__
+    folder = pathlib.Path(os.environ.get("FLEXPATH_BENCH_FOLDER", ROOT / "docs/performance"))
+    before = machine()
+    with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as rows:
+        status = subprocess.run(command, env={**os.environ, "FLEXPATH_BENCH_ROWS": rows.name}, check=False).returncode
+        found = [json.loads(line) for line in rows.read().splitlines() if line.strip()]
+    if found:
+        (folder / f"{name}.json").write_text(json.dumps({"machine": before, "rows": found}, indent=1) + "\n")
+        (folder / "others.md").write_text(report(folder))
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()
