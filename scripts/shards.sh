@@ -6,7 +6,8 @@
 #                                  skipped without a line in scripts/exceptions.txt
 #        shards.sh one NAME        runs one as it is; status 77: skipped
 #        shards.sh check           whether the names here and in scripts/exceptions.txt are those of parts
-# SIM_SEEDS: how many seeds the simulator draws. PROPERTY_CASES: how many cases each property test.
+# SIM_SEEDS: how many seeds the simulator draws. PROPERTY_CASES: how many cases each property test. FUZZ_SECONDS: how long
+# each target of the fuzzer runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,6 +21,7 @@ profile=(--profile ci)
 table='
 simulator            250 nothing
 properties            90 nothing
+fuzz                 360 cargo-fuzz c++
 c-checkers           180 valgrind
 mpich                100 mpich
 rsmpi-openmpi        240 openmpi libclang
@@ -74,6 +76,11 @@ shard_simulator() {
 shard_properties() {
     PROPTEST_CASES=$cases tests "${property_units[@]}"
     PROPTEST_CASES=$cases tests "${property_suites[@]}"
+}
+# What is fuzzed is built anew, with the instruments of the fuzzer.
+shard_fuzz() {
+    install fuzz
+    scripts/fuzz.sh "${FUZZ_SECONDS:-60}"
 }
 shard_c-checkers() {
     install valgrind
