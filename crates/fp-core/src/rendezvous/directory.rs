@@ -1,6 +1,6 @@
 //! A rendezvous that is a directory: one small file for each opening of a name, `name.<epoch>`. It is there at once and
-//! whole: it gets its name after it was written, or is written aside and renamed where the file system knows no files
-//! without a name.
+//! whole, as it gets its name after it was written. Where the file system knows no files without a name, it is written
+//! aside and renamed.
 
 use crate::error::rendezvous::RendezvousError;
 use crate::rendezvous::entry::Entry;

@@ -25,7 +25,7 @@
 //! either. That is one descriptor more for each link, which a hostile peer could read empty
 //! (`docs/decisions/0004-announcements-go-through-rings.md`).
 //!
-//! The ends are written over words of any kind, so that a model checker can try every order in which they may see each
+//! The ends are written over words of any kind. So a model checker can try every order in which they may see each
 //! other's words (`interleavings`).
 
 mod receiver;

@@ -1,5 +1,5 @@
-//! The words that the ends of a ring read and write: memory that two processes map, or in a test those of a model of
-//! memory, which tries every order that the machine may choose.
+//! The words that the ends of a ring read and write: memory that two processes map. In a test they are those of a model
+//! of memory, which tries every order that a machine may choose.
 
 use super::super::memory_map::Mapping;
 use super::super::peer_segment::MappedSegment;
