@@ -24,6 +24,9 @@ SHARDS ?=
 # Set where every commit is checked: what a test cannot find is then a failure, but for scripts/exceptions.txt.
 FLEXPATH_REQUIRE_ALL ?=
 export FLEXPATH_REQUIRE_ALL
+# How long `make fuzz` fuzzes each target, in seconds; the targets, all unless it says so.
+FUZZ_SECONDS ?= 600
+TARGETS ?=
 # The parts of `make bench`.
 BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps bench-mpi
 
@@ -31,7 +34,7 @@ BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps ben
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools quick test test-all shards test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma install uninstall lint doc
+.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma install uninstall lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -57,6 +60,7 @@ help: ## this list
 	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
 	@printf 'make test-all  what takes long, in shards that all run though one fails; SHARDS="a b" for some, make shard-a for one\n'
 	@printf 'make shards    the names of the shards, their seconds, and what they need\n'
+	@printf 'make fuzz      fuzzes everything that reads bytes or texts from outside, each target ten minutes (installs cargo-fuzz)\n'
 	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: links, streams, flexpath doctor (installs qemu; part of test-all)\n'
 	@printf 'make bench-rdma links over RDMA next to perftest in that machine, as ratios\n'
 	@printf 'make demo-rdma the demo, at its smallest, over RDMA in that machine (some ten minutes)\n'
@@ -118,6 +122,10 @@ shard-%: tools
 
 shards:
 	@scripts/shards.sh list
+
+fuzz: tools
+	$(call step,cargo-fuzz,scripts/install-fuzz.sh)
+	$(call step,everything that reads bytes from outside,scripts/fuzz.sh $(FUZZ_SECONDS) $(TARGETS))
 
 # Fails where it is skipped (status 77): what was not tested has not passed.
 test-rdma: tools

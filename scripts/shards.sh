@@ -6,7 +6,8 @@
 #                                  skipped without a line in scripts/exceptions.txt
 #        shards.sh one NAME        runs one as it is; status 77: skipped
 #        shards.sh check           whether the names here and in scripts/exceptions.txt are those of parts
-# SIM_SEEDS: how many seeds the simulator draws. PROPERTY_CASES: how many cases each property test.
+# SIM_SEEDS: how many seeds the simulator draws. PROPERTY_CASES: how many cases each property test. FUZZ_SECONDS: how long
+# each target of the fuzzer runs. ENDURANCE_STEPS, ENDURANCE_KILLS: how many steps and kills the tests of endurance.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,6 +21,8 @@ profile=(--profile ci)
 table='
 simulator            250 nothing
 properties            90 nothing
+fuzz                 360 cargo-fuzz c++
+endurance            240 nothing
 c-checkers           180 valgrind
 mpich                100 mpich
 rsmpi-openmpi        240 openmpi libclang
@@ -43,6 +46,7 @@ property_suites=(--test suite -- orders:: rings:: segments:: tls:: conformance::
 c_programs=(--test suite -- programs:: refined::)
 under_mpi=(--test suite -- mpi:: fortran:: refined::)
 failures=(--test failures)
+endurance=(--test endurance -- --nocapture --test-threads=1)
 science=(--test lammps_science)
 files=(-p flexpath-demo --features files)
 file_suites=(--test suite file_exchange::)
@@ -74,6 +78,16 @@ shard_simulator() {
 shard_properties() {
     PROPTEST_CASES=$cases tests "${property_units[@]}"
     PROPTEST_CASES=$cases tests "${property_suites[@]}"
+}
+# What is fuzzed is built anew, with the instruments of the fuzzer.
+shard_fuzz() {
+    install fuzz
+    scripts/fuzz.sh "${FUZZ_SECONDS:-60}"
+}
+# A million steps and a thousand kills.
+shard_endurance() {
+    FLEXPATH_ENDURANCE_STEPS=${ENDURANCE_STEPS:-1000000} FLEXPATH_ENDURANCE_KILLS=${ENDURANCE_KILLS:-1000} \
+        tests "${endurance[@]}"
 }
 shard_c-checkers() {
     install valgrind

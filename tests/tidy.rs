@@ -111,6 +111,8 @@ const ARROWS: &[Arrows] = &[
     Arrows { manifest: "crates/fp-cli/Cargo.toml", allowed: &["fp-core"] },
     Arrows { manifest: "demo/Cargo.toml", allowed: &["flexpath"] },
     Arrows { manifest: "benches/peers/Cargo.toml", allowed: &[] },
+    // Readers of all layers are fuzzed.
+    Arrows { manifest: "fuzz/Cargo.toml", allowed: &["fp-core", "fp-proto", "fp-transform", "fp-transport", "fp-types"] },
     Arrows { manifest: "tests/rdma-crates/Cargo.toml", allowed: &[] },
     Arrows { manifest: "tests/rdma-crates/bindings/Cargo.toml", allowed: &[] },
     Arrows { manifest: "tests/rdma-crates/witness/Cargo.toml", allowed: &["fp-transport"] },
@@ -199,7 +201,7 @@ fn packages_depend_on_each_other_as_drawn() {
 fn locks_outside_the_workspace_know_what_our_packages_depend_on() {
     let texts = texts();
     let manifests: Vec<_> = texts.iter().filter(|text| text.path.ends_with("Cargo.toml")).collect();
-    for path in ["crates/fp-mpi/Cargo.lock", "tests/rdma-crates/Cargo.lock"] {
+    for path in ["crates/fp-mpi/Cargo.lock", "tests/rdma-crates/Cargo.lock", "fuzz/Cargo.lock"] {
         let lock = texts.iter().find(|text| text.path == path).expect("the workspace has a lock");
         assert_tidy(locks::check(lock, &manifests));
     }

@@ -1,18 +1,29 @@
-//! A subscriber that is stopped while it is given up learns why when it wakes, however late that is.
+//! A subscriber that is stopped while it is given up learns why when it wakes, however late that is. Memory that it
+//! looks at has kept its step until then.
 
 use crate::cast::{
     Actor, PATIENCE, Stage, heed, number, publisher_options, setting, subscriber_options, tell,
 };
-use flexpath::{Event, MemberEnd, NextStep, Publisher, QueuePolicy, Region, Subscriber, Variable};
+use flexpath::{
+    Event, MemberEnd, NextStep, Publisher, QueuePolicy, Region, Selection, StepReader, Subscriber, Variable,
+};
 use std::time::{Duration, Instant};
 
 const LEN: u64 = 20_000;
 const SILENCE: Duration = Duration::from_millis(1500);
 
+/// How many steps are put after the sleeper was given up: memory that is free is written again many times.
+const STEPS_AFTER: usize = 50;
+
+fn values(step: u64) -> Vec<u64> {
+    (0..LEN).map(|index| (step << 32) | index).collect()
+}
+
 fn put_step(publisher: &mut Publisher) {
     let array = Variable::global::<u64>("array", &[LEN]).expect("a shape");
     let mut writer = publisher.begin_step().expect("a step");
-    writer.put(&array, &Region::new([0], [LEN]).expect("inside"), (0..LEN).collect()).expect("put");
+    let step = writer.step().0;
+    writer.put(&array, &Region::new([0], [LEN]).expect("inside"), values(step)).expect("put");
     writer.end().expect("ended");
 }
 
@@ -33,7 +44,8 @@ pub(crate) fn publish() {
         assert!(Instant::now() < deadline, "nobody is given up");
     };
     tell(if reason == MemberEnd::Expelled { "gone expelled".to_owned() } else { format!("gone {reason}") });
-    put_step(&mut publisher);
+    (0..STEPS_AFTER).for_each(|_| put_step(&mut publisher));
+    tell("went on");
     assert_eq!(heed(), "close");
     publisher.close().expect("closed");
 }
@@ -49,11 +61,14 @@ pub(crate) fn subscribe() {
         .with_policy(QueuePolicy::EveryStep { max_wait: Duration::from_millis(number("max_wait_ms")) });
     let mut subscriber = Subscriber::open("asleep", options).expect("attached");
     let first = subscriber.next_step(PATIENCE).expect("a step");
-    assert!(matches!(first, NextStep::Step(_)), "{first:?}");
-    if setting("holds").is_none() {
-        drop(first);
+    let NextStep::Step(first) = first else { panic!("no step: {first:?}") };
+    match setting("holds") {
+        Some(_) => look_before_and_after(first),
+        None => {
+            drop(first);
+            tell("ready");
+        }
     }
-    tell("ready");
     loop {
         match subscriber.next_step(PATIENCE).expect("a step or the end") {
             NextStep::Step(_) => {}
@@ -61,6 +76,20 @@ pub(crate) fn subscribe() {
             NextStep::Ended(ending) => break tell(format!("ended {}", ending.reason)),
         }
     }
+}
+
+/// Looks at the elements of a step, is stopped, and looks at them again. What is fetched then is right, or an error.
+fn look_before_and_after(step: StepReader) {
+    let number = step.step().0;
+    let view = step.view::<u64>("array", Selection::All).expect("a view");
+    assert!(*view == values(number)[..], "before it sleeps");
+    tell("ready");
+    assert_eq!(heed(), "look");
+    let wrong = view.iter().zip(values(number)).position(|(found, expected)| *found != expected);
+    assert_eq!(wrong, None, "the first element of step {number} that is another now");
+    let fetched = step.get::<u64>("array", Selection::All);
+    assert!(fetched.is_err() || fetched.is_ok_and(|fetched| fetched == values(number)));
+    tell("the same");
 }
 
 /// What the publisher says of the sleeper, and the sleeper of itself when it wakes.
@@ -81,6 +110,34 @@ fn sleep_through(transports: &str, silence: Duration, max_wait_ms: u64) -> (Stri
     publisher.say("close");
     publisher.finish();
     (gone, told)
+}
+
+/// Over tcp the elements are the sleeper's own; over shared memory they are the publisher's.
+#[test]
+fn what_a_sleeper_looks_at_stays_as_it_was_after_it_was_given_up() {
+    for transports in ["tcp", "shm"] {
+        let stage = Stage::new();
+        let settings = [
+            ("transports", transports.to_owned()),
+            ("silence_ms", PATIENCE.as_millis().to_string()),
+            ("max_wait_ms", 300.to_string()),
+            ("holds", "yes".to_owned()),
+        ];
+        let mut sleeper = stage.start("asleep-subscriber", &settings);
+        let mut publisher = stage.start("asleep-publisher", &settings);
+        sleeper.hear("ready");
+        sleeper.stop();
+        publisher.say("go on");
+        assert_eq!(publisher.hear("gone "), "expelled", "{transports}");
+        publisher.hear("went on");
+        sleeper.say("look");
+        sleeper.resume();
+        sleeper.hear("the same");
+        sleeper.hear("ended ");
+        publisher.say("close");
+        publisher.finish();
+        sleeper.finish();
+    }
 }
 
 fn wake(sleeper: &Actor) -> String {

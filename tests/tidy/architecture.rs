@@ -23,6 +23,7 @@ const LAYERS: &[Layers] = &[
             &["subscriber"],
             &["asynchronous"],
             &["diagnosis"],
+            &["fuzzed"],
         ],
     },
     Layers {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders that hold nothing of ours. In a second work tree of git, `.git` is a file.
-const PASSED_OVER: &[&str] = &[".git", "target", ".demo"];
+const PASSED_OVER: &[&str] = &[".git", "target", ".demo", "corpus", "artifacts"];
 /// The mark that the flatbuffers compiler leaves in the first line of what it writes.
 const GENERATED_MARK: &str = "automatically generated";
 /// The only folder where generated code may stand.

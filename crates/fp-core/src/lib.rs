@@ -27,6 +27,8 @@ mod coordinator;
 mod data;
 pub mod diagnosis;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzed;
 mod options;
 mod publisher;
 mod records;

@@ -11,7 +11,7 @@
 mod answer;
 mod probe;
 pub mod status;
-mod words;
+pub(crate) mod words;
 
 pub use answer::Answering;
 pub use fp_transport::memory::seals_supported;

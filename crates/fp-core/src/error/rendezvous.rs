@@ -36,7 +36,7 @@ pub enum RendezvousError {
         mode: u32,
     },
     /// An entry cannot be written.
-    #[error("cannot write the rendezvous entry {}: {source}", path.display())]
+    #[error("cannot write the rendezvous entry {}: {source}; make room or give write access there, or set {DIRECTORY_VARIABLE} to a directory that every rank can write to", path.display())]
     Write {
         /// The entry.
         path: PathBuf,

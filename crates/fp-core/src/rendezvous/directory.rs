@@ -1,11 +1,16 @@
-//! A rendezvous that is a directory: one small file for each opening of a name, `name.<epoch>`, written aside and
-//! renamed.
+//! A rendezvous that is a directory: one small file for each opening of a name, `name.<epoch>`. It is there at once and
+//! whole, as it gets its name after it was written. Where the file system knows no files without a name, it is written
+//! aside and renamed.
 
 use crate::error::rendezvous::RendezvousError;
 use crate::rendezvous::entry::Entry;
-use fp_transport::Contact;
+use fp_transport::{Contact, HostId};
 use fp_types::Epoch;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -55,10 +60,16 @@ impl Directory {
         self.path.join(format!("{name}.{epoch}"))
     }
 
+    /// Writes an entry. Those of the dead are removed first, so that they do not become more and more.
     pub(crate) fn publish(&self, name: &str, epoch: Epoch, contact: &Contact) -> Result<(), RendezvousError> {
+        let entries = self.entries().unwrap_or_default().into_iter().filter(|entry| entry.name == name);
+        entries.filter(|entry| is_dead(&entry.contact)).for_each(|dead| self.withdraw(name, dead.epoch));
         let path = self.file(name, epoch);
         let aside = self.path.join(format!(".{name}.{epoch}.{}", std::process::id()));
-        write_entry(&aside, &path, contact).map_err(|source| {
+        if write_whole(&self.path, &path, contact).is_ok() {
+            return Ok(());
+        }
+        write_aside(&aside, &path, contact).map_err(|source| {
             // What was written of it is of no use to anybody.
             let _ = fs::remove_file(&aside);
             RendezvousError::Write { path, source }
@@ -90,7 +101,30 @@ fn check_private(path: &Path, uid: u32) -> Result<(), RendezvousError> {
     Ok(())
 }
 
-fn write_entry(aside: &Path, path: &Path, contact: &Contact) -> io::Result<()> {
+/// Whether nobody will ever answer there: no socket of this host has the random name that its listener had. Of other
+/// hosts nothing is known.
+fn is_dead(contact: &Contact) -> bool {
+    let name = contact.unix_name().filter(|_| contact.host.matches(HostId::own()));
+    let refuses = |name: &str| {
+        let address = SocketAddrUnix::new_abstract_name(name.as_bytes())?;
+        // Who is there and too busy to accept has not refused.
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        connect(&socket, &address)
+    };
+    name.is_some_and(|name| refuses(name) == Err(Errno::CONNREFUSED))
+}
+
+/// Writes a file without a name, and gives it one: whoever is killed in between leaves nothing.
+fn write_whole(folder: &Path, path: &Path, contact: &Contact) -> io::Result<()> {
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mut file = fs::File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666))?);
+    writeln!(file, "{contact}")?;
+    let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+fn write_aside(aside: &Path, path: &Path, contact: &Contact) -> io::Result<()> {
     let mut file = fs::File::create(aside)?;
     writeln!(file, "{contact}")?;
     drop(file);
@@ -105,4 +139,61 @@ fn read_entry(path: &Path) -> Option<Entry> {
     }
     let contact = fs::read_to_string(path).ok()?.trim_end().parse().ok()?;
     Some(Entry { name: name.to_owned(), epoch: epoch.parse().ok()?, contact })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::linux::net::SocketAddrExt as _;
+    use std::os::unix::net::{SocketAddr, UnixListener};
+
+    fn directory(test: &str) -> Directory {
+        let path = std::env::temp_dir().join(format!("flexpath-directory-{test}-{}", std::process::id()));
+        Directory::made_at(path).expect("a directory")
+    }
+
+    /// Somebody of that host who listens, or once did, under that name.
+    fn contact(host: HostId, name: &str) -> Contact {
+        let text = format!("flexpath:1,process={:032x},host={host},pid=7,token=no,unix={name}", 9);
+        text.parse().expect("a contact")
+    }
+
+    fn epochs(directory: &Directory) -> Vec<u128> {
+        directory.entries().expect("it can be read").iter().map(|entry| entry.epoch.0).collect()
+    }
+
+    /// Entries of the dead go when somebody opens their name. Those of the living stay, and of other hosts and names.
+    #[test]
+    fn entries_of_the_dead_are_removed_by_who_takes_their_name() {
+        let directory = directory("dead");
+        let name = |who: &str| format!("flexpath-{who}-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(name("living")).expect("an address");
+        let living = UnixListener::bind_addr(&address).expect("it listens");
+        let put =
+            |stream, epoch, contact| directory.publish(stream, Epoch(epoch), &contact).expect("written");
+        put("heat", 1, contact(HostId::own(), &name("dead")));
+        put("cold", 2, contact(HostId::own(), &name("dead")));
+        put("heat", 3, contact(HostId(5), &name("dead")));
+        assert_eq!(epochs(&directory), [2, 3], "of one name and this host");
+        put("heat", 4, contact(HostId::own(), &name("living")));
+        put("heat", 5, contact(HostId::own(), &name("new")));
+        assert_eq!(epochs(&directory), [2, 3, 4, 5]);
+        drop(living);
+        put("heat", 6, contact(HostId::own(), &name("newer")));
+        assert_eq!(epochs(&directory), [2, 3, 6]);
+        fs::remove_dir_all(directory.path()).expect("ours");
+    }
+
+    #[test]
+    fn an_entry_is_written_whole_either_way() {
+        let directory = directory("whole");
+        let (of, path) = (contact(HostId(5), "name"), directory.file("heat", Epoch(1)));
+        let found = || directory.entries().expect("it can be read").pop().map(|entry| entry.contact);
+        write_whole(directory.path(), &path, &of).expect("written");
+        assert_eq!(found(), Some(of.clone()));
+        directory.withdraw("heat", Epoch(1));
+        write_aside(&directory.path().join(".aside"), &path, &of).expect("written");
+        assert_eq!((found(), fs::read_dir(directory.path()).expect("ours").count()), (Some(of), 1));
+        fs::remove_dir_all(directory.path()).expect("ours");
+    }
 }

@@ -2,7 +2,7 @@
 //! a meeting place. That is one small process at `tcp://HOST:PORT`, as `flexpath meet` is. What an entry says is believed only
 //! after a hello from its contact has returned its epoch; a stale or forged one is passed over.
 
-mod address;
+pub(crate) mod address;
 mod conversation;
 pub(crate) mod desk;
 mod directory;

@@ -244,10 +244,11 @@ impl Record {
         let mut first = bytes.get(FIRST_AT..).ok_or("it has no first step")?;
         let first = u64::from_le_bytes(take(&mut first).ok_or("it has no first step")?);
         let first_step = (says_first != 0).then_some(first);
-        let name = text(bytes, NAME_AT, usize::from(name_len).min(NAME_BYTES));
-        let text = text(bytes, TEXT_AT, text_len.into()).ok_or("its text is none")?;
+        let name =
+            text(bytes, NAME_AT, usize::from(name_len).min(NAME_BYTES)).ok_or("its name is no text")?;
+        let text = text(bytes, TEXT_AT, text_len.into()).ok_or("its contact is no text")?;
         let contact = if failed == 0 { Ok(text) } else { Err(text) };
-        let name = (hash, name_len, name.unwrap_or_default());
+        let name = (hash, name_len, name);
         Ok(Self { side, rank, size, epoch, name, first_step, contact })
     }
 
@@ -278,6 +279,21 @@ impl Record {
     }
 }
 
+/// A record as it is written after it was read, for the fuzzer.
+#[cfg(fuzzing)]
+pub(crate) fn said_again(bytes: &[u8]) -> Option<Vec<u8>> {
+    Record::decode(bytes).ok().map(|record| record.encode())
+}
+
+/// A record of a lead, for the fuzzer.
+#[cfg(fuzzing)]
+pub(crate) fn sample() -> Vec<u8> {
+    let name = (hash("heat"), 4, "heat".to_owned());
+    let contact = Ok("flexpath:1,tcp=192.0.2.7:4000".to_owned());
+    let (side, first_step) = (Side::Publisher, Some(7));
+    Record { side, rank: Rank(0), size: 3, epoch: Epoch(7), name, first_step, contact }.encode()
+}
+
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (first, rest) = bytes.split_first_chunk::<N>()?;
     *bytes = rest;
@@ -286,7 +302,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 
 fn text(bytes: &[u8], at: usize, len: usize) -> Option<String> {
     let bytes = bytes.get(at..at.checked_add(len)?)?;
-    Some(String::from_utf8_lossy(bytes).into_owned())
+    std::str::from_utf8(bytes).ok().map(str::to_owned)
 }
 
 /// As much of a text as fits, in whole letters.
@@ -335,6 +351,16 @@ mod tests {
         let long = "ü".repeat(400);
         let cut = Record::decode(&record(0, Err(&long)).encode()).expect("it can be read");
         assert_eq!(cut.contact, Err("ü".repeat(196)));
+    }
+
+    #[test]
+    fn a_record_with_bytes_that_are_no_text_is_none() {
+        let sound = record(1, Ok("flexpath:1,...")).encode();
+        for (at, expected) in [(NAME_AT, "its name is no text"), (TEXT_AT, "its contact is no text")] {
+            let mut bytes = sound.clone();
+            bytes[at] = 0xff;
+            assert_eq!(Record::decode(&bytes), Err(expected));
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use fp_types::Dtype;
 use pco::ChunkConfig;
 use pco::data_types::Number;
-use pco::standalone::{simple_compress, simple_decompress_into};
+use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 
 use super::{CompressionError, broken};
 
@@ -87,14 +87,45 @@ fn compress_numbers<N: Number>(numbers: &[N]) -> Result<Vec<u8>, CompressionErro
 fn decompress_numbers<N: Number>(body: &[u8], count: usize) -> Result<Vec<N>, CompressionError> {
     let mut numbers = vec![N::default(); count];
     // Foreign code on foreign bytes: a panic of it is one more way to say that they are broken.
-    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        simple_decompress_into(body, &mut numbers).map_err(broken)
-    }));
-    let progress = read.map_err(|_| broken("the decoder panicked"))??;
-    if progress.n_processed != count || !progress.finished {
-        return Err(broken(format!("{} numbers instead of {count}", progress.n_processed)));
+    let read =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| decompress_chunks(body, &mut numbers)));
+    match read.map_err(|_| broken("the decoder panicked"))?? {
+        0 => Ok(numbers),
+        missing => Err(broken(format!("{} numbers instead of {count}", count - missing))),
     }
-    Ok(numbers)
+}
+
+/// Reads chunk after chunk; how many numbers are missing in the end.
+fn decompress_chunks<N: Number>(body: &[u8], mut numbers: &mut [N]) -> Result<usize, CompressionError> {
+    let (file, mut rest) = FileDecompressor::new(body).map_err(broken)?;
+    loop {
+        check_mode(rest)?;
+        let mut chunk = match file.chunk_decompressor::<N, &[u8]>(rest).map_err(broken)? {
+            DecompressorItem::Chunk(chunk) => chunk,
+            DecompressorItem::EndOfData(_) => return Ok(numbers.len()),
+        };
+        let (count, len) = (chunk.n(), numbers.len());
+        let more = || broken(format!("{count} numbers where {len} are missing"));
+        let (taken, left) = std::mem::take(&mut numbers).split_at_mut_checked(count).ok_or_else(more)?;
+        if chunk.read(taken).map_err(broken)?.n_processed != count {
+            return Err(broken("a chunk is cut short"));
+        }
+        (numbers, rest) = (left, chunk.into_src());
+    }
+}
+
+/// Where the mode of a chunk lies behind its element type and its count, in the low half of the byte.
+const MODE_AT: usize = 4;
+/// The mode in which a chunk has a dictionary.
+const DICTIONARY: u8 = 4;
+
+/// Refuses a dictionary, of which none is written here. The decoder would make room for as many entries as the bytes
+/// claim, which is half a gigabyte.
+fn check_mode(chunk: &[u8]) -> Result<(), CompressionError> {
+    match chunk.get(MODE_AT) {
+        Some(byte) if byte & 0xf == DICTIONARY => Err(broken("a dictionary, which no chunk here has")),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Marks an element that is not on the grid: it follows as it is.

@@ -131,8 +131,15 @@ fn split(text: &str, separator: char) -> Result<Vec<(usize, &str)>, usize> {
     Ok(parts.iter().map(|part| (trimmed(*part), part.1.trim())).collect())
 }
 
+/// A name as it is, of one that stands in quotes; two of them inside are one of the name.
 fn unquoted(name: &str) -> String {
-    name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(name).to_owned()
+    let inside = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inside.map_or_else(|| name.to_owned(), |inside| inside.replace("\"\"", "\""))
+}
+
+/// A name in quotes, as [`unquoted`] reads it.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// Adds one operation as it is written; an error has its byte within the part.
@@ -318,7 +325,7 @@ impl fmt::Display for Derivation {
         for (index, name) in self.inputs.iter().enumerate() {
             let comma = if index == 0 { "" } else { ", " };
             let plain = !name.contains(|c: char| c == '"' || !crate::expression::is_word(c));
-            if plain { write!(f, "{comma}{name}")? } else { write!(f, "{comma}\"{name}\"")? }
+            if plain { write!(f, "{comma}{name}")? } else { write!(f, "{comma}{}", quoted(name))? }
         }
         self.operations.iter().try_for_each(|operation| write!(f, " | {operation}"))?;
         self.compression.iter().try_for_each(|compression| write!(f, " | {compression}"))
@@ -336,6 +343,7 @@ mod tests {
             "T | stride(2, 2) | cast(f32) | lz4",
             "vx, vy, vz | compute(sqrt(vx*vx+vy*vy+vz*vz)) | bounded(0.001)",
             "\"a | b, (c)\", d | compute(\"a | b, (c)\"+d||0)",
+            "\"say \"\"T\"\"\", \"\"\"\" | magnitude",
             "p | scale(1e-5, -273.15) | order(column)",
             "p | average(4, 4, 1)",
             "p | points(>= -1.5)",

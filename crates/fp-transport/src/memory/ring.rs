@@ -24,15 +24,20 @@
 //! The bell is not a futex in the ring, as nobody can wait on it together with descriptors. It is not an eventfd
 //! either. That is one descriptor more for each link, which a hostile peer could read empty
 //! (`docs/decisions/0004-announcements-go-through-rings.md`).
+//!
+//! The ends are written over words of any kind. So a model checker can try every order in which they may see each
+//! other's words (`interleavings`).
 
 mod receiver;
+mod receiving_end;
 mod sender;
+mod sending_end;
+mod words;
 
 pub use receiver::{RingReceiver, RingWatch, Taken};
 pub use sender::{RingOffer, RingSender};
 
 use super::error::MemoryError;
-use std::sync::atomic::AtomicU64;
 
 /// An error of a ring. After [`RingError::Malformed`] the ring is of no use any more.
 #[derive(Debug, thiserror::Error)]
@@ -98,12 +103,7 @@ fn frame_words(len_bytes: u64) -> u64 {
 }
 
 /// So many words of a ring from a position on: up to its end, and those that go on at its beginning.
-fn parts(
-    segment: &[AtomicU64],
-    capacity_words: u64,
-    position: u64,
-    count: usize,
-) -> (&[AtomicU64], &[AtomicU64]) {
+fn parts<W>(segment: &[W], capacity_words: u64, position: u64, count: usize) -> (&[W], &[W]) {
     let words = &segment[data::FRAMES_WORD..data::FRAMES_WORD + capacity_words as usize];
     let from = (position & (capacity_words - 1)) as usize;
     let before = count.min(words.len() - from);
@@ -115,5 +115,7 @@ fn frame_limit_bytes(capacity_words: u64) -> u64 {
     (capacity_words / 2 - 2) * 8
 }
 
+#[cfg(test)]
+mod interleavings;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 mod access_end;
 mod device_removal;
 mod forks;
+mod permission;
 mod probe_outcomes;
 mod unsettled;
 

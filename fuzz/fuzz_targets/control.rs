@@ -1,0 +1,6 @@
+//! Messages of machines.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    flexpath_fuzz::control::check(bytes);
+});
