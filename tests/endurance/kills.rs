@@ -10,11 +10,12 @@ use flexpath::{
     TransportPolicy, Variable,
 };
 use std::collections::BTreeSet;
+use std::time::Duration;
 use std::time::Instant;
 
 const LEN: u64 = 2000;
 /// Who has not read a step by then is given up, so that nobody waits for the dead.
-const MAX_WAIT_MS: u64 = 5000;
+const MAX_WAIT: Duration = Duration::from_millis(5000);
 
 fn values(step: u64) -> Vec<u64> {
     (0..LEN).map(|index| (step << 32) | index).collect()
@@ -29,7 +30,7 @@ fn publish_step(publisher: &mut Publisher) {
 }
 
 fn every_step(options: SubscriberOptions) -> SubscriberOptions {
-    options.with_policy(QueuePolicy::EveryStep { max_wait_ms: MAX_WAIT_MS })
+    options.with_policy(QueuePolicy::EveryStep { max_wait: MAX_WAIT })
 }
 
 /// Publishes until it is killed.

@@ -12,13 +12,12 @@ const CHILD: PeerId = CHILDREN[0].0;
 
 /// What a peer was blamed for.
 fn blamed(effects: &[Effect], peer: PeerId) -> Option<Misbehaviour> {
-    effects.iter().find_map(|effect| match effect {
-        Effect::Disconnect { peer: blamed, reason: DisconnectReason::PeerMisbehaved(what) }
-            if *blamed == peer =>
-        {
-            Some(what.clone())
-        }
-        _ => None,
+    effects.iter().find_map(|effect| {
+        let Effect::Disconnect { peer: ended, reason: DisconnectReason::PeerMisbehaved(what) } = effect
+        else {
+            return None;
+        };
+        (*ended == peer).then_some(*what)
     })
 }
 

@@ -43,14 +43,14 @@ impl World {
                     _ => vec![given(member, step)],
                 }
             }
-            Effect::Free { step, retire } => match falsification {
-                Falsification::AlwaysRetired => vec![Effect::Free { step, retire: true }],
-                Falsification::UnbegunFreed => vec![Effect::Free { step: StepId(step.0 + 1_000), retire }],
-                Falsification::FreedTwice => {
-                    vec![Effect::Free { step, retire }, Effect::Free { step, retire }]
+            Effect::Free { step, retire } => match (falsification, Effect::Free { step, retire }) {
+                (Falsification::AlwaysRetired, _) => vec![Effect::Free { step, retire: true }],
+                (Falsification::UnbegunFreed, _) => {
+                    vec![Effect::Free { step: StepId(step.0 + 1_000), retire }]
                 }
-                Falsification::NeverFreed => Vec::new(),
-                _ => vec![Effect::Free { step, retire }],
+                (Falsification::FreedTwice, freed) => vec![freed.clone(), freed],
+                (Falsification::NeverFreed, _) => Vec::new(),
+                (_, freed) => vec![freed],
             },
             Effect::Send { to, message } => match (falsification, &message) {
                 (Falsification::LinkBroken, Message::Release { .. }) => {
