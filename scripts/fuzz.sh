@@ -4,7 +4,8 @@
 # usage: fuzz.sh SECONDS [TARGET...]   each target, or these, for so long
 #        fuzz.sh keep                  writes fuzz/seeds anew
 # What a target finds lies in fuzz/artifacts, and the last lines say how to run it again. A finding becomes a test of the
-# crate that read it. Inputs that reached something new stay in fuzz/corpus, for the next run.
+# crate that read it. Inputs that reached something new stay in fuzz/corpus, for the next run. Each run tries others;
+# runs with the same FUZZ_SEED and the same corpus try the same.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:?usage: fuzz.sh SECONDS [TARGET...] | fuzz.sh keep}
@@ -23,7 +24,7 @@ if (($# == 0)); then mapfile -t targets < <(cd fuzz/fuzz_targets && ls -- *.rs |
 # A message of the data plane has at most 64 MiB: nothing that is read may ask for more at once.
 fuzz() {
     mkdir -p "fuzz/artifacts/$1"
-    "$programs/$1" "fuzz/corpus/$1" -artifact_prefix="fuzz/artifacts/$1/" -max_total_time="$seconds" \
+    "$programs/$1" "fuzz/corpus/$1" -artifact_prefix="fuzz/artifacts/$1/" -max_total_time="$seconds" -seed="${FUZZ_SEED:-0}" \
         -max_len=16384 -len_control=20 -timeout=10 -malloc_limit_mb=65 -rss_limit_mb=1024 -print_final_stats=1 \
         >"fuzz/artifacts/$1/log" 2>&1
 }
