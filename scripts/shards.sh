@@ -46,7 +46,7 @@ property_suites=(--test suite -- orders:: rings:: segments:: tls:: conformance::
 c_programs=(--test suite -- programs:: refined::)
 under_mpi=(--test suite -- mpi:: fortran:: refined::)
 failures=(--test failures)
-endurance=(--test endurance -- --nocapture --test-threads=1)
+endurance=(--test endurance -- --nocapture)
 science=(--test lammps_science)
 files=(-p flexpath-demo --features files)
 file_suites=(--test suite file_exchange::)

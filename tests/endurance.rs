@@ -15,6 +15,8 @@ mod kills;
 #[path = "endurance/steps.rs"]
 mod steps;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 /// Runs the role that the environment names; in the parent, nothing.
 #[test]
 fn child_entry() {
@@ -25,6 +27,12 @@ fn child_entry() {
         "mortal-subscriber" => kills::subscribe(),
         other => panic!("no role {other:?}"),
     }
+}
+
+/// What is counted of a process must be of one test: they run one after the other.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A number of the environment, or what it is for a run by hand.

@@ -4,14 +4,13 @@
 use crate::audit::{expect_as_before, settled_belongings};
 use crate::cast::{Actor, PATIENCE, Stage, publisher_options, subscriber_options, tell};
 use crate::dice::Dice;
-use crate::scale;
+use crate::{alone, scale};
 use flexpath::{
     NextStep, Publisher, PublisherOptions, QueuePolicy, Region, Selection, Subscriber, SubscriberOptions,
     TransportPolicy, Variable,
 };
 use std::collections::BTreeSet;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const LEN: u64 = 2000;
 /// Who has not read a step by then is given up, so that nobody waits for the dead.
@@ -171,6 +170,7 @@ fn kept(stage: &Stage) -> Publisher {
 
 #[test]
 fn very_many_kills_leave_nothing_behind() {
+    let _alone = alone();
     let stage = Stage::new();
     // The library's own thread stays after the first handle.
     kept(&stage).close().expect("closed");

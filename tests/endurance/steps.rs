@@ -2,7 +2,7 @@
 
 use crate::audit::{Belongings, settled_belongings};
 use crate::cast::{Stage, number, publisher_options, rendezvous, subscriber_options, tell};
-use crate::scale;
+use crate::{alone, scale};
 use flexpath::{NextStep, Publisher, Region, Selection, Subscriber, Variable};
 use std::time::{Duration, Instant};
 
@@ -81,6 +81,7 @@ pub(crate) fn endure() {
 }
 
 fn nothing_grows(transport: &str) {
+    let _alone = alone();
     let stage = Stage::new();
     let steps = scale("STEPS", 10_000) / 2;
     let settings = [("transports", transport.to_owned()), ("steps", steps.to_string())];

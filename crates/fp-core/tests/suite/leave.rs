@@ -1,7 +1,8 @@
-//! A rank leaves while it still looks at a step: its views stay as they are, and the others of its cohort read on.
+//! A rank leaves while it still looks at a step: its views stay as they are, and the others of its cohort read on. What
+//! is told as a stream ends.
 
-use crate::support::{PATIENCE, Place, STREAM, publish, take, values};
-use fp_core::{Cohort, Publisher, Selection, Subscriber, TransportKind, View};
+use crate::support::{PATIENCE, Place, STREAM, ending, publish, take, values};
+use fp_core::{Cohort, Publisher, QueuePolicy, Selection, Subscriber, TransportKind, View};
 use std::thread;
 
 /// Elements of a step: more than fits into an announcement.
@@ -71,4 +72,24 @@ fn a_view_outlives_its_subscriber_and_holds_up_nobody() {
     (0..LATER).for_each(|_| _ = publish(&mut publisher, LEN));
     publisher.close().expect("closed");
     assert_eq!(&*kept, values(0, LEN), "nothing is written where somebody looks");
+}
+
+/// With the end of a stream comes how many steps were missed after the last.
+#[test]
+fn what_is_missed_after_the_last_step_is_told_with_the_end() {
+    let place = Place::new();
+    let mut publisher = place.publisher();
+    let options = place.subscriber_options().with_policy(QueuePolicy::DropNewest);
+    let options = options.with_limit_steps(2).with_credit_steps(1);
+    let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
+    for _ in 0..7 {
+        publish(&mut publisher, LEN);
+    }
+    let closing = thread::spawn(move || publisher.close());
+    assert_eq!([0, 1].map(|_| take(&mut subscriber).step().0), [0, 1]);
+    let ending = ending(&mut subscriber);
+    assert_eq!((ending.last.map(|last| last.0), ending.skipped), (Some(1), 5), "{ending}");
+    assert_eq!(subscriber.statistics().skipped_steps, 5);
+    subscriber.close().expect("left");
+    closing.join().expect("it ends").expect("closed");
 }

@@ -193,22 +193,6 @@ fn dropping_the_newest_keeps_the_oldest() {
 }
 
 #[test]
-fn what_is_missed_after_the_last_step_is_told_with_the_end() {
-    let place = Place::new();
-    let mut publisher = place.publisher();
-    let options = place.subscriber_options().with_policy(QueuePolicy::DropNewest);
-    let mut subscriber = open(options.with_limit_steps(2).with_credit_steps(1));
-    publish_steps(&mut publisher, 7);
-    let closing = std::thread::spawn(move || publisher.close());
-    assert_eq!((read(&mut subscriber), read(&mut subscriber)), ((0, 0), (1, 0)));
-    let ending = ending(&mut subscriber);
-    assert_eq!((ending.last.map(|last| last.0), ending.skipped), (Some(1), 5), "{ending}");
-    assert_eq!(subscriber.statistics().skipped_steps, 5);
-    subscriber.close().expect("left");
-    closing.join().expect("it ends").expect("closed");
-}
-
-#[test]
 fn the_publisher_waits_at_most_so_long() {
     let place = Place::new();
     let mut publisher = place.publisher();

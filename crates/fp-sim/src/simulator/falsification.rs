@@ -1,5 +1,5 @@
-//! What goes wrong on purpose in a run that an oracle must stop: a mistake in every machine, or something false that the
-//! oracles are shown. With both together every rule fires, so none is a rule that cannot.
+//! What goes wrong on purpose in a run that an oracle must stop. It is a mistake in every machine, or something false
+//! that the oracles are shown. With both together every rule fires, so none is a rule that cannot.
 
 use fp_proto::mutation::Mutation;
 
