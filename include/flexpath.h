@@ -1258,8 +1258,10 @@ const char *flexpath_version(void);
 /*
  Adds a function over plain arrays, for derivations that call it: `x, y | call(name)` (docs/derived.md). It takes
  elements of the type `takes`, and makes those of `gives`, each one of `flexpath_dtype`. Of each block it makes as
- many as it is given, or `made_count` unless that is 0: a row, for `call(name, f64, 3)`. `run` is called with
- `context`, on threads of Flexpath, on several at one time. `release(context)` is called once, whatever this returns,
+ many as it is given, or `made_count` unless that is 0: a row, for `call(name, f64, 3)`. `run` gets `input_count` arrays
+ of `count` elements each, one for each variable. It writes all `made_count` elements to `made`, and returns 0, or a
+ number of its own for the text of the failure. It is called with `context`, on threads of Flexpath, on several at one
+ time. `release(context)` is called once, whatever this returns,
  when the function will not be called any more; it may be null. Neither may throw or longjmp. A call that takes too
  long is not waited for, and after two such calls the function is refused. Any thread.
  */
