@@ -185,7 +185,7 @@ mod tests {
         let missing = put(&global, None, region).unwrap_err();
         assert_eq!(
             missing.to_string(),
-            "variable \"T\", global array of 2 dimensions, does not go with no shape"
+            "variable \"T\": global array of 2 dimensions does not go with no shape"
         );
         let outside = put(&global, Some(shape), Region::new([3, 0], [2, 4]).unwrap()).unwrap_err();
         assert_eq!(outside.to_string(), "variable \"T\": block 0, [3:5, 0:4], does not go with shape [4, 4]");
