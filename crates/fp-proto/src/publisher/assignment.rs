@@ -12,7 +12,6 @@ use crate::publisher::{drain, log};
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{StepId, SubscriptionId};
-use std::collections::BTreeSet;
 
 impl Served {
     /// Counts steps that lie before the queue's front as not delivered.
@@ -210,7 +209,7 @@ pub(crate) fn member_released(
     let subscription = known.subscription;
     machine.wire.mark(Transition::StepReleased);
     let given_back = let_go.given_back && !mutated!(machine.wire, GiveBackForgotten);
-    if !given_back || !queue_again(machine, subscription, &BTreeSet::from([step]), let_go.retire) {
+    if !given_back || !queue_again(machine, subscription, &[step], let_go.retire) {
         released(machine, subscription, vec![step], let_go.retire);
     }
     assign(machine, subscription);
@@ -259,12 +258,12 @@ fn unhold(machine: &mut PublisherMachine, subscription: SubscriptionId, step: St
 pub(crate) fn recover(
     machine: &mut PublisherMachine,
     subscription: SubscriptionId,
-    held: BTreeSet<StepId>,
+    held: &[StepId],
     reason: MemberEnd,
 ) {
     let is_lost = reason != MemberEnd::Left;
     let forgets = mutated!(machine.wire, RedeliveryForgotten);
-    if !forgets && queue_again(machine, subscription, &held, is_lost) {
+    if !forgets && queue_again(machine, subscription, held, is_lost) {
         return;
     }
     let others = has_able_member(machine, subscription);
@@ -274,7 +273,7 @@ pub(crate) fn recover(
     if !held.is_empty() {
         machine.wire.mark(Transition::StepLost);
     }
-    released(machine, subscription, held.into_iter().collect(), is_lost);
+    released(machine, subscription, held.to_vec(), is_lost);
 }
 
 /// Whether a member of the subscription can be given steps.
@@ -283,22 +282,22 @@ fn has_able_member(machine: &PublisherMachine, subscription: SubscriptionId) -> 
     lead.members_of(subscription).any(|(_, member)| !member.ended)
 }
 
-/// Steps that a member had go to the front of the queue, if the set redelivers and anybody is there to take them.
+/// Steps that a member had, in their order, go to the front of the queue, if the set redelivers and anybody is there to take them.
 /// `retire`: that member may still look at them.
 fn queue_again(
     machine: &mut PublisherMachine,
     subscription: SubscriptionId,
-    steps: &BTreeSet<StepId>,
+    steps: &[StepId],
     retire: bool,
 ) -> bool {
     let others = has_able_member(machine, subscription);
     let Some(lead) = &mut machine.lead else { return false };
     let served = lead.served.get_mut(&subscription).filter(|served| others && served.spec.redelivers());
     let Some(served) = served else { return false };
-    for (_, decided) in lead.steps.iter_mut().filter(|(step, _)| steps.contains(step)) {
-        decided.retire |= retire;
-    }
     for &step in steps.iter().rev() {
+        if let Some(decided) = lead.steps.get_mut(&step) {
+            decided.retire |= retire;
+        }
         served.queue.push_front(Queued { step, skipped: 0, redelivered: true });
         machine.wire.mark(Transition::StepRedelivered);
     }

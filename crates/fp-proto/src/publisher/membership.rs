@@ -253,7 +253,8 @@ fn end_member(machine: &mut PublisherMachine, member: MemberId, reason: MemberEn
     let subscription = known.subscription;
     machine.wire.event(Event::MemberLeft { subscription, member, reason });
     drop_from_set(machine, subscription, member);
-    assignment::recover(machine, subscription, known.held, reason);
+    let held: Vec<StepId> = known.held.into_iter().collect();
+    assignment::recover(machine, subscription, &held, reason);
     if machine.served(subscription).is_some_and(|served| served.members.is_empty()) {
         remove_subscription(machine, subscription);
     } else {
