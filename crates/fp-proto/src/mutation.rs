@@ -102,6 +102,12 @@ pub enum Mutation {
     PatienceUsedUp,
     /// What was missed after the last step is not told as the stream ends.
     MissedAtEndUntold,
+    /// A subscriber's lead that closes at its deadline says that all its ranks have left.
+    TimedOutAsLeft,
+    /// A child that has left still delays what its siblings release.
+    LeaverDelays,
+    /// Where ranks go on to contradict one another, the table of the last step on which they agreed stands.
+    DisputeForgotten,
     /// Subscriptions that are over are remembered for ever.
     EndedRemembered,
     /// Tables that were asked for are remembered for ever.
@@ -113,7 +119,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 52] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -163,5 +169,8 @@ impl Mutation {
         Self::LossIsFinal,
         Self::PatienceUsedUp,
         Self::MissedAtEndUntold,
+        Self::TimedOutAsLeft,
+        Self::LeaverDelays,
+        Self::DisputeForgotten,
     ];
 }

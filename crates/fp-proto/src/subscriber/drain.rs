@@ -6,12 +6,15 @@ use crate::event::{CloseOutcome, Event};
 use crate::message::Message;
 use crate::subscriber::{loss, stream};
 use crate::transition::Transition;
+use crate::wire::mutated;
 use fp_types::Rank;
 
 /// A child's subtree has closed.
 pub(crate) fn child_leaving(machine: &mut SubscriberMachine, child: Rank) {
     machine.left.insert(child);
-    machine.stream.forget_child(child);
+    if !mutated!(machine.wire, LeaverDelays) {
+        machine.stream.forget_child(child);
+    }
     stream::merge_all_releases(machine);
     consider_leaving(machine);
 }
@@ -42,7 +45,10 @@ fn leave_publisher(machine: &mut SubscriberMachine) {
 /// publisher is left without a word: that retires what they hold.
 pub(crate) fn tick_close(machine: &mut SubscriberMachine) {
     if machine.phase == Phase::Closing && machine.close_give_up.is_some_and(|due| machine.wire.now >= due) {
-        loss::drop_publisher(machine);
+        match mutated!(machine.wire, TimedOutAsLeft) {
+            true => leave_publisher(machine),
+            false => loss::drop_publisher(machine),
+        }
         closed(machine, CloseOutcome::Clean);
     }
 }

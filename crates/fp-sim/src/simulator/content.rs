@@ -54,6 +54,8 @@ pub(crate) struct Content {
     /// The joined array is in every so manieth step.
     pub(crate) particles_every: u64,
     pub(crate) disagree_percent: u64,
+    /// For how many steps one after the other a rank contradicts the others, and does not change its mind.
+    pub(crate) disagree_steps: u64,
 }
 
 /// A block that one rank puts of one array.
@@ -86,8 +88,9 @@ impl Content {
 
     /// Whether this rank contradicts the others in this step.
     pub(crate) fn disagrees(&self, step: u64, rank: u32) -> bool {
-        let odd = u64::from(rank) == mix(self.salt ^ step) % u64::from(self.size);
-        let chosen = mix(self.salt ^ mix(step ^ 0xd15a)) % 100 < self.disagree_percent;
+        let dispute = step / self.disagree_steps;
+        let odd = u64::from(rank) == mix(self.salt ^ dispute) % u64::from(self.size);
+        let chosen = mix(self.salt ^ mix(dispute ^ 0xd15a)) % 100 < self.disagree_percent;
         self.size > 1 && odd && chosen
     }
 

@@ -2,21 +2,55 @@
 
 use crate::simulator::content::{CLOCK, LayoutHabit, PARTICLES};
 use crate::simulator::prng::Prng;
-use crate::simulator::scenario::{Numbers, Pace, Scenario};
-use fp_proto::config::StartAt;
+use crate::simulator::scenario::{self, Numbers, Pace, Scenario, SubscriberPlan};
+use fp_proto::config::{QueuePolicy, StartAt};
 use fp_proto::time::Moment;
 use fp_types::{Condition, StepId};
+use std::mem::{Discriminant, discriminant};
 
 /// Draws all of it.
 pub(crate) fn draw(scenario: &mut Scenario) {
     let seed = scenario.seed;
     let stream = |number| Prng::new(seed).fork(number);
+    draw_company(scenario, &mut stream(41));
+    draw_long_disputes(scenario, &mut stream(43));
     draw_numbers(scenario, &mut stream(9));
     draw_turns(scenario, &mut stream(11));
     draw_conditions(scenario, &mut stream(23));
     draw_peers(scenario, &mut stream(29));
     draw_shortage(scenario, &mut stream(31));
     draw_long_hold(scenario, &mut stream(37));
+}
+
+/// Most scenarios have more than one subscription, and more than one kind of policy.
+fn draw_company(scenario: &mut Scenario, prng: &mut Prng) {
+    let alone = prng.chance(10);
+    if alone || is_mixed(&scenario.subscribers) {
+        return;
+    }
+    let mut plan = scenario::draw_subscriber(prng, &scenario.publishers[0], "another".to_owned());
+    while scenario.subscribers.iter().any(|other| kind_of(other) == kind_of(&plan)) {
+        plan.spec.policy = scenario::draw_policy(prng);
+    }
+    scenario.subscribers.push(plan);
+}
+
+fn kind_of(plan: &SubscriberPlan) -> Discriminant<QueuePolicy> {
+    discriminant(&plan.spec.policy)
+}
+
+/// Whether there are two kinds of policy, and so more than one subscription.
+fn is_mixed(plans: &[SubscriberPlan]) -> bool {
+    plans.windows(2).any(|pair| kind_of(&pair[0]) != kind_of(&pair[1]))
+}
+
+/// Disputes of several steps: a rank goes on with what it was refused for.
+fn draw_long_disputes(scenario: &mut Scenario, prng: &mut Prng) {
+    let plan = &mut scenario.publishers[0];
+    if plan.disagree_percent > 0 {
+        (plan.disagree_percent, plan.disagree_steps) =
+            prng.pick(&[(plan.disagree_percent, 1), (12, 2), (12, 4)]);
+    }
 }
 
 /// Numbers that outlive an epoch: where the publisher begins, how one that comes again goes on, and who starts at a
@@ -85,4 +119,15 @@ fn draw_long_hold(scenario: &mut Scenario, prng: &mut Prng) {
     let number = prng.below(scenario.subscribers.len().max(1) as u64) as usize;
     let Some(plan) = scenario.subscribers.get_mut(number).filter(|_| prng.chance(12)) else { return };
     plan.hold = Pace { low_us: close_us / 2, high_us: close_us * 3 };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_scenarios_have_one_kind_of_policy() {
+        let uniform = (0..1_000).filter(|&seed| !is_mixed(&Scenario::draw(seed).subscribers)).count();
+        assert!((1..=50).contains(&uniform), "{uniform} of 1,000");
+    }
 }

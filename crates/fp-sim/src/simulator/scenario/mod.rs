@@ -73,6 +73,7 @@ pub(crate) struct PublisherPlan {
     pub(crate) slow_rank: Option<(Rank, u64)>,
     pub(crate) abandon_percent: u64,
     pub(crate) disagree_percent: u64,
+    pub(crate) disagree_steps: u64,
     pub(crate) habit: LayoutHabit,
     /// Particles are in every so manieth step.
     pub(crate) particles_every: u64,
@@ -320,6 +321,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         slow_rank: None,
         abandon_percent: prng.pick(&[0, 0, 0, 4]),
         disagree_percent: prng.pick(&[0, 0, 0, 0, 4]),
+        disagree_steps: 1,
         habit: LayoutHabit::draw(prng),
         particles_every: 1,
         knows_lead: prng.chance(50),
@@ -418,7 +420,7 @@ pub(crate) fn draw_variables(prng: &mut Prng) -> VariableSet {
     VariableSet::named(if some.is_empty() { vec![VARIABLES[0]] } else { some })
 }
 
-fn draw_policy(prng: &mut Prng) -> QueuePolicy {
+pub(crate) fn draw_policy(prng: &mut Prng) -> QueuePolicy {
     let max_wait = Duration::from_millis(prng.pick(&[2_000, 2_000, 2_000, 40, 0]));
     match prng.below(10) {
         0..=3 => QueuePolicy::EveryStep { max_wait },

@@ -322,5 +322,6 @@ fn content(plan: &PublisherPlan) -> Content {
         habit: plan.habit,
         particles_every: plan.particles_every,
         disagree_percent: plan.disagree_percent,
+        disagree_steps: plan.disagree_steps,
     }
 }
