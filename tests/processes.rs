@@ -26,6 +26,8 @@ mod matrix;
 mod records;
 #[path = "processes/tasks.rs"]
 mod tasks;
+#[path = "processes/workers.rs"]
+mod workers;
 
 /// Runs the role that the environment names; in the parent, nothing.
 #[test]
@@ -51,6 +53,8 @@ fn child_entry() {
         "asleep-subscriber" => asleep::subscribe(),
         "killed-publisher" => kill::publish(),
         "killed-subscriber" => kill::subscribe(),
+        "shared-publisher" => workers::publish(),
+        "worker" => workers::work(),
         other => panic!("no role {other:?}"),
     }
 }

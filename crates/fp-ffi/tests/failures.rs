@@ -4,6 +4,8 @@
 //! A binary of its own, as segments are looked for in this process's mappings: streams of other tests have some.
 
 mod support;
+#[path = "failures/workers.rs"]
+mod workers;
 
 use fp_core::{
     EndReason, NextStep, Publisher, PublisherOptions, Rendezvous, Selection, StreamEnding, Subscriber,

@@ -7,7 +7,7 @@ use crate::publisher::PublisherMachine;
 use crate::publisher::ledger::{PRECIOUS, RESERVE, is_standing, takes};
 use crate::publisher::{assignment, condition, drain, log, reserve};
 use crate::transition::Transition;
-use crate::wire::{Wire, mutated};
+use crate::wire::mutated;
 use fp_types::{Rank, StepId, StepTable, SubscriptionId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,13 +27,11 @@ enum Share {
 
 impl Lead {
     /// The blocks of every rank, as last reported; the table of the step before if no rank reports a change.
-    fn table_of(&mut self, wire: &Wire, report: &mut ReadyReport) -> Result<Arc<StepTable>, String> {
+    fn table_of(&mut self, report: &mut ReadyReport) -> Result<Arc<StepTable>, String> {
         if let (true, Some(same)) = (report.changed.is_empty(), &self.last_table) {
             return Ok(same.clone());
         }
-        if !mutated!(wire, DisputeForgotten) {
-            self.last_table = None;
-        }
+        self.last_table = None;
         let changed = std::mem::take(&mut report.changed);
         let anew =
             |rank: &Rank| changed.ranks.iter().any(|range| (range.first..=range.last()).contains(rank));
@@ -76,7 +74,13 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
 /// The table of a step: the blocks of every rank, as last reported.
 fn compose(machine: &mut PublisherMachine, step: StepId, report: &mut ReadyReport) -> Option<Arc<StepTable>> {
     let ignore = mutated!(machine.wire, AbandonIgnored);
-    let built = machine.lead.as_mut()?.table_of(&machine.wire, report);
+    let forgets = mutated!(machine.wire, DisputeForgotten);
+    let lead = machine.lead.as_mut()?;
+    let before = lead.last_table.clone().filter(|_| forgets);
+    let built = lead.table_of(report);
+    if built.is_err() && forgets {
+        lead.last_table = before;
+    }
     let reason = match (report.abandoned, built) {
         (Some(rank), _) if !ignore => StepRejection::Abandoned { rank },
         (_, Err(what)) => StepRejection::Disagreement { what },

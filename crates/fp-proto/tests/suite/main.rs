@@ -7,6 +7,7 @@ mod insiders;
 mod machines;
 mod meeting;
 mod middle_rank;
+mod refused;
 mod returning;
 mod status;
 mod wire;
