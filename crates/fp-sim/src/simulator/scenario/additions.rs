@@ -24,7 +24,7 @@ pub(crate) fn draw(scenario: &mut Scenario) {
 
 /// Most scenarios have more than one subscription, and more than one kind of policy.
 fn draw_company(scenario: &mut Scenario, prng: &mut Prng) {
-    let alone = prng.chance(10);
+    let alone = prng.chance(5);
     if alone || is_mixed(&scenario.subscribers) {
         return;
     }
