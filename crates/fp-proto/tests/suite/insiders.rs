@@ -1,7 +1,7 @@
 //! Whoever is let in and then breaks the protocol: each rank ends the link, says what was wrong, and takes none of it.
 
 use crate::machines::Subscribers;
-use crate::middle_rank::{CHILDREN, PARENT, START, contact, effects, middle_rank};
+use crate::middle_rank::{CHILDREN, PARENT, START, contact, effects, middle_rank, without_children};
 use fp_proto::effect::{DisconnectReason, Effect, Misbehaviour, PeerId};
 use fp_proto::message::{Assignment, ChangeId, Message, ReadyReport};
 use fp_types::{Epoch, PutChanges, Rank, RankRange, StepId, TableId};
@@ -28,6 +28,10 @@ fn blame(peer: PeerId, messages: Vec<Message>) -> Option<Misbehaviour> {
     blamed(&effects(&mut machine), peer)
 }
 
+fn hello(rank: u32) -> Message {
+    Message::TreeHello { rank: Rank(rank), contact: contact(rank) }
+}
+
 fn ready(step: u64, again: Option<u64>, ranks: Vec<RankRange>) -> Message {
     let changed = PutChanges { ranks, ..PutChanges::default() };
     Message::Ready { step: StepId(step), again, report: ReadyReport { changed, ..ReadyReport::default() } }
@@ -36,7 +40,6 @@ fn ready(step: u64, again: Option<u64>, ranks: Vec<RankRange>) -> Message {
 #[test]
 fn a_child_that_breaks_the_protocol_is_blamed() {
     let of = |first, count| vec![RankRange { first: Rank(first), count }];
-    let hello = |rank| Message::TreeHello { rank: Rank(rank), contact: contact(rank) };
     let fragment = |bytes: &[u8], left_bytes| Message::Fragment { bytes: bytes.to_vec(), left_bytes };
     let cases = [
         (GUEST, vec![hello(3)], Misbehaviour::Unexpected("TreeHello")),
@@ -76,6 +79,22 @@ fn a_child_that_breaks_the_protocol_is_blamed() {
     // What is right is no reason for blame.
     let right = vec![ready(0, None, of(7, 2)), ready(1, None, Vec::new()), ready(2, Some(0), Vec::new())];
     assert_eq!(blame(CHILD, right), None);
+}
+
+#[test]
+fn while_a_cohort_assembles_each_child_comes_once_and_no_other() {
+    let mut machine = without_children();
+    let mut come = |peer: u64, rank: u32| {
+        machine.handle_accepted(START, PeerId(peer));
+        machine.handle_message(START, PeerId(peer), hello(rank));
+        blamed(&effects(&mut machine), PeerId(peer))
+    };
+    let refused = Some(Misbehaviour::Unexpected("TreeHello"));
+    assert_eq!(come(40, 6), refused, "the child of another rank");
+    assert_eq!(come(41, 1), refused, "this rank itself");
+    assert_eq!(come(42, 3), None);
+    assert_eq!(come(43, 3), refused, "a child that is here");
+    assert_eq!(come(44, 4), None);
 }
 
 #[test]

@@ -20,8 +20,8 @@ pub(crate) fn effects(machine: &mut PublisherMachine) -> Vec<Effect> {
     std::iter::from_fn(|| machine.poll()).collect()
 }
 
-/// Rank 1 of 9, its cohort complete, with a guest that has said nothing yet; and what it did until then.
-pub(crate) fn middle_rank(guest: PeerId) -> (PublisherMachine, Vec<Effect>) {
+/// Rank 1 of 9, linked to its parent alone.
+pub(crate) fn without_children() -> PublisherMachine {
     let mut config = CohortConfig::ranked("stream", contact(1), Rank(1), 9);
     config.fan_out = 2;
     config.position = CohortPosition::Under { parent: contact(0), epoch: Epoch(7) };
@@ -29,6 +29,12 @@ pub(crate) fn middle_rank(guest: PeerId) -> (PublisherMachine, Vec<Effect>) {
     let dialled = effects(&mut machine);
     let [Effect::Dial { ticket: DialTicket(ticket), .. }] = dialled[..] else { panic!("{dialled:?}") };
     machine.handle_dialled(START, DialTicket(ticket), PARENT);
+    machine
+}
+
+/// Rank 1 of 9, its cohort complete, with a guest that has said nothing yet; and what it did until then.
+pub(crate) fn middle_rank(guest: PeerId) -> (PublisherMachine, Vec<Effect>) {
+    let mut machine = without_children();
     for (peer, rank) in CHILDREN {
         machine.handle_accepted(START, peer);
         machine.handle_message(START, peer, Message::TreeHello { rank, contact: contact(rank.0) });
