@@ -13,8 +13,8 @@ use fp_types::{
 };
 use std::time::Duration;
 
-const READER: PeerId = PeerId(3);
-const OTHER: PeerId = PeerId(4);
+pub(crate) const READER: PeerId = PeerId(3);
+pub(crate) const OTHER: PeerId = PeerId(4);
 
 fn has(variable: &str) -> Option<Vec<u8>> {
     Some(Condition::Has { variable: variable.to_owned() }.encode())
@@ -24,7 +24,7 @@ fn particles() -> SubscriptionSpec {
     SubscriptionSpec { when: has("particles"), ..SubscriptionSpec::default() }
 }
 
-fn publisher(reserve_steps: u32) -> PublisherMachine {
+pub(crate) fn publisher(reserve_steps: u32) -> PublisherMachine {
     let mut config = PublisherConfig::new(CohortConfig::alone("stream", contact(0)), Epoch(99));
     config.reserve_steps = reserve_steps;
     let mut machine = PublisherMachine::new(config, START);
@@ -34,7 +34,11 @@ fn publisher(reserve_steps: u32) -> PublisherMachine {
 }
 
 /// What a reader that asks for this is told.
-fn subscribe(machine: &mut PublisherMachine, reader: PeerId, spec: SubscriptionSpec) -> Vec<Message> {
+pub(crate) fn subscribe(
+    machine: &mut PublisherMachine,
+    reader: PeerId,
+    spec: SubscriptionSpec,
+) -> Vec<Message> {
     machine.handle_accepted(START, reader);
     let label = "viewer".to_owned();
     let ask = Message::Subscribe { spec, label, cohort_size: 1, credit: 100, resume: None };
@@ -43,7 +47,7 @@ fn subscribe(machine: &mut PublisherMachine, reader: PeerId, spec: SubscriptionS
 }
 
 /// Everything that is sent to a reader.
-fn heard(machine: &mut PublisherMachine, reader: PeerId) -> Vec<Message> {
+pub(crate) fn heard(machine: &mut PublisherMachine, reader: PeerId) -> Vec<Message> {
     let sent = |effect| {
         let Effect::Send { to, message } = effect else { return None };
         (to == reader).then_some(message)
@@ -57,7 +61,7 @@ fn put(variable: &str) -> VariablePut {
 }
 
 /// A step with the field, and with particles if they are there.
-fn publish(machine: &mut PublisherMachine, with_particles: bool) {
+pub(crate) fn publish(machine: &mut PublisherMachine, with_particles: bool) {
     let Ok(Begin::Started(begun)) = machine.begin_step(START) else { panic!("no step begins") };
     let variables = [put("field")].into_iter().chain(with_particles.then(|| put("particles")));
     let contribution = Contribution { variables: variables.collect() };

@@ -30,7 +30,7 @@ fn contact(text: &str) -> ContactText {
     ContactText(text.to_owned())
 }
 
-fn cohort(name: &str, rank: u32, long_bytes: usize) -> CohortConfig {
+pub(crate) fn cohort(name: &str, rank: u32, long_bytes: usize) -> CohortConfig {
     let mut config = CohortConfig::ranked(name, contact(&format!("{name}.{rank}")), Rank(rank), 2);
     config.lead_contact = (rank > 0).then(|| contact(&format!("{name}.0")));
     config.long_bytes = long_bytes;
@@ -54,7 +54,7 @@ pub(crate) fn events(effects: &[Effect]) -> Vec<Event> {
     effects.iter().filter_map(event).collect()
 }
 
-fn dialled(effects: &[Effect]) -> DialTicket {
+pub(crate) fn dialled(effects: &[Effect]) -> DialTicket {
     let ticket =
         |effect: &Effect| if let Effect::Dial { ticket, .. } = effect { Some(*ticket) } else { None };
     effects.iter().find_map(ticket).expect("it dials")

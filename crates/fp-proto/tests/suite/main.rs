@@ -2,6 +2,7 @@
 
 mod conditions;
 mod contacts;
+mod endings;
 mod gathered;
 mod insiders;
 mod machines;
