@@ -2,7 +2,7 @@
 //! answer, and some do not.
 
 use crate::middle_rank::{CHILDREN, PARENT, START, contact, effects, middle_rank};
-use fp_proto::bounds::{LIMIT_OBSERVERS, LIMIT_REFUSED_QUESTIONS, OBSERVER_QUESTIONS};
+use fp_proto::bounds::{LIMIT_OBSERVERS, LIMIT_REFUSED_QUESTIONS, LIMIT_STATUS_ITEMS, OBSERVER_QUESTIONS};
 use fp_proto::commands::{Begin, Next};
 use fp_proto::config::{CohortConfig, PublisherConfig, QueuePolicy, SubscriberConfig, SubscriptionSpec};
 use fp_proto::effect::{DisconnectReason, Effect, Misbehaviour, PeerId};
@@ -65,6 +65,16 @@ fn a_rank_answers_for_itself_at_once() {
     assert_eq!((cohort.size, cohort.answered, cohort.told()), (9, 1, 1));
     assert_eq!((cohort.ranks[0].rank, cohort.ranks[0].phase), (Rank(1), RankPhase::Streaming));
     assert_eq!(cohort.ranks[0].links.len(), 4, "a parent, two children, the observer");
+}
+
+#[test]
+fn of_many_links_as_many_are_told_as_an_answer_has_room_for() {
+    let mut machine = rank();
+    (100..200).for_each(|stranger| machine.handle_accepted(START, PeerId(stranger)));
+    machine.handle_message(START, OBSERVER, ask(5, StatusScope::Rank(Rank(1))));
+    let said = said(&mut machine);
+    let row = &the_report(&said).ranks[0];
+    assert_eq!((row.links.len(), row.links_left_out), (LIMIT_STATUS_ITEMS, 104 - LIMIT_STATUS_ITEMS as u32));
 }
 
 #[test]
