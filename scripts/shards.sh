@@ -22,6 +22,7 @@ table='
 simulator            250 nothing
 properties            90 nothing
 fuzz                 360 cargo-fuzz c++
+miri                 120 rustup rust-nightly
 endurance            240 nothing
 c-checkers           180 valgrind
 mpich                100 mpich
@@ -84,6 +85,11 @@ shard_fuzz() {
     install fuzz
     # A commit is not judged by inputs that no run before had: new ones are what `make fuzz` is for.
     FUZZ_SEED=${FUZZ_SEED:-1} scripts/fuzz.sh "${FUZZ_SECONDS:-60}"
+}
+# Built by a toolchain of its own, in a folder of its own.
+shard_miri() {
+    install miri
+    scripts/miri.sh
 }
 # A million steps and a thousand kills.
 shard_endurance() {

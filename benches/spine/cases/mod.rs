@@ -6,6 +6,7 @@ mod crowd;
 mod derived;
 mod floors;
 mod grid;
+mod hostile;
 mod latency;
 mod memory;
 mod socket;
@@ -37,6 +38,7 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("latency", latency::measure),
     ("attach", attach::measure),
     ("crowd", crowd::measure),
+    ("hostile", hostile::measure),
     ("memory", memory::measure),
     ("unheard", unheard::measure),
 ];
@@ -67,6 +69,9 @@ const ROLES: &[(&str, Play)] = &[
     ("attach-subscriber", attach::subscriber),
     ("crowd-publisher", crowd::publisher),
     ("crowd-subscribers", crowd::subscribers),
+    ("hostile-publisher", hostile::publisher),
+    ("hostile-subscriber", hostile::subscriber),
+    ("hostile-peers", hostile::peers),
     ("memory-publisher", memory::publisher),
     ("memory-subscriber", memory::subscriber),
     ("unheard-publisher", unheard::publisher),

@@ -11,6 +11,9 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 
 /// A word that is 0 in a child that was just forked, whatever it is here. It is never unmapped.
 pub(crate) fn word_wiped_by_fork() -> io::Result<&'static AtomicU32> {
+    if cfg!(miri) {
+        return Err(io::ErrorKind::Unsupported.into()); // it never forks
+    }
     let protection = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps nothing.
     let page = unsafe { mmap_anonymous(ptr::null_mut(), PAGE_BYTES, protection, MapFlags::PRIVATE)? };

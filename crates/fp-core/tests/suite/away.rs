@@ -1,83 +1,16 @@
 //! A subscriber that loses the way to its publisher, while that goes on: it comes back to the same opening.
 
+use crate::support::way::Way;
 use crate::support::{PATIENCE, Place, STREAM, ending, eventually, publish, take, values};
 use fp_core::{
     Contact, EndReason, Event, ExpulsionCause, OnLoss, Publisher, PublisherOptions, QueuePolicy, Selection,
     Subscriber, SubscriberOptions, TransportKind,
 };
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Elements of a step.
 const LEN: u64 = 500;
-
-/// The only way to a publisher's lead, which can be cut.
-#[derive(Default)]
-struct Way {
-    is_cut: AtomicBool,
-    /// Both sides of each connection, and whether what the subscriber says is lost on it.
-    connections: Mutex<Vec<(TcpStream, TcpStream, Arc<AtomicBool>)>>,
-}
-
-impl Way {
-    /// A way to there, and where it begins.
-    fn to(target: SocketAddr) -> (Arc<Way>, SocketAddr) {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let begin = listener.local_addr().expect("its address");
-        let way = Arc::new(Way::default());
-        let own = way.clone();
-        std::thread::spawn(move || {
-            for near in listener.incoming().flatten() {
-                own.connect(near, target);
-            }
-        });
-        (way, begin)
-    }
-
-    fn connect(&self, near: TcpStream, target: SocketAddr) {
-        if self.is_cut.load(Ordering::SeqCst) {
-            return;
-        }
-        let far = TcpStream::connect(target).expect("the publisher listens");
-        let is_mute = Arc::new(AtomicBool::new(false));
-        let both = || (near.try_clone().expect("a clone"), far.try_clone().expect("a clone"));
-        let ((near, far), (near_back, far_back)) = (both(), both());
-        self.connections.lock().expect("sound").push((both().0, both().1, is_mute.clone()));
-        std::thread::spawn(move || carry(near, far, &is_mute));
-        std::thread::spawn(move || carry(far_back, near_back, &AtomicBool::new(false)));
-    }
-
-    /// Ends what goes over it, and lets nothing new through.
-    fn cut(&self) {
-        self.is_cut.store(true, Ordering::SeqCst);
-        for (near, far, _) in self.connections.lock().expect("sound").drain(..) {
-            let _ = (near.shutdown(Shutdown::Both), far.shutdown(Shutdown::Both));
-        }
-    }
-
-    fn mend(&self) {
-        self.is_cut.store(false, Ordering::SeqCst);
-    }
-
-    /// What the subscriber says on connections of now is lost from now on.
-    fn mute(&self) {
-        let connections = self.connections.lock().expect("sound");
-        connections.iter().for_each(|(_, _, is_mute)| is_mute.store(true, Ordering::SeqCst));
-    }
-}
-
-fn carry(mut from: TcpStream, mut to: TcpStream, is_mute: &AtomicBool) {
-    let mut bytes = [0; 4096];
-    while let Ok(len @ 1..) = from.read(&mut bytes) {
-        if !is_mute.load(Ordering::SeqCst) && to.write_all(&bytes[..len]).is_err() {
-            break;
-        }
-    }
-    let _ = to.shutdown(Shutdown::Write);
-}
 
 /// A publisher, and a subscriber whose control goes by a way.
 fn apart(

@@ -10,6 +10,7 @@ mod support;
 mod access;
 mod access_file;
 mod away;
+mod broken;
 mod bytes;
 mod called;
 mod collectives;

@@ -4,6 +4,7 @@
 pub mod bonds;
 pub mod executor;
 pub mod launcher;
+pub mod way;
 
 use fp_core::{
     Event, NextStep, Publisher, PublisherOptions, Region, Rendezvous, StepReader, StreamEnding, Subscriber,

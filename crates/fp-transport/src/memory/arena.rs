@@ -219,3 +219,73 @@ impl fmt::Debug for PoolMemory {
         f.debug_struct("PoolMemory").field("len", &self.len).field("location", &self.location).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::pool::PoolOptions;
+    use std::thread;
+
+    /// A pool that nobody shares: its memory is that of any mapping, and Miri runs it.
+    fn pool() -> Pool {
+        Pool::new(PoolOptions::default().with_shareable(false))
+    }
+
+    fn filled(arena: &Arena, len: usize, byte: u8) -> Payload {
+        let mut loan = arena.loan(len, 1).expect("room");
+        loan.fill(byte);
+        loan.freeze()
+    }
+
+    #[test]
+    fn loans_of_one_segment_are_filled_beside_one_another_while_others_are_read() {
+        let arena = pool().arena();
+        let frozen = filled(&arena, 100, 1);
+        let mut loans: Vec<PoolMemory> = (0..4).map(|_| arena.loan(100, 1).expect("room")).collect();
+        let bytes = frozen.as_slice();
+        thread::scope(|scope| {
+            for (byte, loan) in (2..).zip(&mut loans) {
+                scope.spawn(move || loan.fill(byte));
+            }
+            scope.spawn(move || assert_eq!(bytes, [1; 100]));
+        });
+        assert_eq!(lock(&arena.shared.state).segments.len(), 1, "they lie in one segment");
+        assert_eq!(bytes, [1; 100], "borrowed from before the others were filled");
+        for (byte, loan) in (2..).zip(loans) {
+            let payload = loan.freeze();
+            let part = payload.slice(10..20).expect("within");
+            thread::spawn(move || {
+                assert_eq!((payload.as_slice(), part.as_slice()), (&[byte; 100][..], &[byte; 10][..]))
+            })
+            .join()
+            .expect("its own bytes");
+        }
+    }
+
+    #[test]
+    fn memory_is_lent_again_when_the_last_part_of_its_last_block_is_gone() {
+        let pool = pool();
+        let arena = pool.arena();
+        let (one, other) = (filled(&arena, 5000, 1), filled(&arena, 5000, 2));
+        let part = other.slice(4990..5000).expect("within");
+        drop((arena, one, other));
+        let next = filled(&pool.arena(), 5000, 3);
+        assert_eq!((part.as_slice(), pool.stats().recycled), (&[2; 10][..], 0));
+        drop(part);
+        let last = filled(&pool.arena(), 5000, 4);
+        assert_eq!((next.as_slice(), last.as_slice()), (&[3; 5000][..], &[4; 5000][..]));
+        assert_eq!((pool.stats().recycled, pool.stats().segments_made), (1, 2));
+    }
+
+    #[test]
+    fn loans_outlive_their_arena_and_their_pool() {
+        let pool = pool();
+        let mut loan = pool.arena().loan(64, 4096).expect("room");
+        let empty = pool.arena().loan(0, 4096).expect("nothing is needed");
+        drop(pool);
+        loan.fill(7);
+        assert_eq!(loan.as_ptr().align_offset(4096), 0);
+        assert_eq!(empty.as_ptr().align_offset(4096), 0);
+        assert_eq!((loan.freeze().as_slice(), empty.freeze().as_slice()), (&[7; 64][..], &[][..]));
+    }
+}

@@ -9,6 +9,9 @@ use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU64;
 
+/// That all pages are entered at once. Miri knows no pages.
+const POPULATED: MapFlags = if cfg!(miri) { MapFlags::empty() } else { MapFlags::POPULATE };
+
 /// Memory that stays mapped as long as this lives. It is not inherited by a forked child: two processes would
 /// otherwise believe that they own the same segment.
 #[derive(Debug)]
@@ -38,20 +41,14 @@ impl Mapping {
 
     /// Memory of this process alone, for a pool that nobody shares.
     pub(crate) fn private(len: usize) -> io::Result<Mapping> {
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | POPULATED);
         // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps nothing.
-        let pointer = unsafe {
-            mmap_anonymous(
-                ptr::null_mut(),
-                len,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE | MapFlags::POPULATE,
-            )?
-        };
+        let pointer = unsafe { mmap_anonymous(ptr::null_mut(), len, protection, flags)? };
         Mapping::own(pointer, len)
     }
 
     fn shared(fd: BorrowedFd<'_>, len: usize, protection: ProtFlags, prefault: bool) -> io::Result<Mapping> {
-        let populate = if prefault { MapFlags::POPULATE } else { MapFlags::empty() };
+        let populate = if prefault { POPULATED } else { MapFlags::empty() };
         // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing. The file behind it is sealed
         // against shrinking (by us right after, or checked before), so no access can fault.
         let pointer = unsafe { mmap(ptr::null_mut(), len, protection, MapFlags::SHARED | populate, fd, 0)? };
@@ -61,6 +58,9 @@ impl Mapping {
     fn own(pointer: *mut c_void, len: usize) -> io::Result<Mapping> {
         let pointer = NonNull::new(pointer.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
         let mapping = Mapping { pointer, len, pid: own_pid() };
+        if cfg!(miri) {
+            return Ok(mapping); // it never forks
+        }
         // SAFETY: exactly the range mapped above, which this value owns; the advice changes what a fork does.
         unsafe { madvise(mapping.pointer.as_ptr().cast(), len, Advice::LinuxDontFork)? };
         Ok(mapping)
@@ -92,5 +92,25 @@ impl Drop for Mapping {
         // SAFETY: exactly the range that this value owns; whoever holds a slice of it also holds its owner. Fails
         // only for a range that was never mapped.
         let _ = unsafe { munmap(self.pointer.as_ptr().cast(), self.len) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::PAGE_BYTES;
+    use std::sync::atomic::Ordering;
+
+    /// As the two ends of a ring do.
+    #[test]
+    fn several_threads_touch_the_words_of_a_mapping() {
+        let mapping = &Mapping::private(PAGE_BYTES).expect("a page");
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| mapping.words()[511].fetch_add(1, Ordering::Relaxed));
+            }
+        });
+        let words: Vec<u64> = mapping.words().iter().map(|word| word.load(Ordering::Relaxed)).collect();
+        assert_eq!((words.len(), words[510], words[511]), (512, 0, 2));
     }
 }

@@ -202,7 +202,6 @@ impl Job<'_, '_, '_> {
     fn redial(&mut self, errand: &mut Errand, error: &LinkError) -> Result<(), ReadError> {
         tracing::debug!(%error, rank = %errand.rank, "data link lost, dialling again");
         (errand.peer, errand.request, errand.redialled) = (None, None, true);
-        errand.asked.clear();
         let owners = self.taker.owners;
         let contact = owners.contact(errand.rank, self.taker.epoch);
         let Some(contact) = contact.filter(|_| !owners.is_lost(errand.rank, self.taker.epoch)) else {
