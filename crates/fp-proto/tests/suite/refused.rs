@@ -13,10 +13,13 @@ fn rejected(publishers: &mut Publishers, step: u64, changed: PutChanges) -> Opti
     lead.end_step(START, StepId(step), Contribution::default(), Vec::new(), 0).expect("ended");
     let report = ReadyReport { changed, ..ReadyReport::default() };
     lead.handle_message(START, TREE, Message::Ready { step: StepId(step), again: None, report });
-    events(&effects(|| lead.poll())).into_iter().find_map(|event| match event {
-        Event::StepRejected { reason: StepRejection::Disagreement { what }, .. } => Some(what),
-        _ => None,
-    })
+    let why = |event: Event| {
+        let Event::StepRejected { reason: StepRejection::Disagreement { what }, .. } = event else {
+            return None;
+        };
+        Some(what)
+    };
+    events(&effects(|| lead.poll())).into_iter().find_map(why)
 }
 
 #[test]
