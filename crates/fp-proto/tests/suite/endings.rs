@@ -1,9 +1,10 @@
-//! How streams end and do not begin: who is told at once, and who only when all is over.
+//! How streams end and do not begin: who is told at once, who only when all is over, and who is no part of it.
 
 use crate::conditions::{OTHER, READER, heard, publish, publisher, subscribe};
-use crate::machines::{Publishers, START, TREE, cohort, dialled, effects, events, sent_to};
-use fp_proto::config::{PublisherConfig, SubscriptionSpec};
-use fp_proto::effect::PeerId;
+use crate::machines::{Publishers, START, Subscribers, TREE, cohort, dialled, effects, events, sent_to};
+use fp_proto::commands::CommandError;
+use fp_proto::config::{ContactText, PublisherConfig, SubscriptionSpec};
+use fp_proto::effect::{Effect, PeerId};
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
 use fp_proto::message::{Decision, Message};
 use fp_proto::outcome::{EndReason, RefusalReason};
@@ -69,6 +70,49 @@ fn a_lead_that_closes_at_its_deadline_tells_its_cohort() {
     assert!(sent_to(&done, TREE).iter().any(has_closed), "{done:?}");
     let held = |event: &Event| matches!(event, Event::Closed(CloseOutcome::Held(_)));
     assert!(events(&done).iter().any(held), "{done:?}");
+}
+
+#[test]
+fn a_lead_that_closes_gives_its_name_back() {
+    let mut machine = publisher(0);
+    machine.close(START);
+    let done = effects(|| machine.poll());
+    let is_back = |effect: &Effect| matches!(effect, Effect::WithdrawName { name, .. } if name == "stream");
+    assert!(done.iter().any(is_back), "{done:?}");
+}
+
+/// Why a lead of two ranks refuses one that says this of itself.
+fn refusal(rank: u32, size: u32) -> Option<RefusalReason> {
+    let mut lead = PublisherMachine::new(PublisherConfig::new(cohort("stream", 0, 1 << 20), Epoch(7)), START);
+    lead.handle_listing(START, Vec::new());
+    lead.handle_accepted(START, TREE);
+    let contact = ContactText("its place".to_owned());
+    lead.handle_message(START, TREE, Message::Join { rank: Rank(rank), size, contact, first_step: None });
+    sent_to(&effects(|| lead.poll()), TREE).into_iter().find_map(|message| {
+        let Message::Refused { reason } = message else { return None };
+        Some(reason)
+    })
+}
+
+#[test]
+fn a_rank_that_the_cohort_does_not_have_is_refused() {
+    for (rank, size) in [(0, 2), (2, 2), (1, 3), (5, 9)] {
+        let expected = RefusalReason::CohortMismatch { rank: Rank(rank), size, expected_size: 2 };
+        assert_eq!(refusal(rank, size), Some(expected));
+    }
+    assert_eq!(refusal(1, 2), None);
+}
+
+#[test]
+fn only_ranks_that_the_publisher_has_are_asked_for() {
+    let mut subscribers = Subscribers::open();
+    // A publisher of one rank.
+    subscribers.attach(START, PeerId(21), Epoch(7));
+    for ranks in [vec![], vec![Rank(1)], vec![Rank(0), Rank(7)]] {
+        let refused = CommandError::InvalidRanks { ranks: ranks.len(), size: 1 };
+        assert_eq!(subscribers.lead.ask_contacts(START, ranks), Err(refused));
+    }
+    assert!(subscribers.lead.ask_contacts(START, vec![Rank(0)]).is_ok());
 }
 
 /// What becomes of rank 1 of 2 that the lead refuses for this reason.

@@ -170,7 +170,7 @@ pub(crate) fn contribution(blocks: u64) -> Contribution {
 
 /// A subscriber rank with one child, attached to an epoch.
 pub(crate) struct Subscribers {
-    lead: SubscriberMachine,
+    pub(crate) lead: SubscriberMachine,
 }
 
 const CHILD: PeerId = PeerId(11);
