@@ -15,10 +15,12 @@ use crate::arguments::DoctorOptions;
 use crate::credentials::Credentials;
 use crate::failure::Failure;
 use crate::output;
+use crate::program::Program;
 use report::Report;
 
 /// Examines, or answers the examinations of others.
 pub(crate) fn run(
+    program: &Program,
     rendezvous: Result<Rendezvous, RendezvousError>,
     options: &DoctorOptions,
 ) -> Result<(), Failure> {
@@ -30,7 +32,7 @@ pub(crate) fn run(
     let shown = rendezvous.and_then(|rendezvous| credentials.shown_to(rendezvous));
     let report = Report::new(
         options.contact.as_ref().map(ToString::to_string),
-        transports::examine(&link, options),
+        transports::examine(program, &link, options),
         machine::examine(shown, credentials.tls()),
     );
     output::print(&report, options.json, |out| report.print(out))?;

@@ -1,7 +1,7 @@
 //! The processes of a run: started, watched, and ended together, however it goes.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::failure::BenchFailure;
 use super::task::{Found, GO, Said, Side, Task};
 use crate::interrupt::{Interrupt, NOTICE};
+use crate::program::Program;
 
 /// When one rank fails others fail after it: how long to wait for who was first.
 const AFTERMATH: Duration = Duration::from_millis(500);
@@ -48,6 +49,7 @@ pub(crate) struct Crew<'a> {
     members: Vec<Member>,
     news: Receiver<News>,
     tx: Sender<News>,
+    program: &'a Program,
     interrupt: &'a Interrupt,
     timeout: Duration,
     deadline: Instant,
@@ -56,10 +58,15 @@ pub(crate) struct Crew<'a> {
 
 impl<'a> Crew<'a> {
     /// An empty one, that may take as long.
-    pub(crate) fn new(interrupt: &'a Interrupt, timeout: Duration, verbose: bool) -> Self {
+    pub(crate) fn new(
+        program: &'a Program,
+        interrupt: &'a Interrupt,
+        timeout: Duration,
+        verbose: bool,
+    ) -> Self {
         let (tx, news) = mpsc::channel();
         let deadline = Instant::now() + timeout;
-        Self { members: Vec::new(), news, tx, interrupt, timeout, deadline, verbose }
+        Self { members: Vec::new(), news, tx, program, interrupt, timeout, deadline, verbose }
     }
 
     /// Starts a process for a task.
@@ -67,8 +74,7 @@ impl<'a> Crew<'a> {
         let failed = |what| move |source| BenchFailure::Start { what, source };
         let text =
             serde_json::to_string(task).map_err(|error| failed("tell a rank its task")(error.into()))?;
-        let program = std::env::current_exe().map_err(failed("find this command's own program"))?;
-        let mut command = Command::new(program);
+        let mut command = self.program.anew().map_err(failed("find this command's own program"))?;
         command
             .args(["bench-role", &text])
             // Its ranks listen where the task says.

@@ -20,6 +20,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::program::Program;
 use crew::Crew;
 use cuts::Cuts;
 use failure::BenchFailure;
@@ -41,7 +42,7 @@ struct Report<'a> {
 }
 
 /// Measures.
-pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
+pub(crate) fn run(program: &Program, options: &BenchOptions) -> Result<(), Failure> {
     let cuts = Cuts::of(&options.shape.0, options.publishers, options.blocks, options.subscribers);
     let cuts = cuts.map_err(|error| Failure::Usage(error.to_string()))?;
     let place = tempfile::Builder::new().prefix("flexpath-bench-").tempdir();
@@ -50,7 +51,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     let setup = Setup { listen, ..setup(options, place.path()) };
     let interrupt = Interrupt::watch()?;
     let machine = Machine::look();
-    let found = measure(&setup, &cuts, &interrupt, options.verbose);
+    let found = measure(&setup, &cuts, Crew::new(program, &interrupt, setup.timeout, options.verbose));
     drop(place);
     if matches!(found, Err(BenchFailure::Interrupted)) {
         interrupt.finish()?;
@@ -85,13 +86,7 @@ fn setup(options: &BenchOptions, directory: &std::path::Path) -> Setup {
 }
 
 /// Starts all ranks, publishers first, and waits for what they find.
-fn measure(
-    setup: &Setup,
-    cuts: &Cuts,
-    interrupt: &Interrupt,
-    verbose: bool,
-) -> Result<Figures, BenchFailure> {
-    let mut crew = Crew::new(interrupt, setup.timeout, verbose);
+fn measure(setup: &Setup, cuts: &Cuts, mut crew: Crew<'_>) -> Result<Figures, BenchFailure> {
     let task = |side, rank| Task { side, rank, setup: setup.clone(), blocks: Vec::new(), parts: Vec::new() };
     if setup.transport == Transport::Inproc {
         let (blocks, parts) = (cuts.publishers.clone(), cuts.subscribers.clone());

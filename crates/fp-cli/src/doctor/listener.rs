@@ -1,7 +1,7 @@
 //! The end that answers: for others, or as the second process of a test of this machine with itself.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -15,6 +15,7 @@ use super::advice;
 use crate::credentials::CredentialOptions;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::program::Program;
 
 /// Prints the contact, and answers until the user, or whoever started this, has seen enough.
 pub(super) fn listen(link: &LinkOptions, until_input_ends: bool) -> Result<(), Failure> {
@@ -50,9 +51,13 @@ pub(super) struct Second {
 
 impl Second {
     /// Starts it and waits for its contact.
-    pub(super) fn start(link: &LinkOptions, credentials: &CredentialOptions) -> Result<Self, String> {
+    pub(super) fn start(
+        program: &Program,
+        link: &LinkOptions,
+        credentials: &CredentialOptions,
+    ) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("a second process cannot be started: {error}");
-        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        let mut command = program.anew().map_err(failed)?;
         command.args(["doctor", "--listen", "--until-input-ends"]).args(credentials.arguments());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = Process(command.spawn().map_err(failed)?);

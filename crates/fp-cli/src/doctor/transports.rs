@@ -11,12 +11,13 @@ use super::report::Transport;
 use super::{advice, rdma};
 use crate::arguments::DoctorOptions;
 use crate::credentials::CredentialOptions;
+use crate::program::Program;
 
 /// Every transport that there is.
-pub(super) fn examine(link: &LinkOptions, options: &DoctorOptions) -> Vec<Transport> {
+pub(super) fn examine(program: &Program, link: &LinkOptions, options: &DoctorOptions) -> Vec<Transport> {
     match &options.contact {
         Some(contact) => TransportKind::ALL.map(|kind| line(kind, probe(contact, kind, link))).into(),
-        None => with_itself(link, &options.credentials),
+        None => with_itself(program, link, &options.credentials),
     }
 }
 
@@ -38,8 +39,8 @@ fn told(kind: TransportKind, error: &ProbeError) -> (String, String) {
 }
 
 /// This machine with itself: inproc and verbs within this process, all others with a second one.
-fn with_itself(link: &LinkOptions, credentials: &CredentialOptions) -> Vec<Transport> {
-    let second = Second::start(link, credentials);
+fn with_itself(program: &Program, link: &LinkOptions, credentials: &CredentialOptions) -> Vec<Transport> {
+    let second = Second::start(program, link, credentials);
     let outside = |kind: TransportKind| match &second {
         Ok(second) => line(kind, probe(&second.contact, kind, link)),
         Err(why) => Transport::fails(kind.name(), why.clone(), "see below for what is wrong here".to_owned()),

@@ -7,6 +7,7 @@ mod bench;
 mod cli;
 mod credentials;
 mod doctor;
+mod library;
 mod meet;
 mod status;
 mod support;
