@@ -87,7 +87,7 @@ pub use fp_core::{
     DerivationError, DerivationId, DeriveError, DerivedVariable, DialError, Dims, Dtype, Element, EndReason,
     Endpoint, Epoch, Event, EventQueue, Expression, ExpressionError, ExpressionFault, ExpulsionCause,
     Extreme, Fetch, Fetched, Fillable, FindError, Fingerprint, Fit, FoundStream, Function, GatherError,
-    HostId, LimitError, LinkError, LinkOptions, ListenAddress, ListenAddressError, ListenError, Loan,
+    HostId, Interrupt, KeptBytes, LimitError, LinkError, LinkOptions, ListenAddress, ListenAddressError, ListenError, Loan,
     LoanBytes, Loss, LossReason, MemberEnd, MemoryError, MemoryOrder, MemoryShortage, Misfit, Misuse,
     ModuleCall, ModuleHash, NameError, Native, NativeElement, NativeError, NextStep, NoProvider, NoTable,
     OnLoss, OpenError, OpenFailure, OpenWait, Operation, OutputType, ParseConditionError,

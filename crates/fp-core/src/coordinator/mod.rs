@@ -34,6 +34,7 @@ use crate::coordinator::troubles::Troubles;
 use crate::coordinator::wakers::Wakers;
 use crate::rendezvous::Rendezvous;
 use crate::rendezvous::desk::Desk;
+use crate::value::interrupt::{ASK, Interrupt};
 use fp_proto::access::Denial;
 use fp_proto::effect::Effect;
 use fp_proto::message::Message;
@@ -137,6 +138,7 @@ pub(crate) struct Setup {
     pub(crate) domain: fp_transport::Domain,
     pub(crate) dial_timeout: Duration,
     pub(crate) busy_poll: Duration,
+    pub(crate) interrupt: Option<Interrupt>,
 }
 
 /// One handle's listener, links and machine.
@@ -152,6 +154,7 @@ pub(crate) struct Endpoint<R: Role> {
     /// What the listener did to stay within its bounds.
     pub(crate) listened: Arc<ListenCounts>,
     busy_poll: Duration,
+    interrupt: Option<Interrupt>,
     /// The machine's deadline in microseconds of the clock; `u64::MAX` for none or while a caller waits.
     due: AtomicU64,
     /// Callers that want the lock for a short call.
@@ -207,6 +210,7 @@ impl<R: Role> Endpoint<R> {
             dial,
             listened,
             busy_poll: setup.busy_poll,
+            interrupt: setup.interrupt,
             due: AtomicU64::new(u64::MAX),
             hurried: AtomicUsize::new(0),
             crowded: AtomicBool::new(false),
@@ -278,6 +282,7 @@ impl<R: Role> Endpoint<R> {
         slept: &mut bool,
     ) -> Option<T> {
         let mut state = self.lock();
+        let mut ask = self.interrupt.as_ref().map(|interrupt| (interrupt, Instant::now() + ASK));
         loop {
             let answer = check(&mut state, self.clock.now());
             let moved = self.drain(&mut state);
@@ -292,7 +297,20 @@ impl<R: Role> Endpoint<R> {
                 // What the check itself set going may be what it waits for.
                 continue;
             }
+            if let Some((interrupt, due)) = &mut ask
+                && Instant::now() >= *due
+            {
+                // Whoever answers may wait for a thread that waits for this lock.
+                drop(state);
+                if interrupt.is_asked() {
+                    return None;
+                }
+                *due = Instant::now() + ASK;
+                state = self.lock();
+                continue;
+            }
             *slept = true;
+            let again = ask.map_or(again, |(_, due)| again.min(due));
             state = match state.polling {
                 true => self.wait_for_poller(state, again),
                 false => self.poll_descriptors(state, again),

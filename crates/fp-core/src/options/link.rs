@@ -3,6 +3,7 @@
 use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
 use crate::value::collectives::SharedCollectives;
+use crate::value::interrupt::Interrupt;
 use fp_transport::{
     Contact, ListenAddress, ListenAddressError, TlsError, TlsOptions, Token, TokenFileError, TransportPolicy,
 };
@@ -57,6 +58,8 @@ pub struct LinkOptions {
     pub silence: Duration,
     /// How long a waiting call looks again and again before it sleeps. Default zero: it sleeps at once.
     pub busy_poll: Duration,
+    /// Asked while a call waits: whether it is to end. Default none.
+    pub interrupt: Option<Interrupt>,
 }
 
 impl Default for LinkOptions {
@@ -77,6 +80,7 @@ impl Default for LinkOptions {
             close_timeout: Duration::from_secs(30),
             silence: Duration::from_secs(10),
             busy_poll: Duration::ZERO,
+            interrupt: None,
         }
     }
 }
@@ -180,6 +184,11 @@ macro_rules! link_setters {
             /// Sets how long a waiting call looks again and again before it sleeps. What comes meanwhile needs no wake
             /// of a sleeping core, which takes tens of microseconds. The price is a core that is busy while it waits.
             with_busy_poll(at_most: Duration) => link.busy_poll = at_most;
+
+            /// Sets what a call asks while it waits: whether it is to end. It is asked on the thread that waits, some 20
+            /// times a second, and never by a call that need not wait. A call that is to end does so as if its time
+            /// were over. It is for languages whose interpreter learns of a signal only when it is asked, as Python's.
+            with_interrupt(interrupt: Interrupt) => link.interrupt = Some(interrupt);
         }
     };
 }

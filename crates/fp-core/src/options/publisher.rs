@@ -5,6 +5,7 @@ use crate::options::link::{LinkOptions, link_setters, setters};
 use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
 use crate::value::collectives::{Collectives, SharedCollectives};
+use crate::value::interrupt::Interrupt;
 use fp_transform::{DeployLimits, DeployPolicy, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use std::net::{IpAddr, SocketAddr};

@@ -11,6 +11,7 @@ use crate::options::wanted_type::WantedType;
 use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
 use crate::value::collectives::{Collectives, SharedCollectives};
+use crate::value::interrupt::Interrupt;
 use fp_proto::bounds::{LIMIT_DERIVATIONS, LIMIT_DERIVATIONS_BYTES, LIMIT_MODULES, LIMIT_MODULES_BYTES};
 use fp_proto::config::{OnLoss, QueuePolicy, Share, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::request::Request;

@@ -2,7 +2,7 @@
 
 use crate::value::element::Element;
 use crate::value::variable::Variable;
-use fp_transport::PoolMemory;
+use fp_transport::{Payload, PoolMemory};
 use fp_types::{Region, StepId};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -46,6 +46,9 @@ impl DerefMut for LoanBytes {
         &mut self.memory
     }
 }
+
+/// Keeps the memory of a loan that was put, by [`StepWriter::put_loan_kept`](crate::StepWriter::put_loan_kept).
+pub struct KeptBytes(#[expect(dead_code, reason = "it is there to be dropped")] pub(crate) Payload);
 
 /// Memory of the pool, lent to be filled with the elements of one block;
 /// [`StepWriter::put_loan`](crate::StepWriter::put_loan) puts it without a copy.

@@ -2,11 +2,12 @@
 
 use crate::error::PutError;
 use crate::error::misuse::Misuse;
-use crate::publisher::loan::LoanBytes;
+use crate::publisher::loan::{KeptBytes, LoanBytes};
 use crate::publisher::step_writer::StepWriter;
 use crate::records::block::RecordBlock;
 use crate::value::variable::Variable;
-use fp_types::{ArrayKind, Region};
+use fp_transport::Payload;
+use fp_types::{ArrayKind, Region, StepId};
 
 impl StepWriter {
     /// Puts a copy of a block as bytes, made in the pool. The variable may be of any kind and of any element type, known
@@ -71,19 +72,39 @@ impl StepWriter {
     /// # Errors
     /// A loan of another step; a block put twice; bytes that are no truth values.
     pub fn put_loan(&mut self, loan: impl Into<LoanBytes>) -> Result<(), PutError> {
+        self.put_loan_kept(loan).0
+    }
+
+    /// As [`StepWriter::put_loan`]. What is returned besides keeps the memory where it is, for those who may still look
+    /// at it, whatever became of the put. Languages whose arrays cannot be taken back need that. The pool does not use
+    /// the memory again meanwhile.
+    ///
+    /// # Errors
+    /// In the outcome, as [`StepWriter::put_loan`].
+    pub fn put_loan_kept(&mut self, loan: impl Into<LoanBytes>) -> (Result<(), PutError>, KeptBytes) {
         let LoanBytes { memory, variable, region, step } = loan.into();
+        let frozen = memory.freeze();
+        (self.put_frozen((&variable, &region), step, frozen.clone()), KeptBytes(frozen))
+    }
+
+    fn put_frozen(
+        &mut self,
+        (variable, region): (&Variable, &Region),
+        step: StepId,
+        memory: Payload,
+    ) -> Result<(), PutError> {
         if step != self.open.step {
             return Err(self.open.misuse(Misuse::StepNotOpen(step)));
         }
-        self.open.admit_len(&variable, &region, memory.len())?;
+        self.open.admit_len(variable, region, memory.as_slice().len())?;
         if variable.def.kind == ArrayKind::Scalar {
-            return self.open.note_value(&variable, &region, memory.to_vec());
+            return self.open.note_value(variable, region, memory.as_slice().to_vec());
         }
-        let mut payload = self.wanted(variable.name()).then(|| memory.freeze());
+        let mut payload = Some(memory).filter(|_| self.wanted(variable.name()));
         if let Some(records) = payload.as_ref().filter(|_| variable.records().is_some()) {
-            self.open.send_through(&variable, &region, records);
+            self.open.send_through(variable, region, records);
             payload = payload.filter(|_| self.open.keeps(variable.name()));
         }
-        self.open.note(&variable, &region, payload)
+        self.open.note(variable, region, payload)
     }
 }

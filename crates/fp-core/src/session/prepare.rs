@@ -63,6 +63,7 @@ pub(crate) fn prepare(
         domain,
         dial_timeout: link.silence,
         busy_poll: link.busy_poll,
+        interrupt: link.interrupt.clone(),
     };
     Ok((setup, epoch))
 }

@@ -253,6 +253,7 @@ impl HeldStep {
             subscription: &*self.shared,
             dial: &self.shared.endpoint.dial,
             busy_poll: self.shared.options.link.busy_poll,
+            interrupt: self.shared.options.link.interrupt.as_ref(),
         }
     }
 

@@ -10,6 +10,13 @@ macro_rules! counters {
         #[non_exhaustive]
         pub struct Statistics { $($(#[$doc])* pub $name: u64,)* }
 
+        impl Statistics {
+            /// What was counted, by name.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name),)*].into_iter()
+            }
+        }
+
         #[derive(Debug, Default)]
         pub(crate) struct Counters { $(pub(crate) $name: AtomicU64,)* }
 

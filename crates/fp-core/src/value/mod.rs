@@ -11,6 +11,7 @@ pub(crate) mod each;
 pub(crate) mod element;
 pub(crate) mod event;
 pub(crate) mod fill_target;
+pub(crate) mod interrupt;
 pub(crate) mod limit;
 pub(crate) mod log;
 pub(crate) mod owned_bytes;

@@ -21,6 +21,7 @@ mod derived;
 mod derived_rows;
 mod environment;
 mod guests;
+mod interrupts;
 mod kinds;
 mod large;
 mod leave;

@@ -5,6 +5,7 @@ use crate::data::taker::owner_directory::OwnerDirectory;
 use crate::data::taker::owner_wait::Patience;
 use crate::error::ReadError;
 use crate::value::counters::Counters;
+use crate::value::interrupt::Interrupt;
 use crate::value::limit::Limit;
 use fp_proto::message::MemberId;
 use fp_proto::subscriber::AttachmentId;
@@ -43,12 +44,15 @@ pub(crate) struct Taker<'s> {
     pub(crate) dial: &'s Dial,
     /// How long a link looks again and again before it sleeps.
     pub(crate) busy_poll: Duration,
+    /// Asked while bytes are awaited: whether the call is to end.
+    pub(crate) interrupt: Option<&'s Interrupt>,
 }
 
 impl<'s> Taker<'s> {
     /// How long the bytes of an owner are waited for.
     pub(crate) fn patience(self, rank: Rank, limit: Limit<'s>) -> Patience<'s> {
-        Patience { owners: self.owners, rank, epoch: self.epoch, limit }
+        let interrupt = self.interrupt;
+        Patience { owners: self.owners, rank, epoch: self.epoch, limit, interrupt }
     }
 
     /// An owner broke the protocol.

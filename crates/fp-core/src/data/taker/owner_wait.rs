@@ -1,15 +1,13 @@
 //! Waiting for the bytes of an owner that may be lost, or stopped, in the midst of them.
 
+use crate::value::interrupt::{ASK, Interrupt};
 use crate::value::limit::Limit;
 use fp_proto::subscriber::AttachmentId;
 use fp_transport::{Link, LinkError};
 use fp_types::{Rank, StepId};
 use std::io;
 use std::io::IoSliceMut;
-use std::time::{Duration, Instant};
-
-/// How often whoever waits for an owner looks whether it is lost.
-const LOOK: Duration = Duration::from_millis(100);
+use std::time::Instant;
 
 /// Bytes that are passed over at a time.
 const LIMIT_DISCARD_BYTES: usize = 64 << 10;
@@ -29,6 +27,7 @@ pub(crate) struct Patience<'s> {
     pub(crate) rank: Rank,
     pub(crate) epoch: Option<AttachmentId>,
     pub(crate) limit: Limit<'s>,
+    pub(crate) interrupt: Option<&'s Interrupt>,
 }
 
 impl Patience<'_> {
@@ -38,11 +37,11 @@ impl Patience<'_> {
         if now >= self.limit.deadline {
             return Err(LinkError::Deadline { waiting_for: "the bytes of a piece" });
         }
-        match link.await_readable(until.min(self.limit.deadline).min(now + LOOK)) {
+        match link.await_readable(until.min(self.limit.deadline).min(now + ASK)) {
             Ok(false) if self.owners.is_lost(self.rank, self.epoch) => {
                 Err(LinkError::Lost(io::Error::other("the stream has ended without it")))
             }
-            Ok(false) if self.limit.is_given_up() => {
+            Ok(false) if self.limit.is_given_up() || self.interrupt.is_some_and(Interrupt::is_asked) => {
                 Err(LinkError::Deadline { waiting_for: "bytes that nobody waits for any more" })
             }
             Ok(_) => Ok(()),

@@ -91,7 +91,7 @@ impl Taker {
 
     fn hear(&mut self) -> Result<Heard, OwnerError> {
         let limit = (Instant::now() + PATIENCE).into();
-        let patience = Patience { owners: &self.owners, rank: Rank(0), epoch: None, limit };
+        let patience = Patience { owners: &self.owners, rank: Rank(0), epoch: None, limit, interrupt: None };
         loop {
             let heard = self.peer.hear(&mut self.taken, STEP, &patience, &Counters::default())?;
             match heard {
@@ -249,7 +249,7 @@ fn nobody_waits_for_an_owner_that_is_lost_or_for_bytes_that_nobody_wants() {
     let (mut peer, _owner) = peer();
     let (owners, given_up) = (OwnerDirectory::default(), std::sync::atomic::AtomicBool::new(true));
     let deadline = Instant::now() + PATIENCE;
-    let patience = |limit| Patience { owners: &owners, rank: Rank(0), epoch: None, limit };
+    let patience = |limit| Patience { owners: &owners, rank: Rank(0), epoch: None, limit, interrupt: None };
     let mut receive = |limit| {
         let mut byte = [0];
         patience(limit)
