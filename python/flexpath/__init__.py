@@ -1,0 +1,84 @@
+"""Flexpath: attach to a running simulation, and take just the slices that you ask for.
+
+>>> import flexpath
+>>> with flexpath.publish("doc") as out, flexpath.subscribe("doc") as subscriber:
+...     with out.step() as step:
+...         step["temperature"] = [300.0, 301.0, 302.0]
+...     with subscriber.next_step() as step:
+...         step["temperature"][1:].tolist()
+[301.0, 302.0]
+"""
+
+import json
+import os
+from typing import Any
+
+from . import _native
+from ._errors import (
+    Denied,
+    EndOfStream,
+    FlexpathError,
+    Incompatible,
+    Io,
+    Lost,
+    Misuse,
+    PeerMisbehaved,
+    TimedOut,
+)
+from ._native import limit_process_bytes
+from ._options import DropNewest, DropOldest, EveryKth, EveryStep, LatestOnly, Share, WaitAtMost
+from ._publish import Publisher, StepWriter, publish
+from ._records import RecordType
+from ._step import Array, Step
+from ._subscribe import Subscriber, subscribe
+
+__version__ = _native.__version__
+
+__all__ = [
+    "Array",
+    "Denied",
+    "DropNewest",
+    "DropOldest",
+    "EndOfStream",
+    "EveryKth",
+    "EveryStep",
+    "FlexpathError",
+    "Incompatible",
+    "Io",
+    "LatestOnly",
+    "Lost",
+    "Misuse",
+    "PeerMisbehaved",
+    "Publisher",
+    "RecordType",
+    "Share",
+    "Step",
+    "StepWriter",
+    "Subscriber",
+    "TimedOut",
+    "WaitAtMost",
+    "find",
+    "limit_process_bytes",
+    "publish",
+    "status",
+    "streams",
+    "subscribe",
+]
+
+
+def streams(rendezvous: str | os.PathLike[str] | None = None) -> list[dict[str, str]]:
+    """The entries of the rendezvous: name, epoch and contact. Nobody is asked whether they are alive."""
+    place = None if rendezvous is None else os.fspath(rendezvous)
+    return [{"name": name, "epoch": epoch, "contact": at} for name, epoch, at in _native.streams(place)]
+
+
+def status(stream: str, *, timeout: float = 2.0, **options: Any) -> dict[str, Any]:
+    """How the ranks of a stream and of its subscribers are: what each waits for, and who does not answer."""
+    found: dict[str, Any] = json.loads(_native.status(stream, timeout, options))
+    return found
+
+
+def find(of: RecordType, *, timeout: float = 5.0, **options: Any) -> dict[str, list[str] | str]:
+    """The streams that provide records of a type: the variables that do, or why there are none."""
+    found, others = _native.find(of.schema, timeout, options)
+    return {**dict(found), **dict(others)}

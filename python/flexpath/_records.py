@@ -1,0 +1,144 @@
+"""Records: structured arrays of numpy, and Python objects for lists and texts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+from ._dtypes import NAME_OF, OF_NAME
+from ._errors import Misuse
+
+
+class RecordType:
+    """The type of records: a name, and fields with their types.
+
+    A field's type is one of numpy's number types, `bool`, `str`, `bytes`, another RecordType, or a list with one of
+    these: then each record has as many as it likes. A tuple of a type and a shape is an array in the record.
+
+    >>> atom = RecordType("atom", {"id": "i8", "name": str, "position": ("f8", 3), "neighbours": ["i8"]})
+    >>> atom.dtype.names
+    ('id', 'name', 'position', 'neighbours')
+    """
+
+    def __init__(self, name: str, fields: Mapping[str, Any]) -> None:
+        self.schema = _native.Schema(name, [(field, _words(field, of)) for field, of in fields.items()])
+
+    @classmethod
+    def of_dtype(cls, name: str, dtype: Any) -> "RecordType":
+        """The record type of a structured type of numpy."""
+        return cls.of_schema(_schema_of_dtype(name, np.dtype(dtype)))
+
+    @classmethod
+    def of_schema(cls, schema: _native.Schema) -> "RecordType":
+        """The record type that the library knows."""
+        made = cls.__new__(cls)
+        made.schema = schema
+        return made
+
+    @property
+    def name(self) -> str:
+        """The name of the type."""
+        return self.schema.name
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The structured type of numpy; fields with lists, texts and records in them are Python objects."""
+        return _dtype_of(self.schema)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RecordType) and self.schema == other.schema
+
+    def __hash__(self) -> int:
+        return hash(self.schema)
+
+    def __repr__(self) -> str:
+        return f"<flexpath.RecordType {self.name}: {', '.join(field[0] for field in self.schema.fields)}>"
+
+
+def _words(field: str, of: Any) -> Any:
+    """A field's type in the words of the native part."""
+    if isinstance(of, list):
+        if len(of) != 1:
+            raise Misuse(f"field {field!r}: a list has the type of its elements, as in [float]")
+        return {**_as_words(_words(field, of[0])), "list": True}
+    if isinstance(of, tuple):
+        kind, shape = of
+        return {**_as_words(_words(field, kind)), "shape": [shape] if isinstance(shape, int) else list(shape)}
+    if isinstance(of, RecordType):
+        return of.schema
+    if of in (str, bytes):
+        return "string" if of is str else "bytes"
+    if isinstance(of, dict):
+        return {**of, "type": _words(field, of["type"])}
+    dtype = np.dtype(of)
+    if dtype.fields is not None:
+        return _schema_of_dtype(field, dtype)
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return {**_as_words(_words(field, base)), "shape": list(shape)}
+    name = NAME_OF.get(dtype)
+    if name is None:
+        raise Misuse(f"field {field!r}: there is no element type for {dtype}")
+    return name
+
+
+def _as_words(of: Any) -> dict[str, Any]:
+    return of if isinstance(of, dict) else {"type": of}
+
+
+def _schema_of_dtype(name: str, dtype: np.dtype[Any]) -> _native.Schema:
+    if dtype.names is None or dtype.fields is None:
+        raise Misuse(f"{name}: {dtype} has no fields: give a structured type, or a RecordType")
+    return _native.Schema(name, [(field, _words(field, dtype.fields[field][0])) for field in dtype.names])
+
+
+def _field_dtype(words: dict[str, Any]) -> Any:
+    """Numpy's type of a field."""
+    if "list" in words or "sized_by" in words or "optional" in words or "variants" in words:
+        return np.dtype(object)
+    of = words["type"]
+    if isinstance(of, _native.Schema):
+        inner = _dtype_of(of) if of.is_plain else np.dtype(object)
+    else:
+        inner = OF_NAME.get(of, np.dtype(object))
+    if "shape" not in words or inner.hasobject:
+        return np.dtype(object) if inner.hasobject else inner
+    return np.dtype((inner, tuple(words["shape"])))
+
+
+def _dtype_of(schema: _native.Schema) -> np.dtype[Any]:
+    fields = schema.fields
+    formats = [_field_dtype(words) for _, _, words in fields]
+    names = [name for name, _, _ in fields]
+    if schema.is_plain and not any(of.hasobject for of in formats):
+        offsets = [offset for _, offset, _ in fields]
+        return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": schema.size_bytes})
+    return np.dtype(list(zip(names, formats, strict=True)))
+
+
+def lies_as_it_is(schema: _native.Schema) -> bool:
+    """Whether the bytes of such records are those of numpy's structured type."""
+    return schema.is_plain and not _dtype_of(schema).hasobject
+
+
+def from_values(schema: _native.Schema, shape: tuple[int, ...], values: Sequence[dict[str, Any]]) -> NDArray[Any]:
+    """Records that came as dicts, as a structured array."""
+    dtype = _dtype_of(schema)
+    array = np.empty(len(values), dtype)
+    for index, record in enumerate(values):
+        for name in dtype.names or ():
+            array[name][index] = record[name]
+    return array.reshape(shape)
+
+
+def aligned(array: NDArray[Any], schema: _native.Schema) -> NDArray[Any]:
+    """A structured array whose fields lie as the library lays them."""
+    wanted = _dtype_of(schema)
+    if array.dtype == wanted and array.dtype.itemsize == wanted.itemsize:
+        return array
+    laid = np.zeros(array.shape, wanted)
+    for name in wanted.names or ():
+        laid[name] = array[name]
+    return laid

@@ -1,0 +1,263 @@
+"""Subscribing: steps as they come."""
+
+import atexit
+import logging
+import os
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from . import _aio, _native, _options
+from ._errors import EndOfStream, FlexpathError, Lost, Misuse, TimedOut
+from ._options import Policy, Share
+from ._records import RecordType
+from ._step import Step
+
+_log = logging.getLogger("flexpath")
+
+#: After so many seconds without a step a loop without a bound says that it waits.
+_SAYS_SO = 60.0
+
+
+class Subscriber:
+    """A subscriber rank of a stream; `flexpath.subscribe` opens one.
+
+    A loop over it, with `for` or `async for`, gives the steps as they come, until the stream ends. It releases the step
+    before as it goes on. `next_step` gives one step, which its taker releases. It is a context manager, which leaves
+    the stream.
+    """
+
+    def __init__(self, stream: str, options: dict[str, Any], step_timeout: float | None, redelivers: bool) -> None:
+        self._native = _native.Subscriber(stream, options)
+        self._step_timeout, self._redelivers = step_timeout, redelivers
+        #: What the last step that was looked at had: likely what the next one has.
+        self._hints: Mapping[str, _native.Definition] = {}
+        self._given: weakref.ref[Step] | None = None
+        self._region_gets = 0
+        self._ended: EndOfStream | Lost | None = None
+        _open.add(self)
+
+    @property
+    def stream(self) -> str:
+        """The stream's name."""
+        return self._native.stream
+
+    @property
+    def epoch(self) -> str | None:
+        """The publisher's epoch."""
+        return self._native.epoch
+
+    def next_step(self, timeout: float | None = None) -> Step:
+        """The next step. Whoever takes it releases it: by `with`, by `release`, or by dropping it.
+
+        Raises `EndOfStream` where the publisher closed the stream, `Lost` where it is gone, and `TimedOut` where no
+        step came within `timeout` seconds, which are those of `subscribe` unless it is said.
+        """
+        found = self._next(self._step_timeout if timeout is None else timeout)
+        if found is None:
+            waited = self._step_timeout if timeout is None else timeout
+            raise TimedOut(f"stream {self.stream!r}: no step came within {waited} s: the publisher is there, and has none")
+        return found
+
+    def poll(self) -> Step | None:
+        """The next step if one is here, else None."""
+        return self._next(0.0)
+
+    def _next(self, timeout: float | None) -> Step | None:
+        if self._ended is not None:
+            raise self._ended
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = _SAYS_SO if deadline is None else max(0.0, deadline - time.monotonic())
+            found = self._native.next_step(left)
+            if found is not None:
+                return self._came(found)
+            if deadline is not None:
+                return None
+            _log.warning("stream %r: no step for %.0f s; the publisher lives, and is waited for", self.stream, left)
+
+    def _came(self, found: "_native.Step | dict[str, Any]") -> Step:
+        if isinstance(found, dict):
+            text = f"stream {self.stream!r}: {found['text']}"
+            clean = EndOfStream(text, last=found["last"], skipped=found["skipped"])
+            self._ended = clean if found["is_clean"] else Lost(text)
+            raise self._ended
+        return Step(self, found)
+
+    def _release_given(self) -> None:
+        given = self._given() if self._given is not None else None
+        if given is not None and not given.is_released:
+            given.release()
+        self._given = None
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Step:
+        self._release_given()
+        try:
+            step = self.next_step()
+        except EndOfStream:
+            raise StopIteration from None
+        self._given = weakref.ref(step)
+        return step
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Step:
+        self._release_given()
+        try:
+            step = await self.next_step_async()
+        except EndOfStream:
+            raise StopAsyncIteration from None
+        self._given = weakref.ref(step)
+        return step
+
+    async def next_step_async(self, timeout: float | None = None) -> Step:
+        """As `next_step`, for a task. Cancelled, it loses no step."""
+        timeout = self._step_timeout if timeout is None else timeout
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while (step := self.poll()) is None:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not await _aio.readable(self._native.step_signal(), left) and left is not None:
+                raise TimedOut(f"stream {self.stream!r}: no step came within {timeout} s")
+        return step
+
+    def select(self, variables: str | Sequence[str]) -> None:
+        """Subscribe to other variables, for the whole cohort. An event says from which step on they come."""
+        self._native.select_variables(_options.names(variables))
+
+    def place(self, variable: str, side: str) -> None:
+        """Have a derived variable made by the "publisher", the "subscriber", or where fewer bytes travel ("auto")."""
+        self._native.place(variable, side)
+
+    def placements(self) -> dict[str, str]:
+        """On which side each derived variable is made."""
+        return self._native.placements()
+
+    def events(self) -> list[dict[str, Any]]:
+        """What happened since the last call: each has `event`, its name, and `text`, the same in words."""
+        return self._native.events()
+
+    def statistics(self) -> dict[str, int]:
+        """What was counted. `region_gets`: reads for which a region crossed, as single points would have cost more."""
+        return {**self._native.statistics(), "region_gets": self._region_gets}
+
+    def transports(self) -> dict[int, str]:
+        """What the data link to each publisher rank runs over, and why nothing better."""
+        return dict(self._native.transports())
+
+    def close(self) -> None:
+        """Leave the stream. Views stay valid; steps can be read no more."""
+        _open.discard(self)
+        self._release_given()
+        self._native.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+            return
+        given = self._given() if self._given is not None else None
+        try:
+            if given is not None and self._redelivers and not given.is_released:
+                given.give_back()
+            self.close()
+        except FlexpathError as second:
+            error.add_note(f"leaving stream {self.stream!r} failed too: {second}")
+
+    def __repr__(self) -> str:
+        return f"<flexpath.Subscriber of {self.stream!r}>"
+
+
+_open: "weakref.WeakSet[Subscriber]" = weakref.WeakSet()
+
+
+@atexit.register
+def _leave_all() -> None:
+    """The publisher hears that we leave, and need not find out."""
+    for subscriber in list(_open):
+        try:
+            subscriber.close()
+        except FlexpathError as error:
+            os.write(2, f"flexpath: {error}\n".encode())
+
+
+def _forget_all() -> None:
+    """Handles of the parent are not a forked child's to close."""
+    _open.clear()
+
+
+os.register_at_fork(after_in_child=_forget_all)
+
+
+def subscribe(
+    stream: str,
+    *,
+    variables: str | Sequence[str] | None = None,
+    derive: Mapping[str, str | tuple[str, str]] | None = None,
+    when: str | None = None,
+    policy: str | Policy | None = None,
+    share: str | Share | None = None,
+    cohort: Any = None,
+    types: Mapping[str, RecordType] | None = None,
+    start_at: str | int | None = None,
+    await_restart: float | None = None,
+    step_timeout: float | None = None,
+    name: str | None = None,
+    limit_steps: int | None = None,
+    credit_steps: int | None = None,
+    explicit_done: bool | None = None,
+    open_timeout: float | None = None,
+    fetch_timeout: float | None = None,
+    rendezvous: str | os.PathLike[str] | None = None,
+    transports: str | None = None,
+    token_file: str | os.PathLike[str] | None = None,
+    tls: tuple[str, str, str] | None = None,
+    contact: str | None = None,
+    **more: Any,
+) -> Subscriber:
+    """Attach to a stream while it runs, as one rank or alone.
+
+    `variables`: what is kept for this subscriber; everything unless it is said. `derive`: variables that are computed
+    where the data is, as in `{"speed": "vx, vy, vz | magnitude"}`. `when`: which steps, as in `"has(particles)"`.
+    `policy`: what happens when this program is slow (docs/policies.md). `share`: the set of workers that divide the
+    steps between them. `start_at`: "next", "oldest", or the number of a step after which to start. `await_restart`: so
+    many seconds are waited for a publisher that is lost. `step_timeout`: the longest that a loop waits for a step; as
+    long as the publisher lives unless it is said. `open_timeout`: the longest wait for the publisher (60).
+    """
+    options: dict[str, Any] = dict(more)
+    _options.cohort(cohort, options)
+    given = {
+        "variables": None if variables is None else _options.names(variables),
+        "derive": None if derive is None else _options.derivations(derive),
+        "when": when,
+        "policy": None if policy is None else _options.policy(policy),
+        "share": None if share is None else _options.share(share),
+        "types": None if types is None else _options.types(types),
+        "start_at": start_at,
+        "await_restart": await_restart,
+        "name": name,
+        "limit_steps": limit_steps,
+        "credit_steps": credit_steps,
+        "explicit_done": explicit_done,
+        "open_timeout": open_timeout,
+        "fetch_timeout": fetch_timeout,
+        "rendezvous": rendezvous,
+        "transports": transports,
+        "token_file": token_file,
+        "tls": tls,
+        "contact": contact,
+    }
+    _options.common(options, given)
+    redelivers = share is not None and _options.share(share)[2]
+    if explicit_done and not redelivers:
+        raise Misuse("explicit_done is for members of a set of workers that redelivers: give share=")
+    return Subscriber(stream, options, step_timeout, redelivers)

@@ -1,0 +1,62 @@
+//! The part of the Python package `flexpath` that is written in Rust: the handles, without element types and without
+//! convenience. Everything that numpy knows better is in Python.
+//!
+//! No lock of a handle is held while the interpreter's is waited for, and every call that may wait gives the
+//! interpreter's lock up.
+
+mod buffer;
+mod definition;
+mod diagnosis;
+mod dtype;
+mod error;
+mod events;
+mod interrupt;
+mod options;
+mod pending;
+mod publisher;
+mod schema;
+mod selection;
+mod step;
+mod subscriber;
+mod values;
+mod writer;
+
+use pyo3::prelude::*;
+
+/// Handles without convenience: use the package's own classes.
+#[pymodule]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::buffer::{Loan, Memory};
+    #[pymodule_export]
+    use crate::definition::Definition;
+    #[pymodule_export]
+    use crate::diagnosis::{cohort_from_environment, find, limit_process_bytes, main, status, streams};
+    #[pymodule_export]
+    use crate::pending::{Alarm, Pending};
+    #[pymodule_export]
+    use crate::publisher::Publisher;
+    #[pymodule_export]
+    use crate::schema::Schema;
+    #[pymodule_export]
+    use crate::step::Step;
+    #[pymodule_export]
+    use crate::subscriber::Subscriber;
+    #[pymodule_export]
+    use crate::writer::StepWriter;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::interrupt::note_main_thread(module.py())?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// A time that Python gives in seconds.
+fn seconds(given: f64) -> PyResult<std::time::Duration> {
+    std::time::Duration::try_from_secs_f64(given).map_err(|_| {
+        error::misuse(format!("a time of {given} s: give seconds, 0 or more; for no bound give a large number such as 1e9"))
+    })
+}
