@@ -13,7 +13,8 @@ def _bfloat16() -> np.dtype[Any]:
         import ml_dtypes
     except ImportError:
         return np.dtype(np.uint16)
-    return np.dtype(ml_dtypes.bfloat16)
+    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return found
 
 
 #: Numpy's type of each element type.
@@ -55,7 +56,7 @@ def name_of(dtype: np.dtype[Any], variable: str) -> str:
     name = NAME_OF.get(dtype) or NAME_OF.get(dtype.newbyteorder("="))
     if name is None:
         instead = _INSTEAD.get(dtype.kind, "convert them, as in `array.astype(float)`")
-        raise Misuse(f"variable {variable!r}: elements of type {dtype} cannot be put: {instead}")
+        raise Misuse(f"variable {variable!r}: there is no element type for {dtype}: {instead}")
     return name
 
 

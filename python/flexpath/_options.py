@@ -113,6 +113,8 @@ def cohort(given: Any, options: dict[str, Any]) -> tuple[int, int]:
         options.update(options_of(given))
         rank, size = options["cohort"]
         return (int(rank), int(size))
+    if not (isinstance(given, Sequence) and len(given) == 2):
+        raise Misuse(f'cohort={given!r}: give "environment", (rank, size), or a communicator of mpi4py')
     rank, size = given
     options["cohort"] = (int(rank), int(size))
     return (int(rank), int(size))

@@ -1,34 +1,38 @@
 """Publishing: a stream of steps."""
 
-import atexit
 import os
-import weakref
+import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _native, _options
-from ._dtypes import name_of
+from ._dtypes import name_of, of_name
 from ._errors import FlexpathError, Misuse
-from ._records import RecordType, aligned
+from ._handles import Handle
+from ._records import RecordType, aligned, lies_as_it_is, to_values
+from ._step import Step
 
 
-class Publisher:
+class Publisher(Handle):
     """A publisher rank of a stream; `flexpath.publish` opens one.
 
     It is a context manager: `with` closes the stream, after what was published is delivered.
     """
 
+    _native: _native.Publisher
+    _closes_late = True
+
     def __init__(self, stream: str, options: dict[str, Any], size: int) -> None:
-        self._native = _native.Publisher(stream, options)
+        super().__init__(_native.Publisher(stream, options))
         self._size = size
         self._known: dict[str, tuple[Any, _native.Definition]] = {}
         self._arranged_bytes = 0
-        _open.add(self)
 
     @property
     def stream(self) -> str:
@@ -50,6 +54,7 @@ class Publisher:
 
         This waits while a subscription holds as much as it may, as long as its policy allows.
         """
+        self._user = threading.get_ident()
         return StepWriter(self, self._native.begin_step())
 
     def has_subscribers(self) -> bool:
@@ -78,8 +83,7 @@ class Publisher:
 
     def close(self) -> None:
         """Close the stream. What was published is still delivered, at most for `close_timeout`."""
-        _open.discard(self)
-        self._native.close()
+        super().close()
 
     def __enter__(self) -> Self:
         return self
@@ -90,6 +94,10 @@ class Publisher:
         if error is None:
             self.close()
             return
+        if isinstance(error, KeyboardInterrupt):
+            # Who wants to go does not wait once more, for subscribers that may be what it waited for.
+            self._drop()
+            return
         try:
             self.close()
         except FlexpathError as second:
@@ -99,32 +107,12 @@ class Publisher:
         return f"<flexpath.Publisher of {self.stream!r}>"
 
 
-_open: "weakref.WeakSet[Publisher]" = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    """What was published is delivered, though nobody closed the stream."""
-    for publisher in list(_open):
-        try:
-            publisher.close()
-        except FlexpathError as error:
-            os.write(2, f"flexpath: {error}\n".encode())
-
-
-def _forget_all() -> None:
-    """Handles of the parent are not a forked child's to close."""
-    _open.clear()
-
-
-os.register_at_fork(after_in_child=_forget_all)
-
-
 class StepWriter:
     """A step being published: `step["temperature"] = array` puts, and the end of `with` ends the step."""
 
     def __init__(self, publisher: Publisher, native: _native.StepWriter) -> None:
         self._publisher, self._native = publisher, native
+        self._is_over = False
 
     @property
     def number(self) -> int:
@@ -163,15 +151,17 @@ class StepWriter:
         The array is copied. With `copy=False` it is not, and is held until everybody has released the step: nobody may
         write to it until then. An array that does not lie densely is copied in any case, once.
         """
-        words = {"unit": unit, "description": description, "dimensions": tuple(dims), "attributes": dict(attrs or {})}
+        words = _words(name, unit, description, dims, attrs)
         if isinstance(value, str):
+            if joined or local or start or shape:
+                raise Misuse(f"variable {name!r}: a text is one value for all ranks: it has no start, and is no array")
             definition = self._definition(name, "scalar", "string", (), words)
             self._native.put(definition, (), (), value.encode())
             return
         if records is not None and not isinstance(value, np.ndarray):
             self._put_values(name, value, records, start, shape, joined, local, words)
             return
-        array = np.asarray(value)
+        array = _array(name, value)
         if array.dtype.names is not None:
             schema = (records or RecordType.of_dtype(name, array.dtype)).schema
             array, dtype = self._counted(array, aligned(array, schema)), "record"
@@ -208,7 +198,7 @@ class StepWriter:
             if not count:
                 raise Misuse(f"variable {name!r}: a joined array has rows: give an array of one dimension or more")
             return ("joined", (0, *count[1:]), origin, count)
-        if not count:
+        if not count and not start and not shape:
             return ("scalar", (), (), ())
         if start is None and shape is None and self._publisher._size > 1:
             raise Misuse(
@@ -217,6 +207,8 @@ class StepWriter:
             )
         start = origin if start is None else tuple(int(at) for at in start)
         whole = tuple(at + n for at, n in zip(start, count, strict=False)) if shape is None else tuple(map(int, shape))
+        if any(at < 0 for at in (*start, *whole)):
+            raise Misuse(f"variable {name!r}: start {start} and shape {whole} are counted from the array's corner: from 0")
         if not len(start) == len(whole) == len(count):
             raise Misuse(
                 f"variable {name!r}: start {start}, shape {whole} and an array of shape {count} have different "
@@ -228,7 +220,11 @@ class StepWriter:
         self, name: str, kind: str, dtype: str, shape: tuple[int, ...], words: dict[str, Any]
     ) -> _native.Definition:
         """The definition of a variable: the one of the step before, where nothing has changed."""
-        key = (kind, dtype, shape, words)
+        dims = words["dimensions"]
+        if dims and len(dims) != len(shape):
+            raise Misuse(f"variable {name!r}: dims names {len(dims)} dimensions, and the array has {len(shape)}")
+        # To Python 1, 1.0 and True are equal, and an attribute's list may be another than it was.
+        key = (kind, dtype, shape, words, repr(words["attributes"]))
         known = self._publisher._known.get(name)
         if known is not None and known[0] == key:
             return known[1]
@@ -278,7 +274,10 @@ class StepWriter:
     ) -> None:
         """Put records that are dicts; one dict is one record for all ranks."""
         all_values = [values] if isinstance(values, Mapping) else list(values)
-        count = () if isinstance(values, Mapping) else (len(all_values),)
+        for at, of in enumerate(all_values):
+            if not isinstance(of, Mapping):
+                raise Misuse(f"variable {name!r}: record {at} is no dict with the fields' values")
+        count: tuple[int, ...] = () if isinstance(values, Mapping) else (len(all_values),)
         kind, whole, start, count = self._place(name, count, start, shape, joined, local)
         definition = self._definition(name, kind, "record", whole, {**words, "records": records.schema})
         self._native.put_records(definition, start, count, [dict(of) for of in all_values])
@@ -304,9 +303,9 @@ class StepWriter:
         The array must not be written to afterwards: it becomes read-only. Its memory is not used again while it, or an
         array made of it, is alive.
         """
-        of, block = np.dtype(dtype), tuple(int(n) for n in count)
+        of, block = np.dtype(dtype).newbyteorder("="), tuple(int(n) for n in count)
         kind, whole, first, block = self._place(name, block, start, shape, joined, local)
-        words = {"unit": unit, "description": description, "dimensions": tuple(dims), "attributes": dict(attrs or {})}
+        words = _words(name, unit, description, dims, attrs)
         definition = self._definition(name, kind, name_of(of, name), whole, words)
         memory = self._native.loan(definition, first, block)
         array = np.frombuffer(memory, of).reshape(block)
@@ -314,19 +313,43 @@ class StepWriter:
         array.flags.writeable = False
         self._native.put_loan(memory)
 
-    def copy_from(self, source: Any, name: str, value: ArrayLike | bytes) -> None:
-        """Put a variable as another stream's step defines it: `source` is the step, `value` what was read of it."""
+    def copy_from(self, source: Step, name: str, value: ArrayLike | None = None) -> None:
+        """Put a variable of another stream's step, with its unit, dimensions and attributes.
+
+        `value`: what is put instead of what the step has. It has the same type and, for a global array, the same shape.
+        """
         definition = source._native.definition(name)
-        data = value if isinstance(value, bytes) else np.ascontiguousarray(value)
-        count = () if isinstance(data, bytes) else data.shape
-        self._native.put(definition, (0,) * len(count), count, data)
+        if value is None and definition.kind in ("local", "local_scalar"):
+            for rank, index, _, count in source[name].blocks():
+                self._put_copy(source, definition, source[name].block(rank, index).reshape(count))
+        else:
+            self._put_copy(source, definition, source[name][...] if value is None else value)
+
+    def _put_copy(self, source: Step, definition: _native.Definition, found: ArrayLike) -> None:
+        name = definition.name
+        if isinstance(found, str):
+            self._native.put(definition, (), (), found.encode())
+            return
+        order: Literal["F", "C"] = "F" if definition.column_major else "C"
+        if definition.dtype != "record":
+            array = np.asarray(found, of_name(definition.dtype, name), order)
+        else:
+            schema, array = source._native.record_schema(name), np.asarray(found)
+            if not lies_as_it_is(schema):
+                self._native.put_records(definition, (0,) * array.ndim, array.shape, to_values(array))
+                return
+            array = np.asarray(aligned(array, schema), order=order)
+        data = array.view(np.uint16) if definition.dtype == "bf16" else array
+        self._native.put(definition, (0,) * array.ndim, array.shape, data if array.ndim else array.tobytes())
 
     def end(self) -> None:
         """End the step: subscribers may have it."""
+        self._is_over = True
         self._native.end()
 
     def abandon(self) -> None:
         """Give the step up: nobody has it."""
+        self._is_over = True
         self._native.abandon()
 
     def __enter__(self) -> Self:
@@ -335,6 +358,8 @@ class StepWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
+        if self._is_over:
+            return
         if error is None:
             self.end()
         else:
@@ -342,6 +367,30 @@ class StepWriter:
 
     def __repr__(self) -> str:
         return f"<flexpath.StepWriter of step {self.number} of {self._publisher.stream!r}>"
+
+
+def _words(
+    name: str, unit: str | None, description: str | None, dims: Sequence[str], attrs: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """What is said of a variable besides its type, in values of Python, which can be compared."""
+    attributes = {}
+    for key, value in (attrs or {}).items():
+        if not isinstance(key, str):
+            raise Misuse(f"variable {name!r}: attribute {key!r}: the name of an attribute is a text")
+        attributes[key] = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    return {"unit": unit, "description": description, "dimensions": tuple(dims), "attributes": attributes}
+
+
+def _array(name: str, value: Any) -> NDArray[Any]:
+    """What is put, as an array."""
+    # If nobody has imported the module, there are none of its arrays.
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and isinstance(value, masked.MaskedArray) and masked.is_masked(value):
+        raise Misuse(f"variable {name!r}: a mask cannot be put: give `array.filled(value)`, and the mask beside it")
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise Misuse(f"variable {name!r}: this is no array: {error}") from None
 
 
 def publish(

@@ -78,9 +78,10 @@ def _words(field: str, of: Any) -> Any:
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return {**_as_words(_words(field, base)), "shape": list(shape)}
-    name = NAME_OF.get(dtype)
+    name = NAME_OF.get(dtype) or NAME_OF.get(dtype.newbyteorder("="))
     if name is None:
-        raise Misuse(f"field {field!r}: there is no element type for {dtype}")
+        instead = ": a RecordType with a field of type str takes dicts" if dtype.kind in "USO" else ""
+        raise Misuse(f"field {field!r}: there is no element type for {dtype}{instead}")
     return name
 
 
@@ -131,6 +132,19 @@ def from_values(schema: _native.Schema, shape: tuple[int, ...], values: Sequence
         for name in dtype.names or ():
             array[name][index] = record[name]
     return array.reshape(shape)
+
+
+def to_values(array: NDArray[Any]) -> list[dict[str, Any]]:
+    """A structured array as dicts, as records with lists and texts are put."""
+    return [_to_value(record) for record in array.ravel()]
+
+
+def _to_value(given: Any) -> Any:
+    if isinstance(given, np.void):
+        return {name: _to_value(given[name]) for name in given.dtype.names or ()}
+    if isinstance(given, np.ndarray) and given.dtype.names is not None:
+        return to_values(given)
+    return given
 
 
 def aligned(array: NDArray[Any], schema: _native.Schema) -> NDArray[Any]:

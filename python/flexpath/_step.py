@@ -26,6 +26,7 @@ class Step(Mapping[str, "Array"]):
     def __init__(self, subscriber: "Subscriber", native: _native.Step) -> None:
         self._subscriber, self._native = subscriber, native
         self._definitions: dict[str, _native.Definition] | None = None
+        self._failed: set[str] = set()
 
     @property
     def stream(self) -> str:
@@ -68,14 +69,19 @@ class Step(Mapping[str, "Array"]):
         return self._native.is_released
 
     def _known(self) -> dict[str, _native.Definition]:
-        if self._definitions is None:
-            self._definitions = {of.name: of for of in self._native.variables() if of.origin != "failed"}
-            self._subscriber._hints = self._definitions
+        return self._learned(self._native.variables()) if self._definitions is None else self._definitions
+
+    def _learned(self, all_of_them: list[_native.Definition]) -> dict[str, _native.Definition]:
+        self._failed = {of.name for of in all_of_them if of.origin == "failed"}
+        self._definitions = {of.name: of for of in all_of_them if of.origin != "failed"}
+        self._subscriber._hints = self._definitions
         return self._definitions
 
     def _definition(self, name: str) -> _native.Definition:
         known = self._known().get(name)
         if known is None:
+            if name in self._failed:
+                self._native.get(name)  # says why it could not be derived
             raise KeyError(
                 f"stream {self.stream!r}, step {self.number}: there is no variable {name!r}; there are: "
                 f"{', '.join(map(repr, self._known())) or 'none'}"
@@ -98,6 +104,9 @@ class Step(Mapping[str, "Array"]):
     def __contains__(self, name: object) -> bool:
         return name in self._known()
 
+    def __bool__(self) -> bool:
+        return True  # also without variables: `if step := subscriber.poll()` asks whether there is one
+
     def __eq__(self, other: object) -> bool:
         return self is other
 
@@ -107,9 +116,7 @@ class Step(Mapping[str, "Array"]):
     async def load(self) -> Self:
         """For a task: learn which variables there are, where that may take a question to the publisher."""
         if self._definitions is None:
-            pending = self._native.variables_async()
-            self._definitions = {of.name: of for of in await _aio.outcome(pending) if of.origin != "failed"}
-            self._subscriber._hints = self._definitions
+            self._learned(await _aio.outcome(self._native.variables_async()))
         return self
 
     def fetch(self, *names: str, timeout: float = 60.0) -> dict[str, NDArray[Any]]:
@@ -222,7 +229,8 @@ class Array:
     @property
     def dims(self) -> tuple[str, ...]:
         """The names of the dimensions, if the publisher gave some."""
-        return tuple(self._of.dimensions)
+        names = tuple(self._of.dimensions)
+        return names if any(names) else ()
 
     @property
     def unit(self) -> str | None:
@@ -249,11 +257,13 @@ class Array:
 
     def rank(self, rank: int) -> NDArray[Any]:
         """What a rank put: all its blocks, one after another."""
-        return self._whole(f"[rank {rank}]")
+        found: NDArray[Any] = self._whole(f"[rank {rank}]")
+        return found
 
     def block(self, rank: int, index: int = 0) -> NDArray[Any]:
         """One block as it was put."""
-        return self._whole(f"[block {rank}.{index}]")
+        found: NDArray[Any] = self._whole(f"[block {rank}.{index}]")
+        return found
 
     def __getitem__(self, key: Any) -> Any:
         if key is Ellipsis or (type(key) is tuple and not key):
@@ -319,15 +329,19 @@ class Array:
         They can where they are a contiguous part of one block that this process maps or shares. Otherwise they are
         fetched. The step counts as held as long as the array, or one made of it, is alive.
         """
+        return self._viewed(key)[0]
+
+    def _viewed(self, key: Any) -> tuple[NDArray[Any], bool]:
+        """A view, and whether it is one."""
         of = self._of
         if of.dtype == "record":
-            return np.asarray(self._whole(None))[key]
-        plan = self._plan(key)
+            return np.asarray(self._whole(None))[key], False
+        dtype, plan = of_name(of.dtype, self._name), self._plan(key)
         if plan.is_empty:
-            return np.asarray(plan.finish(np.empty(plan.received_shape, self.dtype)))
+            return np.asarray(plan.finish(np.empty(plan.received_shape, dtype))), True
         shape, memory = self._step._native.view(self._name, plan.selection, of.column_major, of.dtype)
-        array = np.frombuffer(memory, OF_NAME[of.dtype]).reshape(shape, order="F" if of.column_major else "C")
-        return np.asarray(plan.finish(array))
+        array = np.frombuffer(memory, dtype).reshape(shape, order="F" if of.column_major else "C")
+        return np.asarray(plan.finish(array)), memory.is_zero_copy
 
     def read(self, key: Any = Ellipsis, *, out: NDArray[Any] | None = None, fill: Any = None) -> Any:
         """The selected elements: into `out`, or with `fill` where no rank put any.
@@ -340,16 +354,21 @@ class Array:
             return self._filled(key, fill)
         if out is None:
             return self[key]
-        plan = self._plan(key)
-        if plan.is_empty:
-            return out
-        if not (plan.local_key is None or plan.result_shape == plan.received_shape):
-            out[...] = self[key]
-            return out
+        of, plan = self._of, self._plan(key)
         if tuple(out.shape) != tuple(plan.result_shape):
             raise Misuse(f"variable {self._name!r}: out has shape {out.shape}, and {tuple(plan.result_shape)} is read")
-        column_major = out.flags.f_contiguous and not out.flags.c_contiguous
+        if plan.is_empty:
+            return out
+        if of.dtype not in OF_NAME:
+            out[...] = self[key]
+            return out
         dtype = name_of(out.dtype, self._name)
+        column_major = out.flags.f_contiguous and not out.flags.c_contiguous
+        is_direct = plan.is_as_it_comes and out.dtype.isnative and out.ndim
+        # Points come in the order of rows, however many dimensions they are given.
+        if not is_direct or (column_major and plan.local_key is None):
+            out[...] = Array(self._step, self._name, dtype, self._lossy)[key]
+            return out
         memory = out.view(np.uint16) if dtype == "bf16" else out
         self._step._native.get_into(self._name, plan.selection, column_major, dtype, self._lossy, memory)
         return out
@@ -391,7 +410,10 @@ class Array:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            return self.view() if dtype is None else self.view().astype(dtype, copy=False)
+            array, is_zero_copy = self._viewed(Ellipsis)
+            if not is_zero_copy or (dtype is not None and np.dtype(dtype) != array.dtype):
+                raise ValueError(f"variable {self._name!r}: a copy cannot be avoided here: leave copy=False away")
+            return array
         found = np.asarray(self._whole(None))
         return found if dtype is None else found.astype(dtype, copy=False)
 
@@ -409,6 +431,11 @@ class Array:
 
     def __str__(self) -> str:
         return str(self._whole(None))
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.ndim:
+            raise TypeError(f"variable {self._name!r}: a scalar cannot be iterated over")
+        return iter(self._whole(None))
 
     def __len__(self) -> int:
         if not self.shape:

@@ -1,16 +1,19 @@
 """Subscribing: steps as they come."""
 
-import atexit
 import logging
 import os
+import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from . import _aio, _native, _options
 from ._errors import EndOfStream, FlexpathError, Lost, Misuse, TimedOut
+from ._handles import Handle
+from ._native import Step as NativeStep
 from ._options import Policy, Share
 from ._records import RecordType
 from ._step import Step
@@ -20,8 +23,11 @@ _log = logging.getLogger("flexpath")
 #: After so many seconds without a step a loop without a bound says that it waits.
 _SAYS_SO = 60.0
 
+#: So often a wait for a step lets other threads use the subscriber, and looks whether one of them has closed it.
+_LOOK = 0.25
 
-class Subscriber:
+
+class Subscriber(Handle):
     """A subscriber rank of a stream; `flexpath.subscribe` opens one.
 
     A loop over it, with `for` or `async for`, gives the steps as they come, until the stream ends. It releases the step
@@ -29,15 +35,18 @@ class Subscriber:
     the stream.
     """
 
+    _native: _native.Subscriber
+
     def __init__(self, stream: str, options: dict[str, Any], step_timeout: float | None, redelivers: bool) -> None:
-        self._native = _native.Subscriber(stream, options)
+        super().__init__(_native.Subscriber(stream, options))
         self._step_timeout, self._redelivers = step_timeout, redelivers
         #: What the last step that was looked at had: likely what the next one has.
         self._hints: Mapping[str, _native.Definition] = {}
         self._given: weakref.ref[Step] | None = None
         self._region_gets = 0
-        self._ended: EndOfStream | Lost | None = None
-        _open.add(self)
+        #: How the stream ended, as an exception is made of it: one that is kept keeps the frames that it passed.
+        self._ended: Callable[[], EndOfStream | Lost] | None = None
+        self._is_left = False
 
     @property
     def stream(self) -> str:
@@ -67,24 +76,34 @@ class Subscriber:
 
     def _next(self, timeout: float | None) -> Step | None:
         if self._ended is not None:
-            raise self._ended
-        deadline = None if timeout is None else time.monotonic() + timeout
+            raise self._ended()
+        self._user = threading.get_ident()
+        began = time.monotonic()
+        says_so, deadline = began + _SAYS_SO, None if timeout is None else began + timeout
         while True:
-            left = _SAYS_SO if deadline is None else max(0.0, deadline - time.monotonic())
+            left = _LOOK if deadline is None else min(_LOOK, max(0.0, deadline - time.monotonic()))
             found = self._native.next_step(left)
             if found is not None:
                 return self._came(found)
-            if deadline is not None:
+            now = time.monotonic()
+            if deadline is not None and now >= deadline:
                 return None
-            _log.warning("stream %r: no step for %.0f s; the publisher lives, and is waited for", self.stream, left)
+            self._check_left()
+            if deadline is None and now >= says_so:
+                says_so = now + _SAYS_SO
+                _log.warning("stream %r: no step for %.0f s; the publisher lives, and is waited for", self.stream, now - began)
 
-    def _came(self, found: "_native.Step | dict[str, Any]") -> Step:
+    def _came(self, found: NativeStep | dict[str, Any]) -> Step:
         if isinstance(found, dict):
             text = f"stream {self.stream!r}: {found['text']}"
-            clean = EndOfStream(text, last=found["last"], skipped=found["skipped"])
-            self._ended = clean if found["is_clean"] else Lost(text)
-            raise self._ended
+            clean = partial(EndOfStream, text, last=found["last"], skipped=found["skipped"])
+            self._ended = clean if found["is_clean"] else partial(Lost, text)
+            raise self._ended()
         return Step(self, found)
+
+    def _check_left(self) -> None:
+        if self._is_left:
+            raise EndOfStream(f"stream {self.stream!r}: it was left while a step was waited for")
 
     def _release_given(self) -> None:
         given = self._given() if self._given is not None else None
@@ -121,9 +140,12 @@ class Subscriber:
         timeout = self._step_timeout if timeout is None else timeout
         deadline = None if timeout is None else time.monotonic() + timeout
         while (step := self.poll()) is None:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            if not await _aio.readable(self._native.step_signal(), left) and left is not None:
+            left = _LOOK if deadline is None else min(_LOOK, max(0.0, deadline - time.monotonic()))
+            if await _aio.readable(self._native.step_signal(), left):
+                continue
+            if deadline is not None and time.monotonic() >= deadline:
                 raise TimedOut(f"stream {self.stream!r}: no step came within {timeout} s")
+            self._check_left()
         return step
 
     def select(self, variables: str | Sequence[str]) -> None:
@@ -151,10 +173,10 @@ class Subscriber:
         return dict(self._native.transports())
 
     def close(self) -> None:
-        """Leave the stream. Views stay valid; steps can be read no more."""
-        _open.discard(self)
+        """Leave the stream. Views stay valid; steps can be read no more. A wait for a step in another thread ends."""
+        self._is_left = True
         self._release_given()
-        self._native.close()
+        super().close()
 
     def __enter__(self) -> Self:
         return self
@@ -165,37 +187,29 @@ class Subscriber:
         if error is None:
             self.close()
             return
-        given = self._given() if self._given is not None else None
         try:
-            if given is not None and self._redelivers and not given.is_released:
-                given.give_back()
-            self.close()
+            self._give_back_given()
+            if isinstance(error, KeyboardInterrupt):
+                # Who wants to go does not wait for the other ranks of the cohort.
+                self._drop()
+            else:
+                self.close()
         except FlexpathError as second:
             error.add_note(f"leaving stream {self.stream!r} failed too: {second}")
 
+    def _give_back_given(self) -> None:
+        """After an error: the step that a loop is at goes back to its set of workers, if that redelivers."""
+        given = self._given() if self._given is not None else None
+        if given is not None and self._redelivers and not given.is_released:
+            given.give_back()
+
+    def _end(self, uncaught: BaseException | None) -> None:
+        if uncaught is not None:
+            self._give_back_given()
+        super()._end(uncaught)
+
     def __repr__(self) -> str:
         return f"<flexpath.Subscriber of {self.stream!r}>"
-
-
-_open: "weakref.WeakSet[Subscriber]" = weakref.WeakSet()
-
-
-@atexit.register
-def _leave_all() -> None:
-    """The publisher hears that we leave, and need not find out."""
-    for subscriber in list(_open):
-        try:
-            subscriber.close()
-        except FlexpathError as error:
-            os.write(2, f"flexpath: {error}\n".encode())
-
-
-def _forget_all() -> None:
-    """Handles of the parent are not a forked child's to close."""
-    _open.clear()
-
-
-os.register_at_fork(after_in_child=_forget_all)
 
 
 def subscribe(
