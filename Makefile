@@ -11,6 +11,9 @@ PEERS ?=
 # Words for the benches of the pipeline and of scale, as in PIPELINE=--quick.
 PIPELINE ?=
 SCALE ?=
+# Words for the benches of the Python package, and for its tests, as in PYTEST="-k slices".
+PYTHON_BENCH ?=
+PYTEST ?=
 # Words for the particles of a plasma, as in GTS="--particles 1000000".
 GTS ?=
 # Whether the installed library can run WebAssembly that a subscriber hands over: yes or no.
@@ -34,7 +37,7 @@ BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps ben
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma install uninstall lint doc
+.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-python python test-python install uninstall lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -68,6 +71,9 @@ help: ## this list
 	@printf 'make bench-peers  the same beside SST, MPI, UCX, iceoryx2, Zenoh and HDF5, which it installs (ADIOS2_DIR=... for SST with MPI)\n'
 	@printf 'make bench-pipeline  the demo through streams beside the same through HDF5 files, by ranks of LAMMPS (installs LAMMPS, Open MPI, libhdf5-dev)\n'
 	@printf 'make bench-scale  256 x 16 processes for real, and up to 131,072 x 8,192 ranks simulated\n'
+	@printf 'make python    the Python package: builds its wheel and installs it into target/python/venv (needs Python 3.11)\n'
+	@printf 'make test-python  the same, then tests it there: pytest, types, stubs, the examples of docstrings; PYTEST="-k slices" for some\n'
+	@printf 'make bench-python  what Python costs, as ratios to Rust in the same run\n'
 	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s); DEPLOY=yes with WebAssembly, which takes minutes more\n' '$(PREFIX)'
 	@printf 'make uninstall removes what was installed there\n'
 	@printf 'make lint      format and lints alone\n'
@@ -140,6 +146,17 @@ bench-pipeline: tools
 
 bench-scale: tools
 	$(call step,many ranks for real and simulated,scripts/bench/scale.sh $(SCALE))
+
+python: tools
+	$(call step,Python: a virtual environment,scripts/install-python.sh)
+	$(call step,the wheel,scripts/python.sh wheel)
+
+test-python: python
+	$(call step,Python: format; lints; types,scripts/python.sh lint)
+	$(call step,Python: tests,scripts/python.sh test $(PYTEST))
+
+bench-python: python
+	$(call step,what Python costs,scripts/python.sh bench $(PYTHON_BENCH))
 
 bench-rdma: tools
 	$(call step,links over RDMA next to perftest,tests/rdma-vm/bench.sh)

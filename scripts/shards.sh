@@ -35,6 +35,8 @@ files                120 libhdf5-dev
 quickstart           100 nothing
 rdma                 420 qemu rdma-core linux-image-amd64 libclang cmake
 licences             120 cargo-deny
+python               600 python3-venv pypi
+python-wheel         600 python3-venv pypi
 '
 
 # Which tests a shard runs: names of test programs stand here and nowhere else. Always of the whole workspace, as with
@@ -132,6 +134,14 @@ shard_quickstart() {
     scripts/check-quickstart.sh
 }
 shard_rdma() { tests/rdma-vm/test.sh; }
+shard_python() {
+    install python
+    scripts/python.sh wheel
+    scripts/python.sh lint
+    scripts/python.sh test
+}
+# Linked by zig, for systems that are older than this one.
+shard_python-wheel() { scripts/check-wheel.sh; }
 shard_licences() { scripts/check-licences.sh; }
 
 names() { awk 'NF { print $1 }' <<<"$table"; }

@@ -23,6 +23,8 @@ mod locks;
 mod paths;
 #[path = "tidy/prose/mod.rs"]
 mod prose;
+#[path = "tidy/python.rs"]
+mod python;
 #[path = "tidy/source.rs"]
 mod source;
 #[path = "tidy/unsafety.rs"]
@@ -85,6 +87,7 @@ const BOUNDARIES: &[Boundary] = &[
     Boundary { folder: "crates/fp-ffi/", banned: &["fp_proto", "fp_transport", "fp_wire", "libc", "serde_json"], except: &[] },
     Boundary { folder: "crates/fp-mpi/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "crates/fp-cli/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
+    Boundary { folder: "python/", banned: &["fp_core", "fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "src/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary {
         folder: "examples/",
@@ -109,6 +112,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { manifest: "crates/fp-ffi/Cargo.toml", allowed: &["fp-core", "fp-types"] },
     Arrows { manifest: "crates/fp-mpi/Cargo.toml", allowed: &["fp-core", "flexpath"] },
     Arrows { manifest: "crates/fp-cli/Cargo.toml", allowed: &["fp-core"] },
+    Arrows { manifest: "python/Cargo.toml", allowed: &["flexpath", "flexpath-cli"] },
     Arrows { manifest: "demo/Cargo.toml", allowed: &["flexpath"] },
     Arrows { manifest: "benches/peers/Cargo.toml", allowed: &[] },
     // Readers of all layers are fuzzed.
@@ -152,6 +156,8 @@ const UNSAFE_USES: &[(&str, usize)] = &[
     ("crates/fp-transport/src/verbs/remote_read.rs", 7),
     ("crates/fp-ffi/src/raw.rs", 4),
     ("crates/fp-mpi/src/lib.rs", 5),
+    // The buffer protocol of CPython: memory that Python lends, and memory that is lent to it.
+    ("python/src/buffer.rs", 14),
     ("demo/src/lammps/library.rs", 22),
     ("demo/src/lammps/symbols.rs", 4),
 ];
@@ -163,6 +169,7 @@ const SAFE_ROOTS: &[&str] = &[
     "crates/fp-proto/src/lib.rs",
     "crates/fp-transform/src/lib.rs",
     "crates/fp-core/src/lib.rs",
+    "crates/fp-cli/src/lib.rs",
     "crates/fp-cli/src/main.rs",
 ];
 /// Tests that must let real time pass, each with its reason in the file.
@@ -201,7 +208,9 @@ fn packages_depend_on_each_other_as_drawn() {
 fn locks_outside_the_workspace_know_what_our_packages_depend_on() {
     let texts = texts();
     let manifests: Vec<_> = texts.iter().filter(|text| text.path.ends_with("Cargo.toml")).collect();
-    for path in ["crates/fp-mpi/Cargo.lock", "tests/rdma-crates/Cargo.lock", "fuzz/Cargo.lock"] {
+    for path in
+        ["crates/fp-mpi/Cargo.lock", "tests/rdma-crates/Cargo.lock", "fuzz/Cargo.lock", "python/Cargo.lock"]
+    {
         let lock = texts.iter().find(|text| text.path == path).expect("the workspace has a lock");
         assert_tidy(locks::check(lock, &manifests));
     }
@@ -271,6 +280,11 @@ fn documents_name_files_that_are_here() {
 #[test]
 fn no_test_sleeps_or_is_passed_over() {
     assert_tidy(sources().iter().flat_map(|source| hygiene::check_tests(source, SLEEPING_TESTS)).collect());
+}
+
+#[test]
+fn what_is_written_in_python_is_short_and_says_what_it_is() {
+    assert_tidy(texts().iter().flat_map(python::check).collect());
 }
 
 #[test]

@@ -143,7 +143,8 @@ fn keep_path(path: String, into: &mut Vec<String>) {
 /// The keys of a manifest's `[dependencies]`, and what they are told.
 pub(crate) fn dependencies(manifest: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut inside = false;
-    manifest.lines().map(str::trim).filter_map(move |line| {
+    let lines = manifest.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    lines.filter_map(move |line| {
         if line.starts_with('[') {
             inside = line == "[dependencies]";
         }
@@ -170,7 +171,7 @@ fn banned_paths_are_found_however_they_are_named() {
 
 #[test]
 fn a_new_arrow_between_our_packages_is_found() {
-    let content = "[dependencies]\nserde = \"1\"\nfp-core.workspace = true\nfp-types = { workspace = true }\n\
+    let content = "[dependencies]\nserde = \"1\"\n# Version 1.2 = the last.\nfp-core.workspace = true\nfp-types = { workspace = true }\n\
                    [dev-dependencies]\nfp-wire = \"0\"\n";
     let manifest = Text { path: "Cargo.toml".into(), content: content.into() };
     let complaints = check_arrows(&manifest, &Arrows { manifest: "Cargo.toml", allowed: &["fp-types"] });

@@ -4,7 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders that hold nothing of ours. In a second work tree of git, `.git` is a file.
-const PASSED_OVER: &[&str] = &[".git", "target", ".demo", "corpus", "artifacts"];
+#[rustfmt::skip]
+const PASSED_OVER: &[&str] = &[
+    ".git", "target", ".demo", "corpus", "artifacts", "__pycache__", ".pytest_cache", ".mypy_cache", ".hypothesis",
+    ".ipynb_checkpoints",
+];
 /// The mark that the flatbuffers compiler leaves in the first line of what it writes.
 const GENERATED_MARK: &str = "automatically generated";
 /// The only folder where generated code may stand.

@@ -33,9 +33,10 @@ use failure::Failure;
 use fp_core::rendezvous::Rendezvous;
 use program::Program;
 
-/// Runs the command with these arguments, the program's name not among them: the exit status, 0 where all went well, 1
-/// where something failed, 2 where usage was wrong. What there is to say was printed. It is started anew, where it has
-/// work for more processes, by this process's executable.
+/// Runs the command with these arguments, the program's name not among them. What there is to say was printed.
+///
+/// Returns the exit status: 0 where all went well, 1 where something failed, 2 where usage was wrong. For more processes
+/// it starts the executable of this one anew.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     status(&Program::own(), arguments)
 }
