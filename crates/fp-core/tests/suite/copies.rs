@@ -274,3 +274,20 @@ fn gets_that_are_fetched_together_ask_once() {
     drop(reader);
     close(publisher, subscriber);
 }
+
+/// A small piece travels inside an announcement, which may cross the question for it.
+#[test]
+fn what_was_asked_for_and_came_unasked_is_counted_once() {
+    for round in 0..60 {
+        let place = Place::new();
+        let mut publisher = place.publisher();
+        let options = place.over(TransportKind::Tcp);
+        let mut subscriber = Subscriber::open(crate::support::STREAM, options).expect("attached");
+        publish(&mut publisher, 10);
+        let reader = take(&mut subscriber);
+        assert_eq!(reader.get::<u64>("array", Selection::All).expect("got"), values(0, 10));
+        assert_eq!(subscriber.statistics().payload_bytes, 80, "round {round}");
+        drop(reader);
+        close(publisher, subscriber);
+    }
+}
