@@ -339,6 +339,8 @@ class StepWriter:
                 self._native.put_records(definition, (0,) * array.ndim, array.shape, to_values(array))
                 return
             array = np.asarray(aligned(array, schema), order=order)
+        if definition.kind == "local_scalar" and array.size == 1:
+            array = array.reshape(())
         data = array.view(np.uint16) if definition.dtype == "bf16" else array
         self._native.put(definition, (0,) * array.ndim, array.shape, data if array.ndim else array.tobytes())
 

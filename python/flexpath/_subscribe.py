@@ -26,6 +26,9 @@ _SAYS_SO = 60.0
 #: So often a wait for a step lets other threads use the subscriber, and looks whether one of them has closed it.
 _LOOK = 0.25
 
+#: So long other threads have the subscriber for themselves then: whoever comes first has it, and that would be us.
+_PAUSE = 0.001
+
 
 class Subscriber(Handle):
     """A subscriber rank of a stream; `flexpath.subscribe` opens one.
@@ -47,6 +50,7 @@ class Subscriber(Handle):
         #: How the stream ended, as an exception is made of it: one that is kept keeps the frames that it passed.
         self._ended: Callable[[], EndOfStream | Lost] | None = None
         self._is_left = False
+        self._is_looping = False
 
     @property
     def stream(self) -> str:
@@ -77,18 +81,26 @@ class Subscriber(Handle):
     def _next(self, timeout: float | None) -> Step | None:
         if self._ended is not None:
             raise self._ended()
+        if self._is_left:
+            raise Misuse(f"stream {self.stream!r}: the subscriber was closed: subscribe again")
         self._user = threading.get_ident()
         began = time.monotonic()
         says_so, deadline = began + _SAYS_SO, None if timeout is None else began + timeout
         while True:
             left = _LOOK if deadline is None else min(_LOOK, max(0.0, deadline - time.monotonic()))
-            found = self._native.next_step(left)
+            try:
+                found = self._native.next_step(left)
+            except Misuse:
+                self._check_left()
+                raise
             if found is not None:
                 return self._came(found)
             now = time.monotonic()
             if deadline is not None and now >= deadline:
                 return None
             self._check_left()
+            if threading.active_count() > 1:
+                time.sleep(_PAUSE)
             if deadline is None and now >= says_so:
                 says_so = now + _SAYS_SO
                 _log.warning("stream %r: no step for %.0f s; the publisher lives, and is waited for", self.stream, now - began)
@@ -112,10 +124,12 @@ class Subscriber(Handle):
         self._given = None
 
     def __iter__(self) -> Self:
+        self._is_looping = False
         return self
 
     def __next__(self) -> Step:
-        self._release_given()
+        if self._loops_no_more():
+            raise StopIteration
         try:
             step = self.next_step()
         except EndOfStream:
@@ -123,11 +137,19 @@ class Subscriber(Handle):
         self._given = weakref.ref(step)
         return step
 
+    def _loops_no_more(self) -> bool:
+        """Releases the step before. Whether somebody closed the subscriber since: that ends a loop, and is no error."""
+        self._release_given()
+        was_looping, self._is_looping = self._is_looping, True
+        return was_looping and self._is_left
+
     def __aiter__(self) -> Self:
+        self._is_looping = False
         return self
 
     async def __anext__(self) -> Step:
-        self._release_given()
+        if self._loops_no_more():
+            raise StopAsyncIteration
         try:
             step = await self.next_step_async()
         except EndOfStream:
