@@ -1,6 +1,6 @@
 """A step being read: its variables, as arrays that are elsewhere until they are indexed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from . import _aio, _index, _native
 from ._dtypes import OF_NAME, name_of, of_name
-from ._errors import Misuse
+from ._errors import Incompatible, Misuse
 from ._records import RecordType, from_values, lies_as_it_is
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ class Step(Mapping[str, "Array"]):
     def __init__(self, subscriber: "Subscriber", native: _native.Step) -> None:
         self._subscriber, self._native = subscriber, native
         self._definitions: dict[str, _native.Definition] | None = None
-        self._failed: set[str] = set()
 
     @property
     def stream(self) -> str:
@@ -72,16 +71,18 @@ class Step(Mapping[str, "Array"]):
         return self._learned(self._native.variables()) if self._definitions is None else self._definitions
 
     def _learned(self, all_of_them: list[_native.Definition]) -> dict[str, _native.Definition]:
-        self._failed = {of.name for of in all_of_them if of.origin == "failed"}
         self._definitions = {of.name: of for of in all_of_them if of.origin != "failed"}
-        self._subscriber._hints = self._definitions
+        self._subscriber._hints = {name: _hint(of) for name, of in self._definitions.items()}
         return self._definitions
 
     def _definition(self, name: str) -> _native.Definition:
         known = self._known().get(name)
         if known is None:
-            if name in self._failed:
-                self._native.get(name)  # says why it could not be derived
+            if name in self._subscriber._derived:
+                try:
+                    self._native.get(name)
+                except Incompatible as why:
+                    raise KeyError(str(why)) from None
             raise KeyError(
                 f"stream {self.stream!r}, step {self.number}: there is no variable {name!r}; there are: "
                 f"{', '.join(map(repr, self._known())) or 'none'}"
@@ -160,6 +161,21 @@ class Step(Mapping[str, "Array"]):
 
     def __repr__(self) -> str:
         return f"<flexpath.Step {self.number} of {self.stream!r}>"
+
+
+#: The hint of a variable that no step has shown yet.
+_UNKNOWN = ("", False)
+
+
+def _hint(of: _native.Definition) -> tuple[str, bool]:
+    """The element type, "" where there is no array as a whole, and whether columns lie together."""
+    return ("" if of.kind == "local" else of.dtype, of.column_major)
+
+
+def _array(memory: _native.Memory, of: np.dtype[Any], shape: Sequence[int], column_major: bool) -> NDArray[Any]:
+    """The elements in memory, as an array of that shape."""
+    array: NDArray[Any] = np.frombuffer(memory, of)
+    return array if len(shape) == 1 else array.reshape(shape, order="F" if column_major else "C")
 
 
 class Array:
@@ -266,24 +282,23 @@ class Array:
         return found
 
     def __getitem__(self, key: Any) -> Any:
-        if key is Ellipsis or (type(key) is tuple and not key):
+        if key is Ellipsis:
+            return self._whole(None)
+        if type(key) is tuple and not key:
             found = self._whole(None)
-            return found[()] if key is not Ellipsis and type(found) is np.ndarray else found
+            return found[()] if type(found) is np.ndarray else found
         return self._indexed(key)
 
     def _whole(self, selection: Any) -> Any:
         """Everything, or what a text of the library selects."""
         step, name = self._step, self._name
-        hint = step._subscriber._hints.get(name)
-        column_major = hint is not None and hint.column_major
-        dtype, shape, memory = step._native.get(name, selection, column_major, self._convert, self._lossy)
+        _, column_major = step._subscriber._hints.get(name, _UNKNOWN)
+        if self._convert is None:
+            dtype, shape, memory = step._native.get(name, selection, column_major)
+        else:
+            dtype, shape, memory = step._native.get(name, selection, column_major, self._convert, self._lossy)
         of = OF_NAME.get(dtype)
-        if of is None:
-            return self._other(selection)
-        array = np.frombuffer(memory, of)
-        if len(shape) != 1:
-            array = array.reshape(shape, order="F" if column_major else "C")
-        return array
+        return self._other(selection) if of is None else _array(memory, of, shape, column_major)
 
     def _other(self, selection: Any) -> Any:
         """Texts and records."""
@@ -318,10 +333,9 @@ class Array:
         dtype, shape, memory = self._step._native.get(
             self._name, plan.selection, column_major, self._convert, self._lossy
         )
-        array = np.frombuffer(memory, OF_NAME[dtype]).reshape(shape, order="F" if column_major else "C")
         if plan.crosses_region:
             self._step._subscriber._region_gets += 1
-        return plan.finish(array)
+        return plan.finish(_array(memory, OF_NAME[dtype], shape, column_major))
 
     def view(self, key: Any = Ellipsis) -> NDArray[Any]:
         """The elements where they lie, read-only, without a copy where that can be.
@@ -333,6 +347,8 @@ class Array:
 
     def _viewed(self, key: Any) -> tuple[NDArray[Any], bool]:
         """A view, and whether it is one."""
+        if key is Ellipsis and (found := self._viewed_whole()) is not None:
+            return found
         of = self._of
         if of.dtype == "record":
             return np.asarray(self._whole(None))[key], False
@@ -340,8 +356,19 @@ class Array:
         if plan.is_empty:
             return np.asarray(plan.finish(np.empty(plan.received_shape, dtype))), True
         shape, memory = self._step._native.view(self._name, plan.selection, of.column_major, of.dtype)
-        array = np.frombuffer(memory, dtype).reshape(shape, order="F" if of.column_major else "C")
-        return np.asarray(plan.finish(array)), memory.is_zero_copy
+        return np.asarray(plan.finish(_array(memory, dtype, shape, of.column_major))), memory.is_zero_copy
+
+    def _viewed_whole(self) -> tuple[NDArray[Any], bool] | None:
+        """A view of everything, if it has the type that it had in the step before: then nothing is looked up."""
+        dtype, column_major = self._step._subscriber._hints.get(self._name, _UNKNOWN)
+        of = OF_NAME.get(dtype)
+        if of is None:
+            return None
+        try:
+            shape, memory = self._step._native.view(self._name, None, column_major, dtype)
+        except Misuse:
+            return None  # who looks it up says why
+        return _array(memory, of, shape, column_major), memory.is_zero_copy
 
     def read(self, key: Any = Ellipsis, *, out: NDArray[Any] | None = None, fill: Any = None) -> Any:
         """The selected elements: into `out`, or with `fill` where no rank put any.

@@ -43,14 +43,16 @@ class Subscriber(Handle):
     def __init__(self, stream: str, options: dict[str, Any], step_timeout: float | None, redelivers: bool) -> None:
         super().__init__(_native.Subscriber(stream, options))
         self._step_timeout, self._redelivers = step_timeout, redelivers
-        #: What the last step that was looked at had: likely what the next one has.
-        self._hints: Mapping[str, _native.Definition] = {}
+        #: Element type and order of what the last step that was looked at had: likely what the next one has.
+        self._hints: Mapping[str, tuple[str, bool]] = {}
         self._given: weakref.ref[Step] | None = None
         self._region_gets = 0
         #: How the stream ended, as an exception is made of it: one that is kept keeps the frames that it passed.
         self._ended: Callable[[], EndOfStream | Lost] | None = None
         self._is_left = False
         self._is_looping = False
+        #: Variables that the publisher does not put: if a step has none, there is a reason.
+        self._derived = frozenset(name for name, *_ in options.get("derive", ()))
 
     @property
     def stream(self) -> str:
@@ -239,6 +241,8 @@ def subscribe(
     *,
     variables: str | Sequence[str] | None = None,
     derive: Mapping[str, str | tuple[str, str]] | None = None,
+    transformed: Mapping[str, tuple[str, str]] | None = None,
+    modules: Mapping[str, bytes] | None = None,
     when: str | None = None,
     policy: str | Policy | None = None,
     share: str | Share | None = None,
@@ -263,7 +267,9 @@ def subscribe(
     """Attach to a stream while it runs, as one rank or alone.
 
     `variables`: what is kept for this subscriber; everything unless it is said. `derive`: variables that are computed
-    where the data is, as in `{"speed": "vx, vy, vz | magnitude"}`. `when`: which steps, as in `"has(particles)"`.
+    where the data is, as in `{"speed": "vx, vy, vz | magnitude"}`. `transformed`: records that go through a transform
+    of the publisher's, each as a variable and the transform's name. `modules`: WebAssembly that derivations name, as in
+    `"T | module(name)"`; the publisher's owner says whether it is run. `when`: which steps, as in `"has(particles)"`.
     `policy`: what happens when this program is slow (docs/policies.md). `share`: the set of workers that divide the
     steps between them. `start_at`: "next", "oldest", or the number of a step after which to start. `await_restart`: so
     many seconds are waited for a publisher that is lost. `step_timeout`: the longest that a loop waits for a step; as
@@ -274,6 +280,8 @@ def subscribe(
     given = {
         "variables": None if variables is None else _options.names(variables),
         "derive": None if derive is None else _options.derivations(derive),
+        "transformed": None if transformed is None else [(name, *of) for name, of in transformed.items()],
+        "modules": None if modules is None else [(name, bytes(of)) for name, of in modules.items()],
         "when": when,
         "policy": None if policy is None else _options.policy(policy),
         "share": None if share is None else _options.share(share),
