@@ -9,4 +9,6 @@ if ! scripts/install-cargo-deny.sh; then
     echo "skipped: no cargo-deny here, so licences and sources were not checked"
     exit 77
 fi
-cargo deny check licenses bans sources
+for manifest in Cargo.toml python/Cargo.toml; do
+    cargo deny --manifest-path "$manifest" check --config deny.toml licenses bans sources
+done

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "the buffer protocol hands out addresses")]
 
-use crate::error::{misuse, raise, Guilt};
+use crate::error::{Guilt, misuse, raise};
 use flexpath::{KeptBytes, LoanBytes, View};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::ffi;
@@ -131,7 +131,9 @@ pub(crate) struct Loan {
 enum Lent {
     Writable(LoanBytes),
     /// It was put, and views of it are alive: they stay valid.
-    Put { _kept: KeptBytes },
+    Put {
+        _kept: KeptBytes,
+    },
     Gone,
 }
 
@@ -177,7 +179,11 @@ impl Loan {
 
     /// # Safety
     /// `view` is what the interpreter gives to fill.
-    unsafe fn __getbuffer__(mut slf: PyRefMut<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+    unsafe fn __getbuffer__(
+        mut slf: PyRefMut<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
         let py = slf.py();
         let Lent::Writable(memory) = &mut slf.memory else {
             return Err(misuse("a loan is used after it was put: ask for a new one"));
@@ -256,8 +262,9 @@ impl Filled {
         // SAFETY: the buffer holds that many bytes, this call has the only reference made of them, and whatever they are
         // they are valid bytes.
         let bytes = unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.len) };
-        bytemuck::try_cast_slice_mut(bytes)
-            .map_err(|why| misuse(format!("the memory to be filled does not lie as its element type wants it: {why}")))
+        bytemuck::try_cast_slice_mut(bytes).map_err(|why| {
+            misuse(format!("the memory to be filled does not lie as its element type wants it: {why}"))
+        })
     }
 }
 
@@ -265,7 +272,9 @@ impl Filled {
 fn address(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<(NonNull<u8>, usize)> {
     let buffer = PyUntypedBuffer::get(object)?;
     if !(buffer.is_c_contiguous() || buffer.is_fortran_contiguous()) {
-        return Err(misuse("the memory has gaps: give a contiguous array, such as numpy.ascontiguousarray makes"));
+        return Err(misuse(
+            "the memory has gaps: give a contiguous array, such as numpy.ascontiguousarray makes",
+        ));
     }
     if writable && buffer.readonly() {
         return Err(misuse("the array to be filled is read-only: give one that may be written to"));

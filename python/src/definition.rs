@@ -1,13 +1,13 @@
 //! Variables as publishers define them.
 
+use crate::attribute;
 use crate::dtype;
-use crate::error::{misuse, OrRaise};
+use crate::error::{OrRaise, misuse};
 use crate::schema::Schema;
 use crate::selection::order;
-use flexpath::{ArrayKind, AttributeValue, MemoryOrder, Real, Variable, VariableDef, VariableInfo, VariableOrigin};
-use pyo3::exceptions::PyTypeError;
+use flexpath::{ArrayKind, MemoryOrder, Variable, VariableDef, VariableInfo, VariableOrigin};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
 /// A variable as a publisher defines it.
 #[pyclass(frozen, module = "flexpath._native")]
@@ -33,7 +33,9 @@ impl Definition {
     /// What is put by it.
     pub(crate) fn variable(&self) -> PyResult<&Variable> {
         let name = &self.def.name;
-        self.variable.as_ref().ok_or_else(|| misuse(format!("variable {name:?}: ask for it by `step.definition(name)` to put it")))
+        self.variable.as_ref().ok_or_else(|| {
+            misuse(format!("variable {name:?}: ask for it by `step.definition(name)` to put it"))
+        })
     }
 }
 
@@ -112,7 +114,8 @@ impl Definition {
         }
         for (key, value) in attributes.into_iter().flatten() {
             let key: String = key.extract()?;
-            let value = attribute(&value).map_err(|error| misuse(format!("variable {name:?}: attribute {key:?}: {error}")))?;
+            let value = attribute::given(&value)
+                .map_err(|error| misuse(format!("variable {name:?}: attribute {key:?}: {error}")))?;
             variable = variable.with_attribute(key, value);
         }
         let shape = (kind != "local").then_some(shape);
@@ -164,7 +167,7 @@ impl Definition {
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for (name, value) in &self.def.attributes {
-            all.set_item(name, attribute_value(py, value)?)?;
+            all.set_item(name, attribute::told(py, value)?)?;
         }
         Ok(all)
     }
@@ -183,58 +186,4 @@ impl Definition {
     fn records(&self) -> Option<Schema> {
         self.variable.as_ref()?.records().cloned().map(Schema)
     }
-}
-
-/// What an attribute is told as.
-pub(crate) fn attribute_value<'py>(py: Python<'py>, value: &AttributeValue) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match value {
-        AttributeValue::Bool(value) => PyBool::new(py, *value).to_owned().into_any(),
-        AttributeValue::Integer(value) => value.into_pyobject(py)?.into_any(),
-        AttributeValue::Unsigned(value) => value.into_pyobject(py)?.into_any(),
-        AttributeValue::Real(value) => value.0.into_pyobject(py)?.into_any(),
-        AttributeValue::Text(value) => PyString::new(py, value).into_any(),
-        AttributeValue::Bytes(value) => PyBytes::new(py, value).into_any(),
-        AttributeValue::Integers(values) => values.into_pyobject(py)?.into_any(),
-        AttributeValue::Reals(values) => {
-            values.iter().map(|value| value.0).collect::<Vec<_>>().into_pyobject(py)?.into_any()
-        }
-        AttributeValue::Texts(values) => values.into_pyobject(py)?.into_any(),
-    })
-}
-
-/// What an attribute is given as.
-fn attribute(value: &Bound<'_, PyAny>) -> PyResult<AttributeValue> {
-    if value.is_instance_of::<PyBool>() {
-        return Ok(AttributeValue::Bool(value.extract()?));
-    }
-    if value.is_instance_of::<PyInt>() {
-        let signed = value.extract::<i64>().map(AttributeValue::Integer);
-        return signed.or_else(|_| value.extract::<u64>().map(AttributeValue::Unsigned));
-    }
-    if value.is_instance_of::<PyFloat>() {
-        return Ok(AttributeValue::Real(Real(value.extract()?)));
-    }
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(AttributeValue::Text(text.to_string()));
-    }
-    if let Ok(bytes) = value.cast::<PyBytes>() {
-        return Ok(AttributeValue::Bytes(bytes.as_bytes().to_vec()));
-    }
-    if let Ok(texts) = value.extract::<Vec<String>>() {
-        return Ok(AttributeValue::Texts(texts));
-    }
-    if let Ok(integers) = value.extract::<Vec<i64>>() {
-        return Ok(AttributeValue::Integers(integers));
-    }
-    if let Ok(reals) = value.extract::<Vec<f64>>() {
-        return Ok(AttributeValue::Reals(reals.into_iter().map(Real).collect()));
-    }
-    // numpy's scalars, which are none of Python's.
-    if let Ok(item) = value.call_method0("item")
-        && !item.is(value)
-    {
-        return attribute(&item);
-    }
-    let kind = value.get_type().name()?;
-    Err(PyTypeError::new_err(format!("{kind} is none of bool, int, float, str, bytes, or a list of int, float or str")))
 }

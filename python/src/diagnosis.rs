@@ -1,10 +1,10 @@
 //! What streams there are, how their ranks are, and the command.
 
-use crate::error::{misuse, OrRaise};
-use crate::interrupt::waiting;
+use crate::error::{OrRaise, misuse};
+use crate::interrupt::waiting_beside;
 use crate::options;
 use crate::schema::Schema;
-use crate::seconds;
+use crate::seconds::seconds;
 use flexpath::diagnosis::status::StatusScope;
 use flexpath::{Cohort, Rendezvous};
 use pyo3::prelude::*;
@@ -21,15 +21,23 @@ pub(crate) fn streams(py: Python<'_>, rendezvous: Option<String>) -> PyResult<Ve
         };
         place.and_then(|place| place.list()).or_raise()
     })?;
-    let told = |entry: flexpath::rendezvous::Entry| (entry.name, entry.epoch.to_string(), entry.contact.to_string());
+    let told =
+        |entry: flexpath::rendezvous::Entry| (entry.name, entry.epoch.to_string(), entry.contact.to_string());
     Ok(entries.into_iter().map(told).collect())
 }
 
 /// How the ranks of a stream and of its subscribers are, as JSON.
 #[pyfunction]
-pub(crate) fn status(py: Python<'_>, stream: &str, timeout: f64, options: &Bound<'_, PyDict>) -> PyResult<String> {
-    let (options, timeout) = (options::subscriber(options)?, seconds(timeout)?);
-    let report = waiting(py, || flexpath::diagnosis::status::status(stream, StatusScope::Stream, &options.link, timeout))?;
+pub(crate) fn status(
+    py: Python<'_>,
+    stream: &str,
+    timeout: f64,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<String> {
+    let (stream, options, timeout) = (stream.to_owned(), options::subscriber(options)?, seconds(timeout)?);
+    let asked =
+        move || flexpath::diagnosis::status::status(&stream, StatusScope::Stream, &options.link, timeout);
+    let report = waiting_beside(py, asked)?;
     serde_json::to_string(&report.or_raise()?).map_err(misuse)
 }
 
@@ -42,8 +50,10 @@ pub(crate) fn find(
     timeout: f64,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<(Vec<(String, Vec<String>)>, Vec<(String, String)>)> {
-    let (options, timeout, schema) = (options::subscriber(options)?, seconds(timeout)?, &schema.get().0);
-    let all = waiting(py, || flexpath::Subscriber::find_schema(schema, &options, timeout))?.or_raise()?;
+    let (options, timeout, schema) =
+        (options::subscriber(options)?, seconds(timeout)?, schema.get().0.clone());
+    let asked = move || flexpath::Subscriber::find_schema(&schema, &options, timeout);
+    let all = waiting_beside(py, asked)?.or_raise()?;
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for stream in all {
         match stream.provided {

@@ -1,8 +1,8 @@
 //! Errors by whose fault they are, as exceptions of the package, with the same texts.
 
 use flexpath::{
-    BeginError, CloseError, DerivationError, FindError, OpenError, PutError, ReadError, RecordBlockError, SyncError,
-    VariableError,
+    BeginError, CloseError, DerivationError, FindError, OpenError, PutError, ReadError, RecordBlockError,
+    SyncError, VariableError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -102,7 +102,9 @@ impl Guilty for PutError {
 impl Guilty for ReadError {
     fn guilt(&self) -> Guilt {
         match self {
-            Self::Lost { .. } | Self::NoLayout { .. } | Self::Gone { .. } | Self::Coordinator { .. } => Guilt::Lost,
+            Self::Lost { .. } | Self::NoLayout { .. } | Self::Gone { .. } | Self::Coordinator { .. } => {
+                Guilt::Lost
+            }
             Self::Denied { .. } => Guilt::Denied,
             Self::TimedOut { .. } | Self::NoStep { .. } => Guilt::TimedOut,
             Self::PeerMisbehaved { .. } => Guilt::PeerMisbehaved,

@@ -1,31 +1,35 @@
 //! Ctrl-C: the interpreter's signal handlers run on its main thread, and only when it is asked.
 
+use crate::error::{Guilt, raise};
 use flexpath::Interrupt;
 use pyo3::prelude::*;
-use std::cell::RefCell;
-use std::sync::OnceLock;
-use std::thread::ThreadId;
+use std::cell::{Cell, RefCell};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread::Builder;
+use std::time::Duration;
 
-/// The interpreter's main thread: handlers of signals run there and nowhere else.
-static MAIN: OnceLock<ThreadId> = OnceLock::new();
+/// How often it is asked for a call that does not ask by itself.
+const ASK: Duration = Duration::from_millis(50);
 
 thread_local! {
     /// What a handler raised while a call of this thread waited.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+    /// Whether this is the interpreter's main thread, on which handlers of signals run, and nowhere else. Not known
+    /// before the thread waits. Whichever thread imports the module may be another one.
+    static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
-/// Notes the main thread, whichever thread imports the module.
-pub(crate) fn note_main_thread(py: Python<'_>) -> PyResult<()> {
-    let threading = py.import("threading")?;
-    let main = threading.call_method0("main_thread")?.getattr("ident")?;
-    if threading.call_method0("get_ident")?.eq(main)? {
-        let _ = MAIN.set(std::thread::current().id());
+fn note_thread(py: Python<'_>) -> PyResult<()> {
+    if IS_MAIN.get().is_none() {
+        let threading = py.import("threading")?;
+        let main = threading.call_method0("main_thread")?.getattr("ident")?;
+        IS_MAIN.set(Some(threading.call_method0("get_ident")?.eq(main)?));
     }
     Ok(())
 }
 
 fn is_main() -> bool {
-    MAIN.get().is_some_and(|main| *main == std::thread::current().id())
+    IS_MAIN.get() == Some(true)
 }
 
 /// For the options of a handle: a call that waits on the main thread ends when a handler raises.
@@ -47,9 +51,32 @@ fn ask() -> bool {
 
 /// Makes a call that may wait, without the interpreter's lock. What a handler raised meanwhile goes before its outcome.
 pub(crate) fn waiting<T: Send>(py: Python<'_>, call: impl FnOnce() -> T + Send) -> PyResult<T> {
+    note_thread(py)?;
     let outcome = py.detach(call);
     match RAISED.take() {
         Some(error) => Err(error),
         None => Ok(outcome),
     }
+}
+
+/// As `waiting`, for a call that does not ask while it waits: it is made on a thread of its own. If a handler raises,
+/// the call is left to that thread.
+pub(crate) fn waiting_beside<T: Send + 'static>(
+    py: Python<'_>,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (tell, told) = sync_channel(1);
+    let thread = Builder::new().name("flexpath-ask".to_owned());
+    let started = thread.spawn(move || tell.send(call()));
+    started.map_err(|error| raise(Guilt::Io, format!("no thread for a question can be started: {error}")))?;
+    let outcome = waiting(py, move || {
+        loop {
+            match told.recv_timeout(ASK) {
+                Ok(outcome) => return Some(outcome),
+                Err(RecvTimeoutError::Timeout) if !(is_main() && ask()) => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    })?;
+    outcome.ok_or_else(|| raise(Guilt::Io, "a question ended without an answer"))
 }

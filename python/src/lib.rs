@@ -4,6 +4,7 @@
 //! No lock of a handle is held while the interpreter's is waited for, and every call that may wait gives the
 //! interpreter's lock up.
 
+mod attribute;
 mod buffer;
 mod definition;
 mod diagnosis;
@@ -15,6 +16,7 @@ mod options;
 mod pending;
 mod publisher;
 mod schema;
+mod seconds;
 mod selection;
 mod step;
 mod subscriber;
@@ -49,14 +51,6 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::interrupt::note_main_thread(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
-}
-
-/// A time that Python gives in seconds.
-fn seconds(given: f64) -> PyResult<std::time::Duration> {
-    std::time::Duration::try_from_secs_f64(given).map_err(|_| {
-        error::misuse(format!("a time of {given} s: give seconds, 0 or more; for no bound give a large number such as 1e9"))
-    })
 }

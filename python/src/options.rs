@@ -1,13 +1,13 @@
 //! Options of both sides, from a dict whose words the package has checked as far as Python can.
 
-use crate::error::{misuse, OrRaise};
+use crate::error::{OrRaise, misuse};
 use crate::interrupt::interrupt;
 use crate::schema::Schema;
-use crate::seconds;
+use crate::seconds::seconds;
 use flexpath::{
-    Access, Cohort, CohortSide, CollectiveFailure, Collectives, DerivedVariable, LinkOptions, OnLoss, PublisherOptions,
-    QueuePolicy, Rendezvous, Share, ShareMode, StartAt, StepId, SubscriberOptions, TlsOptions, Token, TransportPolicy,
-    WantedType,
+    Access, Cohort, CohortSide, CollectiveFailure, Collectives, DerivedVariable, LinkOptions, OnLoss,
+    PublisherOptions, QueuePolicy, Rendezvous, Share, ShareMode, StartAt, StepId, SubscriberOptions,
+    TlsOptions, Token, TransportPolicy, WantedType,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -102,7 +102,8 @@ fn link(words: &Words<'_>, link: &mut LinkOptions) -> PyResult<()> {
     }
     if let Some(address) = words.take::<String>("advertised")? {
         let parsed = address.parse();
-        link.advertised = Some(parsed.map_err(|error| misuse(format!("option advertised={address:?}: {error}")))?);
+        link.advertised =
+            Some(parsed.map_err(|error| misuse(format!("option advertised={address:?}: {error}")))?);
     }
     if let Some(path) = words.take::<String>("token_file")? {
         link.token = Some(Token::from_file(path).or_raise()?);
@@ -170,7 +171,9 @@ fn start_at(given: &Bound<'_, PyAny>) -> PyResult<StartAt> {
     match given.extract::<String>()?.as_str() {
         "next" => Ok(StartAt::Next),
         "oldest" => Ok(StartAt::OldestReserved),
-        other => Err(misuse(format!("start_at={other:?}: give \"next\", \"oldest\", or a step's number to start after it"))),
+        other => Err(misuse(format!(
+            "start_at={other:?}: give \"next\", \"oldest\", or a step's number to start after it"
+        ))),
     }
 }
 
@@ -179,7 +182,9 @@ pub(crate) fn side(given: &str) -> PyResult<CohortSide> {
         "publisher" => Ok(CohortSide::Publisher),
         "subscriber" => Ok(CohortSide::Subscriber),
         "auto" => Ok(CohortSide::FewerBytes),
-        other => Err(misuse(format!("there is no side {other:?}: give \"publisher\", \"subscriber\" or \"auto\""))),
+        other => {
+            Err(misuse(format!("there is no side {other:?}: give \"publisher\", \"subscriber\" or \"auto\"")))
+        }
     }
 }
 
@@ -190,16 +195,22 @@ pub(crate) fn subscriber(given: &Bound<'_, PyDict>) -> PyResult<SubscriberOption
     options.name = words.take("name")?;
     if let Some(contact) = words.take::<String>("contact")? {
         let parsed = contact.parse();
-        options.publisher_contact = Some(parsed.map_err(|error| misuse(format!("option contact={contact:?}: {error}")))?);
+        options.publisher_contact =
+            Some(parsed.map_err(|error| misuse(format!("option contact={contact:?}: {error}")))?);
     }
     if let Some(names) = words.take::<Vec<String>>("variables")? {
         options = options.with_variables(names);
+    }
+    for (name, module) in words.take::<Vec<(String, Vec<u8>)>>("modules")?.unwrap_or_default() {
+        options = options.with_module(name, module).or_raise()?;
     }
     for (name, text, at) in words.take::<Vec<(String, String, String)>>("derive")?.unwrap_or_default() {
         let derived = DerivedVariable::new(name, text.as_str()).or_raise()?.with_placement(side(&at)?);
         options = options.with_request(derived).or_raise()?;
     }
-    for (name, variable, transform) in words.take::<Vec<(String, String, String)>>("transformed")?.unwrap_or_default() {
+    for (name, variable, transform) in
+        words.take::<Vec<(String, String, String)>>("transformed")?.unwrap_or_default()
+    {
         options = options.with_transformed(name, variable, transform).or_raise()?;
     }
     for (variable, schema) in words.take::<Vec<(String, Schema)>>("types")?.unwrap_or_default() {

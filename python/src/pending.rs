@@ -3,10 +3,10 @@
 
 use crate::buffer::Memory;
 use crate::definition::Definition;
-use crate::error::{misuse, raise, Guilt};
+use crate::error::{Guilt, misuse, raise};
 use flexpath::VariableInfo;
 use pyo3::prelude::*;
-use rustix::event::{eventfd, EventfdFlags};
+use rustix::event::{EventfdFlags, eventfd};
 use std::future::Future;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::pin::Pin;
@@ -56,7 +56,8 @@ impl Alarm {
     #[new]
     fn new() -> PyResult<Self> {
         let made = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        let made = made.map_err(|error| raise(Guilt::Io, format!("no descriptor for an event loop: {error}")))?;
+        let made =
+            made.map_err(|error| raise(Guilt::Io, format!("no descriptor for an event loop: {error}")))?;
         Ok(Self(Arc::new(Bell(made))))
     }
 

@@ -1,10 +1,10 @@
 //! A publisher rank.
 
-use crate::error::{misuse, OrRaise};
+use crate::error::{OrRaise, misuse};
 use crate::events;
 use crate::interrupt::waiting;
 use crate::options;
-use crate::seconds;
+use crate::seconds::seconds;
 use crate::writer::StepWriter;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

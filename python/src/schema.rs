@@ -1,8 +1,8 @@
 //! Types of records.
 
-use crate::definition::attribute_value;
+use crate::attribute;
 use crate::dtype;
-use crate::error::{misuse, OrRaise};
+use crate::error::{OrRaise, misuse};
 use flexpath::record::{EnumType, Extent, Field, FieldElement, RecordSchema, RecordType};
 use flexpath::{MemoryOrder, Shape};
 use pyo3::prelude::*;
@@ -20,7 +20,9 @@ fn element(given: &Bound<'_, PyAny>) -> PyResult<FieldElement> {
     if let Ok(schema) = given.cast::<Schema>() {
         return Ok(FieldElement::Record(schema.get().0.record().clone()));
     }
-    let name = given.cast::<PyString>().map_err(|_| misuse("a field's type is the name of an element type, or a Schema"))?;
+    let name = given
+        .cast::<PyString>()
+        .map_err(|_| misuse("a field's type is the name of an element type, or a Schema"))?;
     Ok(FieldElement::Dtype(dtype::named(name.to_str()?)?))
 }
 
@@ -42,7 +44,9 @@ fn field(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Field> {
             "description" => field.description = value.extract()?,
             other => {
                 let known = "type, shape, list, optional, unit, description";
-                return Err(misuse(format!("field {name:?}: there is no word {other:?}; there are: {known}")));
+                return Err(misuse(format!(
+                    "field {name:?}: there is no word {other:?}; there are: {known}"
+                )));
             }
         }
     }
@@ -101,13 +105,16 @@ impl Schema {
                 Extent::SizedBy(of) => words.set_item("sized_by", of)?,
             }
             if let FieldElement::Enum(of) = &field.element {
-                words.set_item("variants", of.variants.iter().cloned().collect::<std::collections::BTreeMap<_, _>>())?;
+                words.set_item(
+                    "variants",
+                    of.variants.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
+                )?;
             }
             if field.optional {
                 words.set_item("optional", true)?;
             }
             if let Some(default) = &field.default {
-                words.set_item("default", attribute_value(py, default)?)?;
+                words.set_item("default", attribute::told(py, default)?)?;
             }
             for (word, text) in [("unit", &field.unit), ("description", &field.description)] {
                 if let Some(text) = text {

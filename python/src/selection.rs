@@ -1,6 +1,6 @@
 //! Selections as Python gives them.
 
-use crate::error::{misuse, OrRaise};
+use crate::error::{OrRaise, misuse};
 use flexpath::record::Loss;
 use flexpath::{Dims, MemoryOrder, Region, Select, Selection, StridedRegion};
 use pyo3::prelude::*;

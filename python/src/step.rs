@@ -4,11 +4,11 @@ use crate::buffer::{Filled, Memory};
 use crate::definition::Definition;
 use crate::dtype;
 use crate::dtype::with_element;
-use crate::error::{misuse, OrRaise};
+use crate::error::{OrRaise, misuse};
 use crate::interrupt::waiting;
 use crate::pending::{Outcome, Pending};
 use crate::schema::Schema;
-use crate::seconds;
+use crate::seconds::seconds;
 use crate::selection::{loss, select};
 use crate::values;
 use flexpath::{Element, Select, StepReader};
@@ -55,7 +55,11 @@ impl Step {
     }
 
     /// Makes a call on the held step, without the interpreter's lock. Several threads may do so at a time.
-    fn with<T: Send>(&self, py: Python<'_>, call: impl FnOnce(&StepReader) -> PyResult<T> + Send) -> PyResult<T> {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&StepReader) -> PyResult<T> + Send,
+    ) -> PyResult<T> {
         waiting(py, || match self.held.read().unwrap_or_else(PoisonError::into_inner).as_ref() {
             Some(reader) => call(reader),
             None => Err(self.released()),
@@ -77,10 +81,16 @@ fn view_as<T: Element>(reader: &StepReader, name: &str, select: Select) -> PyRes
     Ok((shape, Memory::shared(reader.view::<T>(name, select).or_raise()?)))
 }
 
-fn filled_as<T: Element>(reader: &StepReader, name: &str, select: Select, fill: &[u8]) -> PyResult<(Vec<u64>, Memory)> {
+fn filled_as<T: Element>(
+    reader: &StepReader,
+    name: &str,
+    select: Select,
+    fill: &[u8],
+) -> PyResult<(Vec<u64>, Memory)> {
     let shape = reader.selected_shape(name, select.clone()).or_raise()?.dims().to_vec();
     let fill = bytemuck::try_pod_read_unaligned::<T>(fill);
-    let fill = fill.map_err(|_| misuse(format!("variable {name:?}: the value that fills gaps is of another type")))?;
+    let fill =
+        fill.map_err(|_| misuse(format!("variable {name:?}: the value that fills gaps is of another type")))?;
     Ok((shape, Memory::of(reader.get_or_fill(name, select, fill).or_raise()?)))
 }
 
@@ -212,8 +222,19 @@ impl Step {
         timeout: f64,
     ) -> PyResult<()> {
         let timeout = seconds(timeout)?;
-        let parse = |(name, selection, column_major, dtype, out): (String, Bound<'_, PyAny>, bool, String, Bound<'_, PyAny>)| {
-            Ok((name, select(&selection, column_major, loss(true, false))?, dtype::named(&dtype)?, Filled::of(&out)?))
+        let parse = |(name, selection, column_major, dtype, out): (
+            String,
+            Bound<'_, PyAny>,
+            bool,
+            String,
+            Bound<'_, PyAny>,
+        )| {
+            Ok((
+                name,
+                select(&selection, column_major, loss(true, false))?,
+                dtype::named(&dtype)?,
+                Filled::of(&out)?,
+            ))
         };
         let mut gets = gets.into_iter().map(parse).collect::<PyResult<Vec<_>>>()?;
         self.with(py, move |reader| {
@@ -257,7 +278,12 @@ impl Step {
     }
 
     /// Records as they lie: their type, the shape, and the bytes.
-    fn records(&self, py: Python<'_>, name: &str, selection: &Bound<'_, PyAny>) -> PyResult<(Schema, Vec<u64>, Memory)> {
+    fn records(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        selection: &Bound<'_, PyAny>,
+    ) -> PyResult<(Schema, Vec<u64>, Memory)> {
         let select = select(selection, false, None)?;
         let set = self.with(py, |reader| reader.records(name, select).or_raise())?;
         Ok((Schema(set.schema().clone()), set.shape().dims().to_vec(), Memory::shared(set)))

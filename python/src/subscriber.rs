@@ -1,10 +1,10 @@
 //! A subscriber rank.
 
-use crate::error::{misuse, raise, Guilt, OrRaise};
+use crate::error::{Guilt, OrRaise, misuse, raise};
 use crate::events;
 use crate::interrupt::waiting;
 use crate::options;
-use crate::seconds;
+use crate::seconds::seconds;
 use crate::step::Step;
 use flexpath::{CohortSide, NextStep, Signal};
 use pyo3::prelude::*;
@@ -71,7 +71,9 @@ impl Subscriber {
     fn step_signal(&self, py: Python<'_>) -> PyResult<i32> {
         if self.signal.get().is_none() {
             let made = self.with(py, |subscriber| {
-                subscriber.step_signal().map_err(|error| raise(Guilt::Io, format!("no descriptor for a signal: {error}")))
+                subscriber
+                    .step_signal()
+                    .map_err(|error| raise(Guilt::Io, format!("no descriptor for a signal: {error}")))
             })?;
             let _ = self.signal.set(made);
         }
@@ -111,7 +113,9 @@ impl Subscriber {
     }
 
     fn transports(&self, py: Python<'_>) -> PyResult<Vec<(u32, String)>> {
-        self.with(py, |subscriber| Ok(subscriber.transports().into_iter().map(|(rank, text)| (rank.0, text)).collect()))
+        self.with(py, |subscriber| {
+            Ok(subscriber.transports().into_iter().map(|(rank, text)| (rank.0, text)).collect())
+        })
     }
 
     /// Leaves the stream.

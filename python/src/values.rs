@@ -1,9 +1,12 @@
 //! Values of records as Python's, and back.
 
-use crate::definition::attribute_value;
-use crate::error::{misuse, OrRaise};
+use crate::attribute;
+use crate::error::{OrRaise, misuse};
 use flexpath::Dtype;
-use flexpath::record::{ArrayRef, Extent, Field, FieldElement, RecordBuilder, RecordRef, RecordSchema, RecordType, Value};
+use flexpath::record::{
+    ArrayRef, EnumType, Extent, Field, FieldElement, RecordBuilder, RecordRef, RecordSchema, RecordType,
+    Value,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyComplex, PyDict, PyList, PyString};
 
@@ -19,7 +22,7 @@ pub(crate) fn record<'py>(py: Python<'py>, record: RecordRef<'_>) -> PyResult<Bo
 fn value<'py>(py: Python<'py>, given: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match given {
         Value::Absent => py.None().into_bound(py),
-        Value::Default(value) => attribute_value(py, value)?,
+        Value::Default(value) => attribute::told(py, value)?,
         Value::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
         Value::Integer(value) => value.into_pyobject(py)?.into_any(),
         Value::Real(value) => value.into_pyobject(py)?.into_any(),
@@ -44,7 +47,9 @@ fn list<'py>(py: Python<'py>, array: ArrayRef<'_>) -> PyResult<Bound<'py, PyList
 pub(crate) fn encode(schema: &RecordSchema, records: &[Bound<'_, PyAny>]) -> PyResult<Vec<u8>> {
     let mut builder = RecordBuilder::new(schema, records.len()).or_raise()?;
     for (index, record) in records.iter().enumerate() {
-        let record = record.cast::<PyDict>().map_err(|_| misuse(format!("record {index} is no dict with the fields' values")))?;
+        let record = record
+            .cast::<PyDict>()
+            .map_err(|_| misuse(format!("record {index} is no dict with the fields' values")))?;
         set_record(&mut builder, index, "", schema.record(), record)?;
     }
     builder.encode().or_raise()
@@ -61,7 +66,11 @@ fn set_record(
         let name: String = key.extract()?;
         if !record.fields.iter().any(|field| field.name == name) {
             let known: Vec<&str> = record.fields.iter().map(|field| field.name.as_str()).collect();
-            return Err(misuse(format!("record {index}: {} has no field {name:?}; it has: {}", record.name, known.join(", "))));
+            return Err(misuse(format!(
+                "record {index}: {} has no field {name:?}; it has: {}",
+                record.name,
+                known.join(", ")
+            )));
         }
     }
     for field in &record.fields {
@@ -76,18 +85,26 @@ fn set_record(
 
 /// The elements of a field: one, or those of whatever has several.
 fn elements<'py>(field: &Field, value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    match field.extent {
+    match &field.extent {
         Extent::One => Ok(vec![value.clone()]),
-        Extent::Fixed(..) | Extent::Variable | Extent::SizedBy(_) => flattened(value),
+        Extent::Fixed(shape, _) => flattened(value, shape.ndims()),
+        Extent::Variable | Extent::SizedBy(_) => flattened(value, 1),
     }
 }
 
-fn flattened<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let flat = match value.call_method0("ravel") {
-        Ok(raveled) => raveled.call_method0("tolist")?,
-        Err(_) => value.clone(),
-    };
-    flat.try_iter()?.collect()
+/// The elements of an array, or of lists in lists.
+fn flattened<'py>(value: &Bound<'py, PyAny>, ndims: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if let Ok(raveled) = value.call_method0("ravel") {
+        return raveled.call_method0("tolist")?.try_iter()?.collect();
+    }
+    if ndims <= 1 {
+        return value.try_iter()?.collect();
+    }
+    let mut all = Vec::new();
+    for part in value.try_iter()? {
+        all.extend(flattened(&part?, ndims - 1)?);
+    }
+    Ok(all)
 }
 
 fn set_field(
@@ -100,19 +117,10 @@ fn set_field(
     let wrong = |error: PyErr| misuse(format!("record {index}: field {path:?}: {error}"));
     let elements = elements(field, value).map_err(wrong)?;
     match &field.element {
-        FieldElement::Record(record) => {
-            if !matches!(field.extent, Extent::One) {
-                builder.set_len(index, path, elements.len()).or_raise()?;
-            }
-            for (at, element) in elements.iter().enumerate() {
-                let of = element.cast::<PyDict>().map_err(|_| misuse(format!("record {index}: field {path:?} wants dicts")))?;
-                let path = if matches!(field.extent, Extent::One) { path.to_owned() } else { format!("{path}[{at}]") };
-                set_record(builder, index, &path, record, of)?;
-            }
-            Ok(())
-        }
+        FieldElement::Record(record) => set_records(builder, index, (path, field), record, &elements),
         FieldElement::Dtype(Dtype::String) => {
-            let texts = elements.iter().map(|text| text.extract::<String>()).collect::<PyResult<Vec<_>>>().map_err(wrong)?;
+            let texts = elements.iter().map(|text| text.extract::<String>());
+            let texts = texts.collect::<PyResult<Vec<_>>>().map_err(wrong)?;
             builder.set_texts(index, path, &texts).or_raise()
         }
         FieldElement::Dtype(Dtype::Bytes) => {
@@ -120,12 +128,8 @@ fn set_field(
             builder.set_numbers(index, path, (Dtype::U8, &bytes)).or_raise()
         }
         FieldElement::Enum(of) => {
-            let number = |element: &Bound<'_, PyAny>| -> PyResult<i64> {
-                let Ok(name) = element.extract::<String>() else { return element.extract() };
-                let found = of.variants.iter().find(|(known, _)| *known == name);
-                found.map(|found| found.1).ok_or_else(|| misuse(format!("{} has no name {name:?}", of.name)))
-            };
-            let numbers = elements.iter().map(number).collect::<PyResult<Vec<_>>>().map_err(wrong)?;
+            let numbers = elements.iter().map(|element| number_of(of, element));
+            let numbers = numbers.collect::<PyResult<Vec<_>>>().map_err(wrong)?;
             builder.set_numbers(index, path, (Dtype::I64, bytemuck::cast_slice(&numbers))).or_raise()
         }
         FieldElement::Dtype(dtype) => {
@@ -133,6 +137,44 @@ fn set_field(
             builder.set_numbers(index, path, (*dtype, &bytes)).or_raise()
         }
     }
+}
+
+/// Sets the records of a field: one, or several.
+fn set_records(
+    builder: &mut RecordBuilder,
+    index: usize,
+    (path, field): (&str, &Field),
+    record: &RecordType,
+    elements: &[Bound<'_, PyAny>],
+) -> PyResult<()> {
+    match &field.extent {
+        Extent::One => {}
+        Extent::Fixed(shape, _) if shape.element_count() == elements.len() as u64 => {}
+        Extent::Fixed(shape, _) => {
+            let (wanted, given) = (shape.element_count(), elements.len());
+            let what = format!("record {index}: field {path:?} has {wanted} records, and {given} are given");
+            return Err(misuse(what));
+        }
+        Extent::Variable | Extent::SizedBy(_) => builder.set_len(index, path, elements.len()).or_raise()?,
+    }
+    for (at, element) in elements.iter().enumerate() {
+        let values = element.cast::<PyDict>();
+        let values = values.map_err(|_| misuse(format!("record {index}: field {path:?} wants dicts")))?;
+        match field.extent {
+            Extent::One => set_record(builder, index, path, record, values)?,
+            Extent::Fixed(..) | Extent::Variable | Extent::SizedBy(_) => {
+                set_record(builder, index, &format!("{path}[{at}]"), record, values)?
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A value of an enumeration, given by its name or number.
+fn number_of(of: &EnumType, element: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let Ok(name) = element.extract::<String>() else { return element.extract() };
+    let found = of.variants.iter().find(|(known, _)| *known == name);
+    found.map(|found| found.1).ok_or_else(|| misuse(format!("{} has no name {name:?}", of.name)))
 }
 
 /// Numbers as bytes of that type.
@@ -170,7 +212,9 @@ fn numbers(dtype: Dtype, elements: &[Bound<'_, PyAny>]) -> PyResult<Vec<u8>> {
             let parts = elements.iter().map(parts).collect::<PyResult<Vec<_>>>()?.concat();
             match dtype {
                 Dtype::C64 => bytemuck::cast_slice(&parts).to_vec(),
-                _ => bytemuck::cast_slice(&parts.iter().map(|&part| part as f32).collect::<Vec<_>>()).to_vec(),
+                _ => {
+                    bytemuck::cast_slice(&parts.iter().map(|&part| part as f32).collect::<Vec<_>>()).to_vec()
+                }
             }
         }
         Dtype::String | Dtype::Bytes => return Err(crate::dtype::no_element(dtype)),

@@ -2,7 +2,7 @@
 
 use crate::buffer::{Exported, Loan};
 use crate::definition::Definition;
-use crate::error::{misuse, OrRaise};
+use crate::error::{OrRaise, misuse};
 use crate::interrupt::waiting;
 use crate::selection::dims;
 use crate::values;
@@ -77,7 +77,8 @@ impl StepWriter {
         count: Vec<u64>,
         data: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let (region, bytes, variable) = (region(&start, &count)?, Exported::of(data)?, definition.get().variable()?);
+        let (region, bytes, variable) =
+            (region(&start, &count)?, Exported::of(data)?, definition.get().variable()?);
         self.with(py, |writer| writer.put_bytes(variable, &region, bytes.as_ref()).or_raise())
     }
 
@@ -90,7 +91,8 @@ impl StepWriter {
         count: Vec<u64>,
         data: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let (region, bytes, variable) = (region(&start, &count)?, Exported::of(data)?, definition.get().variable()?);
+        let (region, bytes, variable) =
+            (region(&start, &count)?, Exported::of(data)?, definition.get().variable()?);
         self.with(py, |writer| writer.put_external_bytes(variable, &region, bytes).or_raise())
     }
 
@@ -110,7 +112,9 @@ impl StepWriter {
     fn put_loan(&self, py: Python<'_>, loan: &Bound<'_, Loan>) -> PyResult<()> {
         loan.try_borrow_mut()?.put(|place| {
             self.with(py, |writer| {
-                let memory = place.take().ok_or_else(|| misuse("a loan is put twice: ask for a new one for each block"))?;
+                let memory = place
+                    .take()
+                    .ok_or_else(|| misuse("a loan is put twice: ask for a new one for each block"))?;
                 let (outcome, kept) = writer.put_loan_kept(memory);
                 Ok((outcome.or_raise(), kept))
             })
@@ -127,7 +131,9 @@ impl StepWriter {
         records: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let variable = definition.get().variable()?;
-        let schema = variable.records().ok_or_else(|| misuse(format!("variable {:?} has no records", variable.name())))?;
+        let schema = variable
+            .records()
+            .ok_or_else(|| misuse(format!("variable {:?} has no records", variable.name())))?;
         let (region, bytes) = (region(&start, &count)?, values::encode(schema, &records)?);
         self.with(py, |writer| writer.put_bytes(variable, &region, &bytes).or_raise())
     }

@@ -2,8 +2,8 @@
 
 use crate::support::{PATIENCE, Place, STREAM, array, publish, take};
 use fp_core::{
-    BeginError, CloseError, Interrupt, NextStep, OpenError, Publisher, PublisherOptions, QueuePolicy, Subscriber,
-    SyncError,
+    BeginError, CloseError, Interrupt, NextStep, OpenError, Publisher, PublisherOptions, QueuePolicy,
+    Subscriber, SyncError,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
