@@ -23,7 +23,11 @@ class Gone:
         """Nothing is left to close."""
 
     def __getattr__(self, name: str) -> Any:
-        raise Misuse(f"stream {self.stream!r}: {self._why}")
+        raise self.error()
+
+    def error(self) -> Misuse:
+        """What is said to whoever uses it."""
+        return Misuse(f"stream {self.stream!r}: {self._why}")
 
 
 class Handle:
@@ -35,7 +39,7 @@ class Handle:
 
     def __init__(self, native: Any) -> None:
         self._native = native
-        #: The thread that took or published a step last.
+        #: The thread that waited last, such as for a step.
         self._user = threading.get_ident()
         _open.add(self)
 
@@ -48,6 +52,11 @@ class Handle:
         """Go without waiting for anybody for more than a moment."""
         _open.discard(self)
         self._native = Gone(self._native.stream, why)
+
+    def _check_is_own(self) -> None:
+        """A forked child has not the memory that is shared with other processes: touching it would end it."""
+        if isinstance(self._native, Gone):
+            raise self._native.error()
 
     def _end(self, uncaught: BaseException | None) -> None:
         """The interpreter ends, because of an exception or not."""

@@ -63,10 +63,12 @@ class Publisher(Handle):
 
     def wait_for_subscriptions(self, count: int, timeout: float = 60.0) -> int:
         """Wait until there are that many subscriptions. Gives how many there are."""
+        self._user = threading.get_ident()
         return self._native.wait_for_subscriptions(count, timeout)
 
     def sync(self, timeout: float = 60.0) -> None:
         """Wait until every lossless subscription has released all steps so far; the error names who holds what."""
+        self._user = threading.get_ident()
         self._native.sync(timeout)
 
     def events(self) -> list[dict[str, Any]]:
@@ -151,6 +153,7 @@ class StepWriter:
         The array is copied. With `copy=False` it is not, and is held until everybody has released the step: nobody may
         write to it until then. An array that does not lie densely is copied in any case, once.
         """
+        self._publisher._check_is_own()
         words = _words(name, unit, description, dims, attrs)
         if isinstance(value, str):
             if joined or local or start or shape:
@@ -303,6 +306,7 @@ class StepWriter:
         The array must not be written to afterwards: it becomes read-only. Its memory is not used again while it, or an
         array made of it, is alive.
         """
+        self._publisher._check_is_own()
         of, block = np.dtype(dtype).newbyteorder("="), tuple(int(n) for n in count)
         kind, whole, first, block = self._place(name, block, start, shape, joined, local)
         words = _words(name, unit, description, dims, attrs)
@@ -318,6 +322,7 @@ class StepWriter:
 
         `value`: what is put instead of what the step has. It has the same type and, for a global array, the same shape.
         """
+        self._publisher._check_is_own()
         definition = source._native.definition(name)
         if value is None and definition.kind in ("local", "local_scalar"):
             for rank, index, _, count in source[name].blocks():
