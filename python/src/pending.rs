@@ -1,4 +1,4 @@
-//! Futures of the library for the event loop of Python: no other runtime, no thread of ours, and nobody who wakes waits
+//! Futures of the library for the event loop of Python: no other runtime, and no thread of ours. Nobody who wakes waits
 //! for the interpreter's lock.
 
 use crate::buffer::Memory;
