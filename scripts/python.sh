@@ -43,12 +43,13 @@ lint() {
 }
 
 # tested WORD...: pytest, away from the sources, so that what is installed is what is tested. FLEXPATH_RENDEZVOUS is of
-# this run alone. A line of the same form as those of Rust's tests says how many passed.
+# this run alone. A line of the same form as those of Rust's tests says how many passed
+# and how many failed.
 tested() {
     local status=0 said=$built/tested
-    python -m pytest --config-file "$root/python/pyproject.toml" -o cache_dir="$built/pytest" --timeout "$limit_s" -rs \
+    python -m pytest --config-file "$root/python/pyproject.toml" -o cache_dir="$built/pytest" --timeout "$limit_s" -rfEs \
         "$@" 2>&1 | tee "$said" || status=$?
-    tail -n 1 "$said" | sed -n 's/.*\b\([0-9]* passed\).*/test result: \1/p'
+    echo "test result: $(tail -n 1 "$said" | grep -o '[0-9]* \(passed\|failed\|error\)' | sed 's/error/failed/' | paste -sd ' ')"
     if [[ -n ${FLEXPATH_REQUIRE_ALL:-} ]] && grep '^SKIPPED' "$said"; then
         echo "python.sh: what was not tested has not passed"
         status=1
@@ -63,9 +64,11 @@ tests() {
     trap "rm -rf '$place'" EXIT
     export FLEXPATH_RENDEZVOUS=$place
     cd "$built"
-    tested --rootdir "$root/python" "$root/python/tests" "$@"
+    local status=0
+    tested --rootdir "$root/python" "$root/python/tests" "$@" || status=$?
     # Somebody who asked for some tests did not ask for these.
-    (($#)) || tested --rootdir "$place" --doctest-modules --pyargs flexpath
+    (($#)) || tested --rootdir "$place" --doctest-modules --pyargs flexpath || status=$?
+    return "$status"
 }
 
 case ${1:-} in
