@@ -25,6 +25,7 @@ else they need to open it goes into `options`. The reserve has what was publishe
 derived anew by the worker: ``options={"derive": {"speed": ("vx, vy, vz | magnitude", "subscriber")}}``.
 """
 
+import collections
 import contextlib
 import os
 import threading
@@ -113,6 +114,9 @@ def _array(step: Any, origin: Origin, name: str, chunks: Any) -> Any:
 #: How long a worker waits for a step before it answers that none came.
 _TURN_S = 1.0
 
+#: How long it looks for the stream before it answers that it is not there.
+_OPEN_S = 5.0
+
 
 def map_steps(
     client: Any,
@@ -129,15 +133,16 @@ def map_steps(
     Each worker opens a member of the work-sharing set `share`, which is a new one unless it is named. It calls
     ``function(step)`` for each step that it gets. A step is done when its result has come to the client. A worker that
     dies before gives its step to another. The function may then have been called twice, but each result comes once.
-    Workers that come later join in. A worker uses one of its threads for this.
+    Workers that come later join in. Where all die at once, nobody is there to be given what they had: it is lost, and
+    the ``skipped`` of the next step counts it. A worker uses one of its threads for this.
 
     `options` are further ones of ``flexpath.subscribe``, such as ``variables``. What the function raises is raised
     here, its step is given back, and the members leave the set. They also leave when the iterator is closed.
-    Without a single worker it waits `patience` seconds at most.
+    Without a single worker, or without the stream, it waits `patience` seconds at most.
     """
     share = share or f"map_steps-{uuid.uuid4().hex}"
     of_set = {"share": flexpath.Share(share, redeliver=True), "explicit_done": True}
-    of_member = {"open_timeout": patience, **options, **of_set}
+    of_member = {"open_timeout": _OPEN_S, **options, **of_set}
     return _Round(client, stream, function, of_member, patience).results()
 
 
@@ -160,29 +165,37 @@ class _Round:
         #: Of those, the ones that may come again: their worker was lost before it knew.
         self.again: set[_StepKey] = set()
         self.has_ended = False
+        #: The workers that did not find the stream when they looked last, and when another was heard of.
+        self.absent: set[str] = set()
+        self.heard = time.monotonic()
 
     def results(self) -> Iterator[tuple[int, Any]]:
         import distributed
 
-        seen_worker = time.monotonic()
         try:
             while True:
                 self.look_after_workers()
-                if self.turns:
-                    seen_worker = time.monotonic()
-                elif self.has_ended:
+                if not self.turns and self.has_ended:
                     return
-                elif time.monotonic() - seen_worker > self.patience:
-                    raise flexpath.TimedOut(f"stream {self.stream!r}: no Dask worker is there for {self.patience:g} s")
-                else:
+                if not self.turns:
                     self.client.wait_for_workers(1, timeout=self.patience)
                     continue
+                self.give_up_in_time()
                 with contextlib.suppress(TimeoutError):
                     distributed.wait(list(self.turns.values()), timeout=_TURN_S, return_when="FIRST_COMPLETED")
                 for worker in [worker for worker, turn in self.turns.items() if turn.done()]:
                     yield from self.take(worker)
         finally:
             self.leave()
+
+    def give_up_in_time(self) -> None:
+        if not self.turns.keys() <= self.absent:
+            self.heard = time.monotonic()
+        elif time.monotonic() - self.heard > self.patience:
+            raise flexpath.TimedOut(
+                f"stream {self.stream!r}: none of {len(self.turns)} Dask workers finds it for {self.patience:g} s: is the "
+                "publisher running, and have the workers the same FLEXPATH_RENDEZVOUS?"
+            )
 
     def look_after_workers(self) -> None:
         here = set(self.client.nthreads())
@@ -194,6 +207,7 @@ class _Round:
 
     def lose(self, worker: str) -> None:
         self.turns.pop(worker).cancel()
+        self.absent.discard(worker)
         if key := self.told.pop(worker, None):
             self.again.add(key)
 
@@ -217,15 +231,18 @@ class _Round:
             return
         try:
             what, key, result = turn.result(timeout=self.patience)
-        except flexpath.EndOfStream:
-            what, key, result = "ended", None, None
         except Exception as error:
             if _is_lost_worker(error):
                 self.lose(worker)
                 return
             raise
-        if what == "ended":
-            self.has_ended = True
+        if what == "absent":
+            self.absent.add(worker)
+        else:
+            self.absent.discard(worker)
+        self.has_ended |= what == "ended"
+        # Who does not find a stream that is over for others comes too late.
+        if what == "ended" or (what == "absent" and self.has_ended):
             del self.turns[worker]
             return
         # The worker goes on while the caller looks at the result.
@@ -268,7 +285,10 @@ class _Member:
                     return "nothing", None, None
                 if self.subscriber is None:
                     stream, options = opening
-                    self.subscriber = flexpath.subscribe(stream, **options)
+                    try:
+                        self.subscriber = flexpath.subscribe(stream, **options)
+                    except flexpath.TimedOut:
+                        return "absent", None, None
                 self.let_go(done)
                 return self.next_result(function)
             finally:
@@ -321,6 +341,8 @@ def _key(step: Any) -> _StepKey:
 
 
 _members: dict[str, _Member] = {}
+#: Those that have left, the latest of them. A turn may be on its way to the worker when the client tells it to leave.
+_left: collections.deque[str] = collections.deque(maxlen=256)
 _members_lock = threading.Lock()
 
 
@@ -329,12 +351,15 @@ def _turn(
 ) -> tuple[str, _StepKey | None, Any]:
     """A worker's next step and what the function makes of it, once the client has the result before."""
     with _members_lock:
+        if name in _left:
+            return "nothing", None, None
         member = _members.setdefault(name, _Member())
     return member.turn(opening, function, done)
 
 
 def _leave(name: str) -> None:
     with _members_lock:
+        _left.append(name)
         member = _members.pop(name, None)
     if member is not None:
         member.leave()

@@ -7,6 +7,7 @@ import distributed
 import numpy
 import pytest
 import xarray
+from children import eventually
 from numpy.testing import assert_array_equal
 
 import flexpath
@@ -32,7 +33,7 @@ def cluster(place):
     """Two worker processes."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("FLEXPATH_RENDEZVOUS", place)
-        options = {"n_workers": 2, "threads_per_worker": 2, "processes": True, "dashboard_address": None}
+        options = {"n_workers": 2, "threads_per_worker": 2, "processes": True, "dashboard_address": ":0"}
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
             yield client
 
@@ -92,6 +93,17 @@ def test_threads_use_the_step_itself(cluster):
             numpy.testing.assert_allclose(found, content(1)["temperature"].sum(axis=0))
 
 
+def test_workers_in_this_process_use_the_step_itself():
+    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        with flexpath.publish("inside") as out, flexpath.subscribe("inside") as subscriber:
+            put(out, 1)
+            with subscriber.next_step(timeout=TIMEOUT) as step:
+                temperature = flexpath.dask.from_step(step, "temperature", chunks=(64, 300))
+                found = client.compute(temperature.sum(axis=0)).result(TIMEOUT)
+                numpy.testing.assert_allclose(found, content(1)["temperature"].sum(axis=0))
+
+
 def test_a_step_that_is_gone_says_to_keep_a_reserve(cluster):
     with flexpath.publish("gone", reserve_steps=1) as out, flexpath.subscribe("gone") as subscriber:
         put(out, 0)
@@ -137,7 +149,14 @@ def test_a_dataset_in_chunks_is_computed_by_the_workers(cluster):
 
 
 def publish_all(stream, steps, done):
-    with flexpath.publish(stream, min_subscribers=1, open_timeout=TIMEOUT) as out:
+    with flexpath.publish(stream, open_timeout=TIMEOUT) as out:
+        joined = []
+
+        def both_are_there():
+            joined.extend(event for event in out.events() if event["event"] == "member_joined")
+            return len(joined) == 2
+
+        eventually(both_are_there, "both workers are members of the set")
         for number in range(steps):
             put(out, number)
     done.append(stream)
@@ -145,7 +164,7 @@ def publish_all(stream, steps, done):
 
 @pytest.fixture
 def published():
-    """Publishes so many steps in a thread, and sees that it comes to its end."""
+    """Publishes so many steps in a thread, as soon as both workers are there, and sees that it comes to its end."""
     threads, done = [], []
 
     def start(stream, steps):
@@ -171,17 +190,18 @@ def test_each_step_goes_to_one_worker(cluster, published):
     assert len({process for process, _ in found.values()}) == 2
 
 
-def test_a_step_of_a_worker_that_dies_goes_to_another(cluster, published):
+@pytest.mark.parametrize("deadly", [7, 19])
+def test_a_step_of_a_worker_that_dies_goes_to_another(cluster, published, deadly):
     published("deadly", 20)
 
     def work(step):
-        if step.number == 7 and not step.is_redelivered:
+        if step.number == deadly and not step.is_redelivered:
             os.kill(os.getpid(), 9)
         return step.is_redelivered
 
     found = list(flexpath.dask.map_steps(cluster, "deadly", work, share="those that die"))
     assert sorted(number for number, _ in found) == list(range(20))
-    assert dict(found)[7], "it was given again"
+    assert dict(found)[deadly], "it was given again"
     cluster.wait_for_workers(2, timeout=TIMEOUT)
 
 
@@ -201,5 +221,5 @@ def test_what_a_function_raises_is_raised_here(cluster, published):
 def test_who_has_seen_enough_leaves(cluster, published):
     published("long", 30)
     results = flexpath.dask.map_steps(cluster, "long", lambda step: step.number)
-    assert next(results)[0] == 0
+    assert 0 <= next(results)[0] <= 1
     results.close()

@@ -37,7 +37,7 @@ fn without_lammps_the_pipeline_runs_on_the_built_in_source_and_says_so() {
     assert!(text.contains("LAMMPS cannot be used here") && text.contains("apt-get install"), "{text}");
     assert_eq!(words(&text, "source: built-in molecular dynamics (not LAMMPS").len(), 2, "{text}");
     assert_eq!(words(&text, "FAIL"), Vec::<&str>::new());
-    assert_eq!((words(&text, "PASS").len(), words(&text, "----").len()), (9 + 10, 4), "{text}");
+    assert_eq!((words(&text, "PASS").len(), words(&text, "----").len()), (9 + 10, 6), "{text}");
     assert_eq!(words(&text, "verdict: torn").len(), 2, "{text}");
     assert_eq!(words(&text, "guest: detached: publisher rank").len(), 2, "{text}");
     assert!(text.contains("transport=shm; inproc refused: other process"), "{text}");

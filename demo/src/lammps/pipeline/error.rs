@@ -98,6 +98,17 @@ pub enum PartError {
         /// The rendezvous.
         rendezvous: String,
     },
+    /// The part is a program of its own.
+    #[error("energy is a program in Python: demo/python/energy.py")]
+    InPython,
+    /// What LAMMPS wrote cannot be read.
+    #[error("{}: {source}", path.display())]
+    NoLog {
+        /// Its log.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// Another thread of the part panicked.
     #[error("the thread that takes {stream} panicked")]
     Panicked {

@@ -17,6 +17,8 @@ pub enum Part {
     Csym,
     /// Common neighbours. It does not run before the verdict.
     Cna,
+    /// Potential energy: a program in Python. It runs where an interpreter was named.
+    Energy,
     /// Holds the results against LAMMPS's own. No part of the science.
     Check,
     /// Adds up what a measured run has found, in place of Check.
@@ -26,7 +28,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Those that are started together; CNA and Guest come later.
+    /// Those that are started together, Energy besides where it runs; CNA and Guest come later.
     pub const FROM_THE_START: [Part; 5] =
         [Part::Simulation, Part::Helper, Part::Bonds, Part::Csym, Part::Check];
     /// Those of a measured run: all are started together.
@@ -41,6 +43,7 @@ impl Part {
             Part::Bonds => "bonds",
             Part::Csym => "csym",
             Part::Cna => "cna",
+            Part::Energy => "energy",
             Part::Check => "check",
             Part::Tally => "tally",
             Part::Guest => "guest",
@@ -57,7 +60,7 @@ impl Part {
         match self {
             Part::Simulation => settings.ranks,
             Part::Helper | Part::Bonds => 2,
-            Part::Csym | Part::Cna | Part::Check | Part::Tally | Part::Guest => 1,
+            Part::Csym | Part::Cna | Part::Energy | Part::Check | Part::Tally | Part::Guest => 1,
         }
     }
 }

@@ -25,6 +25,7 @@ pub fn run(part: Part, settings: &Settings) -> Result<(), PartError> {
         Part::Bonds => bonds::run(settings),
         Part::Csym => csym::run(settings),
         Part::Cna => cna::run(settings),
+        Part::Energy => Err(PartError::InPython),
         Part::Check => check::run(settings),
         Part::Tally => tally::run(settings),
         Part::Guest => guest::run(settings),

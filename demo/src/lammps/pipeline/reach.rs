@@ -3,7 +3,7 @@
 //! own.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flexpath::{PublisherOptions, Rendezvous, SubscriberOptions, Token};
 
@@ -15,12 +15,17 @@ const FILE: &str = ".token";
 
 /// Makes the token of a run.
 pub(super) fn make_token(folder: &Path) -> io::Result<()> {
-    Token::random()?.write_file(folder.join(FILE))
+    Token::random()?.write_file(token_file(folder))
+}
+
+/// Where it is, in the run's rendezvous folder.
+pub(super) fn token_file(folder: &Path) -> PathBuf {
+    folder.join(FILE)
 }
 
 fn token(rendezvous: &Rendezvous) -> Result<Token, PartError> {
     let none = || PartError::NoFolder { rendezvous: rendezvous.to_string() };
-    Ok(Token::from_file(rendezvous.directory().ok_or_else(none)?.join(FILE))?)
+    Ok(Token::from_file(token_file(rendezvous.directory().ok_or_else(none)?))?)
 }
 
 /// The options of a part that publishes.

@@ -56,6 +56,8 @@ pub enum Report {
         /// How many the check refused.
         refused: usize,
     },
+    /// Energies were held against LAMMPS's log, all steps together.
+    Energies(Energies),
     /// A picture was drawn.
     Picture {
         /// Where it is.
@@ -279,6 +281,23 @@ pub enum Finding {
         /// Whether that is enough for equality to mean something.
         telling: bool,
     },
+}
+
+/// How the energies compare with LAMMPS's log.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Energies {
+    /// Steps of the log.
+    pub steps: usize,
+    /// Those of them for which no energy came.
+    pub missing: usize,
+    /// The largest difference of the others, in epsilon.
+    pub worst_difference: f64,
+    /// Whether the check holds.
+    pub holds: bool,
+    /// Answers that are the same for every step: how many were tried.
+    pub constants: usize,
+    /// How many of those the check refused.
+    pub refused: usize,
 }
 
 /// Tell the supervisor. A line is one write, so that lines of several ranks do not mix.

@@ -81,6 +81,9 @@ pub struct Settings {
     /// The address of this machine by which the ranks reach one another.
     #[arg(long)]
     pub address: Option<IpAddr>,
+    /// The interpreter that runs Energy. Without it nobody does.
+    #[arg(long)]
+    pub python: Option<PathBuf>,
 }
 
 fn problem(name: &str) -> Result<Problem, String> {
@@ -113,6 +116,8 @@ impl Settings {
         arguments.extend(self.measured.then(|| "--measured".into()));
         let address = self.address.map(|address| ["--address".into(), address.to_string().into()]);
         arguments.extend(address.into_iter().flatten());
+        let python = self.python.as_ref().map(|python| ["--python".into(), python.clone().into_os_string()]);
+        arguments.extend(python.into_iter().flatten());
         arguments
     }
 
@@ -184,6 +189,11 @@ impl Settings {
         self.output.join(format!("{}.png", self.problem.name()))
     }
 
+    /// What LAMMPS writes of this run.
+    pub fn lammps_log(&self) -> PathBuf {
+        self.logs().join("log.lammps")
+    }
+
     /// The folder of this run's logs.
     pub fn logs(&self) -> PathBuf {
         self.output.join("logs").join(self.problem.name())
@@ -219,6 +229,7 @@ mod tests {
                     bonds: if size == Size::Short { BondsBy::Publisher } else { BondsBy::Turns },
                     patience_ms: 5,
                     address: (size == Size::Tiny).then_some(IpAddr::from([10, 77, 0, 1])),
+                    python: (size == Size::Full).then_some("a snake".into()),
                 };
                 let words = std::iter::once("part".into()).chain(settings.to_arguments());
                 assert_eq!(Arguments::parse_from(words).settings, settings);

@@ -14,9 +14,9 @@ use crate::lammps::launch::Place;
 use crate::lammps::md::MolecularDynamics;
 use crate::lammps::source::{Control, Source, StepView};
 
-/// Those that must not miss the first step: Helper, and Check where it runs.
+/// Those that must not miss the first step: Helper, and Check and Energy where they run.
 fn first_subscribers(settings: &Settings) -> u32 {
-    if settings.measured { 1 } else { 2 }
+    1 + u32::from(!settings.measured) + u32::from(settings.python.is_some())
 }
 
 /// What the stream carries.
@@ -82,7 +82,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
 
 fn simulate(source: &mut dyn Source, settings: &Settings) -> Result<(), PartError> {
     let mut config = settings.run_config();
-    config.log = Some(settings.logs().join("log.lammps"));
+    config.log = Some(settings.lammps_log());
     let rank = Cohort::from_environment()?.rank().0;
     if rank == 0 {
         say(Part::Simulation, rank, Report::Source { name: source.name() });

@@ -14,6 +14,8 @@ pub const SHARES: &str = "shares";
 pub const BONDS: &str = "bonds";
 /// Central symmetry and the verdict.
 pub const SYMMETRY: &str = "symmetry";
+/// Potential energy.
+pub const ENERGY: &str = "energy";
 /// Structure classes.
 pub const STRUCTURE: &str = "structure";
 

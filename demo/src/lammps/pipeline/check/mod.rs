@@ -4,6 +4,7 @@
 //! It is an onlooker, as if on another machine. It takes tcp alone, and only those steps that are compared.
 
 mod desk;
+mod energies;
 mod structure;
 
 use std::time::Duration;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use flexpath::{SubscriberOptions, TransportKind, TransportPolicy};
 
 use self::desk::{Desk, Reference, Symmetry};
+use self::energies::TakesEnergies;
 use self::structure::WaitsForCna;
 use super::error::PartError;
 use super::inlet::{Every, Inlet};
@@ -46,6 +48,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let wanted = [TIME_STEP, DOMAIN, "id", "position", "reference"];
     let mut atoms = inlet(settings, ATOMS, every, &wanted)?;
     let mut symmetry = inlet(settings, SYMMETRY, every, &[TIME_STEP, "id", "symmetry"])?;
+    let mut energies = TakesEnergies::start(settings)?;
     let cna = WaitsForCna::start(settings);
     let mut desk = Desk::new(settings);
     while let Some((time_step, step)) = atoms.step()? {
@@ -57,6 +60,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
         };
         atoms.release(time_step, step);
         desk.keep(time_step, reference);
+        energies.take(time_step)?;
         let step = symmetry.step_of(time_step)?;
         let found = Symmetry { time_step, ids: step.list("id")?, values: step.list("symmetry")? };
         symmetry.release(time_step, step);
@@ -65,6 +69,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     }
     atoms.close()?;
     symmetry.close()?;
+    energies.finish()?;
     let found = cna.finish()?;
     desk.compare_all_classes(&found)?;
     desk.finish()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::by_type::Way;
 use super::super::part::Part;
 use super::super::report::{
-    ByType, Closed, Compared, Left, Line, Owned, Published, Report, Taken, Tallied, Transformed,
+    ByType, Closed, Compared, Energies, Left, Line, Owned, Published, Report, Taken, Tallied, Transformed,
 };
 use super::super::streams::{ATOMS, BONDS};
 use super::notice::Judged;
@@ -40,6 +40,7 @@ pub(super) struct Board {
     pub(super) compared: Vec<Compared>,
     /// Constant answers: tried and refused.
     pub(super) constants: Option<(usize, usize)>,
+    pub(super) energies: Option<Energies>,
     pub(super) picture: Option<(std::path::PathBuf, i64)>,
     /// CSym's verdicts.
     pub(super) judged: Vec<Judged>,
@@ -79,6 +80,7 @@ impl Board {
             Report::Left(left) => self.left.push((who, left)),
             Report::Compared(compared) => self.compared.push(compared),
             Report::Constants { tried, refused } => self.constants = Some((tried, refused)),
+            Report::Energies(energies) => self.energies = Some(energies),
             Report::Picture { path, time_step } => self.picture = Some((path, time_step)),
             Report::Detached { held, waited_ms, reason } => {
                 self.detached = Some((held, waited_ms));
@@ -118,6 +120,7 @@ impl Board {
             | Report::Closed(_)
             | Report::Compared(_)
             | Report::Constants { .. }
+            | Report::Energies(_)
             | Report::Picture { .. }
             | Report::Detached { .. }
             | Report::ByType(_)

@@ -10,7 +10,7 @@ use super::super::streams::ATOMS;
 use super::board::Board;
 use super::children::Process;
 use super::notice::Judged;
-use super::science::{compared, picture};
+use super::science::{compared, energies, picture};
 use crate::lammps::problem::Problem;
 use crate::shared::check_result::CheckResult;
 use crate::shared::screen::Screen;
@@ -35,6 +35,7 @@ pub(super) fn check(
         called(settings, board),
     ];
     found.extend(compared(settings, board));
+    found.push(energies(settings, board));
     found.extend((settings.problem == Problem::Notch).then(|| picture(board)));
     found
 }
@@ -219,7 +220,9 @@ pub(super) fn summary(runs: &[(Problem, Vec<CheckResult>)], screen: &mut Screen)
 #[cfg(test)]
 mod tests {
     use super::super::super::part_step::Coupling;
-    use super::super::super::report::{ByType, Closed, Compared, Finding, Left, Owned, Taking, Transformed};
+    use super::super::super::report::{
+        ByType, Closed, Compared, Energies, Finding, Left, Owned, Taking, Transformed,
+    };
     use super::super::super::settings::{BondsBy, Size, SourceKind};
     use super::*;
     use crate::shared::check_result::CheckStatus;
@@ -238,6 +241,7 @@ mod tests {
             bonds: BondsBy::Turns,
             patience_ms: 61_000,
             address: None,
+            python: Some("python3".into()),
         }
     }
 
@@ -277,6 +281,9 @@ mod tests {
         let link = ("atoms".to_owned(), ("helper".to_owned(), 0), 0);
         board.links.insert(link, "transport=shm; inproc refused: other process".to_owned());
         board.constants = Some((3, 3));
+        let (steps, worst_difference) = (13, 4e-8);
+        let found = Energies { steps, missing: 0, worst_difference, holds: true, constants: 3, refused: 3 };
+        board.energies = Some(found);
         let [compared, all] = [4, board.judged.len() as u64];
         let transformed = Transformed { calls: 20, millis: 7.0 };
         let way = |steps| Taking { steps, millis: 9.0, bytes: 77, transformed };
@@ -362,6 +369,26 @@ mod tests {
     }
 
     #[test]
+    fn the_energy_is_checked_where_python_runs() {
+        let what = ["the energy that Python finds is LAMMPS's"];
+        assert_eq!(broken(|board| board.energies = None), what);
+        for change in [
+            (|found| found.holds = false) as fn(&mut Energies),
+            |found| found.refused = 2,
+            |found| (found.constants, found.refused) = (0, 0),
+        ] {
+            assert_eq!(broken(|board| board.energies.iter_mut().for_each(change)), what);
+        }
+        let (mut settings, mut board) = good_crack();
+        (settings.python, board.energies) = (None, None);
+        assert_eq!(failing(&settings, &board), Vec::<&str>::new());
+        let found = check(&settings, &board, &[], 0, Duration::ZERO);
+        let unchecked = |result: &&CheckResult| result.status == CheckStatus::NotChecked;
+        let unchecked: Vec<&str> = found.iter().filter(unchecked).map(|result| result.what).collect();
+        assert_eq!(unchecked, what);
+    }
+
+    #[test]
     fn cna_must_come_and_go_while_the_simulation_runs() {
         let what = ["CNA attached to the live stream and left it"];
         for change in [
@@ -406,7 +433,7 @@ mod tests {
         settings.source = SourceKind::BuiltIn;
         let found = check(&settings, &board, &[], 0, Duration::ZERO);
         let unchecked = found.iter().filter(|result| result.status == CheckStatus::NotChecked).count();
-        assert_eq!(unchecked, 2);
+        assert_eq!(unchecked, 3);
         assert_eq!(failing(&settings, &board), Vec::<&str>::new());
     }
 }

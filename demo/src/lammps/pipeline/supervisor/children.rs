@@ -1,6 +1,7 @@
 //! The processes that the supervisor started: all of them, and no others, are ended by it.
 
 use std::io::{self, BufRead as _, BufReader};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
@@ -8,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::super::part::Part;
+use super::super::reach::token_file;
 use super::super::report::heard;
 use super::super::settings::{Settings, SourceKind};
 use super::notice::Notice;
@@ -46,6 +48,10 @@ impl Children {
             let command = self.under_mpirun()?;
             return self.spawn(part, part.name().to_owned(), command);
         }
+        if let (Part::Energy, Some(python)) = (part, &self.settings.python) {
+            let command = self.in_python(python);
+            return self.spawn(part, part.name().to_owned(), command);
+        }
         let size = part.ranks(&self.settings);
         for rank in 0..size {
             let command = rank_command(part.name(), self.settings.to_arguments(), (rank, size))?;
@@ -65,6 +71,22 @@ impl Children {
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         command.env_remove("FLEXPATH_RANK").env_remove("FLEXPATH_SIZE");
         Ok(command)
+    }
+
+    /// Energy is a program of its own, which knows no settings of ours.
+    fn in_python(&self, python: &Path) -> Command {
+        let settings = &self.settings;
+        let seconds = |millis: u64| Duration::from_millis(millis).as_secs_f64().to_string();
+        let mut command = Command::new(python);
+        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/python/energy.py"));
+        command.args(["--every", &settings.compared_every().to_string()]);
+        command.args(["--max-wait-s", &seconds(settings.max_wait_ms)]);
+        command.args(["--patience-s", &seconds(settings.patience_ms)]);
+        if let Some(address) = settings.address {
+            command.args(["--listen", &SocketAddr::from((address, 0)).to_string(), "--token-file"]);
+            command.arg(token_file(&self.rendezvous));
+        }
+        command
     }
 
     fn spawn(&mut self, part: Part, label: String, mut command: Command) -> io::Result<()> {

@@ -69,6 +69,7 @@ impl MeasureOptions {
             bonds: self.bonds,
             patience_ms: deadline_ms,
             address: None,
+            python: None,
         }
     }
 }

@@ -42,6 +42,10 @@ pub struct Options {
     /// device has them use it (with FLEXPATH_TRANSPORTS=verbs,tcp, as shared memory is preferred)
     #[arg(long)]
     pub address: Option<IpAddr>,
+    /// The Python interpreter that runs the analysis in Python, with the package `flexpath` and scipy. Without it that one
+    /// does not run. (`make demo` makes one.)
+    #[arg(long)]
+    pub python: Option<PathBuf>,
     /// As small as it can be (for tests)
     #[arg(long, hide = true)]
     pub tiny: bool,
@@ -82,6 +86,7 @@ impl Options {
             bonds: BondsBy::Turns,
             patience_ms: max_wait_ms + PATIENCE_MS,
             address: self.address,
+            python: self.python.clone(),
         }
     }
 

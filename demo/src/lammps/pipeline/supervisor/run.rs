@@ -97,7 +97,8 @@ impl<'a> Run<'a> {
             _folder: folder,
         };
         run.introduce();
-        Part::FROM_THE_START.into_iter().try_for_each(|part| run.start_part(part))?;
+        let in_python = settings.python.is_some().then_some(Part::Energy);
+        Part::FROM_THE_START.into_iter().chain(in_python).try_for_each(|part| run.start_part(part))?;
         Table::header().iter().for_each(|line| run.screen.line(line));
         Ok(run)
     }

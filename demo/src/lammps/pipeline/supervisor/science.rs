@@ -4,6 +4,7 @@ use super::super::report::{Compared, Finding};
 use super::super::settings::{Settings, SourceKind};
 use super::board::Board;
 use crate::lammps::problem::Problem;
+use crate::lammps::science::check::ENERGY_ALLOWED;
 use crate::lammps::science::cna::Structure;
 use crate::shared::check_result::{CheckResult, CheckStatus};
 
@@ -80,6 +81,28 @@ fn describe(compared: &Compared) -> String {
 fn sums(compared: &[Compared]) -> (usize, usize, usize) {
     let sum = |count: fn(&Compared) -> usize| compared.iter().map(count).sum();
     (sum(|compared| compared.atoms), sum(|compared| compared.tied), sum(|compared| compared.wrong))
+}
+
+/// What the part in Python found.
+pub(super) fn energies(settings: &Settings, board: &Board) -> CheckResult {
+    let what = "the energy that Python finds is LAMMPS's";
+    let not_checked = |why: &str| CheckResult::new(CheckStatus::NotChecked, what, why.to_owned());
+    if settings.python.is_none() {
+        return not_checked("no interpreter was named (--python)");
+    }
+    if settings.source == SourceKind::BuiltIn {
+        return not_checked("the built-in source writes no log");
+    }
+    let Some(found) = board.energies else {
+        return CheckResult::of(false, what, "nothing was compared".to_owned());
+    };
+    let numbers = format!(
+        "{} steps of its log, {} missing, largest difference {:.1e} (allowed {ENERGY_ALLOWED:.0e}); {} of {} constants \
+         refused",
+        found.steps, found.missing, found.worst_difference, found.refused, found.constants
+    );
+    let holds = found.holds && found.constants > 0 && found.refused == found.constants;
+    CheckResult::of(holds, what, numbers)
 }
 
 pub(super) fn picture(board: &Board) -> CheckResult {

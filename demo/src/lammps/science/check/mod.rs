@@ -1,9 +1,11 @@
 //! Our analytics held against LAMMPS's own, atom by atom, on the same step.
 
 mod classes;
+mod energy;
 mod symmetry;
 
 pub use classes::{ClassReport, compare_classes};
+pub use energy::{ALLOWED as ENERGY_ALLOWED, EnergyReport, compare_energies, logged_energies};
 pub use symmetry::{SymmetryReport, SymmetryStep, compare_symmetry};
 
 use crate::lammps::science::atoms::AtomError;
