@@ -1,7 +1,7 @@
 """Records: structured arrays of numpy, and Python objects for lists and texts."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,17 +121,52 @@ def _dtype_of(schema: _native.Schema) -> np.dtype[Any]:
 
 def lies_as_it_is(schema: _native.Schema) -> bool:
     """Whether the bytes of such records are those of numpy's structured type."""
-    return schema.is_plain and not _dtype_of(schema).hasobject
+    return schema.is_plain and not _dtype_of(schema).hasobject and not _has_columns(schema)
+
+
+def _has_columns(schema: _native.Schema) -> bool:
+    """Whether an array in a record lies in columns, as none in a structured type of numpy does."""
+    return any(
+        (words.get("column_major", False) and len(words["shape"]) > 1)
+        or (isinstance(words["type"], _native.Schema) and _has_columns(words["type"]))
+        for _, _, words in schema.fields
+    )
 
 
 def from_values(schema: _native.Schema, shape: tuple[int, ...], values: Sequence[dict[str, Any]]) -> NDArray[Any]:
     """Records that came as dicts, as a structured array."""
-    dtype = _dtype_of(schema)
-    array = np.empty(len(values), dtype)
-    for index, record in enumerate(values):
-        for name in dtype.names or ():
-            array[name][index] = record[name]
+    array = np.empty(len(values), _dtype_of(schema))
+    _fill(array, schema, values)
     return array.reshape(shape)
+
+
+def _fill(array: NDArray[Any], schema: _native.Schema, values: Sequence[dict[str, Any]]) -> None:
+    for name, _, words in schema.fields:
+        of, part = array.dtype[name], array[name]
+        # Elements of an array in the record come one after another, in its order.
+        order: Literal["F", "C"] = "F" if words.get("column_major") else "C"
+        for index, record in enumerate(values):
+            value = _shaped(words, record[name]) if of.base.hasobject else record[name]
+            if of.base.names is not None:
+                inner = value if isinstance(value, list) else [value]
+                value = np.empty(len(inner), of.base)
+                _fill(value, words["type"], inner)
+            part[index] = np.reshape(value, of.shape, order) if of.base.names or len(of.shape) > 1 else value
+
+
+def _shaped(words: dict[str, Any], value: Any) -> Any:
+    """A value of a field as Python's lists and dicts: the native part gives the elements of a table one after another."""
+    of, shape = words["type"], words.get("shape", ())
+    if isinstance(of, _native.Schema):
+        if isinstance(value, list):
+            value = [_shaped({"type": of}, element) for element in value]
+        elif value is not None:
+            value = {name: _shaped(inner, value[name]) for name, _, inner in of.fields}
+    if len(shape) > 1 and value is not None:
+        flat = np.empty(len(value), object)
+        flat[:] = value
+        value = flat.reshape(shape, order="F" if words.get("column_major") else "C").tolist()
+    return value
 
 
 def to_values(array: NDArray[Any]) -> list[dict[str, Any]]:

@@ -130,6 +130,24 @@ def test_records_in_records(pair):
         assert found["one"][0] == value["one"] and found["many"].tolist() == [value["many"], []]
 
 
+def test_plain_records_beside_texts(pair):
+    inner = RecordType("inner", {"x": float, "y": ("i4", (2, 2))})
+    types = RecordType("outer", {"name": str, "one": inner, "two": (inner, 2), "many": [inner]})
+    one = {"x": 1.0, "y": [[1, 2], [3, 4]]}
+    pair.put([{"name": "a", "one": one, "two": [one, {**one, "x": 2.0}], "many": [one]}] * 2, records=types)
+    with pair.take() as step:
+        found = step["x"][...]
+        assert found.dtype == types.dtype and found["one"].dtype.names == ("x", "y")
+        assert found["one"]["y"].tolist() == [one["y"]] * 2
+        assert found["two"]["x"].tolist() == [[1.0, 2.0]] * 2
+        assert found["many"][1] == [one]
+        with flexpath.publish(pair.stream + "-2") as out, flexpath.subscribe(pair.stream + "-2") as subscriber:
+            with out.step() as writer:
+                writer.copy_from(step, "x")
+            with subscriber.next_step(30.0) as copied:
+                assert str(copied["x"][...]) == str(found)
+
+
 def test_as_many_records_in_records_as_the_type_says(pair):
     inner = RecordType("inner", {"name": str})
     outer = RecordType("outer", {"two": (inner, 2)})
