@@ -1,4 +1,4 @@
-"""What the handles of both sides have in common: how they end with the interpreter, by Ctrl-C, and in a forked child."""
+"""What the handles of both sides have in common: how they end, with the interpreter, by Ctrl-C, and after a fork."""
 
 import atexit
 import os
@@ -85,7 +85,7 @@ def _end_all() -> None:
 
 
 def _disown_all() -> None:
-    """Handles of the parent are not a forked child's to use: a lock of theirs may be held by a thread that is not here."""
+    """Handles of the parent are not a forked child's: a thread that is not here may hold a lock of theirs."""
     for handle in list(_open):
         handle._drop(_FORKED)
 

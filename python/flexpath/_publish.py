@@ -211,7 +211,7 @@ class StepWriter:
         start = origin if start is None else tuple(int(at) for at in start)
         whole = tuple(at + n for at, n in zip(start, count, strict=False)) if shape is None else tuple(map(int, shape))
         if any(at < 0 for at in (*start, *whole)):
-            raise Misuse(f"variable {name!r}: start {start} and shape {whole} are counted from the array's corner: from 0")
+            raise Misuse(f"variable {name!r}: start {start} and shape {whole} count from the array's corner: from 0")
         if not len(start) == len(whole) == len(count):
             raise Misuse(
                 f"variable {name!r}: start {start}, shape {whole} and an array of shape {count} have different "

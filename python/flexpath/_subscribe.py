@@ -73,7 +73,8 @@ class Subscriber(Handle):
         found = self._next(self._step_timeout if timeout is None else timeout)
         if found is None:
             waited = self._step_timeout if timeout is None else timeout
-            raise TimedOut(f"stream {self.stream!r}: no step came within {waited} s: the publisher is there, and has none")
+            what = "no step came within"
+            raise TimedOut(f"stream {self.stream!r}: {what} {waited} s: the publisher is there, and has none")
         return found
 
     def poll(self) -> Step | None:
@@ -105,7 +106,8 @@ class Subscriber(Handle):
                 time.sleep(_PAUSE)
             if deadline is None and now >= says_so:
                 says_so = now + _SAYS_SO
-                _log.warning("stream %r: no step for %.0f s; the publisher lives, and is waited for", self.stream, now - began)
+                what = "stream %r: no step for %.0f s; the publisher lives, and is waited for"
+                _log.warning(what, self.stream, now - began)
 
     def _came(self, found: NativeStep | dict[str, Any]) -> Step:
         if isinstance(found, dict):

@@ -193,8 +193,8 @@ class _Round:
             self.heard = time.monotonic()
         elif time.monotonic() - self.heard > self.patience:
             raise flexpath.TimedOut(
-                f"stream {self.stream!r}: none of {len(self.turns)} Dask workers finds it for {self.patience:g} s: is the "
-                "publisher running, and have the workers the same FLEXPATH_RENDEZVOUS?"
+                f"stream {self.stream!r}: none of {len(self.turns)} Dask workers finds it for {self.patience:g} s: "
+                "is the publisher running, and have the workers the same FLEXPATH_RENDEZVOUS?"
             )
 
     def look_after_workers(self) -> None:
