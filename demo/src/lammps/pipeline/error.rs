@@ -107,7 +107,7 @@ pub enum PartError {
         /// Its log.
         path: std::path::PathBuf,
         /// Why.
-        source: std::io::Error,
+        r#source: std::io::Error,
     },
     /// Another thread of the part panicked.
     #[error("the thread that takes {stream} panicked")]
