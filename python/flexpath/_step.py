@@ -190,10 +190,13 @@ class Array:
     [2.0, 4.0]
     """
 
-    __slots__ = ("_convert", "_lossy", "_name", "_step")
+    __slots__ = ("_name", "_step")
+    #: As what the elements are read, if not as what they are; and whether also as what does not hold every value.
+    _convert: str | None = None
+    _lossy: bool = False
 
-    def __init__(self, step: Step, name: str, convert: str | None = None, lossy: bool = False) -> None:
-        self._step, self._name, self._convert, self._lossy = step, name, convert, lossy
+    def __init__(self, step: Step, name: str) -> None:
+        self._step, self._name = step, name
 
     @property
     def _of(self) -> _native.Definition:
@@ -206,7 +209,7 @@ class Array:
 
     @property
     def kind(self) -> str:
-        """What it is: "global", "joined" (rows of all ranks), "local" (an array of each put), "scalar", "local_scalar"."""
+        """What it is: "global", "joined" (rows of all ranks), "local" (an array of each put), or a scalar of these."""
         return self._of.kind
 
     @property
@@ -265,7 +268,7 @@ class Array:
 
     def astype(self, dtype: DTypeLike, *, lossy: bool = False) -> "Array":
         """The same, read as another number type. `lossy`: also as one that does not hold every value."""
-        return Array(self._step, self._name, name_of(np.dtype(dtype), self._name), lossy)
+        return _Converted(self, name_of(np.dtype(dtype), self._name), lossy)
 
     def blocks(self) -> list[tuple[int, int, tuple[int, ...], tuple[int, ...]]]:
         """Rank, index, start and extent of each block that a rank put."""
@@ -298,7 +301,11 @@ class Array:
         else:
             dtype, shape, memory = step._native.get(name, selection, column_major, self._convert, self._lossy)
         of = OF_NAME.get(dtype)
-        return self._other(selection) if of is None else _array(memory, of, shape, column_major)
+        if of is None:
+            return self._other(selection)
+        # Not by `_array`: with a few bytes one call more is felt.
+        array = np.frombuffer(memory, of)
+        return array if len(shape) == 1 else array.reshape(shape, order="F" if column_major else "C")
 
     def _other(self, selection: Any) -> Any:
         """Texts and records."""
@@ -317,7 +324,8 @@ class Array:
         of = self._of
         if of.shape is None:
             raise Misuse(
-                f"variable {self._name!r}: every put is an array of its own: take all by [...], or one by block() or rank()"
+                f"variable {self._name!r}: every put is an array of its own: "
+                "take all by [...], or one by block() or rank()"
             )
         itemsize = 16 if of.dtype in ("record", "string") else OF_NAME[of.dtype].itemsize
         return _index.plan(key, tuple(of.shape), itemsize, name=self._name)
@@ -343,12 +351,20 @@ class Array:
         They can where they are a contiguous part of one block that this process maps or shares. Otherwise they are
         fetched. The step counts as held as long as the array, or one made of it, is alive.
         """
-        return self._viewed(key)[0]
+        step, name = self._step, self._name
+        dtype, column_major = step._subscriber._hints.get(name, _UNKNOWN)
+        of = OF_NAME.get(dtype)
+        if key is not Ellipsis or of is None:
+            return self._viewed(key)[0]
+        try:
+            # Nothing is looked up if it has the type that it had in the step before.
+            shape, memory = step._native.view(name, None, column_major, dtype)
+        except Misuse:
+            return self._viewed(key)[0]
+        return _array(memory, of, shape, column_major)
 
     def _viewed(self, key: Any) -> tuple[NDArray[Any], bool]:
         """A view, and whether it is one."""
-        if key is Ellipsis and (found := self._viewed_whole()) is not None:
-            return found
         of = self._of
         if of.dtype == "record":
             return np.asarray(self._whole(None))[key], False
@@ -357,18 +373,6 @@ class Array:
             return np.asarray(plan.finish(np.empty(plan.received_shape, dtype))), True
         shape, memory = self._step._native.view(self._name, plan.selection, of.column_major, of.dtype)
         return np.asarray(plan.finish(_array(memory, dtype, shape, of.column_major))), memory.is_zero_copy
-
-    def _viewed_whole(self) -> tuple[NDArray[Any], bool] | None:
-        """A view of everything, if it has the type that it had in the step before: then nothing is looked up."""
-        dtype, column_major = self._step._subscriber._hints.get(self._name, _UNKNOWN)
-        of = OF_NAME.get(dtype)
-        if of is None:
-            return None
-        try:
-            shape, memory = self._step._native.view(self._name, None, column_major, dtype)
-        except Misuse:
-            return None  # who looks it up says why
-        return _array(memory, of, shape, column_major), memory.is_zero_copy
 
     def read(self, key: Any = Ellipsis, *, out: NDArray[Any] | None = None, fill: Any = None) -> Any:
         """The selected elements: into `out`, or with `fill` where no rank put any.
@@ -394,7 +398,7 @@ class Array:
         is_direct = plan.is_as_it_comes and out.dtype.isnative and out.ndim
         # Points come in the order of rows, however many dimensions they are given.
         if not is_direct or (column_major and plan.local_key is None):
-            out[...] = Array(self._step, self._name, dtype, self._lossy)[key]
+            out[...] = _Converted(self, dtype, self._lossy)[key]
             return out
         memory = out.view(np.uint16) if dtype == "bf16" else out
         self._step._native.get_into(self._name, plan.selection, column_major, dtype, self._lossy, memory)
@@ -473,3 +477,13 @@ class Array:
         of = self._of
         shape = "local" if of.shape is None else str(tuple(of.shape))
         return f"<flexpath.Array {self._name!r} {shape} {of.dtype}{f' in {of.unit}' if of.unit else ''}>"
+
+
+class _Converted(Array):
+    """A variable that is read as another number type."""
+
+    __slots__ = ("_convert", "_lossy")
+
+    def __init__(self, of: Array, convert: str, lossy: bool) -> None:
+        super().__init__(of._step, of._name)
+        self._convert, self._lossy = convert, lossy
