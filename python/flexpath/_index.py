@@ -90,8 +90,8 @@ def plan(key: Any, shape: tuple[int, ...], itemsize: int, *, name: str | None = 
 
     >>> plan((slice(None, None, -2), 1), (5, 4), 8).selection
     ((0, 3, 2), (1, 1, 1))
-    >>> plan(([0, 70], [3, 9]), (100, 100), 8).selection
-    [(0, 3), (70, 9)]
+    >>> plan(([0, 70, 31, 55], [3, 9, 1, 5]), (100, 100), 8).selection
+    [(0, 3), (70, 9), (31, 1), (55, 5)]
     """
     if key is Ellipsis or (type(key) is tuple and not key):
         return Plan(None, prod(shape), False, shape, key)
