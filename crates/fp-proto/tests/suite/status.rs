@@ -2,7 +2,9 @@
 //! answer, and some do not.
 
 use crate::middle_rank::{CHILDREN, PARENT, START, contact, effects, middle_rank};
-use fp_proto::bounds::{LIMIT_OBSERVERS, LIMIT_REFUSED_QUESTIONS, LIMIT_STATUS_ITEMS, OBSERVER_QUESTIONS};
+use fp_proto::bounds::{
+    LIMIT_OBSERVERS, LIMIT_REFUSED_QUESTIONS, LIMIT_STATUS_COHORTS, LIMIT_STATUS_ITEMS, OBSERVER_QUESTIONS,
+};
 use fp_proto::commands::{Begin, Next};
 use fp_proto::config::{CohortConfig, PublisherConfig, QueuePolicy, SubscriberConfig, SubscriptionSpec};
 use fp_proto::effect::{DisconnectReason, Effect, Misbehaviour, PeerId};
@@ -229,6 +231,19 @@ fn a_publisher_that_waits_for_a_release_names_who_and_since_when() {
 }
 
 #[test]
+fn steps_that_are_kept_for_newcomers_are_nobodys_subscription() {
+    let mut config = PublisherConfig::new(CohortConfig::alone("stream", contact(0)), Epoch(7));
+    (config.reserve_steps, config.precious_first) = (2, true);
+    let mut machine = PublisherMachine::new(config, START);
+    machine.handle_listing(START, Vec::new());
+    machine.handle_accepted(START, OBSERVER);
+    effects(&mut machine);
+    machine.handle_message(START, OBSERVER, ask(5, StatusScope::Cohort));
+    let said = said(&mut machine);
+    assert_eq!(the_report(&said).ranks[0].subscriptions, []);
+}
+
+#[test]
 fn a_question_about_the_stream_goes_to_subscribers_too() {
     let mut machine = held_up();
     machine.handle_message(START, OBSERVER, ask(5, StatusScope::Stream));
@@ -241,6 +256,24 @@ fn a_question_about_the_stream_goes_to_subscribers_too() {
     assert!(publisher.publishes && publisher.unanswered.is_empty());
     let silent = Unanswered { rank: Rank(0), beyond: 2, why: NoAnswer::Silent { unheard_ms: 1000 } };
     assert_eq!((viewer.name.as_str(), viewer.size, &viewer.unanswered[..]), ("viewer", 3, &[silent][..]));
+}
+
+#[test]
+fn of_many_subscribers_as_many_are_asked_as_an_answer_has_room_for() {
+    let mut machine = held_up();
+    for peer in 100..100 + 2 * LIMIT_STATUS_COHORTS as u64 {
+        machine.handle_accepted(START, PeerId(peer));
+        let (spec, label) = (SubscriptionSpec::default(), "viewer".to_owned());
+        let subscribe = Message::Subscribe { spec, label, cohort_size: 1, credit: 1, resume: None };
+        machine.handle_message(START, PeerId(peer), subscribe);
+    }
+    effects(&mut machine);
+    machine.handle_message(START, OBSERVER, ask(5, StatusScope::Stream));
+    assert_eq!(said(&mut machine).len(), LIMIT_STATUS_COHORTS - 1, "the publisher tells of itself");
+    machine.handle_timeout(at_ms(1000));
+    let said = said(&mut machine);
+    let [(OBSERVER, message @ Message::Status { report, .. })] = &said[..] else { panic!("{said:?}") };
+    assert_eq!((report.cohorts.len(), message.check()), (LIMIT_STATUS_COHORTS, Ok(())));
 }
 
 #[test]
