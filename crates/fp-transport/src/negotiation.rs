@@ -195,4 +195,22 @@ mod tests {
         let encrypted = Negotiated { encrypted: true, refused: vec![], ..negotiated };
         assert_eq!(encrypted.to_string(), "transport=tcp+tls 127.0.0.1:4000");
     }
+
+    #[test]
+    fn who_is_refused_for_its_credentials_need_not_try_again() {
+        let rejected = TlsFailure::Rejected { alert: "UnknownCA".into(), certificate: "own.pem".into() };
+        let (authority, name, error) = ("authority.pem".into(), "peer".into(), "expired".to_owned());
+        let untrusted = TlsFailure::Untrusted { error: error.clone(), authority, name };
+        let of_credentials = [rejected, untrusted, TlsFailure::NotTls]
+            .map(Reason::Tls)
+            .into_iter()
+            .chain([Refusal::Token, Refusal::TlsNeeded, Refusal::TlsAbsent].map(Reason::Refused));
+        for reason in of_credentials {
+            assert!(reason.is_about_credentials(), "{reason}");
+        }
+        let broken = [TlsFailure::TooLong { limit_bytes: 9 }, TlsFailure::Broken { error }].map(Reason::Tls);
+        for reason in broken.into_iter().chain([Reason::Refused(Refusal::Busy), Reason::OtherHost]) {
+            assert!(!reason.is_about_credentials(), "{reason}");
+        }
+    }
 }

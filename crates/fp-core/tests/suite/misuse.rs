@@ -387,6 +387,10 @@ fn a_call_that_does_not_go_with_the_kind() {
     let rows = Variable::joined::<f32>("rows", &[3]).expect("a shape");
     let error = text(writer.put_joined(&rows, vec![0f32; 7]).expect_err("no whole rows"));
     assert!(error.contains("7 were given"), "{error}");
+    let own = Variable::local::<u64>("own", 1).expect("a variable");
+    let away = Region::new([1], [2]).expect("a region");
+    let error = writer.put(&own, &away, vec![1u64; 2]).expect_err("its blocks begin at 0");
+    assert!(matches!(error, PutError::Misuse { source: Misuse::OutsideShape { .. }, .. }), "{error}");
     drop(writer);
     goes_on(publisher, subscriber);
 }

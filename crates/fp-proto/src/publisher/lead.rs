@@ -215,3 +215,22 @@ impl Lead {
         all.filter(|(_, steps)| !steps.is_empty()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_are_gone_are_counted_until_the_first_comes_that_is_kept() {
+        let served = || Served { first: Some(StepId(5)), accounted: Some(StepId(1)), ..Served::default() };
+        let counted = |steps: &[u64]| {
+            let mut served = served();
+            steps.iter().map(|step| served.gap_before(StepId(*step))).collect::<Vec<_>>()
+        };
+        assert_eq!(counted(&[2, 3, 7, 9]), [1, 0, 1, 0], "1 and 4 are gone");
+        assert_eq!(counted(&[5, 6]), [4, 0]);
+        assert_eq!(counted(&[8, 9]), [4, 0], "what it does not get later is counted elsewhere");
+        let later = [4, 5].map(|step| served().is_counted_later(StepId(step)));
+        assert_eq!(later, [true, false]);
+    }
+}

@@ -384,6 +384,20 @@ mod tests {
     }
 
     #[test]
+    fn what_has_ended_is_forgotten_once_its_last_step_is_decided() {
+        let (id, mut ledger) = (SubscriptionId(2), Ledger::default());
+        let mut known = Subscription::new(spec("a", b"old"), Some(StepId(0)));
+        known.ended = Some(StepId(1));
+        ledger.subscriptions.insert(id, known);
+        let step = ledger.begin(Moment::ZERO, BTreeSet::from([id]), Vec::new(), Vec::new());
+        ledger.forget_ended();
+        assert!(ledger.subscriptions.contains_key(&id), "step 0 is still to be reported for it");
+        ledger.settle(step);
+        ledger.forget_ended();
+        assert!(ledger.subscriptions.is_empty());
+    }
+
+    #[test]
     fn until_a_change_is_agreed_both_are_wanted() {
         let (id, mut ledger) = (SubscriptionId(2), Ledger::default());
         ledger.subscriptions.insert(id, Subscription::new(spec("a", b"old"), Some(StepId(0))));

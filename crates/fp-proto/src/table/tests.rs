@@ -80,6 +80,43 @@ fn tables_and_schemas_come_back() {
     assert_eq!((&decoded, decoded.fingerprint()), (&schema, schema.fingerprint()));
 }
 
+/// Too low, and what is too long is sent; far too high, and what is short enough is not.
+#[test]
+fn what_an_encoding_takes_is_known_before() {
+    let close = |len_bytes: usize, known: u64| {
+        let len_bytes = len_bytes as u64;
+        assert!(
+            len_bytes <= known && known <= 2 * len_bytes + 4096,
+            "{known} are known of {len_bytes} bytes"
+        );
+    };
+    let texts = || vec!["x".repeat(500); 40];
+    let def = VariableDef::local_array("v".repeat(200), Dtype::F64, 1);
+    let mut def = def.with_dimensions(["d".repeat(200).as_str()]).with_unit("u".repeat(9000));
+    def.description = Some("w".repeat(9000));
+    let blocks =
+        |count: u32| (0..count).map(|rank| (BlockId::new(Rank(rank), 1), [u64::from(rank) + 1].into()));
+    let of = |def: VariableDef, count: u32| {
+        let layout = Arc::new(Layout::local(1, blocks(count)).unwrap());
+        StepTable::new(vec![TableEntry { def: Arc::new(def), layout }]).unwrap()
+    };
+    let long = [texts().into(), vec![7u8; 9000].into(), vec![1i64; 2000].into(), vec![0.5; 2000].into()];
+    let attributes = |def: VariableDef, values: &[AttributeValue]| {
+        let named = |(at, value): (usize, &AttributeValue)| (format!("a{at}"), value.clone());
+        VariableDef { attributes: values.iter().enumerate().map(named).collect(), ..def }
+    };
+    let record = RecordId { name: "r".repeat(200), fingerprint: Fingerprint([1; 16]), size_bytes: 8 };
+    let with_record = VariableDef::local_array("v", Dtype::F64, 1).with_record(record);
+    let tables = [of(def.clone(), 1), of(attributes(def, &long), 1), of(with_record, 20_000)];
+    for table in tables {
+        close(encode(&table).len(), size::of_table(&table));
+        let mut schema = Schema::new("s".repeat(200));
+        schema.variables = table.entries().iter().map(|entry| (*entry.def).clone()).collect();
+        schema.attributes = [("a".to_owned(), texts().into())].into();
+        close(encode_schema(&schema).len(), size::of_schema(&schema));
+    }
+}
+
 #[test]
 fn blocks_one_after_another_are_a_number_each() {
     let joined = |ranks: u32| {

@@ -1,12 +1,14 @@
 //! Where publisher ranks are: one rank in the middle of a tree by hand, asked from every side, and left alone on every
 //! side.
 
+use crate::machines::{Subscribers, events};
 use crate::middle_rank::{CHILDREN, PARENT, START, contact, effects, middle_rank};
 use fp_proto::config::{CohortConfig, ContactText};
 use fp_proto::effect::{DisconnectReason, Effect, Misbehaviour, PeerId};
+use fp_proto::event::Event;
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
-use fp_types::Rank;
+use fp_types::{Epoch, Rank};
 
 const ASKER: PeerId = PeerId(2);
 
@@ -102,6 +104,28 @@ fn a_neighbour_that_lives_is_waited_for() {
     }
     machine.handle_message(now, PARENT, answer(0, vec![told(2)]));
     assert_eq!(said(&mut machine), [(ASKER, answer(5, vec![told(2)]))]);
+}
+
+#[test]
+fn a_subscriber_waits_no_longer_for_a_contact_than_for_its_opening() {
+    let (publisher, child) = (PeerId(21), PeerId(11));
+    let mut subscribers = Subscribers::open();
+    subscribers.attach(START, publisher, Epoch(7));
+    let request = subscribers.lead.ask_contacts(START, ranks(&[0])).expect("it is attached");
+    let config = CohortConfig::alone("reader", contact(0));
+    let untold = Event::Contacts { request, contacts: vec![(Rank(0), None)], left: 0 };
+    let mut now = START;
+    let mut heard = Vec::new();
+    while now < START.after(config.open_timeout) {
+        assert!(!events(&heard).contains(&untold), "the publisher lives, and may answer yet");
+        now = now.after(config.silence / 2);
+        for peer in [publisher, child] {
+            subscribers.lead.handle_message(now, peer, Message::Heartbeat);
+        }
+        subscribers.lead.handle_timeout(now);
+        heard = std::iter::from_fn(|| subscribers.lead.poll()).collect();
+    }
+    assert!(events(&heard).contains(&untold), "{heard:?}");
 }
 
 #[test]

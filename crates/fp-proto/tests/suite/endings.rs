@@ -4,10 +4,10 @@ use crate::conditions::{OTHER, READER, heard, publish, publisher, subscribe};
 use crate::machines::{Publishers, START, Subscribers, TREE, cohort, dialled, effects, events, sent_to};
 use fp_proto::commands::CommandError;
 use fp_proto::config::{ContactText, PublisherConfig, SubscriptionSpec};
-use fp_proto::effect::{Effect, PeerId};
+use fp_proto::effect::{DisconnectReason, Effect, Misbehaviour, PeerId};
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
 use fp_proto::message::{Decision, Message};
-use fp_proto::outcome::{EndReason, RefusalReason};
+use fp_proto::outcome::{EndReason, LossReason, RefusalReason};
 use fp_proto::publisher::PublisherMachine;
 use fp_types::{Epoch, Rank, StepId};
 use std::time::Duration;
@@ -135,4 +135,39 @@ fn a_rank_that_does_not_fit_is_told_at_once_and_one_that_came_too_early_looks_ag
     assert!(events.iter().any(failed), "{events:?}");
     assert_eq!(refused(RefusalReason::RankTaken { rank: Rank(1) }), []);
     assert_eq!(refused(RefusalReason::Closing), []);
+}
+
+#[test]
+fn a_child_that_is_two_epochs_behind_hears_of_two_restarts() {
+    let child = PeerId(11);
+    let at = |secs| START.after(Duration::from_secs(secs));
+    let mut subscribers = Subscribers::open();
+    for epoch in 0..3 {
+        let publisher = PeerId(21 + epoch);
+        subscribers.attach(at(epoch), publisher, Epoch(7 + u128::from(epoch)));
+        if epoch < 2 {
+            subscribers.lead.handle_disconnected(at(epoch), publisher);
+        }
+    }
+    let mut hear = || subscribers.hear(at(2), child, vec![Message::RestartHeard]);
+    assert_eq!((hear(), hear()), (Vec::new(), Vec::new()));
+    let reason = DisconnectReason::PeerMisbehaved(Misbehaviour::OutOfOrder("RestartHeard"));
+    assert!(hear().contains(&Effect::Disconnect { peer: child, reason }), "there were no more");
+}
+
+#[test]
+fn whoever_awaits_a_restart_takes_no_epoch_that_is_over() {
+    let (first, second) = (PeerId(21), PeerId(22));
+    let at = |secs| START.after(Duration::from_secs(secs));
+    let mut subscribers = Subscribers::open();
+    subscribers.attach(START, first, Epoch(7));
+    let reason = EndReason::Lost { rank: Rank(3), reason: LossReason::Disconnected };
+    let said = subscribers.hear(START, first, vec![Message::StreamEnd { reason, skipped: 0 }]);
+    let ticket = dialled(&said);
+    subscribers.lead.handle_dialled(at(1), ticket, second);
+    let said =
+        subscribers.hear(at(1), second, vec![Message::ProbeReply { epoch: Epoch(7), incumbent: true }]);
+    assert!(said.contains(&Effect::Disconnect { peer: second, reason: DisconnectReason::Done }), "{said:?}");
+    let said = subscribers.attach(at(2), PeerId(23), Epoch(8));
+    assert!(events(&said).iter().any(|event| matches!(event, Event::Restarted { .. })), "{said:?}");
 }

@@ -161,4 +161,12 @@ fn a_subscriber_cohort_claims_no_name() {
     assert_eq!(std::iter::from_fn(|| lead.poll()).count(), 0, "it waits for the launcher");
     lead.handle_gathered(START, 2);
     assert_eq!(std::iter::from_fn(|| lead.poll()).count(), 0, "and for its other rank");
+    let mut lead = SubscriberMachine::new(
+        SubscriberConfig::new(cohort(0, CohortPosition::Gathered), EPOCH, "heat"),
+        START,
+    );
+    lead.handle_gathered(START, 3);
+    let mismatch = RefusalReason::CohortMismatch { rank: Rank(0), size: 3, expected_size: 2 };
+    let failed = Event::OpenFailed(OpenFailure::Refused(mismatch));
+    assert_eq!(events(&std::iter::from_fn(|| lead.poll()).collect::<Vec<_>>()), [failed]);
 }

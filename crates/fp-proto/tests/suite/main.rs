@@ -11,4 +11,5 @@ mod middle_rank;
 mod refused;
 mod returning;
 mod status;
+mod turns;
 mod wire;

@@ -1,19 +1,22 @@
 //! What observers are told: one rank in the middle of a tree by hand, asked from every side. Some of its neighbours
 //! answer, and some do not.
 
+use crate::machines::Subscribers;
 use crate::middle_rank::{CHILDREN, PARENT, START, contact, effects, middle_rank};
-use fp_proto::bounds::{LIMIT_OBSERVERS, LIMIT_REFUSED_QUESTIONS, LIMIT_STATUS_ITEMS, OBSERVER_QUESTIONS};
+use fp_proto::bounds::{
+    LIMIT_OBSERVERS, LIMIT_REFUSED_QUESTIONS, LIMIT_STATUS_COHORTS, LIMIT_STATUS_ITEMS, OBSERVER_QUESTIONS,
+};
 use fp_proto::commands::{Begin, Next};
 use fp_proto::config::{CohortConfig, PublisherConfig, QueuePolicy, SubscriberConfig, SubscriptionSpec};
 use fp_proto::effect::{DisconnectReason, Effect, Misbehaviour, PeerId};
-use fp_proto::message::Message;
+use fp_proto::message::{Assignment, Message};
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::status::report::{
     CohortStatus, NoAnswer, RankPhase, StatusRefusal, StatusReport, StatusScope, Unanswered, WaitOn,
 };
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
-use fp_types::{Contribution, Epoch, Rank};
+use fp_types::{Contribution, Epoch, Rank, StepId, TableId};
 use std::time::Duration;
 
 const OBSERVER: PeerId = PeerId(2);
@@ -229,6 +232,35 @@ fn a_publisher_that_waits_for_a_release_names_who_and_since_when() {
 }
 
 #[test]
+fn a_rank_that_is_ahead_of_others_says_since_when_it_waits() {
+    let mut machine = rank();
+    for _ in 0..100 {
+        let Ok(Begin::Started(begun)) = machine.begin_step(at_ms(10)) else { break };
+        machine.end_step(at_ms(10), begun.step, Contribution::default(), Vec::new(), 0).expect("it ends");
+    }
+    for ms in [200, 400] {
+        assert!(matches!(machine.begin_step(at_ms(ms)), Ok(Begin::Wait { .. })));
+    }
+    machine.handle_message(at_ms(500), OBSERVER, ask(5, StatusScope::Rank(Rank(1))));
+    let said = said(&mut machine);
+    let row = &the_report(&said).ranks[0];
+    assert_eq!(row.waits.iter().map(|wait| wait.waited_ms).collect::<Vec<_>>(), [490], "{row:?}");
+}
+
+#[test]
+fn steps_that_are_kept_for_newcomers_are_nobodys_subscription() {
+    let mut config = PublisherConfig::new(CohortConfig::alone("stream", contact(0)), Epoch(7));
+    (config.reserve_steps, config.precious_first) = (2, true);
+    let mut machine = PublisherMachine::new(config, START);
+    machine.handle_listing(START, Vec::new());
+    machine.handle_accepted(START, OBSERVER);
+    effects(&mut machine);
+    machine.handle_message(START, OBSERVER, ask(5, StatusScope::Cohort));
+    let said = said(&mut machine);
+    assert_eq!(the_report(&said).ranks[0].subscriptions, []);
+}
+
+#[test]
 fn a_question_about_the_stream_goes_to_subscribers_too() {
     let mut machine = held_up();
     machine.handle_message(START, OBSERVER, ask(5, StatusScope::Stream));
@@ -241,6 +273,35 @@ fn a_question_about_the_stream_goes_to_subscribers_too() {
     assert!(publisher.publishes && publisher.unanswered.is_empty());
     let silent = Unanswered { rank: Rank(0), beyond: 2, why: NoAnswer::Silent { unheard_ms: 1000 } };
     assert_eq!((viewer.name.as_str(), viewer.size, &viewer.unanswered[..]), ("viewer", 3, &[silent][..]));
+}
+
+#[test]
+fn of_many_subscribers_as_many_are_asked_as_an_answer_has_room_for() {
+    let mut machine = held_up();
+    for peer in 100..100 + 2 * LIMIT_STATUS_COHORTS as u64 {
+        machine.handle_accepted(START, PeerId(peer));
+        let (spec, label) = (SubscriptionSpec::default(), "viewer".to_owned());
+        let subscribe = Message::Subscribe { spec, label, cohort_size: 1, credit: 1, resume: None };
+        machine.handle_message(START, PeerId(peer), subscribe);
+    }
+    effects(&mut machine);
+    machine.handle_message(START, OBSERVER, ask(5, StatusScope::Stream));
+    assert_eq!(said(&mut machine).len(), LIMIT_STATUS_COHORTS - 1, "the publisher tells of itself");
+    machine.handle_timeout(at_ms(1000));
+    let said = said(&mut machine);
+    let [(OBSERVER, message @ Message::Status { report, .. })] = &said[..] else { panic!("{said:?}") };
+    assert_eq!((report.cohorts.len(), message.check()), (LIMIT_STATUS_COHORTS, Ok(())));
+}
+
+#[test]
+fn a_report_has_cohorts_and_no_more_than_are_allowed() {
+    let check = |cohorts: usize| {
+        let report = StatusReport { cohorts: vec![CohortStatus::default(); cohorts] };
+        Message::Status { request: 0, report: Box::new(report) }.check()
+    };
+    assert_eq!((check(1), check(LIMIT_STATUS_COHORTS)), (Ok(()), Ok(())));
+    let refused = Err("status.cohorts");
+    assert_eq!((check(0), check(LIMIT_STATUS_COHORTS + 1)), (refused, refused));
 }
 
 #[test]
@@ -257,4 +318,31 @@ fn a_subscriber_tells_what_it_waits_for() {
     let row = &report.cohorts[0].ranks[0];
     assert_eq!((row.phase, row.waits.len()), (RankPhase::Attaching, 1));
     assert_eq!((&row.waits[0].on, row.waits[0].waited_ms), (&WaitOn::Publisher, 70));
+}
+
+#[test]
+fn a_subscriber_tells_how_many_steps_wait_and_are_held() {
+    let publisher = PeerId(21);
+    let mut subscribers = Subscribers::open();
+    subscribers.attach(START, publisher, Epoch(7));
+    let assign = |step| {
+        Message::Assign(Assignment {
+            step: StepId(step),
+            table: TableId([1; 16]),
+            skipped: 0,
+            redelivered: false,
+            values: Vec::new(),
+            len_bytes: 0,
+            queued_steps: 0,
+        })
+    };
+    subscribers.hear(START, publisher, vec![assign(4), assign(5), assign(8)]);
+    assert!(matches!(subscribers.lead.next_step(START), Next::Step(_)));
+    subscribers.lead.handle_accepted(START, OBSERVER);
+    let said = subscribers.hear(START, OBSERVER, vec![ask(5, StatusScope::Rank(Rank(0)))]);
+    let Some(Effect::Send { to: OBSERVER, message: Message::Status { report, .. } }) = said.last() else {
+        panic!("{said:?}")
+    };
+    let steps = &report.cohorts[0].ranks[0].steps;
+    assert_eq!((steps.next, steps.live, steps.queued, steps.held), (StepId(9), 3, 2, 1));
 }

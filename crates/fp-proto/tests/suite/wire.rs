@@ -7,6 +7,7 @@
 mod examples;
 
 use examples::{control, data};
+use fp_proto::bounds::LIMIT_NAME_BYTES;
 use fp_proto::codec::{DecodeError, decode, encode};
 use fp_proto::data::DataMessage;
 use fp_proto::message::Message;
@@ -106,6 +107,36 @@ fn a_count_that_the_bytes_cannot_hold_is_refused_without_room_for_it() {
     };
     assert!(decode(&huge(&Message::Log { serial: 0, entries: Vec::new() }, 2)).is_err());
     assert!(decode(&huge(&Message::Fragment { bytes: vec![1], left_bytes: 0 }, 1)).is_err());
+}
+
+/// The examples with a name in place of this one that takes so many bytes.
+fn renamed(name: &str, len_bytes: usize) -> Vec<(String, Vec<u8>)> {
+    let found = [&[name.len() as u8], name.as_bytes()].concat();
+    let long = [&[251], &(len_bytes as u16).to_le_bytes()[..], &vec![b'x'; len_bytes]].concat();
+    let change = |message: DataMessage| {
+        let bytes = message.encode();
+        let at = bytes.windows(found.len()).position(|part| part == found)?;
+        let changed = [&bytes[..at], &long, &bytes[at + found.len()..]].concat();
+        Some((kind(&message), changed))
+    };
+    data().into_iter().filter_map(change).collect()
+}
+
+#[test]
+fn a_name_in_a_data_message_is_bounded_wherever_it_stands() {
+    let mut kinds = BTreeSet::new();
+    for name in ["T", "bonds", "adjacency", "BondPair", "BondAdjacency", "0807"] {
+        for (kind, bytes) in renamed(name, LIMIT_NAME_BYTES) {
+            assert!(DataMessage::decode(&bytes).is_ok(), "{name} in {kind}");
+            kinds.insert(kind);
+        }
+        for (kind, bytes) in renamed(name, LIMIT_NAME_BYTES + 1) {
+            let read = DataMessage::decode(&bytes);
+            assert!(matches!(read, Err(DecodeError::OutOfBounds("name"))), "{name} in {kind}");
+        }
+    }
+    let named = ["Fetch", "Offers", "Placed", "Pushed", "Transform", "Transformed", "Want"];
+    assert_eq!(kinds, named.map(str::to_owned).into());
 }
 
 /// One of the examples with some bytes changed.

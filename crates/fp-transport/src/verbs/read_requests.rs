@@ -159,3 +159,20 @@ pub(super) fn copy_out(landing: &[u8], slice: &mut [u8], batch: &[Landed]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_fill_one_half_of_a_landing_after_the_other() {
+        let run = |(source, destination, len_bytes)| ReadRun { source, destination, len_bytes };
+        let runs = [(0, 0, 5), (100, 50, 3), (200, 60, 2)].map(run);
+        let landed = |Landed { run, at }: &Landed| ((run.source, run.destination, run.len_bytes), *at);
+        let found: Vec<Vec<_>> =
+            batches(&runs, 4).iter().map(|batch| batch.iter().map(landed).collect()).collect();
+        let expected =
+            [vec![((0, 0, 4), 0)], vec![((4, 4, 1), 4), ((100, 50, 3), 5)], vec![((200, 60, 2), 0)]];
+        assert_eq!(found, expected);
+    }
+}

@@ -409,6 +409,13 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
+#[test]
+fn segments_are_whole_pages_whatever_length_is_set() {
+    let len = |len_bytes| PoolOptions::default().with_segment_len_bytes(len_bytes).segment_len_bytes;
+    assert_eq!([0, 1, 4096, 4097].map(len), [4096, 4096, 4096, 8192]);
+    assert_eq!(len(usize::MAX), PoolOptions::default().segment_len_bytes, "no page ends there");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 

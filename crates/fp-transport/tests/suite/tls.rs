@@ -46,6 +46,7 @@ fn what_was_agreed_says_what_is_enciphered() {
     assert!(contact.to_string().contains(&format!(",tls={address}")) && contact.speaks_tls());
     let (mut one, mut accepted) = connected(&mut listener, over_tls(&identity));
     exchange(&mut one, &mut accepted.link);
+    assert_eq!(accepted.proof.certificate_names, ["flexpath"]);
     let text = one.negotiated().to_string();
     assert!(text.starts_with(&format!("transport=tcp+tls {address}; inproc refused")), "{text}");
     assert!(accepted.link.negotiated().to_string().starts_with("transport=tcp+tls 127.0.0.1:"));

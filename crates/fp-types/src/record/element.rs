@@ -315,6 +315,23 @@ mod tests {
             .prop_map(|(dtype, byte_order)| ElementForm { dtype, byte_order })
     }
 
+    #[test]
+    fn a_type_holds_another_if_it_holds_its_extremes() {
+        use Dtype::*;
+        let held = |from: Dtype| -> Vec<Dtype> {
+            Dtype::ALL.iter().copied().filter(|to| *to != from && is_lossless(from, *to)).collect()
+        };
+        assert_eq!(held(I8), [I16, I32, I64, F16, BF16, F32, F64]);
+        assert_eq!(held(U8), [I16, I32, I64, U16, U32, U64, F16, BF16, F32, F64]);
+        assert_eq!(held(I16), [I32, I64, F32, F64]);
+        assert_eq!(held(U16), [I32, I64, U32, U64, F32, F64]);
+        assert_eq!(held(I32), [I64, F64]);
+        assert_eq!(held(U32), [I64, U64, F64]);
+        assert_eq!((held(I64), held(U64), held(F64)), (vec![], vec![], vec![]));
+        assert_eq!((held(F16), held(BF16), held(F32)), (vec![F32, F64], vec![F32, F64], vec![F64]));
+        assert_eq!((held(C32), held(C64)), (vec![C64], vec![]));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(512))]
 

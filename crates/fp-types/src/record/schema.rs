@@ -127,7 +127,7 @@ impl Eq for RecordSchema {}
 mod tests {
     use super::*;
     use crate::dtype::Dtype;
-    use crate::record::{EnumType, Field};
+    use crate::record::{EnumType, Field, MAX_RECORD_TYPE_BYTES};
     use crate::shape::Shape;
 
     fn atom() -> RecordType {
@@ -176,6 +176,15 @@ mod tests {
         found.sort();
         found.dedup();
         assert_eq!(found.len(), 10);
+    }
+
+    #[test]
+    fn a_type_as_long_as_any_may_be_is_looked_into() {
+        let read = |len_bytes: usize| RecordSchema::from_bytes(&vec![0; len_bytes]).unwrap_err();
+        let unknown = RecordDecodeError::UnknownNumber { what: "version of record types", number: 0 };
+        assert_eq!(read(MAX_RECORD_TYPE_BYTES), unknown);
+        let len_bytes = MAX_RECORD_TYPE_BYTES + 1;
+        assert_eq!(read(len_bytes), RecordDecodeError::TooLong { len_bytes });
     }
 
     #[test]

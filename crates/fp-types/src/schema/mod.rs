@@ -92,6 +92,17 @@ mod tests {
         assert_eq!(schema.fingerprint(), atoms().fingerprint());
     }
 
+    #[test]
+    fn a_variable_says_what_its_elements_take() {
+        let near = &atoms().variables[2];
+        let bytes = [Dtype::F64, Dtype::C64, Dtype::String].map(|dtype| VariableDef::scalar("a", dtype));
+        assert_eq!(bytes.map(|def| def.element_bytes()), [Some(8), Some(16), None]);
+        assert_eq!(near.element_bytes(), Some(24), "a record");
+        assert_eq!(near.parts().and_then(|parts| parts.element_bytes()), Some(1));
+        let scalars = [ArrayKind::Scalar, ArrayKind::LocalScalar, ArrayKind::GlobalArray, near.kind];
+        assert_eq!(scalars.map(ArrayKind::is_scalar), [true, true, false, false]);
+    }
+
     fn record(schema: &mut Schema) -> &mut RecordId {
         schema.variables[2].record.as_mut().unwrap()
     }

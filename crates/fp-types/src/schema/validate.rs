@@ -229,6 +229,16 @@ mod tests {
             schema.variables[0] = VariableDef::local_array("T", Dtype::U8, 1).with_record(record(0));
         });
         assert_eq!(bomb, "\"T\" is made of records of 0 bytes; 1 to 1073741824 are allowed");
+        let table = refused(|schema| {
+            schema.variables[0] = VariableDef::local_array("T", Dtype::U8, 2);
+            schema.variables[0].record = Some(record(8));
+        });
+        assert_eq!(table, "\"T\" is made of the record \"r\", but its element type is u8, not bytes");
+        let records = VariableDef::global_array("T", Dtype::Bytes, 2).with_record(record(8));
+        let parts = records.parts().expect("it has records");
+        assert!(parts.is_parts() && !parts.is_public() && parts.parts().is_none());
+        let whole = Schema { variables: vec![records, parts], ..Schema::new("s") };
+        assert_eq!(whole.validate(), Ok(()));
         let text = refused(|schema| schema.variables[0].unit = Some("m".repeat(MAX_TEXT_BYTES + 1)));
         assert_eq!(text, "variable \"T\" has 65537 bytes in a text, but at most 65536 are allowed");
     }

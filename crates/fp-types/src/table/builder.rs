@@ -165,10 +165,11 @@ mod tests {
     use super::*;
     use crate::Contribution;
     use crate::dtype::Dtype;
+    use crate::order::MemoryOrder;
     use crate::region::Region;
     use crate::schema::VariableDef;
     use crate::shape::Shape;
-    use crate::table::{PutDifference, VariablePut};
+    use crate::table::{PutChangesError, PutDifference, VariablePut};
 
     fn apply(builder: &mut TableBuilder, rank: u32, put: &Contribution) -> Vec<(Rank, ApplyError)> {
         builder.apply(PutChanges::of(Rank(rank), put).unwrap())
@@ -252,25 +253,39 @@ mod tests {
 
     #[test]
     fn every_difference_is_found() {
-        let changes: [fn(&mut VariablePut); 7] = [
-            |put| put.shape = Shape::new([5, 3]).ok(),
-            |put| Arc::make_mut(&mut put.def).unit = Some("K".into()),
-            |put| Arc::make_mut(&mut put.def).description = Some(String::new()),
-            |put| Arc::make_mut(&mut put.def).order = crate::MemoryOrder::ColumnMajor,
-            |put| Arc::make_mut(&mut put.def).dimensions[0] = "row".into(),
-            |put| put.def = (*put.def).clone().with_attribute("a", 1.0).into(),
-            |put| {
-                Arc::make_mut(&mut put.def).kind = crate::ArrayKind::LocalArray;
-                (put.shape, put.blocks) = (None, vec![]);
-            },
+        type Change = (fn(&mut VariablePut), &'static str);
+        let changes: [Change; 7] = [
+            (|put| put.shape = Shape::new([5, 3]).ok(), "shape "),
+            (|put| Arc::make_mut(&mut put.def).unit = Some("K".into()), "unit "),
+            (|put| Arc::make_mut(&mut put.def).description = Some(String::new()), "description "),
+            (|put| Arc::make_mut(&mut put.def).order = MemoryOrder::ColumnMajor, "row-major "),
+            (|put| Arc::make_mut(&mut put.def).dimensions[0] = "row".into(), "dimensions "),
+            (|put| put.def = (*put.def).clone().with_attribute("a", 1.0).into(), "attribute "),
+            (
+                |put| {
+                    Arc::make_mut(&mut put.def).kind = crate::ArrayKind::LocalArray;
+                    (put.shape, put.blocks) = (None, vec![]);
+                },
+                "global array ",
+            ),
         ];
-        for change in changes {
+        for (change, named) in changes {
             let mut builder = builder();
             let mut other = put(2, 2, 7);
             change(&mut other.variables[0]);
             assert_eq!(apply(&mut builder, 1, &other), []);
-            assert!(matches!(builder.build(), Err(ComposeError::Disagreement { .. })));
+            let Err(ComposeError::Disagreement { difference, .. }) = builder.build() else {
+                panic!("nobody found the {named}");
+            };
+            assert!(difference.to_string().starts_with(named), "{difference}");
         }
+    }
+
+    #[test]
+    fn as_many_items_as_are_allowed_are_told() {
+        let changes = PutChanges::of(Rank(0), &put(0, 2, 5)).unwrap();
+        let items = changes.item_count();
+        assert_eq!((changes.check(items), changes.check(items - 1)), (Ok(()), Err(PutChangesError::TooMany)));
     }
 
     #[test]

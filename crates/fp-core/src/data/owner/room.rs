@@ -316,6 +316,15 @@ mod tests {
     }
 
     #[test]
+    fn what_computing_needs_is_left_up_to_half_of_the_bound() {
+        let room = enter(process(None), 1000);
+        room.needed(300);
+        assert_eq!((room.idle_bytes(), room.spare_bytes()), (700, 1000));
+        room.needed(5000);
+        assert_eq!(room.idle_bytes(), 500);
+    }
+
+    #[test]
     fn letting_go_rings_those_that_wait_and_nobody_else() {
         let process = process(None);
         let (one, other) = (enter(process, 10), enter(process, 10));

@@ -237,3 +237,22 @@ fn placed_bytes(block: &PlacedBlock) -> usize {
     let inline = if let Place::Inline { bytes } = &block.place { bytes.len() } else { 0 };
     block.variable.len() + inline + 64 + 2 * 9 * fp_types::MAX_DIMS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_placement_takes_in_a_message_is_known_before() {
+        let inline = |len_bytes: usize| Place::Inline { bytes: vec![1; len_bytes] };
+        let far = Place::Segment { segment: u64::MAX, offset: u64::MAX, len: u64::MAX };
+        for place in [inline(0), inline(5000), far, Place::Inproc { key: u128::MAX }] {
+            let block = PlacedBlock { variable: "x".repeat(200), block: u32::MAX, place };
+            let len_bytes =
+                |blocks| DataMessage::Placed { step: StepId(0), request: None, blocks }.encode().len();
+            let taken = len_bytes(vec![block.clone()]) - len_bytes(Vec::new());
+            let known = placed_bytes(&block);
+            assert!((taken..=2 * taken + 256).contains(&known), "{known} are known of {taken} bytes");
+        }
+    }
+}

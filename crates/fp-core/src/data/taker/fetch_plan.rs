@@ -265,3 +265,29 @@ pub(crate) fn request_bytes(piece: &BlockPart) -> usize {
 pub(crate) fn element_count(planned: &FetchPlan) -> usize {
     usize::try_from(planned.plan.element_count()).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_proto::data::DataMessage;
+    use fp_types::{Dims, MAX_DIMS, StepId, StridedRegion};
+
+    /// Too low, and a request becomes longer than a frame may be; far too high, and there are many.
+    #[test]
+    fn what_a_piece_takes_in_a_request_is_known_before() {
+        let far = Dims::from([1 << 40; MAX_DIMS]);
+        let region = Region::new(far, [200; MAX_DIMS]).expect("it can be counted");
+        let strided = StridedRegion::new(region, far).expect("strides");
+        let points = |count: u64| (0..count).map(|at| SelectedPoint { position: u64::MAX - at, point: far });
+        let parts =
+            [Part::Strided(strided), Part::Points(points(1).collect()), Part::Points(points(500).collect())];
+        for part in parts {
+            let piece = BlockPart { variable: "x".repeat(200), block: u32::MAX, part };
+            let len_bytes =
+                |pieces| DataMessage::Fetch { request: 0, step: StepId(0), pieces }.encode().len();
+            let taken = len_bytes(vec![piece.clone()]) - len_bytes(Vec::new());
+            let known = request_bytes(&piece);
+            assert!((taken..=2 * taken + PART_BYTES).contains(&known), "{known} are known of {taken} bytes");
+        }
+    }
+}

@@ -230,3 +230,28 @@ impl Inner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_types::Epoch;
+
+    fn contact(text: &str) -> (Rank, ContactText) {
+        (Rank(3), ContactText(text.to_owned()))
+    }
+
+    #[test]
+    fn where_owners_are_is_learned_of_the_present_attachment_alone() {
+        let [first, second] = [1, 2].map(|nth| Some(AttachmentId { epoch: Epoch(7), nth }));
+        let owners = OwnerDirectory::default();
+        owners.attached(first);
+        owners.learn(first, [contact("here")]);
+        assert_eq!(owners.unknown(first, [Rank(4), Rank(3)]), [Rank(4)]);
+        owners.attached(second);
+        owners.learn(first, [contact("here")]);
+        assert_eq!(owners.unknown(second, [Rank(3)]), [Rank(3)], "that was of the attachment before");
+        owners.learn(second, [contact("there")]);
+        assert_eq!(owners.contact(Rank(3), second), Some(contact("there").1));
+        assert_eq!(owners.contact(Rank(3), first), None);
+    }
+}

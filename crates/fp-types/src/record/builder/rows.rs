@@ -268,7 +268,7 @@ fn of_names(field: &Field, numbers: (Dtype, &[u8]), names: &EnumType) -> Result<
 mod tests {
     use crate::dtype::Dtype;
     use crate::record::builder::{RecordBuildError, RecordBuilder};
-    use crate::record::{Field, RecordSchema, RecordType, Records};
+    use crate::record::{EnumType, Field, RecordSchema, RecordType, Records, Value};
 
     fn cell() -> RecordSchema {
         let corner = RecordType::new("Corner").field(Field::new("x", Dtype::F64));
@@ -322,5 +322,32 @@ mod tests {
         assert_eq!(refused(0, "name", (Dtype::U8, &[7])), "name: no conversion leads from u8 to string");
         assert!(matches!(made.set_texts(0, "id", &["a"]), Err(RecordBuildError::Unlike { .. })));
         assert!(RecordBuilder::new(&cell(), usize::MAX >> 8).is_err());
+    }
+
+    #[test]
+    fn numbers_stand_for_names_for_truths_and_for_opaque_bytes() {
+        let state = EnumType::new("State", Dtype::I8).variant("cold", -1).variant("hot", 5);
+        let schema = RecordType::new("Site").field(Field::new("states", state).variable());
+        let schema = schema.field(Field::new("raw", Dtype::Bytes)).field(Field::new("on", Dtype::Bool));
+        let schema = schema.build().expect("a type");
+        let mut made = RecordBuilder::new(&schema, 1).expect("memory");
+        let mut set = |path: &str, dtype, bytes: &[u8]| made.set_numbers(0, path, (dtype, bytes));
+        set("states", Dtype::I16, &[5i16, -1].map(i16::to_ne_bytes).concat()).expect("there are such names");
+        set("raw", Dtype::U8, &[7, 2]).expect("bytes");
+        set("on", Dtype::Bool, &[1]).expect("a truth value");
+        assert_eq!(
+            set("states", Dtype::I8, &[3]),
+            Err(RecordBuildError::UnknownName { field: "states".into(), names: "State".into(), number: 3 })
+        );
+        assert_eq!(set("on", Dtype::Bool, &[2]), Err(RecordBuildError::NoTruthValue { field: "on".into() }));
+        assert!(matches!(set("raw", Dtype::I8, &[7]), Err(RecordBuildError::Element { .. })));
+        let bytes = made.encode().expect("records");
+        let records = Records::new(&schema, &bytes, 1).expect("the same records");
+        let record = records.record(0).expect("there is one");
+        let value = |path: &str| record.value(path).expect("a value");
+        assert!(matches!(value("states[0]"), Value::Enum("hot", 5)));
+        assert!(matches!(value("states[1]"), Value::Enum("cold", -1)));
+        assert!(matches!(value("raw"), Value::Bytes(&[7, 2])));
+        assert!(matches!(value("on"), Value::Bool(true)));
     }
 }

@@ -251,4 +251,36 @@ mod tests {
         assert!(matches!(changed(32, 1), ValueError::Len { expected: 64, found: 72, .. }));
         assert!(matches!(Records::new(&schema, &bytes, 2), Err(ValueError::Len { .. })));
     }
+
+    #[test]
+    fn an_array_is_taken_as_what_it_is_made_of() {
+        let schema = RecordType::new("T")
+            .field(Field::new("truths", Dtype::Bool).variable())
+            .field(Field::new("small", Dtype::U8).variable())
+            .build()
+            .unwrap();
+        let bytes = encode_with(&schema, 1, |_, target| {
+            target.put(0, &vec![false, true])?;
+            target.put(1, &vec![3u8, 7])
+        });
+        let mut bytes = bytes.unwrap();
+        let truths = bytes.len() - bytes[..].windows(2).rev().position(|two| two == [0, 1]).unwrap() - 2;
+        for (truth, right) in [(1, true), (2, false)] {
+            bytes[truths + 1] = truth;
+            let records = Records::new(&schema, &bytes, 1).unwrap();
+            let record = records.record(0).unwrap();
+            let (Ok(Value::Array(array)), Ok(small)) = (record.value("truths"), record.value("small")) else {
+                panic!("two arrays");
+            };
+            assert!(matches!(array.value(0), Ok(Value::Bool(false))));
+            assert_eq!(matches!(array.value(1), Ok(Value::Bool(true))), right);
+            assert_eq!([Dtype::Bool, Dtype::U8].map(|dtype| array.is_native(dtype)), [true, false]);
+            let mut taken = [9; 2];
+            let all = Value::Array(array).convert_into(Dtype::Bool, &mut taken);
+            let wrong = RecordReadError::NoTruthValue { number: 2 };
+            assert_eq!(all, if right { Ok(()) } else { Err(wrong) });
+            assert_eq!(small.convert_into(Dtype::U8, &mut taken), Ok(()));
+            assert_eq!(taken, [3, 7], "of numbers any is right");
+        }
+    }
 }

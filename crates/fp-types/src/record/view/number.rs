@@ -113,6 +113,8 @@ mod tests {
         assert_eq!(taken(Value::Enum("hot", 7), Dtype::U16), Some(7u16.to_ne_bytes().to_vec()));
         let complex = [1f32, 2.0].map(f32::to_ne_bytes).concat();
         assert_eq!(taken(Value::Complex(1.0, 2.0), Dtype::C32), Some(complex));
+        assert_eq!(taken(Value::Bytes(&[7]), Dtype::U8), Some(vec![7]));
+        assert_eq!(taken(Value::Bytes(&[7, 8]), Dtype::U8), None);
     }
 
     #[test]
