@@ -58,7 +58,7 @@ endef
 
 help: ## this list
 	@printf 'make quick     format, lints, and the tests that take seconds: what you run while you work\n'
-	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS and Open MPI if they are missing)\n'
+	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS, Open MPI and a Python environment if they are missing)\n'
 	@printf 'make demo-gts  particles of a fusion plasma, and analytics that count them where they are: histograms, parallel coordinates\n'
 	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
 	@printf 'make test-all  what takes long, in shards that all run though one fails; SHARDS="a b" for some, make shard-a for one\n'

@@ -155,7 +155,7 @@ def _fill(array: NDArray[Any], schema: _native.Schema, values: Sequence[dict[str
 
 
 def _shaped(words: dict[str, Any], value: Any) -> Any:
-    """A value of a field as Python's lists and dicts: the native part gives the elements of a table one after another."""
+    """A value of a field as Python's lists and dicts: the native part gives a table's elements one after another."""
     of, shape = words["type"], words.get("shape", ())
     if isinstance(of, _native.Schema):
         if isinstance(value, list):
