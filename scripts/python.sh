@@ -63,6 +63,9 @@ tests() {
     # shellcheck disable=SC2064 # the folder is known now
     trap "rm -rf '$place'" EXIT
     export FLEXPATH_RENDEZVOUS=$place
+    # The programs of the guide run with it in an empty environment.
+    FLEXPATH_WHEEL=$(echo "$built"/wheels/*.whl)
+    export FLEXPATH_WHEEL
     cd "$built"
     local status=0
     tested --rootdir "$root/python" "$root/python/tests" "$@" || status=$?
