@@ -32,16 +32,21 @@ class Program:
         self.process.wait(DEADLINE)
         self.process.stdout.close()
 
-    def output(self) -> str:
+    def output(self, deadline: float = DEADLINE) -> str:
         """What it printed, when it has ended well."""
-        said, _ = self.process.communicate(timeout=DEADLINE)
+        said, _ = self.process.communicate(timeout=deadline)
         assert self.process.returncode == 0, f"{self.arguments} ended with {self.process.returncode}:\n{said}"
         return said
 
 
-def run(*arguments: str | Path, folder: Path | None = None, python: str | Path = sys.executable) -> str:
+def run(
+    *arguments: str | Path,
+    folder: Path | None = None,
+    python: str | Path = sys.executable,
+    deadline: float = DEADLINE,
+) -> str:
     with Program(*arguments, folder=folder, python=python) as program:
-        return program.output()
+        return program.output(deadline)
 
 
 def require(name: str, missing: str | None) -> bool:

@@ -56,7 +56,9 @@ def python(tmp_path_factory):
         return sys.executable
     empty = tmp_path_factory.mktemp("empty") / "environment"
     run("-m", "venv", empty)
-    run("-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, python=empty / "bin" / "python")
+    words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel]
+    # numpy comes with it, from a registry that may be slow.
+    run(*words, python=empty / "bin" / "python", deadline=600.0)
     return empty / "bin" / "python"
 
 
