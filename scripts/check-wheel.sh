@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Builds the wheel that others get, for systems with glibc 2.28 or later, and uses it as they do: in an empty virtual
-# environment where there is no libibverbs, with the oldest numpy that it may meet. zig links it, as the linker of this
-# system would ask for this system's glibc.
+# Builds the wheel and uses it as others do: in an empty virtual environment where there is no libibverbs, with the oldest
+# numpy that it may meet. Looks into it: it must load wherever there is glibc 2.28 or later.
 #
 # usage: check-wheel.sh
 # Exit status: 0 it is as it should be; 1 it is not; 77 skipped, with the reason.
@@ -14,7 +13,7 @@ limit_bytes=$((15 * 1000 * 1000))
 platform=manylinux_2_28
 root=$PWD
 built=$root/target/python
-wheels=$built/manylinux
+wheels=$built/wheels
 empty=$built/empty
 
 fail() { echo "check-wheel: $*" && exit 1; }
@@ -28,10 +27,7 @@ case $status in
 esac
 python=$built/venv/bin/python
 
-echo "check-wheel: building for $platform"
-rm -rf "$wheels"
-PATH="$built/venv/bin:$PATH" CARGO_TARGET_DIR="$built/cargo" PYO3_PYTHON=$python \
-    maturin build --release --locked --zig --compatibility "$platform" --manifest-path python/Cargo.toml --out "$wheels"
+scripts/python.sh wheel
 wheel=$(echo "$wheels"/flexpath-*.whl)
 [[ -f $wheel ]] || fail "one wheel should lie in $wheels"
 

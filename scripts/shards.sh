@@ -35,8 +35,8 @@ files                120 libhdf5-dev
 quickstart           100 nothing
 rdma                 420 qemu rdma-core linux-image-amd64 libclang cmake
 licences             120 cargo-deny
-python               600 python3-venv pypi
-python-wheel         600 python3-venv pypi
+python               420 python3-venv pypi
+python-wheel         120 python3-venv pypi
 '
 
 # Which tests a shard runs: names of test programs stand here and nowhere else. Always of the whole workspace, as with
@@ -140,7 +140,7 @@ shard_python() {
     scripts/python.sh lint
     scripts/python.sh test
 }
-# Linked by zig, for systems that are older than this one.
+# The same wheel, where there is nothing else.
 shard_python-wheel() { scripts/check-wheel.sh; }
 shard_licences() { scripts/check-licences.sh; }
 
