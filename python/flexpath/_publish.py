@@ -226,6 +226,8 @@ class StepWriter:
         dims = words["dimensions"]
         if dims and len(dims) != len(shape):
             raise Misuse(f"variable {name!r}: dims names {len(dims)} dimensions, and the array has {len(shape)}")
+        if len(set(dims)) < len(dims):
+            raise Misuse(f"variable {name!r}: dims={dims}: two dimensions have one name: give each its own")
         # To Python 1, 1.0 and True are equal, and an attribute's list may be another than it was.
         key = (kind, dtype, shape, words, repr(words["attributes"]))
         known = self._publisher._known.get(name)

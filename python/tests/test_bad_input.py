@@ -69,6 +69,7 @@ def test_what_has_no_element_type(run_program, stream, value, error):
         ("joined=True, local=True", "it is joined or local, and not both"),
         ("joined=True, start=(0, 0)", "start and shape belong to a global array, and not to this kind"),
         ("dims=('x',)", "dims names 1 dimensions, and the array has 2"),
+        ("dims=('x', 'x')", "two dimensions have one name"),
         ("attrs={1: 2}", "attribute 1: the name of an attribute is a text"),
         ("attrs={'a': None}", 'attribute "a": TypeError: NoneType is none of bool, int, float, str, bytes'),
         ("attrs={'a': 2 ** 64}", 'attribute "a": OverflowError'),
