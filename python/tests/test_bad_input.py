@@ -64,7 +64,7 @@ def test_what_has_no_element_type(run_program, stream, value, error):
     [
         ("start=(1, 1), shape=(2, 3)", 'step 0, rank 0, variable "x": region [1:3, 1:4] is not inside shape [2, 3]'),
         ("start=(1,), shape=(2, 3)", "start (1,), shape (2, 3) and an array of shape (2, 3) have different numbers"),
-        ("start=(-1, 0), shape=(2, 3)", "start (-1, 0) and shape (2, 3) are counted from the array's corner: from 0"),
+        ("start=(-1, 0), shape=(2, 3)", "start (-1, 0) and shape (2, 3) count from the array's corner: from 0"),
         ("shape=(2,)", "have different numbers of dimensions"),
         ("joined=True, local=True", "it is joined or local, and not both"),
         ("joined=True, start=(0, 0)", "start and shape belong to a global array, and not to this kind"),
