@@ -36,8 +36,9 @@ def test_handles_in_a_forked_child_say_so_and_the_parent_goes_on(run_program, st
     writer["x"] = [2.0]
     array = step["x"]
     calls = [
-        lambda: publisher.step(), lambda: publisher.sync(1.0), lambda: publisher.statistics(), lambda: publisher.events(),
-        lambda: publisher.has_subscribers(), lambda: take(), lambda: subscriber.poll(), lambda: next(subscriber),
+        lambda: publisher.step(), lambda: publisher.sync(1.0), lambda: publisher.statistics(),
+        lambda: publisher.events(), lambda: publisher.has_subscribers(), lambda: take(),
+        lambda: subscriber.poll(), lambda: next(subscriber),
         lambda: subscriber.statistics(), lambda: subscriber.events(), lambda: subscriber.transports(),
         lambda: array[...], lambda: step["x"][...], lambda: array.view(), lambda: step.fetch("x"),
         lambda: writer.put("y", 1), lambda: writer.loan("y", (3,)).__enter__(), lambda: writer.end(),
@@ -357,7 +358,7 @@ fail(int(step["x"]))
 import asyncio
 async def work():
     async for step in flexpath.subscribe(sys.argv[1], share="workers"):
-        fail(int(await step["x"].fetch()))
+        fail(int(step["x"]))
 asyncio.run(work())
 """,
 }

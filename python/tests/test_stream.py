@@ -205,7 +205,8 @@ def test_what_is_said_of_a_variable(pair):
 
 
 def test_attributes_are_those_of_each_step(pair):
-    given = [1, True, 1.0, "1", [1], [1.0], np.float32(0.5), np.int8(3), np.bool_(True), np.array([1, 2]), np.arange(2.0)]
+    given = [1, True, 1.0, "1", [1], [1.0], np.float32(0.5), np.int8(3), np.bool_(True), np.array([1, 2])]
+    given.append(np.arange(2.0))
     expected = [1, True, 1.0, "1", [1], [1.0], 0.5, 3, True, [1, 2], [0.0, 1.0]]
     changing = []
     for value in [*given, changing, changing]:
@@ -371,8 +372,9 @@ def test_a_copy_that_cannot_be_avoided_is_refused(pair):
 def test_steps_are_copied_to_another_stream(pair, stream):
     atom = flexpath.RecordType("atom", {"id": "i8", "name": str, "near": ["i4"]})
     plain = np.array([(1, 2.0, (3.0, 4))], [("a", "i4"), ("b", "f8"), ("p", [("x", "f4"), ("y", "f8")])])
+    said = {"unit": "K", "dims": ("y", "x"), "attrs": {"a": 1}, "description": "d"}
     values = {
-        "array": (np.arange(6.0).reshape(2, 3), {"unit": "K", "dims": ("y", "x"), "attrs": {"a": 1}, "description": "d"}),
+        "array": (np.arange(6.0).reshape(2, 3), said),
         "columns": (np.asfortranarray(np.arange(6).reshape(2, 3)), {}),
         "bools": (np.array([True, False]), {}),
         "joined": (np.arange(4).reshape(2, 2), {"joined": True}),

@@ -134,7 +134,12 @@ def test_ctrl_c_ends_a_question_to_a_publisher_that_stands_still(start_program, 
 
 def test_ctrl_c_ends_a_wait_where_another_thread_imported_the_package(start_program, stream, capsys):
     wait = "flexpath.subscribe(stream, open_timeout=100)"
-    imported = "import threading\nother = threading.Thread(target=lambda: __import__('flexpath'))\nother.start()\nother.join()"
+    imported = """
+import threading
+other = threading.Thread(target=lambda: __import__("flexpath"))
+other.start()
+other.join()
+"""
     end_by_ctrl_c(start_program(imported + WAITS.format(before="", wait=wait), stream), capsys, "imported elsewhere")
 
 

@@ -1,4 +1,4 @@
-"""Over shared memory nothing is copied: views of another process's arrays, how long they live, and what they hold up."""
+"""Over shared memory nothing is copied: views of another process's arrays, how long they live, what they hold up."""
 
 import gc
 import os
@@ -141,8 +141,8 @@ def test_a_get_into_memory_that_is_given_is_one_copy(start_program, stream):
 @pytest.mark.parametrize("transport", ["inproc", "shm"])
 def test_a_view_holds_its_step_and_the_publisher_says_who_does(stream, transport):
     with flexpath.publish(stream, close_timeout=10.0) as publisher:
-        policy = flexpath.EveryStep(60.0)
-        with flexpath.subscribe(stream, limit_steps=1, transports=transport, policy=policy, name="viewer") as subscriber:
+        options = {"limit_steps": 1, "transports": transport, "policy": flexpath.EveryStep(60.0), "name": "viewer"}
+        with flexpath.subscribe(stream, **options) as subscriber:
             with publisher.step() as step:
                 step["x"] = np.arange(100_000.0)
             with subscriber.next_step(30.0) as step:
