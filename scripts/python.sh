@@ -25,11 +25,14 @@ export PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=$built/hypothesis
 export PATH="$built/venv/bin:$PATH" VIRTUAL_ENV=$built/venv
 
 # The wheel that others get, for systems with glibc 2.28 or later: so what is tested is what they have. zig links it, as
-# the linker of this system would ask for this system's glibc.
+# the linker of this system would ask for this system's glibc. By itself it would put an unwinder of its own into the
+# wheel: glibc unwinds a thread that ends with the interpreter by libgcc's, and one cannot read what the other keeps.
 wheel() {
+    local unwinder
+    unwinder=$(cc -print-file-name=libgcc_s.so.1)
     rm -rf "$built/wheels"
     maturin build --release --locked --zig --compatibility manylinux_2_28 --manifest-path python/Cargo.toml \
-        --out "$built/wheels"
+        --out "$built/wheels" -- -C link-arg="$unwinder"
     python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$built"/wheels/*.whl
 }
 
