@@ -12,3 +12,5 @@ fi
 for manifest in Cargo.toml python/Cargo.toml; do
     cargo deny --manifest-path "$manifest" check --config deny.toml licenses bans sources
 done
+# The wheel is given to others as well, with all that is linked into it.
+cargo deny --manifest-path python/Cargo.toml check licenses bans sources
