@@ -82,8 +82,8 @@ pub(crate) fn cohort_from_environment() -> PyResult<(u32, u32)> {
 /// The command `flexpath` with these arguments; gives its status.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, arguments: Vec<String>) -> PyResult<u8> {
-    // What `bench` and `doctor` start anew.
+    // What `bench` and `doctor` start anew, whatever the current folder holds.
     let interpreter: String = py.import("sys")?.getattr("executable")?.extract()?;
-    let program = [interpreter.as_str(), "-m", "flexpath"].map(Into::into).to_vec();
+    let program = [interpreter.as_str(), "-P", "-m", "flexpath"].map(Into::into).to_vec();
     Ok(py.detach(|| fp_cli::main_started_by(program, arguments.into_iter().map(Into::into))))
 }
