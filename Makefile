@@ -178,7 +178,7 @@ bench-baselines:
 	$(call step,streams beside baselines by hand,cargo bench -p flexpath --bench spine -- --rounds 3 --budget 180 --json "$(CURDIR)/docs/performance/spine.json")
 
 bench-wire:
-	$(call step,a long wire,scripts/bench/record.py wan cargo bench -p flexpath --bench wan)
+	$(call optional,a long wire,scripts/install-iperf3.sh || exit 77; scripts/bench/record.py wan cargo bench -p flexpath --bench wan)
 
 bench-calls:
 	$(call step,calls of C and Fortran; conversions; geometry; messages and machines; typed access; derivations,scripts/bench/record.py calls cargo bench -p flexpath-ffi && cargo bench -p flexpath-types && cargo bench -p flexpath-proto && cargo bench -p flexpath --bench typed && cargo bench -p flexpath-transform --features wasm)

@@ -102,6 +102,9 @@ fn rows_of_a_bench_are_json_and_a_table() {
     );
     let kept = std::fs::read_to_string(folder.path().join("wan.json")).expect("the rows");
     assert!(serde_json::from_str::<Value>(&kept).expect("JSON")["machine"]["load"].is_string(), "{kept}");
+    let mut silent = Command::new("python3");
+    silent.args(["-B", script, "wan", "true"]).env("FLEXPATH_BENCH_FOLDER", folder.path());
+    assert_eq!(silent.status().expect("Python, as before").code(), Some(77), "nothing measured is skipped");
 }
 
 #[test]
@@ -123,11 +126,23 @@ fn every_target_of_the_list_is_one_of_the_last_run() {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
     };
     let listed = read(FILE);
-    for (bench, rows, name) in [("spine", "rows", "case"), ("peers", "targets", "what")] {
+    for (bench, rows, name) in
+        [("spine", "rows", "case"), ("peers", "targets", "what"), ("python", "rows", "what")]
+    {
         let last = read(&FILE.replace("targets.json", &format!("{bench}.json")));
         let known: Vec<&Value> = last[rows].as_array().expect("rows").iter().map(|row| &row[name]).collect();
         for case in listed[bench].as_array().expect("a list") {
             assert!(known.contains(&case), "{bench}: {case} is no case of its last run");
+        }
+    }
+    for bench in ["wan", "calls", "lammps", "opening"] {
+        let last = read(&FILE.replace("targets.json", &format!("{bench}.json")));
+        let texts: Vec<String> =
+            last["rows"].as_array().expect("rows").iter().map(Value::to_string).collect();
+        for case in listed[bench].as_array().expect("a list") {
+            let words: Vec<&str> = case.as_str().expect("a text").split(", ").collect();
+            let is_known = texts.iter().any(|row| words.iter().all(|word| row.contains(word)));
+            assert!(is_known, "{bench}: {case} is no case of its last run");
         }
     }
 }

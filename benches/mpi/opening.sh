@@ -24,6 +24,7 @@ status=0
 keep() {
     [ -n "${FLEXPATH_BENCH_ROWS:-}" ] || return 0
     figures=$(printf '%s\n' "$3" | sed -nE 's/^ranks ([0-9]+), .* barrier ([0-9.]+) ms, opening ([0-9.]+) ms \(fastest to slowest: ([0-9.]+) to ([0-9.]+)\), ratio ([0-9.]+), bound ([0-9.]+) ms: (.*)$/"ranks": \1, "allgather and barrier, ms": \2, "opening, ms": \3, "fastest": \4, "slowest": \5, "ratio": \6, "bound, ms": \7, "verdict": "\8"/p')
+    figures=$(printf '%s' "$figures" | sed 's/"kept"/true/; s/"MISSED"/false/')
     printf '{"MPI": "%s", "load": %s, %s}\n' "$1" "$2" "$figures" >>"$FLEXPATH_BENCH_ROWS"
 }
 

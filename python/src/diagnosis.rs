@@ -9,6 +9,7 @@ use flexpath::diagnosis::status::StatusScope;
 use flexpath::{Cohort, Rendezvous};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::ffi::OsString;
 
 /// The streams and subscriber cohorts of the rendezvous: name, epoch and contact. Nobody is asked whether it is alive.
 #[pyfunction]
@@ -81,9 +82,9 @@ pub(crate) fn cohort_from_environment() -> PyResult<(u32, u32)> {
 
 /// The command `flexpath` with these arguments; gives its status.
 #[pyfunction]
-pub(crate) fn main(py: Python<'_>, arguments: Vec<String>) -> PyResult<u8> {
+pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<u8> {
     // What `bench` and `doctor` start anew, whatever the current folder holds.
-    let interpreter: String = py.import("sys")?.getattr("executable")?.extract()?;
-    let program = [interpreter.as_str(), "-P", "-m", "flexpath"].map(Into::into).to_vec();
-    Ok(py.detach(|| fp_cli::main_started_by(program, arguments.into_iter().map(Into::into))))
+    let interpreter: OsString = py.import("sys")?.getattr("executable")?.extract()?;
+    let program = vec![interpreter, "-P".into(), "-m".into(), "flexpath".into()];
+    Ok(py.detach(|| fp_cli::main_started_by(program, arguments)))
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Guilt, raise};
 use flexpath::Interrupt;
+use parking_lot::{Mutex, MutexGuard};
 use pyo3::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -56,6 +57,17 @@ pub(crate) fn waiting<T: Send>(py: Python<'_>, call: impl FnOnce() -> T + Send) 
     match RAISED.take() {
         Some(error) => Err(error),
         None => Ok(outcome),
+    }
+}
+
+/// Locks what another thread may hold for as long as its call waits. None if a handler raised meanwhile.
+pub(crate) fn locked<T>(place: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    loop {
+        match place.try_lock_for(ASK) {
+            Some(guard) => return Some(guard),
+            None if is_main() && ask() => return None,
+            None => {}
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod publisher;
 mod schema;
 mod seconds;
 mod selection;
+mod slot;
 mod step;
 mod subscriber;
 mod values;

@@ -1,14 +1,14 @@
 //! A publisher rank.
 
-use crate::error::{OrRaise, misuse};
+use crate::error::OrRaise;
 use crate::events;
 use crate::interrupt::waiting;
 use crate::options;
 use crate::seconds::seconds;
+use crate::slot::Slot;
 use crate::writer::StepWriter;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::{Mutex, PoisonError};
 
 /// A publisher rank of a stream.
 #[pyclass(frozen, module = "flexpath._native")]
@@ -16,25 +16,7 @@ pub(crate) struct Publisher {
     stream: String,
     epoch: String,
     contact: String,
-    open: Mutex<Option<flexpath::Publisher>>,
-}
-
-impl Publisher {
-    fn closed(&self) -> PyErr {
-        misuse(format!("stream {:?}: the publisher was closed: open another one", self.stream))
-    }
-
-    /// Makes a call on the open publisher, without the interpreter's lock. Calls of other threads wait for it.
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        call: impl FnOnce(&mut flexpath::Publisher) -> PyResult<T> + Send,
-    ) -> PyResult<T> {
-        waiting(py, || match self.open.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            Some(publisher) => call(publisher),
-            None => Err(self.closed()),
-        })?
-    }
+    open: Slot<flexpath::Publisher>,
 }
 
 #[pymethods]
@@ -44,7 +26,8 @@ impl Publisher {
         let options = options::publisher(options)?;
         let publisher = waiting(py, || flexpath::Publisher::open(stream, options))?.or_raise()?;
         let (epoch, contact) = (publisher.epoch().to_string(), publisher.contact().to_string());
-        Ok(Self { stream: stream.to_owned(), epoch, contact, open: Mutex::new(Some(publisher)) })
+        let closed = format!("stream {stream:?}: the publisher was closed: open another one");
+        Ok(Self { stream: stream.to_owned(), epoch, contact, open: Slot::new(publisher, closed) })
     }
 
     #[getter]
@@ -63,43 +46,39 @@ impl Publisher {
     }
 
     fn begin_step(&self, py: Python<'_>) -> PyResult<StepWriter> {
-        self.with(py, |publisher| publisher.begin_step().or_raise().map(StepWriter::new))
+        self.open.with(py, |publisher| publisher.begin_step().or_raise().map(StepWriter::new))
     }
 
     fn has_subscribers(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, |publisher| Ok(publisher.has_subscribers()))
+        self.open.with(py, |publisher| Ok(publisher.has_subscribers()))
     }
 
     fn wait_for_subscriptions(&self, py: Python<'_>, count: u32, timeout: f64) -> PyResult<u32> {
         let timeout = seconds(timeout)?;
-        self.with(py, |publisher| Ok(publisher.wait_for_subscriptions(count, timeout)))
+        self.open.with(py, |publisher| Ok(publisher.wait_for_subscriptions(count, timeout)))
     }
 
     fn sync(&self, py: Python<'_>, timeout: f64) -> PyResult<()> {
         let timeout = seconds(timeout)?;
-        self.with(py, |publisher| publisher.sync(timeout).or_raise())
+        self.open.with(py, |publisher| publisher.sync(timeout).or_raise())
     }
 
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let all = self.with(py, |publisher| Ok(publisher.events()))?;
+        let all = self.open.with(py, |publisher| Ok(publisher.events()))?;
         all.iter().map(|event| events::told(py, event)).collect()
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counted = self.with(py, |publisher| Ok(publisher.statistics()))?;
+        let counted = self.open.with(py, |publisher| Ok(publisher.statistics()))?;
         events::statistics(py, &counted)
     }
 
     fn transports(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.with(py, |publisher| Ok(publisher.transports()))
+        self.open.with(py, |publisher| Ok(publisher.transports()))
     }
 
     /// Closes the stream: what was published is still delivered.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let open = py.detach(|| self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
-        match open {
-            Some(publisher) => waiting(py, || publisher.close())?.or_raise(),
-            None => Ok(()),
-        }
+        self.open.close(py, flexpath::Publisher::close)
     }
 }

@@ -77,8 +77,8 @@ fn get_as<T: Element>(reader: &StepReader, name: &str, select: Select) -> PyResu
 }
 
 fn view_as<T: Element>(reader: &StepReader, name: &str, select: Select) -> PyResult<(Vec<u64>, Memory)> {
-    let shape = reader.selected_shape(name, select.clone()).or_raise()?.dims().to_vec();
-    Ok((shape, Memory::shared(reader.view::<T>(name, select).or_raise()?)))
+    let view = reader.view::<T>(name, select).or_raise()?;
+    Ok((view.shape().dims().to_vec(), Memory::shared(view)))
 }
 
 fn filled_as<T: Element>(

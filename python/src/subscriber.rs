@@ -1,41 +1,24 @@
 //! A subscriber rank.
 
-use crate::error::{Guilt, OrRaise, misuse, raise};
+use crate::error::{Guilt, OrRaise, raise};
 use crate::events;
 use crate::interrupt::waiting;
 use crate::options;
 use crate::seconds::seconds;
+use crate::slot::Slot;
 use crate::step::Step;
 use flexpath::{CohortSide, NextStep, Signal};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// A subscriber rank of a stream.
 #[pyclass(frozen, module = "flexpath._native")]
 pub(crate) struct Subscriber {
     stream: String,
-    open: Mutex<Option<flexpath::Subscriber>>,
+    open: Slot<flexpath::Subscriber>,
     signal: OnceLock<Signal>,
-}
-
-impl Subscriber {
-    fn closed(&self) -> PyErr {
-        misuse(format!("stream {:?}: the subscriber was closed: subscribe again", self.stream))
-    }
-
-    /// Makes a call on the open subscriber, without the interpreter's lock. Calls of other threads wait for it.
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        call: impl FnOnce(&mut flexpath::Subscriber) -> PyResult<T> + Send,
-    ) -> PyResult<T> {
-        waiting(py, || match self.open.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            Some(subscriber) => call(subscriber),
-            None => Err(self.closed()),
-        })?
-    }
 }
 
 #[pymethods]
@@ -44,7 +27,8 @@ impl Subscriber {
     fn new(py: Python<'_>, stream: &str, options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let options = options::subscriber(options)?;
         let subscriber = waiting(py, || flexpath::Subscriber::open(stream, options))?.or_raise()?;
-        Ok(Self { stream: stream.to_owned(), open: Mutex::new(Some(subscriber)), signal: OnceLock::new() })
+        let closed = format!("stream {stream:?}: the subscriber was closed: subscribe again");
+        Ok(Self { stream: stream.to_owned(), open: Slot::new(subscriber, closed), signal: OnceLock::new() })
     }
 
     #[getter]
@@ -54,13 +38,13 @@ impl Subscriber {
 
     #[getter]
     fn epoch(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        self.with(py, |subscriber| Ok(subscriber.epoch().map(|epoch| epoch.to_string())))
+        self.open.with(py, |subscriber| Ok(subscriber.epoch().map(|epoch| epoch.to_string())))
     }
 
     /// A step, None where none came within the time, or a dict that says how the stream ended.
     fn next_step<'py>(&self, py: Python<'py>, timeout: f64) -> PyResult<Option<Bound<'py, PyAny>>> {
         let timeout = seconds(timeout)?;
-        Ok(match self.with(py, |subscriber| subscriber.next_step(timeout).or_raise())? {
+        Ok(match self.open.with(py, |subscriber| subscriber.next_step(timeout).or_raise())? {
             NextStep::Step(step) => Some(Bound::new(py, Step::new(step))?.into_any()),
             NextStep::NotYet => None,
             NextStep::Ended(ending) => Some(events::ending(py, &ending)?.into_any()),
@@ -70,7 +54,7 @@ impl Subscriber {
     /// A descriptor that is readable while next_step would return at once.
     fn step_signal(&self, py: Python<'_>) -> PyResult<i32> {
         if self.signal.get().is_none() {
-            let made = self.with(py, |subscriber| {
+            let made = self.open.with(py, |subscriber| {
                 subscriber
                     .step_signal()
                     .map_err(|error| raise(Guilt::Io, format!("no descriptor for a signal: {error}")))
@@ -81,17 +65,17 @@ impl Subscriber {
     }
 
     fn select_variables(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
-        self.with(py, |subscriber| subscriber.select_variables(names).or_raise())
+        self.open.with(py, |subscriber| subscriber.select_variables(names).or_raise())
     }
 
     fn place(&self, py: Python<'_>, variable: &str, side: &str) -> PyResult<()> {
         let side = options::side(side)?;
-        self.with(py, |subscriber| subscriber.place(variable, side).or_raise())
+        self.open.with(py, |subscriber| subscriber.place(variable, side).or_raise())
     }
 
     fn placements<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
-        for of in self.with(py, |subscriber| Ok(subscriber.placements()))? {
+        for of in self.open.with(py, |subscriber| Ok(subscriber.placements()))? {
             let side = match of.now {
                 CohortSide::Publisher => "publisher",
                 CohortSide::Subscriber => "subscriber",
@@ -103,27 +87,23 @@ impl Subscriber {
     }
 
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let all = self.with(py, |subscriber| Ok(subscriber.events()))?;
+        let all = self.open.with(py, |subscriber| Ok(subscriber.events()))?;
         all.iter().map(|event| events::told(py, event)).collect()
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counted = self.with(py, |subscriber| Ok(subscriber.statistics()))?;
+        let counted = self.open.with(py, |subscriber| Ok(subscriber.statistics()))?;
         events::statistics(py, &counted)
     }
 
     fn transports(&self, py: Python<'_>) -> PyResult<Vec<(u32, String)>> {
-        self.with(py, |subscriber| {
+        self.open.with(py, |subscriber| {
             Ok(subscriber.transports().into_iter().map(|(rank, text)| (rank.0, text)).collect())
         })
     }
 
     /// Leaves the stream.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let open = py.detach(|| self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
-        match open {
-            Some(subscriber) => waiting(py, || subscriber.close())?.or_raise(),
-            None => Ok(()),
-        }
+        self.open.close(py, flexpath::Subscriber::close)
     }
 }

@@ -1,6 +1,9 @@
 """Which steps a subscriber gets, with whom it shares them, and what both sides are told."""
 
+import os
 import re
+import subprocess
+import sys
 import threading
 
 import flexpath
@@ -346,3 +349,12 @@ def test_only_who_knows_the_token(stream, tmp_path):
             subscriber.next_step(30.0).release()
         with pytest.raises(flexpath.FlexpathError, match="token"):
             flexpath.subscribe(stream, token_file=tmp_path / "theirs", open_timeout=2.0)
+
+
+def test_the_command_takes_arguments_of_any_bytes(tmp_path):
+    place = os.fsencode(tmp_path) + b"/\xff"
+    os.mkdir(place)
+    command = [sys.executable, "-m", "flexpath", "ls", "--rendezvous", place]
+    done = subprocess.run(command, capture_output=True, timeout=60.0, check=False)
+    # A folder of another name would not be there.
+    assert done.returncode == 0 and done.stderr.startswith(b"no stream is being published in "), done

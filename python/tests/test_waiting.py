@@ -230,6 +230,15 @@ def test_other_threads_run_while_a_step_cannot_begin(stream, capsys):
         assert_others_run(capsys, "a step cannot begin", wait)
 
 
+def test_ctrl_c_ends_the_wait_for_another_threads_call(start_program, stream, capsys):
+    """The handle is in the midst of a call of another thread, which waits for room."""
+    holder = start_program(HOLDS, stream)
+    before = PUBLISH + STEP + "import threading; threading.Thread(target=publisher.step, daemon=True).start(); time.sleep(1)"
+    child = start_program(WAITS.format(before=before, wait="publisher.statistics()"), stream)
+    assert holder.line() == "holds"
+    end_by_ctrl_c(child, capsys, "publisher.statistics()")
+
+
 def test_other_threads_run_while_bytes_are_awaited(start_program, stream, capsys):
     publisher = start_program(BIG, stream)
     with flexpath.subscribe(stream, transports="tcp", fetch_timeout=2.0) as subscriber:

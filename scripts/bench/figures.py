@@ -28,8 +28,8 @@ def short(value):
     """Three digits, or what could not be measured as it is."""
     if value is None:
         return "-"
-    if isinstance(value, str):
-        return value
+    if isinstance(value, (str, int)):
+        return str(value)
     if value != value:
         return "-"
     if value == 0 or abs(value) >= 100:

@@ -5,7 +5,8 @@ each such bench that was run.
 usage: record.py NAME COMMAND...     FLEXPATH_BENCH_FOLDER=docs/performance unless set
 
 The command finds a file in FLEXPATH_BENCH_ROWS and appends a line of JSON for each row: figures by name. It ends as the
-command does. Where no row came, nothing is written.
+command does, or with 1 where a target is missed that was met before. Where no row came nothing is written, and the status is 77: it was
+skipped.
 """
 
 import json
@@ -16,6 +17,10 @@ import sys
 import tempfile
 
 from figures import ROOT, machine, machine_line, table
+from targets import keep
+
+# The status of what was not measured.
+SKIPPED = 77
 
 # The benches, in the order of the report: name, title, the command that writes it.
 BENCHES = [
@@ -45,6 +50,17 @@ def said(value):
     return {True: "met", False: "missed"}[value] if isinstance(value, bool) else value
 
 
+def verdicts(rows):
+    """What each row with a target is of, and whether it was met."""
+    judged = [row for row in rows if isinstance(row.get("verdict"), bool)]
+    return [(case(row), said(row["verdict"])) for row in judged]
+
+
+def case(row):
+    """What a row is of: its texts, but for those about the figures."""
+    return ", ".join(text for key, text in row.items() if isinstance(text, str) and key not in ("unit", "target"))
+
+
 def main():
     name, *command = sys.argv[1:]
     assert name in [known for known, *_ in BENCHES] and command, __doc__
@@ -53,10 +69,11 @@ def main():
     with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as rows:
         status = subprocess.run(command, env={**os.environ, "FLEXPATH_BENCH_ROWS": rows.name}, check=False).returncode
         found = [json.loads(line) for line in rows.read().splitlines() if line.strip()]
-    if found:
-        (folder / f"{name}.json").write_text(json.dumps({"machine": before, "rows": found}, indent=1) + "\n")
-        (folder / "others.md").write_text(report(folder))
-    sys.exit(status)
+    if not found:
+        sys.exit(status or SKIPPED)
+    (folder / f"{name}.json").write_text(json.dumps({"machine": before, "rows": found}, indent=1) + "\n")
+    (folder / "others.md").write_text(report(folder))
+    sys.exit(status or (0 if keep(name, verdicts(found)) else 1))
 
 
 if __name__ == "__main__":

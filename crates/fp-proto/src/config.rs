@@ -371,7 +371,7 @@ pub struct SubscriberConfig {
     pub credit_steps: u32,
     /// What to do when the publisher is lost.
     pub on_loss: OnLoss,
-    /// Whether a step that a rank holds as it closes is given back. Otherwise it is released.
+    /// Whether a step that a rank holds as it closes is given back where nothing was said of it. Otherwise it is released.
     pub gives_back_held: bool,
     /// At most so many ranks of this cohort ask one publisher rank about layouts. The others ask through the tree. The
     /// cohort's lead decides.

@@ -62,6 +62,8 @@ pub enum Mutation {
     WaitUncapped,
     /// What a member did not take before it left is as good as read.
     LeaveDiscards,
+    /// What was said of a step that is held as its rank closes is not heeded.
+    VerdictForgotten,
     /// After a restart a subscriber goes on one step too late.
     ResumeOneTooLate,
     /// After a restart a rank takes what it has taken already.
@@ -119,7 +121,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 52] = [
+    pub const ALL: [Self; 53] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -149,6 +151,7 @@ impl Mutation {
         Self::SilentPeerUntold,
         Self::WaitUncapped,
         Self::LeaveDiscards,
+        Self::VerdictForgotten,
         Self::ResumeOneTooLate,
         Self::ResumeTakesAgain,
         Self::StatusHoldsStep,

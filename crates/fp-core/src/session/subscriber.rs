@@ -271,6 +271,16 @@ impl SubscriberSession {
         if self.closed.load(Ordering::Acquire) { Err(self.misuse(Misuse::Closed)) } else { Ok(()) }
     }
 
+    /// What becomes of a step that is still looked at, should the subscriber close first.
+    pub(crate) fn judge(&self, step: StepId, epoch: Option<AttachmentId>, given_back: bool) {
+        self.endpoint.drive(|state, _| {
+            if state.machine.attachment() == epoch {
+                // After a restart was announced, or the close, the step is not held any more.
+                let _ = state.machine.set_verdict(step, given_back);
+            }
+        });
+    }
+
     pub(crate) fn let_go(&self, step: StepId, epoch: Option<AttachmentId>, given_back: bool) {
         if self.endpoint.is_forked() {
             return;

@@ -160,6 +160,18 @@ impl HeldStep {
     pub(crate) fn keep_merged(&self, variable: &str, merged: Arc<Merged>) {
         self.merged.lock().unwrap_or_else(PoisonError::into_inner).insert(variable.to_owned(), merged);
     }
+
+    /// The application says whether it goes back. Where a view or a get of it is alive, the subscriber may close before it
+    /// is let go, and must know by then.
+    pub(crate) fn judge(held: &Arc<Self>, given_back: bool) {
+        match given_back {
+            true => held.verdict.give_back(),
+            false => held.verdict.done(),
+        }
+        if Arc::strong_count(held) > 1 && held.shared.options.redelivers() {
+            held.shared.judge(held.assignment.step, held.epoch, given_back);
+        }
+    }
 }
 
 impl Drop for HeldStep {

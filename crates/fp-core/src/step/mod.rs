@@ -144,7 +144,7 @@ impl StepReader {
 
     /// The step is done: no member of a work-sharing set gets it again. It is released with the last view of it.
     pub fn done(self) {
-        self.held.verdict.done();
+        HeldStep::judge(&self.held, false);
     }
 
     /// The step goes back to its work-sharing set: a member gets it again, with [`StepReader::is_redelivered`]. That may
@@ -163,7 +163,7 @@ impl StepReader {
         if !self.held.shared.options.redelivers() {
             return Err(self.held.misuse(Misuse::NotRedelivered { step: self.step() }));
         }
-        self.held.verdict.give_back();
+        HeldStep::judge(&self.held, true);
         Ok(())
     }
 

@@ -123,11 +123,13 @@ impl StepReader {
         };
         if matched.conversion.is_none()
             && let Some(payload) = locate::placed(&self.held, &matched.planned, limit)?
-            && let Some(view) = View::of_payload(payload, self.held.hold())
+            && let Some(view) =
+                View::of_payload(payload, matched.planned.plan.result_shape(), self.held.hold())
         {
             Counters::add(&self.held.shared.counters.views, 1);
             return Ok(view);
         }
+        let shape = matched.planned.plan.result_shape();
         let mut records = vec![T::zeroed(); element_count(&matched.planned)];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut records);
         match matched.conversion {
@@ -138,7 +140,7 @@ impl StepReader {
                 bytes.copy_from_slice(set.as_bytes());
             }
         }
-        Ok(View::of_vec(records, self.held.hold()))
+        Ok(View::of_vec(records, shape, self.held.hold()))
     }
 
     /// The selected records, of whatever type the publisher gave them: for those who learn it at run time. Not copied

@@ -35,7 +35,7 @@ pub(crate) fn view_inline<T: Element>(
     };
     let placed = inline::locate_inline(held.taker(), &planned);
     let part = placed.and_then(|block| block.slice(range));
-    let view = part.and_then(|part| View::of_payload(part, held.hold()));
+    let view = part.and_then(|part| View::of_payload(part, planned.plan.result_shape(), held.hold()));
     Counters::add(&held.shared.counters.views, usize::from(view.is_some()));
     Ok(view)
 }
@@ -57,7 +57,8 @@ pub(crate) fn view_within<T: Element>(
 ) -> Result<View<T>, ReadError> {
     let planned = convert::planned_as::<T>(held, variable, select, limit.deadline)?;
     let part = if planned.is_same() { locate::placed(held, &planned.planned, limit)? } else { None };
-    if let Some(view) = part.and_then(|part| View::of_payload(part, held.hold())) {
+    let shape = planned.planned.plan.result_shape();
+    if let Some(view) = part.and_then(|part| View::of_payload(part, shape, held.hold())) {
         Counters::add(&held.shared.counters.views, 1);
         return Ok(view);
     }
@@ -66,9 +67,9 @@ pub(crate) fn view_within<T: Element>(
             let get = Get { planned: planned.planned.clone(), destination, keys: Some(keys) };
             fill::fill_all(held, vec![get], limit)?;
         }
-        return Ok(View::of_landing(landing, held.hold()));
+        return Ok(View::of_landing(landing, shape, held.hold()));
     }
     let mut elements = vec![T::zeroed(); element_count(&planned.planned)];
     convert::fill_as(held, planned, elements.filled(), limit)?;
-    Ok(View::of_vec(elements, held.hold()))
+    Ok(View::of_vec(elements, shape, held.hold()))
 }

@@ -3,6 +3,7 @@
 use crate::value::step_hold::StepHold;
 use bytemuck::Pod;
 use fp_transport::{Landing, Payload};
+use fp_types::Shape;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -30,28 +31,35 @@ enum Memory<T> {
 /// let view = step.view::<f64>("temperature", "[1:3]")?;
 /// drop(step); // the view holds the step
 /// assert_eq!(*view, [301.0, 302.0]);
+/// assert_eq!(*view.shape().dims(), [2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct View<T: Pod> {
     memory: Memory<T>,
+    shape: Shape,
     _held: StepHold,
     element: PhantomData<T>,
 }
 
 impl<T: Pod> View<T> {
     /// A view of shared bytes; `None` if they are no whole number of aligned elements.
-    pub(crate) fn of_payload(payload: Payload, held: StepHold) -> Option<Self> {
+    pub(crate) fn of_payload(payload: Payload, shape: Shape, held: StepHold) -> Option<Self> {
         bytemuck::try_cast_slice::<u8, T>(payload.as_slice()).ok()?;
-        Some(Self { memory: Memory::Shared(payload), _held: held, element: PhantomData })
+        Some(Self { memory: Memory::Shared(payload), shape, _held: held, element: PhantomData })
     }
 
-    pub(crate) fn of_vec(elements: Vec<T>, held: StepHold) -> Self {
-        Self { memory: Memory::Own(elements), _held: held, element: PhantomData }
+    pub(crate) fn of_vec(elements: Vec<T>, shape: Shape, held: StepHold) -> Self {
+        Self { memory: Memory::Own(elements), shape, _held: held, element: PhantomData }
     }
 
     /// A view of memory that was read into; of nothing if it is no whole number of elements.
-    pub(crate) fn of_landing(landing: Landing, held: StepHold) -> Self {
-        Self { memory: Memory::Landing(landing), _held: held, element: PhantomData }
+    pub(crate) fn of_landing(landing: Landing, shape: Shape, held: StepHold) -> Self {
+        Self { memory: Memory::Landing(landing), shape, _held: held, element: PhantomData }
+    }
+
+    /// The shape of the array that the elements are, in the memory order that was asked for.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
     }
 
     /// Whether the elements were not copied.

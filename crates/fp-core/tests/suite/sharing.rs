@@ -163,6 +163,32 @@ fn where_steps_are_said_to_be_done_a_drop_and_a_close_give_back() {
 }
 
 #[test]
+fn what_was_said_of_a_step_holds_though_its_view_outlives_the_subscriber() {
+    for (says, comes_again) in [
+        (Box::new(StepReader::done) as Box<dyn Fn(StepReader)>, false),
+        (Box::new(|step: StepReader| step.give_back().expect("the set redelivers")), true),
+    ] {
+        // Of what nothing is said, the close says the other.
+        let place = Place::new();
+        let mut publisher = place.publisher();
+        let options = options(&place, ShareMode::OnDemand).with_explicit_done(!comes_again);
+        let mut leaves = Subscriber::open(STREAM, options).expect("a member");
+        publish_steps(&mut publisher, 1);
+        let step = take(&mut leaves);
+        let view = step.view::<u64>("array", Selection::All).expect("a view");
+        says(step);
+        let mut stays = member(&place, ShareMode::OnDemand);
+        leaves.close().expect("left");
+        assert_eq!(view.len() as u64, LEN);
+        publish_steps(&mut publisher, 1);
+        let closing = std::thread::spawn(move || publisher.close());
+        let expected: &[(u64, bool)] = if comes_again { &[(0, true), (1, false)] } else { &[(1, false)] };
+        assert_eq!(rest(&mut stays), expected);
+        closing.join().expect("no panic").expect("closed");
+    }
+}
+
+#[test]
 fn who_would_give_back_to_nobody_is_told() {
     let place = Place::new();
     let mut publisher = place.publisher();

@@ -26,7 +26,7 @@ impl SubscriberMachine {
         };
         self.stream.waits_since = None;
         self.wire.mark(Transition::SubscriberStep);
-        self.stream.held.insert(assignment.step);
+        self.stream.held.insert(assignment.step, None);
         self.stream.taken = self.stream.taken.max(Some(assignment.step));
         Next::Step(assignment)
     }
@@ -46,7 +46,7 @@ impl SubscriberMachine {
     /// If the step is not held.
     pub fn release(&mut self, now: Moment, step: StepId) -> Result<(), CommandError> {
         self.wire.enter(now);
-        if !self.stream.held.remove(&step) {
+        if self.stream.held.remove(&step).is_none() {
             return Err(CommandError::NotHeld(step));
         }
         stream::release_own(self, step, LetGo::default());
@@ -63,11 +63,27 @@ impl SubscriberMachine {
         if !self.config.spec.redelivers() {
             return Err(CommandError::NotRedelivered);
         }
-        if !self.stream.held.remove(&step) {
+        if self.stream.held.remove(&step).is_none() {
             return Err(CommandError::NotHeld(step));
         }
         self.wire.mark(Transition::SubscriberGivesBack);
         stream::release_own(self, step, LetGo { given_back: true, ..LetGo::default() });
+        Ok(())
+    }
+
+    /// The application said what becomes of a step that it still looks at: it goes back, or is done. So it is let go, should
+    /// this rank close first.
+    ///
+    /// # Errors
+    /// If the step is not held, or nothing is given again.
+    pub fn set_verdict(&mut self, step: StepId, given_back: bool) -> Result<(), CommandError> {
+        if given_back && !self.config.spec.redelivers() {
+            return Err(CommandError::NotRedelivered);
+        }
+        let said = self.stream.held.get_mut(&step).ok_or(CommandError::NotHeld(step))?;
+        if !mutated!(self.wire, VerdictForgotten) {
+            *said = Some(given_back);
+        }
         Ok(())
     }
 

@@ -36,8 +36,8 @@ impl Pending {
 pub(crate) struct Stream {
     pub(crate) queue: VecDeque<Assignment>,
     pending: BTreeMap<StepId, Pending>,
-    /// Steps that this rank's application has taken and not released.
-    pub(crate) held: BTreeSet<StepId>,
+    /// Steps that this rank's application has taken and not released. Each with whether it goes back, if that was said.
+    pub(crate) held: BTreeMap<StepId, Option<bool>>,
     last: Option<StepId>,
     /// The highest step that this rank's application has taken, in this epoch and in those whose numbers it goes on with.
     pub(crate) taken: Option<StepId>,
@@ -103,16 +103,17 @@ impl Stream {
     }
 
     /// This rank takes no more and lets go of all steps, taken or not: these are waited for by nobody here. What it holds
-    /// it may go on looking at, and may give back.
-    pub(crate) fn give_up(&mut self, given_back: bool) -> Vec<StepId> {
+    /// it may go on looking at. A held step of which nothing was said is given back or not as `unsaid` has it.
+    pub(crate) fn give_up(&mut self, unsaid: bool) -> Vec<StepId> {
         self.queue.clear();
         let held = std::mem::take(&mut self.held);
         let own = self.pending.iter_mut().filter(|(_, pending)| pending.own);
         own.map(|(&step, pending)| {
             pending.own = false;
-            let is_held = held.contains(&step);
-            pending.taken |= is_held;
-            pending.let_go.merge(LetGo { retire: is_held, given_back: is_held && given_back });
+            if let Some(said) = held.get(&step) {
+                pending.taken = true;
+                pending.let_go.merge(LetGo { retire: true, given_back: said.unwrap_or(unsaid) });
+            }
             step
         })
         .collect()

@@ -17,7 +17,7 @@ pub(crate) fn view_of<T: Pod>(held: &Arc<HeldStep>, set: &RecordSet) -> View<T> 
     let mut records = vec![T::zeroed(); set.count()];
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut records);
     bytes.copy_from_slice(set.as_bytes());
-    View::of_vec(records, held.hold())
+    View::of_vec(records, *set.shape(), held.hold())
 }
 
 /// The selected records in the wanted type, or in the publisher's if none is wanted. The reader's calls for records end

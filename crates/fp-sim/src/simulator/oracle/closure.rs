@@ -30,20 +30,15 @@ impl Oracle {
         }
     }
 
-    /// The application of a subscriber rank closed: it has let go of everything, and goes on looking at these steps.
-    pub(crate) fn reader_closing(
-        &mut self,
-        cohort: CohortId,
-        rank: Rank,
-        viewed: Vec<StepKey>,
-        given_back: bool,
-    ) {
+    /// The application of a subscriber rank closed: it has let go of everything, and goes on looking at these steps. With
+    /// each stands whether it goes back.
+    pub(crate) fn reader_closing(&mut self, cohort: CohortId, rank: Rank, viewed: &[(StepKey, bool)]) {
         let now = self.now;
         if let Some(truth) = self.subscribers.get_mut(&cohort) {
             let own = &mut truth.ranks[rank.0 as usize];
             own.close_called.get_or_insert(now);
-            own.given_back.extend(viewed.iter().copied().filter(|_| given_back));
-            own.viewed.extend(viewed);
+            own.given_back.extend(viewed.iter().filter(|(_, goes_back)| *goes_back).map(|(key, _)| *key));
+            own.viewed.extend(viewed.iter().map(|(key, _)| *key));
         }
     }
 

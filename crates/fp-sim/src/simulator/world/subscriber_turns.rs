@@ -20,6 +20,13 @@ use fp_types::{Rank, StepId};
 
 type Pair<'a> = (&'a mut SubscriberMachine, &'a mut SubscriberApp);
 
+/// Of some steps that a rank holds it says whether they go back, before it closes.
+fn say_of(machine: &mut SubscriberMachine, app: &SubscriberApp, (attachment, step): StepKey) -> Option<bool> {
+    let is_judged = app.plan.spec.redelivers() && app.attachment == Some(attachment) && step.0 % 3 != 0;
+    let goes_back = step.0 % 3 == 1;
+    is_judged.then(|| machine.set_verdict(step, goes_back).ok().map(|()| goes_back)).flatten()
+}
+
 impl World {
     pub(crate) fn subscriber(&mut self, slot: SlotId) -> Option<Pair<'_>> {
         let own = self.slot_mut(slot);
@@ -89,7 +96,7 @@ impl World {
         self.note(slot, || format!("takes step {} (table {})", assignment.step, assignment.table));
         let (cohort, rank) = self.place(slot);
         if self.falsifies(Falsification::TakenAfterClose) {
-            self.oracle.reader_closing(cohort, rank, Vec::new(), false);
+            self.oracle.reader_closing(cohort, rank, &[]);
         }
         let attachment = self.oracle.delivered(cohort, rank, &assignment);
         let Some((_, app)) = self.subscriber(slot) else { return };
@@ -172,14 +179,15 @@ impl World {
         self.note(slot, || "closes".to_owned());
         let Some((machine, app)) = self.subscriber(slot) else { return };
         app.closing = true;
-        let given_back = app.plan.gives_back_held();
         let held = std::mem::take(&mut app.held);
-        let keys: Vec<StepKey> = held.keys().copied().collect();
+        let unsaid = app.plan.gives_back_held();
+        let goes_back = held.keys().map(|&key| (key, say_of(machine, app, key).unwrap_or(unsaid)));
+        let keys: Vec<(StepKey, bool)> = goes_back.collect();
         app.left_views.extend(
             held.into_iter().flat_map(|(key, held)| held.views.into_iter().map(move |view| (key, view))),
         );
         machine.close(now);
-        self.oracle.reader_closing(cohort, rank, keys, given_back);
+        self.oracle.reader_closing(cohort, rank, &keys);
         self.settle(slot);
     }
 
